@@ -1,0 +1,40 @@
+# Every target makes its own virtual environment on first use, and again when pyproject.toml changes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types check-all bench clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Tacita needs Python 3.11 or newer, this is %d.%d. Remedy: make PYTHON=python3.11" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: $(INSTALLED)  ## protect a small table, results in build/demo
+	@$(BIN)/tacita demo --out build/demo
+
+test: $(INSTALLED)  ## the tests, without the slow ones
+	@$(BIN)/python -m pytest -n 2 -m "not slow"
+
+lint: $(INSTALLED)  ## style and format
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(INSTALLED)  ## strict type check
+	@$(BIN)/mypy --strict src
+
+check-all: lint types  ## everything: slow tests too, 1000 examples per property
+	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2
+
+bench: $(INSTALLED)  ## every benchmark, one after the other
+	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done
+
+clean:  ## remove the environment, caches and build results
+	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
