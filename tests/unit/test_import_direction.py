@@ -22,8 +22,8 @@ PACKAGE = SOURCE / "tacita"
 # Layer -> patterns over the first name after `tacita.`
 MEMBERS = {
     "core": (
-        "errors exact equations hierarchy* structure table* tabulate* frames rules* levels attackers* "
-        "problem linked release* run generate* quality"
+        "errors exact equations dimension hierarchy* structure contributions rollup table* tabulate* frames "
+        "rules* levels attackers* problem linked release* run generate* quality"
     ),
     "solvers": "solvers",
     "engine": "engine",
