@@ -1,0 +1,409 @@
+"""Links of a classification, read from dictionaries, code lengths, frames and files.
+
+A *link* says that one code stands directly under another. Each reader turns its source into `Links` and remembers where
+every link was written, so that whatever is wrong with the tree can be told by file and line.
+
+`.hrc` grammar: one code per line, depth-first; the depth is the number of lead strings at the start of the line and rises
+by at most one; the total is implied. Blanks after the lead strings belong to the code, trailing blanks do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from difflib import get_close_matches
+from functools import partial
+from itertools import accumulate, pairwise
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from tacita.errors import HierarchyError
+
+HRC_LINE_LIMIT = 199
+
+
+@dataclass(frozen=True)
+class Links:
+    """Pairs (parent, child) in the order written; an empty parent means that the source names none.
+
+    `place(i)` says where link `i` stands, such as ``regions.csv, line 4``.
+    """
+
+    parents: Sequence[str]
+    children: Sequence[str]
+    place: Callable[[int], str]
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def code_texts(values: Iterable[object], place: Callable[[int], str]) -> list[str]:
+    """Text of each code: 43, 43.0 and "43" are all "43". Missing values and blanks are the empty text."""
+    if isinstance(values, str):
+        raise HierarchyError(f"A list of codes is needed, not the text {values!r}. Write [{values!r}].")
+    texts = []
+    for position, value in enumerate(values):
+        text = _code_text(value)
+        if text is None:
+            raise HierarchyError(
+                f"{place(position)}: {value!r} is not a code. Codes are text or finite numbers."
+            )
+        texts.append(text)
+    return texts
+
+
+def _code_text(value: object) -> str | None:
+    if isinstance(value, str):
+        return "" if value.isspace() else str(value)
+    if value is None:
+        return ""
+    if isinstance(value, bool | date):
+        # pandas' missing date is a date that differs from itself.
+        return str(value) if value == value else ""
+    if isinstance(value, Real | Decimal):
+        number = float(value)
+        if math.isnan(number):
+            return ""
+        if math.isfinite(number):
+            return str(int(value)) if value == int(value) else str(value)
+    return None
+
+
+def position_place(position: int) -> str:
+    """Place in a sequence, counted from one."""
+    return f"position {position + 1}"
+
+
+def row_place(row: int) -> str:
+    """Place in a frame, counted from one."""
+    return f"row {row + 1}"
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """The nearest known name as a question, or nothing."""
+    nearest = get_close_matches(name, list(known), n=1)
+    return f" Did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def nested_links(tree: Mapping[Any, Any], total: str, labels: Mapping[str, str]) -> Links:
+    """Links of nested dictionaries; the place of a link is the path of codes that leads to it."""
+    parents: list[str] = []
+    children: list[str] = []
+    above: list[int] = []
+
+    def place(link: int) -> str:
+        path = [children[link]]
+        while (link := above[link]) >= 0:
+            path.append(children[link])
+        return "at " + " > ".join(reversed(path))
+
+    seen: set[str] = set()
+    waiting: list[tuple[str, int, Any]] = [(total, -1, tree)]
+    while waiting:
+        parent, parent_link, branch = waiting.pop()
+        if branch is None:
+            continue
+        if not isinstance(branch, Mapping | list | tuple):
+            raise HierarchyError(
+                f"Under {parent!r} stands {branch!r}, which is neither a dictionary nor a list of codes. "
+                f"Write [{branch!r}] for a single code and None for no codes."
+            )
+        texts = code_texts(branch, partial(_branch_place, parent))
+        inner = branch.values() if isinstance(branch, Mapping) else [None] * len(texts)
+        for code, below in zip(texts, inner, strict=True):
+            # A repeated code is an error further on; not descending ends a dictionary that holds itself.
+            if code not in seen:
+                waiting.append((code, len(children), below))
+                seen.add(code)
+            parents.append(parent)
+            children.append(code)
+            above.append(parent_link)
+    return Links(parents, children, place, labels)
+
+
+def _branch_place(parent: str, position: int) -> str:
+    return f"code {position + 1} under {parent!r}"
+
+
+def frame_columns(frame: Any, names: Sequence[str]) -> list[list[str]]:
+    """Columns of a pandas, polars, arrow or duckdb frame as text."""
+    import narwhals as nw
+
+    try:
+        wrapped = nw.from_native(frame)
+    except TypeError:
+        raise HierarchyError(
+            f"A pandas, polars, arrow or duckdb frame is needed, not {type(frame).__name__}. "
+            "Nested dictionaries go to Hierarchy.from_dict, lists of codes to Hierarchy.flat."
+        ) from None
+    present = wrapped.collect_schema().names()
+    for name in names:
+        if name not in present:
+            raise HierarchyError(f"The frame has no column {name!r}, only {present}.{hint(name, present)}")
+    selected = wrapped.select(list(dict.fromkeys(names)))
+    collected = selected.collect() if isinstance(selected, nw.LazyFrame) else selected
+    columns = []
+    for name in names:
+        series = collected[name]
+        missing = series.is_null().to_list()
+        values = series.to_list()
+        columns.append(
+            code_texts(
+                (None if gone else value for gone, value in zip(missing, values, strict=True)), row_place
+            )
+        )
+    return columns
+
+
+def label_mapping(codes: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    """Labels that are not empty, by code."""
+    return {code: label for code, label in zip(codes, labels, strict=True) if label}
+
+
+def column_links(
+    columns: Sequence[Sequence[str]],
+    labels: Sequence[str] | None,
+    total: str,
+    place: Callable[[int], str],
+) -> Links:
+    """Links from one column per level, coarse to fine; each row is a path from the total to a code.
+
+    A code repeated in the next column is the same node carried down. Empty cells at the end of a row close the path.
+    """
+    parents: list[str] = []
+    children: list[str] = []
+    rows: list[int] = []
+    parent_of: dict[str, str] = {}
+    ends: dict[tuple[str, str], int] = {}
+    carried: dict[str, int] = {}
+    ending: list[str] = []
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        path = [cell for cell in cells if cell]
+        if not path:
+            raise HierarchyError(f"{place(row)}: the row holds no code. Remove it or fill it in.")
+        if not all(cells[: len(path)]):
+            raise HierarchyError(
+                f"{place(row)}: an empty cell stands before {path[-1]!r}. "
+                "Repeat the coarser code in it to carry that code down."
+            )
+        above, end = "", total
+        for code in path:
+            if code == end:
+                continue
+            if parent_of.get(code) != end:
+                parents.append(end)
+                children.append(code)
+                rows.append(row)
+                parent_of.setdefault(code, end)
+            above, end = end, code
+        if (above, end) in ends:
+            raise HierarchyError(
+                f"Code {end!r} is repeated under {above!r}: {place(ends[above, end])} and {place(row)}. "
+                "Each code has one row; keep one of them."
+            )
+        ends[above, end] = row
+        ending.append(end)
+        if len(path) > 1 and path[-1] == path[-2]:
+            carried[end] = row
+    for child, parent in parent_of.items():
+        if parent in carried:
+            raise HierarchyError(
+                f"Code {parent!r} is carried down to the last level at {place(carried[parent])}, "
+                f"yet {child!r} stands under it. Give the carried code a name of its own."
+            )
+    return Links(
+        parents, children, lambda link: place(rows[link]), label_mapping(ending, labels or [""] * len(ending))
+    )
+
+
+def prefix_links(codes: Sequence[str], lengths: Sequence[int], total: str) -> Links:
+    """Links between codes and their prefixes, where each level adds the given number of characters."""
+    cuts = list(accumulate(lengths))
+    while len(cuts) > 1 and cuts[-1] == cuts[-2]:
+        cuts.pop()
+    if not cuts or any(high <= low for low, high in pairwise([0, *cuts])):
+        raise HierarchyError(f"lengths={tuple(lengths)}: each level must add at least one character.")
+    for position, code in enumerate(codes):
+        if len(code) not in cuts:
+            raise HierarchyError(
+                f"{position_place(position)}: code {code!r} has {len(code)} characters, but levels end at {cuts}. "
+                "Correct the code or lengths=."
+            )
+    columns = [[code[:cut] if len(code) >= cut else "" for code in codes] for cut in cuts]
+    return column_links(columns, None, total, position_place)
+
+
+def read_text(path: str | os.PathLike[str], encoding: str | None) -> str:
+    """Text of a file with line ends ``\\n``; without `encoding`, UTF-16 by its mark, else UTF-8, else cp1252."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise HierarchyError(f"{path}: cannot be read ({error.strerror}). Check the path.") from None
+    if encoding is not None:
+        candidates: tuple[str, ...] = (encoding,)
+    elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        candidates = ("utf-16",)
+    else:
+        candidates = ("utf-8", "cp1252")
+    line = 1
+    for candidate in candidates:
+        try:
+            text = data.decode(candidate)
+        except LookupError:
+            raise HierarchyError(f"{path}: the encoding {candidate!r} is unknown. Try 'utf-8'.") from None
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+        else:
+            return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    raise HierarchyError(
+        f"{path}, line {line}: the bytes are not {' or '.join(candidates)}. Name the file's encoding with encoding=."
+    )
+
+
+def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str | None) -> Links:
+    """Links of a `.hrc` file; the grammar stands at the top of this module."""
+    require_lead(lead)
+    parents: list[str] = []
+    children: list[str] = []
+    lines: list[int] = []
+    path_to_previous = [total]
+    for number, raw in enumerate(read_text(path, encoding).split("\n"), start=1):
+        line = raw.rstrip()
+        if not line:
+            continue
+        place = f"{path}, line {number}"
+        if len(line) > HRC_LINE_LIMIT:
+            raise HierarchyError(
+                f"{place}: {len(line)} characters, but a .hrc line holds at most {HRC_LINE_LIMIT}. Shorten the code."
+            )
+        depth = 0
+        while line.startswith(lead, depth * len(lead)):
+            depth += 1
+        code = line[depth * len(lead) :]
+        if not code or code.isspace():
+            raise HierarchyError(
+                f"{place}: no code follows the lead string {lead!r}. Add it or remove the line."
+            )
+        if depth >= len(path_to_previous):
+            raise HierarchyError(
+                f"{place}: code {code!r} has {depth} lead strings {lead!r}, at most {len(path_to_previous) - 1} can "
+                "stand here, one more than on the code before. Give its parent a line of its own."
+            )
+        del path_to_previous[depth + 1 :]
+        parents.append(path_to_previous[depth])
+        children.append(code)
+        lines.append(number)
+        path_to_previous.append(code)
+    if not children:
+        raise HierarchyError(f"{path}: the file holds no code. Write one code per line.")
+    return Links(parents, children, lambda link: f"{path}, line {lines[link]}")
+
+
+def require_lead(lead: str) -> None:
+    """Refuse a lead string that could not mark a depth."""
+    if not lead or "\n" in lead or "\r" in lead:
+        raise HierarchyError(f"The lead string {lead!r} cannot mark a depth. Use a short text such as '@'.")
+
+
+def write_hrc(path: str | os.PathLike[str], codes: Sequence[str], depths: Sequence[int], lead: str) -> None:
+    """Write codes below the total, in depth-first order, as a UTF-8 `.hrc` file that reads back the same."""
+    require_lead(lead)
+    lines = []
+    for code, depth in zip(codes, depths, strict=True):
+        line = lead * (depth - 1) + code
+        if code.startswith(lead):
+            reason = f"it starts with the lead string {lead!r}; choose another with lead="
+        elif code != code.rstrip():
+            reason = "its trailing blanks would be lost; rename it"
+        elif len(line) > HRC_LINE_LIMIT:
+            reason = f"its line would pass {HRC_LINE_LIMIT} characters; shorten it or the lead string"
+        else:
+            lines.append(line)
+            continue
+        raise HierarchyError(f"{path}: code {code!r} cannot be written to a .hrc file: {reason}.")
+    write_text(Path(path), "".join(f"{line}\n" for line in lines))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write all of a UTF-8 file or none of it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        part.replace(path)
+    except OSError as error:
+        raise HierarchyError(f"{path}: cannot be written ({error.strerror}). Check the folder.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class CodeFile:
+    """A CSV file with a header: trimmed cells by column, and the line on which each row starts."""
+
+    path: str
+    columns: Mapping[str, Sequence[str]]
+    lines: Sequence[int]
+
+    def place(self, row: int) -> str:
+        """Where a row stands."""
+        return f"{self.path}, line {self.lines[row]}"
+
+    def find(self, name: str) -> str | None:
+        """The column of that name, whatever its case."""
+        return next((column for column in self.columns if column.casefold() == name.casefold()), None)
+
+    def column(self, name: str) -> Sequence[str]:
+        """Cells of the column of that name; refuses an unknown one."""
+        found = self.find(name)
+        if found is None:
+            present = list(self.columns)
+            raise HierarchyError(f"{self.path}: no column {name!r}, only {present}.{hint(name, present)}")
+        return self.columns[found]
+
+
+def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str | None) -> CodeFile:
+    """Read a CSV file as text; without `delimiter`, the commonest of comma, semicolon, tab and bar in its header."""
+    text = read_text(path, encoding)
+    opening = next((line for line in text.split("\n") if line.strip()), "")
+    separator = delimiter or max(",;\t|", key=opening.count)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True, strict=True)
+    except (TypeError, ValueError):
+        raise HierarchyError(
+            f"{path}: the delimiter {separator!r} must be one character, such as ';'."
+        ) from None
+    start = 1
+    try:
+        for record in reader:
+            cells = [cell.strip() for cell in record]
+            if any(cells):
+                rows.append(cells)
+                lines.append(start)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise HierarchyError(f"{path}, line {start}: {error}. Check the quotes.") from None
+    if not rows:
+        raise HierarchyError(f"{path}: the file is empty. It needs a header line and one line per code.")
+    header, body = rows[0], rows[1:]
+    if not all(header) or len({name.casefold() for name in header}) < len(header):
+        raise HierarchyError(
+            f"{path}, line {lines[0]}: the header {header} has empty or repeated names. Rename them."
+        )
+    if not body:
+        raise HierarchyError(f"{path}: no code follows the header {header}. Write one line per code.")
+    for cells, line in zip(body, lines[1:], strict=True):
+        if len(cells) != len(header):
+            raise HierarchyError(
+                f"{path}, line {line}: {len(cells)} cells, but the header names {len(header)} columns. "
+                f"Put quotes around cells that hold {separator!r}, or name the delimiter with delimiter=."
+            )
+    columns = zip(*body, strict=True)
+    return CodeFile(str(path), dict(zip(header, columns, strict=True)), lines[1:])

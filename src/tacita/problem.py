@@ -1,0 +1,206 @@
+"""The question put to a method and to the audit: this table, these levels, these attackers, this cost.
+
+Before anything is solved the question itself is checked. For each attacker ``k`` and each sensitive cell ``p``
+
+    lower_kp <= a_p - LPL,    a_p + UPL <= upper_kp,    upper_kp - lower_kp >= SPL,
+
+since no release can keep an attacker from what he knew before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacita import exact
+from tacita.attackers import Insider, Outsider
+from tacita.errors import InputError, LevelsError
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
+from tacita.insiders import AttackerLike, resolve_attackers
+from tacita.levels import Levels
+from tacita.rules import Rule
+from tacita.table import Table
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Problem:
+    """A table with its requirement, its threat and its costs; immutable.
+
+    Parameters
+    ----------
+    table
+        The table to protect.
+    rule
+        A rule (or several joined with ``|``), or levels that were worked out elsewhere.
+    attackers
+        ``"outsider"``, ``"respondents"``, ``"holdings"``, an :class:`Outsider`, :class:`Insider` s, or a list of these.
+    cost
+        What hiding or changing a cell costs: ``"value"``, ``"unit"`` (1 each), ``"log"`` (log(1 + value)), ``"count"``, the
+        name of a column, or one number per cell.
+    must_publish, must_hide
+        Cells (positions) that a method must leave as they are, or must hide.
+    """
+
+    table: Table
+    levels: Levels
+    outsider: Outsider
+    insiders: tuple[Insider, ...]
+    cost: Floats
+    must_publish: Mask
+    must_hide: Mask
+    rule: Rule | None
+
+    def __init__(
+        self,
+        table: Table,
+        rule: Rule | Levels,
+        attackers: AttackerLike | Sequence[AttackerLike] = "outsider",
+        cost: str | ArrayLike = "value",
+        must_publish: Iterable[int] = (),
+        must_hide: Iterable[int] = (),
+    ) -> None:
+        levels = rule if isinstance(rule, Levels) else rule.levels(table)
+        own_rule = None if isinstance(rule, Levels) else rule
+        outsider, insiders = resolve_attackers(table, own_rule, levels, attackers)
+        fields = {
+            "table": table,
+            "levels": levels,
+            "outsider": outsider,
+            "insiders": insiders,
+            "cost": frozen(_costs(table, cost)),
+            "must_publish": frozen(_mask(len(table), must_publish)),
+            "must_hide": frozen(_mask(len(table), must_hide)),
+            "rule": own_rule,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def __repr__(self) -> str:
+        return f"Problem({self.table!r}, {len(self.levels):,} sensitive cells, {1 + len(self.insiders):,} attackers)"
+
+    @property
+    def sensitive(self) -> Cells:
+        """Positions of the sensitive cells."""
+        return self.levels.cells
+
+    @cached_property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What must hold against each attacker, the outsider first."""
+        at = self.sensitive
+        everyone = Requirement(
+            self.outsider.name, None, at, self.levels.lower[at], self.levels.upper[at], self.levels.sliding[at]
+        )
+        return (everyone, *(self._against(insider) for insider in self.insiders))
+
+    def _against(self, insider: Insider) -> Requirement:
+        if insider.targets is not None:
+            assert insider.target_lower is not None and insider.target_upper is not None and insider.target_sliding is not None
+            return Requirement(
+                insider.name, insider, insider.targets, insider.target_lower, insider.target_upper, insider.target_sliding
+            )
+        at = self.sensitive[~np.isin(self.sensitive, insider.cells[insider.knows_exactly()])]
+        return Requirement(insider.name, insider, at, self.levels.lower[at], self.levels.upper[at], self.levels.sliding[at])
+
+    def bounds_at(self, insider: Insider | None, cells: Cells) -> tuple[Units, Units]:
+        """What an attacker knows of some cells beforehand."""
+        low, high = self.outsider.lower[cells].copy(), self.outsider.upper[cells].copy()
+        if insider is not None and insider.cells.size:
+            at = np.minimum(np.searchsorted(insider.cells, cells), insider.cells.size - 1)
+            own = insider.cells[at] == cells
+            low[own] = np.maximum(low[own], insider.lower[at[own]])
+            high[own] = np.minimum(high[own], insider.upper[at[own]])
+        return low, high
+
+    def _check(self) -> None:
+        table = self.table
+        everything = np.arange(len(table))
+        if (wrong := np.flatnonzero(self.must_publish & self.levels.sensitive)).size:
+            raise InputError(
+                f"{table.structure.names(wrong)}: sensitive, yet must be published; take it off one of the two lists"
+            )
+        if (wrong := np.flatnonzero(self.must_publish & self.must_hide)).size:
+            raise InputError(f"{table.structure.names(wrong)}: must be published and must be hidden; choose one")
+        low, high = self.outsider.lower, self.outsider.upper
+        _refuse_false_knowledge(table, self.outsider.name, everything, low, high)
+        for insider in self.insiders:
+            _refuse_false_knowledge(table, insider.name, insider.cells, insider.lower, insider.upper)
+        for requirement in self.requirements:
+            self._check_levels(requirement)
+
+    def _check_levels(self, need: Requirement) -> None:
+        table, cells = self.table, need.cells
+        low, high = self.bounds_at(need.insider, cells)
+        value = table.units[cells]
+        room_below = np.where(low <= -UNBOUNDED, UNBOUNDED, value - np.maximum(low, -UNBOUNDED + 1))
+        room_above = np.where(high >= UNBOUNDED, UNBOUNDED, high - value)
+        for what, level, room in (
+            ("lower protection level", need.lower, room_below),
+            ("upper protection level", need.upper, room_above),
+            ("sliding protection level", need.sliding, np.minimum(room_below, UNBOUNDED // 2) + np.minimum(room_above, UNBOUNDED // 2)),
+        ):
+            if (wrong := np.flatnonzero(level > room)).size:
+                p = int(wrong[0])
+                more = f" ({wrong.size - 1} more cells likewise)" if wrong.size > 1 else ""
+                raise LevelsError(
+                    f"({table.name(int(cells[p]))}): the {what} of {exact.text(int(level[p]), table.decimals)} cannot be met "
+                    f"against {need.attacker}, whose own bounds leave only {exact.text(int(room[p]), table.decimals)}{more}. "
+                    "Lower the level (levels can be capped at what the bounds allow), or widen the attacker's bounds."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Requirement:
+    """Levels of one attacker's target cells; ``insider`` is None for the outsider."""
+
+    attacker: str
+    insider: Insider | None
+    cells: Cells
+    lower: Units
+    upper: Units
+    sliding: Units
+
+
+def _refuse_false_knowledge(table: Table, who: str, cells: Cells, low: Units, high: Units) -> None:
+    wrong = np.flatnonzero((low > table.units[cells]) | (high < table.units[cells]))
+    if wrong.size:
+        raise InputError(
+            f"{who} is said to know bounds that are not true of {table.structure.names(cells[wrong])}: "
+            "widen the bounds so that they contain the value"
+        )
+
+
+def _mask(n: int, cells: Iterable[int]) -> Mask:
+    mask = np.zeros(n, dtype=bool)
+    mask[np.array(list(cells), dtype=np.int64)] = True
+    return mask
+
+
+def _costs(table: Table, cost: str | ArrayLike) -> Floats:
+    if not isinstance(cost, str):
+        array = np.asarray(cost, dtype=np.float64)
+        if array.shape != (len(table),):
+            raise InputError(f"{array.size} costs for {len(table)} cells: give one per cell")
+    elif cost == "value":
+        array = np.abs(table.values).copy()
+    elif cost == "unit":
+        array = np.ones(len(table))
+    elif cost == "log":
+        array = np.log1p(np.abs(table.values))
+    elif cost == "count":
+        if table.count is None:
+            raise InputError("cost 'count' needs the number of respondents per cell: tabulate microdata or name its column")
+        array = table.count.astype(np.float64)
+    elif cost in table.columns:
+        array = np.asarray(table.columns[cost], dtype=np.float64).copy()
+    else:
+        known = ["value", "unit", "log", "count", *table.columns]
+        raise InputError(f"unknown cost '{cost}': use one of {', '.join(known)}, or one number per cell")
+    if not np.isfinite(array).all() or (array < 0).any():
+        cell = int(np.flatnonzero(~np.isfinite(array) | (array < 0))[0])
+        raise InputError(f"the cost of ({table.name(cell)}) is negative or not a number: costs must be zero or more")
+    return array

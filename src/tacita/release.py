@@ -1,0 +1,171 @@
+"""What a reader gets: for each cell a window that the true value lies in, and a number to show if there is one.
+
+| published as | mark | window |
+|---|---|---|
+| the value itself | ``published`` | ``[a, a]`` |
+| nothing | ``suppressed`` | ``(-inf, +inf)`` |
+| an interval | ``interval`` | ``[low, high]`` |
+| rounded to ``v``, radius ``r`` announced | ``rounded`` | ``[v - r, v + r]`` |
+| adjusted or perturbed to ``v``, radius ``r`` announced | ``adjusted`` | ``[v - r, v + r]`` |
+
+A release carries the public structure and nothing else of the table: the true value of a hidden cell is not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacita import exact
+from tacita.errors import ReleaseError
+from tacita.exact import UNBOUNDED, Cells, Mask, Units, frozen
+from tacita.structure import Structure
+from tacita.table import Table
+
+if TYPE_CHECKING:
+    from tacita.audit import Audit
+
+
+class Mark(IntEnum):
+    """How a cell is published."""
+
+    PUBLISHED = 0
+    SUPPRESSED = 1
+    INTERVAL = 2
+    ROUNDED = 3
+    ADJUSTED = 4
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Windows and shown values per cell, in units of ``decimals`` places.
+
+    ``shown`` says which cells display a number; ``value`` is zero elsewhere.
+    """
+
+    structure: Structure
+    decimals: int
+    marks: NDArray[np.uint8]
+    low: Units
+    high: Units
+    value: Units
+    shown: Mask
+    primary: Mask
+    made_by: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n = len(self.structure)
+        for name in ("marks", "low", "high", "value", "shown", "primary"):
+            array = frozen(getattr(self, name))
+            if array.size != n:
+                raise ReleaseError(f"a release of {n} cells needs {n} entries in '{name}', not {array.size}")
+        if (wrong := np.flatnonzero(self.low > self.high)).size:
+            raise ReleaseError(f"windows with low above high: {self.structure.names(wrong)}")
+        if (wrong := np.flatnonzero(~self.shown & (self.value != 0))).size:
+            raise ReleaseError(f"cells that show nothing carry a value: {self.structure.names(wrong)}")
+
+    def __len__(self) -> int:
+        return len(self.structure)
+
+    def __repr__(self) -> str:
+        counts = {m.word: int((self.marks == m).sum()) for m in Mark}
+        return f"Release({', '.join(f'{n:,} {word}' for word, n in counts.items() if n)})"
+
+    @property
+    def hidden(self) -> Mask:
+        """True for cells whose value is not given exactly."""
+        return self.low < self.high
+
+    @property
+    def changed(self) -> Mask:
+        """True for cells not published as they are."""
+        return self.marks != Mark.PUBLISHED
+
+    def with_decimals(self, decimals: int) -> Release:
+        """The same release counted in a finer last place."""
+        if decimals == self.decimals:
+            return self
+        finer = [exact.rescale(units, self.decimals, decimals) for units in (self.low, self.high, self.value)]
+        return Release(self.structure, decimals, self.marks, *finer, self.shown, self.primary, self.made_by)
+
+    def write(self, path: str | Path, audit: Audit | None = None, unaudited: str | None = None) -> Path:
+        """Write a file for publication; the ending of ``path`` chooses the format.
+
+        Refuses without an audit that found this release safe, unless ``unaudited`` gives a reason, which the file then
+        carries.
+        """
+        from tacita.io import write_release
+
+        return write_release(self, path, audit=audit, unaudited=unaudited)
+
+    # ------------------------------------------------------------------ from a table
+
+    @classmethod
+    def suppress(cls, table: Table, cells: Cells | Mask, primary: Mask | None = None, **made_by: Any) -> Release:
+        """Hide some cells, publish the rest as they are."""
+        return cls.mixed(table, _mask(table, cells), Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **made_by)
+
+    @classmethod
+    def intervals(
+        cls, table: Table, cells: Cells | Mask, low: Units, high: Units, primary: Mask | None = None, **made_by: Any
+    ) -> Release:
+        """Publish an interval ``[low, high]`` (one entry per cell of the table) for some cells."""
+        return cls.mixed(table, _mask(table, cells), Mark.INTERVAL, low, high, primary=primary, **made_by)
+
+    @classmethod
+    def rounded(
+        cls, table: Table, value: Units, radius: ArrayLike, primary: Mask | None = None, mark: Mark = Mark.ROUNDED, **made_by: Any
+    ) -> Release:
+        """Publish ``value`` for every cell and announce that the truth is within ``radius`` (units) of it.
+
+        Cells with radius zero are published as they are.
+        """
+        r = np.broadcast_to(np.asarray(radius, dtype=np.int64), len(table))
+        return cls.mixed(table, r > 0, mark, value - r, value + r, value=value, primary=primary, **made_by)
+
+    @classmethod
+    def mixed(
+        cls,
+        table: Table,
+        changed: Mask,
+        mark: Mark | NDArray[np.uint8],
+        low: ArrayLike,
+        high: ArrayLike,
+        value: Units | None = None,
+        primary: Mask | None = None,
+        **made_by: Any,
+    ) -> Release:
+        """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are published."""
+        n = len(table)
+        shown = ~changed if value is None else np.ones(n, dtype=bool)
+        shown &= ~(changed & ((np.broadcast_to(mark, n) == Mark.SUPPRESSED) | (np.broadcast_to(mark, n) == Mark.INTERVAL)))
+        display = np.where(shown & changed, value if value is not None else 0, np.where(changed, 0, table.units))
+        return cls(
+            table.structure,
+            table.decimals,
+            np.where(changed, mark, Mark.PUBLISHED).astype(np.uint8),
+            np.where(changed, low, table.units).astype(np.int64),
+            np.where(changed, high, table.units).astype(np.int64),
+            np.where(shown, display, 0).astype(np.int64),
+            shown,
+            np.zeros(n, dtype=bool) if primary is None else primary.copy(),
+            made_by,
+        )
+
+
+def _mask(table: Table, cells: Cells | Mask) -> Mask:
+    if np.asarray(cells).dtype == bool:
+        return np.asarray(cells).copy()
+    mask = np.zeros(len(table), dtype=bool)
+    mask[np.asarray(cells, dtype=np.int64)] = True
+    return mask

@@ -1,0 +1,99 @@
+"""How much effort a computation may take, and how it tells about itself.
+
+A :class:`Run` carries the time limit, the seed, the executor for independent pieces, a listener for progress, and the switch
+with which another thread says *enough*. It holds no results.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One report of progress: what is being done, how far it is, and what is known so far."""
+
+    phase: str
+    done: int = 0
+    total: int = 0
+    incumbent: float | None = None
+    bound: float | None = None
+    seconds: float = 0.0
+
+
+class InThisThread(Executor):
+    """An executor that works at once where it is called: the default, and the easiest to debug."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as error:
+            future.set_exception(error)
+        return future
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The effort a computation may take.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds from the moment the run is made; none by default. A limit ends work, it never turns "unknown" into "safe".
+    seed
+        For everything that draws random numbers.
+    executor
+        Any :class:`concurrent.futures.Executor`: threads, processes, a Dask client's. Default: this thread.
+    listener
+        Called with an :class:`Event` now and then, from the thread that runs.
+    """
+
+    time_limit: float | None = None
+    seed: int = 0
+    executor: Executor = field(default_factory=InThisThread)
+    listener: Callable[[Event], None] | None = None
+    started: float = field(default_factory=time.monotonic)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def cancel(self) -> None:
+        """Ask the work to end; it keeps the best it has."""
+        self._stop.set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._stop.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left; infinite without a limit, zero after a cancel."""
+        if self.cancelled:
+            return 0.0
+        return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+
+    @property
+    def over(self) -> bool:
+        """True when work should end."""
+        return self.remaining <= 0.0
+
+    def tell(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
+        """Report progress to the listener, if there is one."""
+        if self.listener is not None:
+            self.listener(Event(phase, done, total, seconds=self.seconds, **known))
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Results in order, computed by the executor."""
+        return self.executor.map(function, items)
