@@ -23,7 +23,7 @@ PACKAGE = SOURCE / "tacita"
 MEMBERS = {
     "core": (
         "errors exact equations dimension hierarchy* structure contributions rollup table* tabulate* frames "
-        "rules* levels attackers* problem linked release* run generate* quality"
+        "rules* levels attackers* insiders problem linked release* run generate* quality"
     ),
     "solvers": "solvers",
     "engine": "engine",
