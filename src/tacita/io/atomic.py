@@ -1,0 +1,46 @@
+"""Files that are there as a whole or not at all.
+
+What is written goes to a temporary file in the same folder, which takes the place of the old file in one step when it is
+complete. An interrupted run leaves the old file as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tacita.errors import InputError
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not.
+
+    Examples
+    --------
+    >>> with replacing("release.csv") as temporary:  # doctest: +SKIP
+    ...     temporary.write_text("cell,mark\\n")
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"{target} is a folder: give the name of a file in it")
+    if not target.parent.is_dir():
+        raise InputError(f"the folder {target.parent} does not exist: make it first, or write elsewhere")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a text file in UTF-8 with the line ends it has; all or nothing."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+    return Path(path)

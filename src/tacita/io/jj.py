@@ -1,0 +1,117 @@
+"""JJ files: a table as cells and equations, with status, costs, bounds and levels.
+
+    0
+    nCells
+    index value cost status lb ub LPL UPL SPL        nCells times
+    nEquations
+    rhs k : index (coefficient) index (coefficient) ...    nEquations times
+
+``lb`` and ``ub`` are absolute bounds that everyone knows, the levels are distances from the value. An equation says
+``sum coefficient * value = rhs``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from tacita import exact
+from tacita.equations import Equations
+from tacita.errors import InputError
+from tacita.exact import UNBOUNDED, Units
+from tacita.io.atomic import replacing
+from tacita.io.jj_parse import JJFile, parse_jj
+from tacita.io.marks import NO_BOUND, Marks, problem_from_marks
+from tacita.io.numbers import number_texts
+from tacita.problem import Problem
+from tacita.structure import Structure
+from tacita.table import Table
+
+
+def read_jj(
+    path: str | os.PathLike[str], *, decimals: int | None = None, counts: bool | None = None
+) -> Problem:
+    """The problem that a JJ file states.
+
+    Parameters
+    ----------
+    decimals
+        Decimals that count; as many as values, levels and bounds need by default.
+    counts
+        Whether everyone knows that cells are whole numbers. Default: yes if values, levels and bounds all are.
+    """
+    file = parse_jj(path)
+    marks = Marks(file.status, file.cost, file.lower, file.upper, file.lpl, file.upl, file.spl)
+    needed = decimals
+    if needed is None:
+        needed = max(exact.decimals_needed(file.value), exact.decimals_needed(file.rhs), marks.decimals())
+    structure = _structure(file, needed)
+    whole = needed == 0 if counts is None else counts
+    try:
+        table = Table(structure, exact.to_units(file.value, needed), needed, whole=whole)
+        return problem_from_marks(table, marks)
+    except InputError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: bool = False) -> Path:
+    """Write a problem as a JJ file: it holds true values, so it stays in the house.
+
+    The format knows one attacker. A problem with insiders is refused unless ``outsider_only`` says that they may be
+    left out. "No bound" is written as 1e15, which :func:`read_jj` understands.
+    """
+    if problem.insiders and not outsider_only:
+        raise InputError(
+            f"a JJ file knows one attacker, this problem has {len(problem.insiders)} insiders besides: "
+            "write it with outsider_only=True to leave them out"
+        )
+    table, levels, outsider = problem.table, problem.levels, problem.outsider
+    n, d = len(table), table.decimals
+    labels = np.array(_labels(table.structure))
+    status = np.full(n, "s")
+    status[problem.must_hide] = "m"
+    status[problem.must_publish] = "z"
+    status[levels.sensitive] = "u"
+    columns = (
+        labels.tolist(),
+        number_texts(table.units, d),
+        [f"{c:.15g}" for c in problem.cost.tolist()],
+        status.tolist(),
+        _bound_texts(outsider.lower, d),
+        _bound_texts(outsider.upper, d),
+        number_texts(levels.lower, d),
+        number_texts(levels.upper, d),
+        number_texts(levels.sliding, d),
+    )
+    with replacing(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as out:
+        out.write(f"0\n{n}\n")
+        out.writelines(" ".join(row) + "\n" for row in zip(*columns, strict=True))
+        out.write(f"{len(table.equations)}\n")
+        entries = list(zip(labels[table.equations.cells], table.equations.coefficients, strict=True))
+        starts, rhs = table.equations.starts.tolist(), number_texts(table.equations.rhs, d)
+        for j, right in enumerate(rhs):
+            row = entries[starts[j] : starts[j + 1]]
+            out.write(f"{right} {len(row)} : " + " ".join(f"{i} ({c})" for i, c in row) + "\n")
+    return Path(path)
+
+
+def _structure(file: JJFile, decimals: int) -> Structure:
+    n = file.index.size
+    equations = Equations(file.starts, file.cells, file.coefficients, exact.to_units(file.rhs, decimals), n)
+    labels = tuple(map(str, file.index.tolist()))
+    return Structure((), np.empty((n, 0), dtype=np.int32), equations, labels=labels)
+
+
+def _labels(structure: Structure) -> list[str]:
+    if structure.labels and all(label.isdecimal() for label in structure.labels):
+        return list(structure.labels)
+    return list(map(str, range(len(structure))))
+
+
+def _bound_texts(units: Units, decimals: int) -> list[str]:
+    texts = number_texts(units, decimals)
+    for k in np.flatnonzero(np.abs(units) >= UNBOUNDED).tolist():
+        texts[k] = f"{NO_BOUND if units[k] > 0 else -NO_BOUND:.0f}"
+    return texts

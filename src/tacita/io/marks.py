@@ -1,0 +1,140 @@
+"""From what a file says of each cell besides its value (status, levels, bounds, cost) to a :class:`Problem`.
+
+Status letters, in any case: ``u`` sensitive, ``s`` (or empty) free, ``z`` and ``p`` to be published as it is, ``m`` and
+``x`` hidden by an earlier run, ``e`` empty, ``w`` without weight (treated as free).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita import exact
+from tacita.attackers import Outsider
+from tacita.errors import FormatError
+from tacita.exact import UNBOUNDED, Floats, Mask, Units
+from tacita.levels import Levels, Reason
+from tacita.problem import Problem
+from tacita.table import Table
+
+LETTERS = frozenset("suzpmxew") | {""}
+# Programs that cannot say "no bound" write a huge number; from here on it is taken for what it means.
+NO_BOUND = 1e15
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """One entry per cell; ``None`` where the file has no such column, NaN where a cell says nothing."""
+
+    status: NDArray[np.str_]
+    cost: Floats | None = None
+    lower_bound: Floats | None = None
+    upper_bound: Floats | None = None
+    lower_level: Floats | None = None
+    upper_level: Floats | None = None
+    sliding_level: Floats | None = None
+
+    def decimals(self) -> int:
+        """The fewest decimals that levels and bounds can be written with."""
+        said = (self.lower_level, self.upper_level, self.sliding_level, self.lower_bound, self.upper_bound)
+        return max((exact.decimals_needed(c[np.abs(c) < NO_BOUND]) for c in said if c is not None), default=0)
+
+
+def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0) -> Problem:
+    """The problem that a file states.
+
+    Parameters
+    ----------
+    marks
+        Levels are rounded up to the table's last decimal place, bounds inwards: both in favour of safety.
+    protection
+        Percent of the value that stands for the levels of sensitive cells where the file has no column for them.
+    """
+    status = np.char.lower(np.char.strip(marks.status.astype(np.str_)))
+    _refuse_unknown(table, status)
+    if not table.whole:
+        table = table.with_decimals(max(table.decimals, marks.decimals()))
+    outsider = _outsider(table, marks)
+    levels, notes = _levels(table, marks, status == "u", outsider, protection)
+    if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
+        notes.append(f"{n:,} cells are marked as hidden by an earlier run; the mark is not binding")
+    cost: str | Floats = "value"
+    if marks.cost is not None:
+        cost = np.where(np.isnan(marks.cost), np.abs(table.values), marks.cost)
+    return Problem(
+        replace(table, notes=(*table.notes, *notes)),
+        levels,
+        attackers=outsider,
+        cost=cost,
+        must_publish=np.flatnonzero(np.isin(status, ("z", "p"))).tolist(),
+    )
+
+
+def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
+    strange = [letter for letter in np.unique(status).tolist() if letter not in LETTERS]
+    if strange:
+        cell = int(np.flatnonzero(status == strange[0])[0])
+        raise FormatError(
+            f"({table.name(cell)}): status {strange[0]!r} is unknown: "
+            "use s (free), u (sensitive), z or p (published as it is), m (hidden before)"
+        )
+
+
+def _outsider(table: Table, marks: Marks) -> Outsider:
+    unknown = None if marks.lower_bound is None else np.full(len(table), -np.inf)
+    base = Outsider.of(table, lower=unknown)
+    low, high = base.lower.copy(), base.upper.copy()
+    # Inwards rounding is the attacker's gain; the value itself always stays possible if it was.
+    if marks.lower_bound is not None:
+        said = ~np.isnan(marks.lower_bound) & (marks.lower_bound > -NO_BOUND)
+        low[said] = np.maximum(low[said], _upwards(marks.lower_bound[said], table))
+    if marks.upper_bound is not None:
+        said = ~np.isnan(marks.upper_bound) & (marks.upper_bound < NO_BOUND)
+        high[said] = np.minimum(high[said], -_upwards(-marks.upper_bound[said], table))
+    return Outsider(low, high)
+
+
+def _upwards(values: Floats, table: Table) -> Units:
+    if table.whole:
+        return exact.ceil_units(values, 0) * 10**table.decimals
+    return exact.ceil_units(values, table.decimals)
+
+
+def _levels(
+    table: Table, marks: Marks, sensitive: Mask, outsider: Outsider, protection: float
+) -> tuple[Levels, list[str]]:
+    below = np.where(outsider.lower <= -UNBOUNDED, UNBOUNDED, table.units - outsider.lower)
+    above = np.where(outsider.upper >= UNBOUNDED, UNBOUNDED, outsider.upper - table.units)
+    if marks.lower_level is None and marks.upper_level is None and marks.sliding_level is None:
+        share = _upwards(np.abs(table.values) * protection / 100.0, table)
+        lower, upper, sliding = np.minimum(share, below), np.minimum(share, above), np.zeros_like(share)
+    else:
+        lower = _level(table, marks.lower_level, below)
+        upper = _level(table, marks.upper_level, above)
+        sliding = _level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
+    notes = []
+    nothing = sensitive & (lower == 0) & (upper == 0) & (sliding == 0)
+    known = nothing & (outsider.lower == outsider.upper)
+    if known.any():
+        notes.append(
+            f"{int(known.sum()):,} sensitive cells ask for no protection and are known to everyone: not protected"
+        )
+    sensitive = sensitive & ~known
+    reason = Reason("marked in the file", np.flatnonzero(sensitive), lambda cell: "status u")
+    return Levels.of(sensitive, upper, lower, sliding, (reason,), least=table.unit), notes
+
+
+def _level(table: Table, said: Floats | None, room: Units) -> Units:
+    """A level in units; rounding up alone never makes it larger than the room the bounds leave."""
+    if said is None:
+        return np.zeros(len(table), dtype=np.int64)
+    given = np.nan_to_num(said, nan=0.0)
+    if (wrong := np.flatnonzero(given < 0)).size:
+        raise FormatError(
+            f"{table.structure.names(wrong)}: a protection level is negative: it is a distance, so 0 or more"
+        )
+    level = _upwards(given, table)
+    rounding_only = (level > room) & (level - room < table.unit)
+    return np.where(rounding_only, room, level)
