@@ -26,14 +26,13 @@ LONGEST_CYCLE_SHOWN = 12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
-    """A tree on codes: `parents[i]` is the index of the one code that code `i` is part of, and -1 for the total.
+    """A tree of codes: code `i` is part of code `parents[i]` and no other; the total is part of none (-1).
 
-    For a table over this classification, the value of a code with children is the sum of its children's values. Codes
-    stand in depth-first order, so that a code and all its descendants are neighbours. Where a code has a single child the
-    two are one and the same cell; see `same_cell`.
+    In a table over this classification the value of a code with children is the sum of its children's values.
+    Codes stand in depth-first order, so that a code and its descendants are neighbours. A code and its only
+    child are one and the same cell; see `same_cell`.
 
-    The constructors `flat`, `from_dict`, `from_frame`, `from_levels`, `from_columns`, `from_hrc` and `from_csv` put
-    codes in order; all codes are text.
+    The constructors `flat` and `from_...` put codes in order and turn them into text.
 
     Parameters
     ----------
@@ -88,7 +87,8 @@ class Hierarchy:
         return Hierarchy, (self.codes, self.parents, dict(self.labels))
 
     def __repr__(self) -> str:
-        return f"Hierarchy({self.total!r}: {len(self)} codes, {len(self.leaves)} leaves, depth {self.depth.max()})"
+        deepest = int(self.depth.max())
+        return f"Hierarchy({self.total!r}: {len(self)} codes, {len(self.leaves)} leaves, depth {deepest})"
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -108,7 +108,7 @@ class Hierarchy:
 
     @cached_property
     def same_cell(self) -> Indices:
-        """Index of the cell that each code stands for: a chain of single children is the cell of its uppermost code."""
+        """The code whose cell each code is, by index: the top of a chain of only children, else itself."""
         single = self._child_counts == 1
         cells = list(range(len(self)))
         for code, parent in enumerate(self.parents.tolist()):
@@ -149,10 +149,7 @@ class Hierarchy:
     def leaf_codes_of(self, code: str) -> frozenset[str]:
         """Leaves that this code is the sum of; a leaf is the sum of itself."""
         first = self.index(code)
-        below = self.depth[first + 1 :] <= self.depth[first]
-        last = first + 1 + int(below.argmax()) if below.any() else len(self)
-        leaf = self._child_counts[first:last] == 0
-        return frozenset(self.codes[first + i] for i in np.flatnonzero(leaf))
+        return frozenset(self.leaves[self._leaves_before[first] : self._leaves_before[self._ends[first]]])
 
     def families(self) -> Iterator[tuple[int, Indices]]:
         """Index of each code that has children, with the indices of those: one equation of the table each."""
@@ -166,6 +163,18 @@ class Hierarchy:
     @cached_property
     def _child_counts(self) -> npt.NDArray[np.int64]:
         return np.bincount(self.parents[1:], minlength=len(self))
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Position after the last descendant of each code."""
+        ends = list(range(1, len(self) + 1))
+        for code, parent in zip(range(len(self) - 1, 0, -1), self.parents[:0:-1].tolist(), strict=True):
+            ends[parent] = max(ends[parent], ends[code])
+        return ends
+
+    @cached_property
+    def _leaves_before(self) -> list[int]:
+        return [0, *np.cumsum(self._child_counts == 0).tolist()]
 
     @cached_property
     def _by_parent(self) -> tuple[Indices, npt.NDArray[np.int64]]:
@@ -211,8 +220,8 @@ class Hierarchy:
     ) -> Hierarchy:
         """One row per code, naming its parent, from a pandas, polars, arrow or duckdb frame.
 
-        The code without a parent is the total. Where several have none, `total` (or "Total") is put above them. Once
-        a row leaves its parent empty, each parent that is named needs a row too.
+        The code without a parent is the total. Where several have none, or `total` names another code,
+        `total` (or "Total") is put above them. Once a row leaves its parent empty, all parents need a row.
         """
         names = [parent, child] + ([label] if label is not None else [])
         parents, children, *rest = files.frame_columns(frame, names)
@@ -254,14 +263,10 @@ class Hierarchy:
     ) -> Hierarchy:
         """One column per level, coarse to fine, and one row per leaf.
 
-        A code that is repeated in the next column is the same code carried down. A row may end early with empty cells.
-        `label` names the column that says what the last code of each row means.
+        A code that is repeated in the next column is the same code carried down. A row may end early with
+        empty cells. `label` names the column that says what the last code of each row means.
         """
-        if isinstance(columns, str) or not columns:
-            raise HierarchyError(
-                f"columns={columns!r} names no levels. Write them as a list, coarse to fine."
-            )
-        names = list(columns) + ([label] if label is not None else [])
+        names = [*_require_levels(columns)] + ([label] if label is not None else [])
         read = files.frame_columns(frame, names)
         labels = read.pop() if label is not None else None
         return _assemble(files.column_links(read, labels, total, files.row_place), total)
@@ -275,10 +280,10 @@ class Hierarchy:
         encoding: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Hierarchy:
-        """A `.hrc` file: one code per line, as many lead strings before it as it has ancestors below the total.
+        """A `.hrc` file: a code per line, after as many lead strings as it has ancestors under the total.
 
-        Blanks after the lead strings belong to the code, trailing blanks do not. Without `encoding` the file is read as
-        UTF-8, or as cp1252 where it is not UTF-8.
+        Blanks after the lead strings belong to the code, trailing blanks do not. Without `encoding` the file
+        is read as UTF-8, or as cp1252 where it is not UTF-8.
         """
         links = files.read_hrc(path, lead, total, encoding)
         return _assemble(replace(links, labels=labels or {}), total)
@@ -296,30 +301,23 @@ class Hierarchy:
         delimiter: str | None = None,
         encoding: str | None = None,
     ) -> Hierarchy:
-        """A CSV file with a header: columns `parent` and `child` as in `from_frame`, else levels as in `from_columns`.
+        """A CSV file with header: `parent` and `child` as in `from_frame`, else levels as in `from_columns`.
 
-        The levels are `columns`, or all columns but `label`. Column names match in any case, and blanks around cells
-        are trimmed.
+        The levels are `columns`, or all columns but `label`. Column names match in any case, and blanks
+        around cells are dropped. Without `delimiter`, the header decides between comma, semicolon, tab and
+        bar; without `encoding`, the file is read as UTF-8, or as cp1252 where it is not UTF-8.
         """
         table = files.read_csv(path, delimiter, encoding)
-        pairs = [table.find(parent), table.find(child)]
         named = table.find(label)
-        if columns is None and all(pairs):
-            children = table.column(child)
-            labels = files.label_mapping(children, table.column(label)) if named else {}
-            return _assemble(Links(table.column(parent), children, table.place, labels), total)
-        if columns is None and any(pairs):
-            lacking = parent if pairs[0] is None else child
-            table.column(lacking)
-        levels = list(columns) if columns is not None else [name for name in table.columns if name != named]
+        labels = table.columns[named] if named else None
+        if columns is None and (table.find(parent) or table.find(child)):
+            parents, children = table.column(parent), table.column(child)
+            mapping = files.label_mapping(children, labels) if labels else {}
+            return _assemble(Links(parents, children, table.place, mapping), total)
+        levels = [name for name in table.columns if name != named] if columns is None else columns
         root = DEFAULT_TOTAL if total is None else total
-        links = files.column_links(
-            [table.column(level) for level in levels],
-            table.column(label) if named else None,
-            root,
-            table.place,
-        )
-        return _assemble(links, root)
+        cells = [table.column(level) for level in _require_levels(levels)]
+        return _assemble(files.column_links(cells, labels, root, table.place), root)
 
     def to_dict(self) -> NestedCodes:
         """Nested dictionaries of the codes under the total, for `from_dict`."""
@@ -329,7 +327,7 @@ class Hierarchy:
         return nodes[0]
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """(parent, child, label) of each code, for `from_frame`; the total comes first and its parent is empty."""
+        """(parent, child, label) of each code, for `from_frame`; the total is first, its parent empty."""
         above = ["", *(self.codes[i] for i in self.parents[1:])]
         return [
             (parent, code, self.labels.get(code, "")) for parent, code in zip(above, self.codes, strict=True)
@@ -340,7 +338,13 @@ class Hierarchy:
         files.write_hrc(path, self.codes[1:], self.depth[1:].tolist(), lead)
 
 
-def _require_codes(codes: tuple[str, ...]) -> None:
+def _require_levels(columns: Sequence[str]) -> Sequence[str]:
+    if isinstance(columns, str) or not columns:
+        raise HierarchyError(f"columns={columns!r} names no levels. Write a list of columns, coarse to fine.")
+    return columns
+
+
+def _require_codes(codes: tuple[object, ...]) -> None:
     """Refuse codes that are no text, empty, broken over lines or repeated."""
     seen: set[str] = set()
     for position, code in enumerate(codes):
@@ -350,7 +354,7 @@ def _require_codes(codes: tuple[str, ...]) -> None:
             )
         if not code.isprintable() and any(character in code for character in "\n\r\ufeff"):
             raise HierarchyError(
-                f"Code {code!r} holds a line break or a byte order mark, which files would lose."
+                f"Code {code!r} holds a line break or a byte order mark, which no file keeps. Remove it."
             )
         if code in seen:
             raise HierarchyError(
@@ -374,8 +378,8 @@ def _depths(codes: tuple[str, ...], parents: Indices) -> Indices:
             path.pop()
         if not path:
             raise HierarchyError(
-                f"Code {codes[position]!r} at {files.position_place(position)} does not follow its parent depth-first. "
-                "Build the hierarchy with from_dict or from_frame, which put codes in order."
+                f"Code {codes[position]!r} at {files.position_place(position)} does not follow its parent "
+                "depth-first. Build the hierarchy with from_dict or from_frame, which put codes in order."
             )
         depth[position] = len(path)
         path.append(position)
@@ -387,40 +391,56 @@ def _assemble(links: Links, total: str | None) -> Hierarchy:
 
     The root is `total`; without it, the only code that has no parent, or "Total" above several such codes.
     """
+    if total is not None and not str(total).strip():
+        raise HierarchyError("The total needs a name. Give one with total=.")
     link_of = _link_of_each_child(links, total)
+    if not link_of:
+        raise HierarchyError("No codes were given. A hierarchy needs at least one code under its total.")
+    tops, below = _tops_and_families(links, link_of)
+    if not tops:
+        raise _cycle_error(links, link_of, next(iter(link_of)))
+    root = total or (next(iter(tops)) if len(tops) == 1 else DEFAULT_TOTAL)
+    if root not in tops:
+        if root in link_of:
+            raise HierarchyError(
+                f"The total {root!r} is also a code ({links.place(link_of[root])}). "
+                "Choose another name with total=."
+            )
+        below[root] = list(tops)
+    elif len(tops) > 1:
+        stray = next(code for code in tops if code != root)
+        raise HierarchyError(
+            f"Code {stray!r} ({links.place(tops[stray])}) has no parent, yet {root!r} is the total. "
+            f"Put it under {root!r} or under another code."
+        )
+    codes, parents = _depth_first(root, below)
+    reached = set(codes)
+    for code in link_of:
+        if code not in reached:
+            raise _cycle_error(links, link_of, code)
+    return Hierarchy(tuple(codes), np.array(parents, dtype=np.int32), links.labels)
+
+
+def _tops_and_families(
+    links: Links, link_of: Mapping[str, int]
+) -> tuple[dict[str, int], dict[str, list[str]]]:
+    """Codes without a parent, with the link that shows each, and the children of every code that has some."""
     declared = "" in links.parents
-    tops: dict[str, str] = {}
+    tops: dict[str, int] = {}
     below: dict[str, list[str]] = {}
     for link, (parent, child) in enumerate(zip(links.parents, links.children, strict=True)):
         if not parent:
-            tops[child] = links.place(link)
+            tops[child] = link
             continue
-        if parent not in link_of and parent not in tops:
+        if parent not in link_of:
             if declared:
                 raise HierarchyError(
                     f"{links.place(link)}: the parent {parent!r} of {child!r} has no row of its own."
-                    f"{files.hint(parent, link_of)} Correct it, or add a row that names its parent or leaves it empty."
+                    f"{files.hint(parent, link_of)} Correct it, or add a row with {parent!r} as the child."
                 )
-            tops[parent] = links.place(link)
+            tops.setdefault(parent, link)
         below.setdefault(parent, []).append(child)
-    root = total if total is not None else next(iter(tops)) if len(tops) == 1 else DEFAULT_TOTAL
-    if root in tops and len(tops) > 1:
-        stray = next(code for code in tops if code != root)
-        raise HierarchyError(
-            f"Code {stray!r} ({tops[stray]}) has no parent, yet {root!r} is the total. Put it under {root!r} or another."
-        )
-    if root not in tops and tops:
-        if root in link_of:
-            raise HierarchyError(
-                f"The total {root!r} is also a code ({links.place(link_of[root])}). Choose another name with total=."
-            )
-        below[root] = list(tops)
-    codes, parents = _depth_first(root, below)
-    if len(codes) < len(link_of):
-        _refuse_cycle(links, link_of, set(codes))
-    if len(codes) < 2:
-        raise HierarchyError("No codes were given. A hierarchy needs at least one code under its total.")
-    return Hierarchy(tuple(codes), np.array(parents, dtype=np.int32), links.labels)
+    return tops, below
 
 
 def _link_of_each_child(links: Links, total: str | None) -> dict[str, int]:
@@ -431,7 +451,7 @@ def _link_of_each_child(links: Links, total: str | None) -> dict[str, int]:
             raise HierarchyError(f"{links.place(link)}: the code is empty. Fill it in or remove it.")
         if parent and child == total:
             raise HierarchyError(
-                f"{links.place(link)}: the total {total!r} stands under {parent!r}, but it is above all codes. "
+                f"{links.place(link)}: the total {total!r} stands under {parent!r}, but it is above all. "
                 "Remove it or choose another name with total=."
             )
         if child == parent:
@@ -441,11 +461,12 @@ def _link_of_each_child(links: Links, total: str | None) -> dict[str, int]:
         if child in link_of:
             first = link_of[child]
             before = links.parents[first]
+            there, here = links.place(first), links.place(link)
+            if parent == before:
+                raise HierarchyError(f"Code {child!r} is repeated: {there} and {here}. Keep one of them.")
             raise HierarchyError(
-                f"Code {child!r} is repeated: {links.place(first)} and {links.place(link)}. Keep one of them."
-                if parent == before
-                else f"Code {child!r} has two parents: {before!r} ({links.place(first)}) and {parent!r} "
-                f"({links.place(link)}). Keep one, or give the two codes different names."
+                f"Code {child!r} has two parents: {before or 'none'!r} ({there}) and {parent or 'none'!r} "
+                f"({here}). Keep one, or give the two codes different names."
             )
         link_of[child] = link
     return link_of
@@ -463,17 +484,16 @@ def _depth_first(root: str, below: Mapping[str, Sequence[str]]) -> tuple[list[st
     return codes, parents
 
 
-def _refuse_cycle(links: Links, link_of: Mapping[str, int], reached: set[str]) -> None:
-    """Name the cycle above a code that no path from the total reaches."""
-    code = next(code for code in link_of if code not in reached)
+def _cycle_error(links: Links, link_of: Mapping[str, int], code: str) -> HierarchyError:
+    """Name the cycle that a code ends in when followed upwards; no path from the total reaches it."""
     path: dict[str, None] = {}
     while code not in path:
         path[code] = None
         code = links.parents[link_of[code]]
-    cycle = list(path)[list(path).index(code) :]
-    steps = [
-        f"{code!r} is under {links.parents[link_of[code]]!r} ({links.place(link_of[code])})" for code in cycle
-    ]
+    cycle = list(path)
+    cycle = cycle[cycle.index(code) :]
+    above = [(code, links.parents[link_of[code]], links.place(link_of[code])) for code in cycle]
+    steps = [f"{code!r} is under {parent!r} ({place})" for code, parent, place in above]
     hidden = len(steps) - LONGEST_CYCLE_SHOWN
     shown = steps if hidden <= 0 else [*steps[:LONGEST_CYCLE_SHOWN], f"and {hidden} more"]
-    raise HierarchyError(f"The codes form a cycle: {', '.join(shown)}. Correct one of these parents.")
+    return HierarchyError(f"The codes form a cycle: {', '.join(shown)}. Correct one of these parents.")

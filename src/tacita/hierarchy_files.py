@@ -1,10 +1,11 @@
 """Links of a classification, read from dictionaries, code lengths, frames and files.
 
-A *link* says that one code stands directly under another. Each reader turns its source into `Links` and remembers where
-every link was written, so that whatever is wrong with the tree can be told by file and line.
+A *link* says that one code stands directly under another. Each reader turns its source into `Links` and
+remembers where every link was written, so that whatever is wrong with the tree can be told by file and line.
 
-`.hrc` grammar: one code per line, depth-first; the depth is the number of lead strings at the start of the line and rises
-by at most one; the total is implied. Blanks after the lead strings belong to the code, trailing blanks do not.
+`.hrc` grammar: one code per line, depth-first; the depth is the number of lead strings at the start of the
+line and rises by at most one; the total is implied. Blanks after the lead strings belong to the code,
+trailing blanks do not.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from decimal import Decimal
 from difflib import get_close_matches
 from functools import partial
 from itertools import accumulate, pairwise
-from numbers import Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tacita.errors import HierarchyError
 
@@ -62,14 +64,15 @@ def _code_text(value: object) -> str | None:
         return "" if value.isspace() else str(value)
     if value is None:
         return ""
-    if isinstance(value, bool | date):
+    if isinstance(value, np.generic):
+        return _code_text(value.item())
+    if isinstance(value, int | date):
         # pandas' missing date is a date that differs from itself.
         return str(value) if value == value else ""
-    if isinstance(value, Real | Decimal):
-        number = float(value)
-        if math.isnan(number):
+    if isinstance(value, float | Decimal):
+        if math.isnan(value):
             return ""
-        if math.isfinite(number):
+        if math.isfinite(value):
             return str(int(value)) if value == int(value) else str(value)
     return None
 
@@ -86,7 +89,7 @@ def row_place(row: int) -> str:
 
 def hint(name: str, known: Iterable[str]) -> str:
     """The nearest known name as a question, or nothing."""
-    nearest = get_close_matches(name, list(known), n=1)
+    nearest = get_close_matches(str(name), [str(other) for other in known], n=1)
     return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 
@@ -110,8 +113,8 @@ def nested_links(tree: Mapping[Any, Any], total: str, labels: Mapping[str, str])
             continue
         if not isinstance(branch, Mapping | list | tuple):
             raise HierarchyError(
-                f"Under {parent!r} stands {branch!r}, which is neither a dictionary nor a list of codes. "
-                f"Write [{branch!r}] for a single code and None for no codes."
+                f"Under {parent!r} stands {branch!r:.60}, which is neither a dictionary nor a list of codes. "
+                "Write a single code as a list of one, and None for no codes."
             )
         texts = code_texts(branch, partial(_branch_place, parent))
         inner = branch.values() if isinstance(branch, Mapping) else [None] * len(texts)
@@ -173,7 +176,7 @@ def column_links(
 ) -> Links:
     """Links from one column per level, coarse to fine; each row is a path from the total to a code.
 
-    A code repeated in the next column is the same node carried down. Empty cells at the end of a row close the path.
+    A code repeated in the next column is the same code carried down. Empty cells at the end close the path.
     """
     parents: list[str] = []
     children: list[str] = []
@@ -204,7 +207,7 @@ def column_links(
         if (above, end) in ends:
             raise HierarchyError(
                 f"Code {end!r} is repeated under {above!r}: {place(ends[above, end])} and {place(row)}. "
-                "Each code has one row; keep one of them."
+                "Keep one of them."
             )
         ends[above, end] = row
         ending.append(end)
@@ -231,15 +234,15 @@ def prefix_links(codes: Sequence[str], lengths: Sequence[int], total: str) -> Li
     for position, code in enumerate(codes):
         if len(code) not in cuts:
             raise HierarchyError(
-                f"{position_place(position)}: code {code!r} has {len(code)} characters, but levels end at {cuts}. "
-                "Correct the code or lengths=."
+                f"{position_place(position)}: code {code!r} has {len(code)} characters, but levels end at "
+                f"{cuts}. Correct the code or lengths=."
             )
     columns = [[code[:cut] if len(code) >= cut else "" for code in codes] for cut in cuts]
     return column_links(columns, None, total, position_place)
 
 
 def read_text(path: str | os.PathLike[str], encoding: str | None) -> str:
-    """Text of a file with line ends ``\\n``; without `encoding`, UTF-16 by its mark, else UTF-8, else cp1252."""
+    """Text of a file, lines ended by ``\\n``; without `encoding` UTF-16 if marked, UTF-8, or else cp1252."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -261,7 +264,8 @@ def read_text(path: str | os.PathLike[str], encoding: str | None) -> str:
         else:
             return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     raise HierarchyError(
-        f"{path}, line {line}: the bytes are not {' or '.join(candidates)}. Name the file's encoding with encoding=."
+        f"{path}, line {line}: the bytes are not {' or '.join(candidates)}. "
+        "Name the file's encoding with encoding=."
     )
 
 
@@ -279,7 +283,8 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
         place = f"{path}, line {number}"
         if len(line) > HRC_LINE_LIMIT:
             raise HierarchyError(
-                f"{place}: {len(line)} characters, but a .hrc line holds at most {HRC_LINE_LIMIT}. Shorten the code."
+                f"{place}: {len(line)} characters, but a .hrc line holds at most {HRC_LINE_LIMIT}. "
+                "Shorten the code."
             )
         depth = 0
         while line.startswith(lead, depth * len(lead)):
@@ -291,8 +296,8 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
             )
         if depth >= len(path_to_previous):
             raise HierarchyError(
-                f"{place}: code {code!r} has {depth} lead strings {lead!r}, at most {len(path_to_previous) - 1} can "
-                "stand here, one more than on the code before. Give its parent a line of its own."
+                f"{place}: code {code!r} has {depth} lead strings, but {len(path_to_previous) - 1} at most "
+                "can stand here: one more than before the last code. Give its parent a line of its own."
             )
         del path_to_previous[depth + 1 :]
         parents.append(path_to_previous[depth])
@@ -368,7 +373,7 @@ class CodeFile:
 
 
 def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str | None) -> CodeFile:
-    """Read a CSV file as text; without `delimiter`, the commonest of comma, semicolon, tab and bar in its header."""
+    """Read a CSV file as text; without `delimiter`, the commonest of ``, ; tab |`` in its header."""
     text = read_text(path, encoding)
     opening = next((line for line in text.split("\n") if line.strip()), "")
     separator = delimiter or max(",;\t|", key=opening.count)
