@@ -40,6 +40,10 @@ class InThisThread(Executor):
             future.set_exception(error)
         return future
 
+    def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], **_: Any) -> Iterator[Any]:
+        """Results as they are asked for, so that progress is seen and a cancel is heard between them."""
+        return (fn(*arguments) for arguments in zip(*iterables, strict=False))
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -63,6 +67,11 @@ class Run:
     listener: Callable[[Event], None] | None = None
     started: float = field(default_factory=time.monotonic)
     _stop: threading.Event = field(default_factory=threading.Event)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Workers elsewhere get the time that is left; listener, executor and cancel stay here."""
+        left = self.remaining
+        return Run, (None if left == float("inf") else left, self.seed)
 
     def cancel(self) -> None:
         """Ask the work to end; it keeps the best it has."""

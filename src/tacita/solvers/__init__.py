@@ -1,0 +1,1 @@
+"""One thin file per solver; nothing here knows what a table is."""

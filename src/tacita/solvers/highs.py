@@ -1,0 +1,130 @@
+"""HiGHS as a hot session: one linear program ``min c x : A x = b, l <= x <= u`` asked many questions.
+
+The matrix is passed once. Between questions only the objective and a few bounds change, and the basis stays, so that most
+answers take a handful of pivots. The primal simplex is used because a change of objective leaves the basis primal feasible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.errors import SolverError
+from tacita.exact import Cells, Floats
+
+if TYPE_CHECKING:
+    from highspy import Highs
+    from scipy.sparse import csc_array
+
+PRIMAL_SIMPLEX = 4
+
+
+class Status(Enum):
+    """How a question ended. Only OPTIMAL, UNBOUNDED and INFEASIBLE prove anything."""
+
+    OPTIMAL = "optimal"
+    UNBOUNDED = "unbounded"
+    INFEASIBLE = "infeasible"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An optimum and a point that attains it (none when unbounded, infeasible or stopped)."""
+
+    status: Status
+    value: float
+    point: Floats
+
+
+class Session:
+    """A linear program kept hot in HiGHS.
+
+    Parameters
+    ----------
+    matrix
+        ``A``, by columns.
+    lower, upper
+        Bounds of the variables; infinite where there is none.
+    rhs
+        ``b``.
+    whole
+        Every variable is an integer. Such a session is a mixed-integer solver and starts cold each time.
+    """
+
+    def __init__(self, matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool = False) -> None:
+        self._highs = _load(matrix, lower, upper, rhs, whole)
+        self.pivots = 0
+
+    def set_bounds(self, columns: Cells, lower: Floats, upper: Floats) -> None:
+        """New bounds for some variables."""
+        self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
+
+    def extreme(self, column: int, sign: int, seconds: float = float("inf")) -> Answer:
+        """Maximise ``sign * x[column]``; the value comes back as ``x[column]`` itself."""
+        highs = self._highs
+        highs.changeColCost(column, float(-sign))
+        # HiGHS adds up run time over all calls of one instance, so the limit must move along.
+        highs.setOptionValue("time_limit", highs.getRunTime() + seconds if np.isfinite(seconds) else float("inf"))
+        highs.run()
+        self.pivots += highs.getInfo().simplex_iteration_count
+        status = _status(highs)
+        highs.changeColCost(column, 0.0)
+        if status is not Status.OPTIMAL:
+            return Answer(status, float("nan"), np.empty(0))
+        point = np.array(highs.getSolution().col_value)
+        return Answer(status, float(point[column]), point)
+
+    def basis(self) -> tuple[Cells, Cells]:
+        """Columns that are basic, and those that sit at their upper bound."""
+        import highspy
+
+        columns = np.array([int(status) for status in self._highs.getBasis().col_status])
+        basic, at_upper = int(highspy.HighsBasisStatus.kBasic), int(highspy.HighsBasisStatus.kUpper)
+        return np.flatnonzero(columns == basic), np.flatnonzero(columns == at_upper)
+
+
+def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool) -> Highs:
+    import highspy
+
+    highs = highspy.Highs()
+    for option, value in (("output_flag", False), ("threads", 1), ("presolve", "on" if whole else "off")):
+        highs.setOptionValue(option, value)
+    if not whole:
+        highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
+        highs.setOptionValue("solver", "simplex")
+    program = highspy.HighsLp()
+    rows, columns = matrix.shape
+    program.num_row_, program.num_col_ = rows, columns
+    program.col_cost_ = np.zeros(columns)
+    program.col_lower_, program.col_upper_ = lower, upper
+    program.row_lower_, program.row_upper_ = rhs, rhs
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+    program.a_matrix_.index_ = matrix.indices.astype(np.int32)
+    program.a_matrix_.value_ = matrix.data.astype(np.float64)
+    if whole:
+        program.integrality_ = [highspy.HighsVarType.kInteger] * columns
+    if highs.passModel(program) == highspy.HighsStatus.kError:
+        raise SolverError("HiGHS did not accept the attacker's linear program")
+    return highs
+
+
+def _status(highs: Highs) -> Status:
+    import highspy
+
+    ended = highs.getModelStatus()
+    known = highspy.HighsModelStatus
+    if ended == known.kOptimal:
+        return Status.OPTIMAL
+    if ended in (known.kUnbounded, known.kUnboundedOrInfeasible):
+        # Attackers' programs contain the truth, so "unbounded or infeasible" can only be the first.
+        return Status.UNBOUNDED
+    if ended == known.kInfeasible:
+        return Status.INFEASIBLE
+    if ended in (known.kTimeLimit, known.kInterrupt, known.kIterationLimit, known.kSolutionLimit, known.kUnknown):
+        return Status.STOPPED
+    raise SolverError(f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing; please report the table")
