@@ -6,8 +6,8 @@
     nEquations
     rhs k : index (coefficient) index (coefficient) ...    nEquations times
 
-``lb`` and ``ub`` are absolute bounds that everyone knows, the levels are distances from the value. An equation says
-``sum coefficient * value = rhs``.
+``lb`` and ``ub`` are absolute bounds that everyone knows, the levels are distances from the value. An
+equation says ``sum coefficient * value = rhs``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_jj(
     decimals
         Decimals that count; as many as values, levels and bounds need by default.
     counts
-        Whether everyone knows that cells are whole numbers. Default: yes if values, levels and bounds all are.
+        Whether everyone knows that cells are whole numbers. Default: if all numbers of the file are.
     """
     file = parse_jj(path)
     marks = Marks(file.status, file.cost, file.lower, file.upper, file.lpl, file.upl, file.spl)
@@ -59,8 +59,8 @@ def read_jj(
 def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: bool = False) -> Path:
     """Write a problem as a JJ file: it holds true values, so it stays in the house.
 
-    The format knows one attacker. A problem with insiders is refused unless ``outsider_only`` says that they may be
-    left out. "No bound" is written as 1e15, which :func:`read_jj` understands.
+    The format knows one attacker. A problem with insiders is refused unless ``outsider_only`` says that they
+    may be left out. "No bound" is written as 1e15, which :func:`read_jj` understands.
     """
     if problem.insiders and not outsider_only:
         raise InputError(

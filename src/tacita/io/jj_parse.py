@@ -1,7 +1,7 @@
 """The grammar of JJ files, read fast, and slowly again where something is wrong to say in which line.
 
-Records normally stand one per line, which whole-block parsers read at once. Anything else goes through a walker that
-takes tokens wherever the line breaks fall and knows the line of each.
+Records normally stand one per line, which whole-block parsers read at once. From the first block on that they
+cannot read, a walker takes tokens wherever the line breaks fall and knows the line of each.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tacita.errors import FormatError
 from tacita.exact import Cells, Floats
 
+BLOCK = 10_000
 FIELDS = ("index", "value", "cost", "status", "lb", "ub", "LPL", "UPL", "SPL")
 _RECORD = np.dtype([(name, "U8" if name == "status" else "f8") for name in FIELDS])
 _STATUS = frozenset("suzpmxw")
@@ -27,7 +28,7 @@ _PUNCTUATION = str.maketrans({":": " ", "(": " ", ")": " "})
 
 @dataclass(frozen=True, eq=False)
 class JJFile:
-    """The numbers of a JJ file; ``cells`` are positions of cells, ``index`` the numbers they have in the file."""
+    """The numbers of a JJ file; ``cells`` are positions, ``index`` the numbers cells have in the file."""
 
     index: Cells
     value: Floats
@@ -53,14 +54,13 @@ def parse_jj(path: str | os.PathLike[str]) -> JJFile:
     if not text.strip():
         raise FormatError(f"{path} is empty: a JJ file starts with 0 and the number of cells")
     lines = text.splitlines()
-    records, rest = _fast_records(lines), None
-    if records is not None:
-        rest = _fast_equations(lines, 2 + records.size)
-    walker_needed = records is None or rest is None or not _plausible(records, rest)
-    if walker_needed:
-        records, rest = _Walker(path, lines).read()
-    assert records is not None and rest is not None
-    rhs, starts, listed, coefficients = rest
+    records = _fast_records(lines)
+    rows = _fast_equations(lines, records.size)
+    if rows is None:
+        records, rows = _Walker(path, lines, records).read()
+    elif not _plausible(records, rows):
+        records, rows = _Walker(path, lines, records[:0]).read()
+    rhs, starts, listed, coefficients = rows
     index = records["index"].astype(np.int64)
     cells = listed.astype(np.int64)
     if not np.array_equal(index, np.arange(index.size)):
@@ -78,23 +78,26 @@ def parse_jj(path: str | os.PathLike[str]) -> JJFile:
 Rows = tuple[Floats, Cells, Floats, Floats]
 
 
-def _fast_records(lines: Sequence[str]) -> NDArray[np.void] | None:
-    """All cell records at once, or None if they do not stand one per line from the third line on."""
-    if len(lines) < 3 or lines[0].strip() != "0" or not lines[1].strip().isdecimal():
-        return None
-    n = int(lines[1])
-    if n == 0 or len(lines) < n + 3:
-        return None
-    try:
-        records = np.loadtxt(lines[2 : n + 2], dtype=_RECORD, comments=None, ndmin=1)
-    except ValueError:
-        return None
-    return records if records.size == n else None
+def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
+    """Cell records one per line from the third line on, up to the first block with something else."""
+    blocks = [np.empty(0, dtype=_RECORD)]
+    if len(lines) > 2 and lines[0].strip() == "0" and lines[1].strip().isdecimal():
+        for start in range(2, int(lines[1]) + 2, BLOCK):
+            block = lines[start : min(start + BLOCK, int(lines[1]) + 2)]
+            try:
+                read = np.loadtxt(block, dtype=_RECORD, comments=None, ndmin=1)
+            except ValueError:
+                break
+            if read.size < len(block):
+                break
+            blocks.append(read)
+    return np.concatenate(blocks)
 
 
-def _fast_equations(lines: Sequence[str], at: int) -> Rows | None:
-    """All equations at once, or None if they do not stand one per line or their lengths are not as announced."""
-    if not lines[at].strip().isdecimal():
+def _fast_equations(lines: Sequence[str], n: int) -> Rows | None:
+    """All equations after ``n`` cells, or None if they are not one per line or not as long as announced."""
+    at = n + 2
+    if n == 0 or n != int(lines[1]) or len(lines) <= at or not lines[at].strip().isdecimal():
         return None
     m = int(lines[at])
     block = "\n".join(lines[at + 1 :]).rstrip()
@@ -148,10 +151,10 @@ def _whole(values: Floats) -> bool:
 class _Walker:
     """Takes tokens wherever the line breaks fall; every complaint names the line."""
 
-    def __init__(self, path: str | os.PathLike[str], lines: Sequence[str]) -> None:
-        self.path, self.lines = path, lines
+    def __init__(self, path: str | os.PathLike[str], lines: Sequence[str], done: NDArray[np.void]) -> None:
+        self.path, self.lines, self.done = path, lines, done
         self.line, self.tokens, self.at = 0, [""], 1
-        self.line_of: dict[float, int] = {}
+        self.line_of = {index: r + 3 for r, index in enumerate(done["index"].tolist())}
 
     def read(self) -> tuple[NDArray[np.void], Rows]:
         if (first := self.take("the leading 0")) != "0":
@@ -159,7 +162,10 @@ class _Walker:
         n = self.whole("the number of cells")
         if n < 1:
             self.fail("the number of cells should be at least 1")
-        records = np.array([self.record() for _ in range(n)], dtype=_RECORD)
+        if self.done.size:
+            self.line, self.at = 2 + self.done.size, len(self.tokens)
+        rest = [self.record() for _ in range(n - self.done.size)]
+        records = np.concatenate([self.done, np.array(rest, dtype=_RECORD)])
         m = self.whole("the number of equations")
         if m < 0:
             self.fail("the number of equations should not be negative")
@@ -202,13 +208,13 @@ class _Walker:
                 "or the equation before has more cells than it announces"
             )
         for _ in range(k):
-            index = self.number("a cell of an equation")
-            coefficient = self.take("a coefficient")
-            if coefficient == ":":
+            cell, coefficient = self.take("a cell of an equation"), self.take("a coefficient")
+            if ":" in (cell, coefficient):
                 self.line = started
                 self.fail(
                     f"the equation announces {k} cells, but fewer follow: correct the number or the cells"
                 )
+            index = self.parse(cell, "a cell of an equation")
             if index not in self.line_of:
                 self.fail(f"cell {index:g} is in an equation but not in the list of cells")
             factor = self.parse(coefficient, "a coefficient")

@@ -1,7 +1,7 @@
 """From what a file says of each cell besides its value (status, levels, bounds, cost) to a :class:`Problem`.
 
-Status letters, in any case: ``u`` sensitive, ``s`` (or empty) free, ``z`` and ``p`` to be published as it is, ``m`` and
-``x`` hidden by an earlier run, ``e`` empty, ``w`` without weight (treated as free).
+Status letters, in any case: ``u`` sensitive, ``s`` (or empty) free, ``z`` and ``p`` to be published as it is,
+``m`` and ``x`` hidden by an earlier run, ``e`` empty, ``w`` without weight (treated as free).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0) -> 
     marks
         Levels are rounded up to the table's last decimal place, bounds inwards: both in favour of safety.
     protection
-        Percent of the value that stands for the levels of sensitive cells where the file has no column for them.
+        Percent of the value that stands for the levels of sensitive cells if the file has none.
     """
     status = np.char.lower(np.char.strip(marks.status.astype(np.str_)))
     _refuse_unknown(table, status)
@@ -119,7 +119,7 @@ def _levels(
     known = nothing & (outsider.lower == outsider.upper)
     if known.any():
         notes.append(
-            f"{int(known.sum()):,} sensitive cells ask for no protection and are known to everyone: not protected"
+            f"{int(known.sum()):,} sensitive cells without levels are known to everyone: not protected"
         )
     sensitive = sensitive & ~known
     reason = Reason("marked in the file", np.flatnonzero(sensitive), lambda cell: "status u")
