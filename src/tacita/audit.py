@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tacita.attackers import Insider
 from tacita.audit_piece import (
     BELOW_LOWER,
     BELOW_SLIDING,
@@ -174,8 +175,8 @@ def audit(problem: Problem, release: Release, run: Run | None = None) -> Audit:
     return _gathered(problem, release, tasks, results, run.seconds)
 
 
-def moves_allowed(problem: Problem, release: Release) -> tuple[Units, Units]:
-    """How far below and above the truth the outsider can think each cell to be, in steps of the table's unit.
+def moves_allowed(problem: Problem, release: Release, insider: Insider | None = None) -> tuple[Units, Units]:
+    """How far below and above the truth an attacker can think each cell to be, in steps of the table's unit.
 
     Bounds are rounded towards the truth, which never hides a danger.
     """
@@ -187,8 +188,8 @@ def moves_allowed(problem: Problem, release: Release) -> tuple[Units, Units]:
             f"the release says something about {table.structure.names(untrue)} that is not true of this table: "
             "check that it belongs to this table, and that announced radii are as large as the changes"
         )
-    low = np.maximum(windows[0], problem.outsider.lower)
-    high = np.minimum(windows[1], problem.outsider.upper)
+    lower, upper = problem.bounds_at(insider, np.arange(len(table)))
+    low, high = np.maximum(windows[0], lower), np.minimum(windows[1], upper)
     return _steps(low, table.units, table.unit, up=False), _steps(high, table.units, table.unit, up=True)
 
 

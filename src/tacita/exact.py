@@ -73,9 +73,8 @@ def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
     np.multiply(array, 10.0**decimals, out=scaled, where=finite)
     if array.size and np.abs(scaled).max(initial=0.0) > LARGEST:
         _refuse_large(array[finite], decimals, what)
-    units = np.rint(scaled).astype(np.int64)
-    units[~finite] = np.where(array[~finite] > 0, UNBOUNDED, -UNBOUNDED)
-    return units
+    infinite = np.where(array > 0, UNBOUNDED, -UNBOUNDED)
+    return np.where(finite, np.rint(scaled).astype(np.int64), infinite)
 
 
 def ceil_units(values: ArrayLike, decimals: int) -> Units:
@@ -91,10 +90,8 @@ def ceil_units(values: ArrayLike, decimals: int) -> Units:
 
 def to_floats(units: Units, decimals: int) -> Floats:
     """Units as floats, infinities included."""
-    floats = units / 10.0**decimals if decimals else units.astype(np.float64)
-    floats[units >= UNBOUNDED] = np.inf
-    floats[units <= -UNBOUNDED] = -np.inf
-    return floats
+    infinite = np.where(units > 0, np.inf, -np.inf)
+    return np.where(np.abs(units) < UNBOUNDED, units / 10.0**decimals, infinite)
 
 
 def rescale(units: Units, decimals: int, wanted: int) -> Units:

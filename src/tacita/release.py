@@ -14,7 +14,7 @@ A release carries the public structure and nothing else of the table: the true v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacita import exact
 from tacita.errors import ReleaseError
 from tacita.exact import UNBOUNDED, Cells, Mask, Units, frozen
+from tacita.outcome import Outcome
 from tacita.structure import Structure
 from tacita.table import Table
 
@@ -62,6 +63,7 @@ class Release:
     shown: Mask
     primary: Mask
     made_by: Mapping[str, Any] = field(default_factory=dict)
+    outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
         n = len(self.structure)
@@ -96,7 +98,7 @@ class Release:
         if decimals == self.decimals:
             return self
         finer = [exact.rescale(units, self.decimals, decimals) for units in (self.low, self.high, self.value)]
-        return Release(self.structure, decimals, self.marks, *finer, self.shown, self.primary, self.made_by)
+        return replace(self, decimals=decimals, low=finer[0], high=finer[1], value=finer[2])
 
     def write(self, path: str | Path, audit: Audit | None = None, unaudited: str | None = None) -> Path:
         """Write a file for publication; the ending of ``path`` chooses the format.

@@ -1,0 +1,7 @@
+"""The methods by name. Adding one is adding a file and a line here: its fields become options, forms and docs."""
+
+from __future__ import annotations
+
+from tacita.methods.method import Method, Option, make_method, method_names, options_of
+
+__all__ = ["Method", "Option", "make_method", "method_names", "options_of"]

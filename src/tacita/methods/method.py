@@ -1,0 +1,111 @@
+"""What a method is: an immutable set of options with ``protect(problem, run) -> Release``.
+
+A method proposes; it never judges. It does not import the audit, and whatever it returns is audited before it is written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from tacita.errors import InputError
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Run
+
+METHODS: Mapping[str, str] = {
+    "suppression": "tacita.methods.suppression:Suppression",
+}
+"""Where each method lives; it is imported when it is asked for."""
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way to protect a table. Its dataclass fields are its options; ``metadata['help']`` says what each one means."""
+
+    name: ClassVar[str]
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """A release that the method believes to be protected, with its outcome.
+
+        Raises
+        ------
+        InfeasibleError
+            No release of this kind protects the table.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option of a method, as the command line, the web form and the docs show it."""
+
+    name: str
+    kind: Any
+    default: Any
+    help: str
+
+
+def method_names() -> tuple[str, ...]:
+    """All methods, in the order they are listed."""
+    return tuple(METHODS)
+
+
+def method_class(name: str) -> type[Any]:
+    """The class of a method; unknown names are refused with what there is."""
+    if name not in METHODS:
+        near = difflib.get_close_matches(name, METHODS, n=1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise InputError(f"there is no method '{name}'{hint} Methods: {', '.join(METHODS)}.")
+    module, attribute = METHODS[name].split(":")
+    found: type[Any] = getattr(importlib.import_module(module), attribute)
+    return found
+
+
+def options_of(name: str) -> tuple[Option, ...]:
+    """The options of a method."""
+    cls = method_class(name)
+    kinds = typing.get_type_hints(cls)
+    return tuple(
+        Option(f.name, kinds[f.name], f.default, f.metadata.get("help", "")) for f in dataclasses.fields(cls) if f.init
+    )
+
+
+def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
+    """A method with options given as values or as text (``{"cost": "value", "cleanup": "no"}``)."""
+    known = {option.name: option for option in options_of(name)}
+    chosen = {}
+    for key, value in (options or {}).items():
+        if key not in known:
+            raise InputError(f"method '{name}' has no option '{key}'. Options: {', '.join(known) or 'none'}.")
+        chosen[key] = _value(f"option '{key}'", known[key].kind, value)
+    method: Method = method_class(name)(**chosen)
+    return method
+
+
+def _value(what: str, kind: Any, value: Any) -> Any:
+    """Text as the type the option asks for."""
+    if not isinstance(value, str):
+        return value
+    kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    if type(None) in kinds and value.lower() in ("", "none"):
+        return None
+    if bool in kinds and value.lower() in ("yes", "true", "on", "1", "no", "false", "off", "0"):
+        return value.lower() in ("yes", "true", "on", "1")
+    for number in (int, float):
+        if number in kinds:
+            try:
+                return number(value)
+            except ValueError:
+                continue
+    for literal in (k for k in kinds if typing.get_origin(k) is typing.Literal):
+        if value in typing.get_args(literal):
+            return value
+        raise InputError(f"{what} must be one of {', '.join(map(str, typing.get_args(literal)))}, not '{value}'")
+    if str in kinds:
+        return value
+    raise InputError(f"{what} must be {' or '.join(getattr(k, '__name__', str(k)) for k in kinds)}, not '{value}'")

@@ -1,0 +1,33 @@
+"""How a method ended: what it lost, and what nobody can lose less than."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Status(Enum):
+    """Only OPTIMAL is true: the loss is proven to be the smallest possible."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    FAILED = "failed"
+
+    def __bool__(self) -> bool:
+        return self is Status.OPTIMAL
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Loss of the release (sensitive cells included), a lower bound on any protected release's loss, and the effort."""
+
+    status: Status
+    loss: float
+    bound: float
+    seconds: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """``(loss - bound) / loss``: zero when proven optimal."""
+        return 0.0 if self.loss <= self.bound else (self.loss - self.bound) / abs(self.loss)
