@@ -32,9 +32,10 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Rollup:
-    """The cells that leaf cells give rise to (``codes``) and the steps that lead there."""
+    """The cells that leaf cells give rise to, ascending in ``keys`` (see :func:`cell_keys`), and the steps that lead there."""
 
     codes: Codes
+    keys: Cells
     steps: tuple[Step, ...]
 
     def add(self, column: Cells) -> Cells:
@@ -46,18 +47,43 @@ class Rollup:
 
 def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
     """All cells above the given ones (which may repeat, and may themselves be totals that carry data of their own)."""
+    keys = cell_keys(dimensions, codes)
     steps = []
     for d, dimension in enumerate(dimensions):
-        starts, ancestors = dimension.ancestors
-        counts = np.diff(starts)[codes[:, d]]
-        source = np.repeat(np.arange(codes.shape[0]), counts)
-        within = np.arange(source.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        expanded = codes[source]
-        expanded[:, d] = ancestors[starts[codes[source, d]] + within]
-        keys = cell_keys(dimensions, expanded)
-        order = np.argsort(keys, kind="stable")
-        new = np.flatnonzero(np.diff(keys[order], prepend=keys[order[:1]] - 1))
-        target = np.repeat(np.arange(new.size), np.diff(np.append(new, order.size)))
-        steps.append(Step(source[order], target, new))
-        codes = expanded[order[new]]
-    return Rollup(codes, tuple(steps))
+        source, above = each_ancestor(dimension, codes[:, d])
+        stride = key_stride(dimensions, d)
+        wanted = keys[source] + (above.astype(np.int64) - codes[source, d]) * stride
+        order = np.argsort(wanted, kind="stable")
+        wanted = wanted[order]
+        starts = run_starts(wanted)
+        target = np.repeat(np.arange(starts.size), np.diff(starts, append=wanted.size))
+        steps.append(Step(source[order], target, starts))
+        first = order[starts]
+        codes = codes[source[first]]
+        codes[:, d] = above[first]
+        keys = wanted[starts]
+    return Rollup(codes, keys, tuple(steps))
+
+
+def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
+    """Each row repeated for its code and every ancestor of it: the rows' positions and the ancestors."""
+    starts, ancestors = dimension.ancestors
+    first, counts = starts[codes], np.diff(starts)[codes]
+    source = np.repeat(np.arange(codes.size), counts)
+    within = np.arange(source.size) - np.repeat(np.cumsum(counts) - counts - first, counts)
+    return source, ancestors[within]
+
+
+def key_stride(dimensions: Sequence[Dimension], d: int) -> int:
+    """What one step in the code of dimension ``d`` adds to a cell's key."""
+    stride = 1
+    for dimension in dimensions[d + 1 :]:
+        stride *= len(dimension.codes)
+    return stride
+
+
+def run_starts(ascending: Cells) -> Cells:
+    """Where each run of equal numbers begins."""
+    if ascending.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    return np.concatenate([[0], np.flatnonzero(ascending[1:] != ascending[:-1]) + 1])

@@ -63,25 +63,28 @@ def build_table(
         dimension.check()
     additive, columns = dict(additive or {}), dict(columns or {})
     shown, codes = codes, representatives(dimensions, codes)
-    notes: list[str] = []
     if compute_totals:
         _refuse_repeated(dimensions, codes, shown)
         if missing is not None and missing.any():
             raise InputError(_missing_message(dimensions, codes, missing))
         rolled = roll_up(dimensions, codes)
-        codes = rolled.codes
-        units = rolled.add(units)
-        additive = {key: rolled.add(column) for key, column in additive.items()}
-        columns = {}
-        shown, rows = _all_names(dimensions, codes)
-        notes.append(f"totals computed: {codes.shape[0]:,} cells in all")
-    else:
-        codes, rows, first = _unique_cells(dimensions, codes)
-        _refuse_conflicts(dimensions, shown, rows, first, units, missing)
-        units = units[first]
-        missing = missing[first] if missing is not None else None
-        additive = {key: column[first] for key, column in additive.items()}
-        columns = {key: column[first] for key, column in columns.items()}
+        return table_of_cells(
+            dimensions,
+            rolled.codes,
+            rolled.add(units),
+            decimals,
+            name=name,
+            notes=(f"totals computed: {rolled.keys.size:,} cells in all",),
+            **{key: rolled.add(column) for key, column in additive.items()},
+            **fields,
+        )
+    codes, rows, first = _unique_cells(dimensions, codes)
+    _refuse_conflicts(dimensions, shown, rows, first, units, missing)
+    units = units[first]
+    missing = missing[first] if missing is not None else None
+    additive = {key: column[first] for key, column in additive.items()}
+    columns = {key: column[first] for key, column in columns.items()}
+    notes: list[str] = []
     equations, without_total = table_equations(dimensions, codes)
     if without_total:
         notes.append(f"{without_total:,} sums have no total among the cells: they bind nothing")
@@ -102,6 +105,23 @@ def build_table(
         **additive,
         **fields,
     )
+
+
+def table_of_cells(
+    dimensions: Sequence[Dimension],
+    codes: Codes,
+    units: Units,
+    decimals: int,
+    *,
+    name: str = "table",
+    **fields: Any,
+) -> Table:
+    """A table from cells that are known to be complete: representative codes, each cell once, every total among them."""
+    shown, rows = _all_names(dimensions, codes)
+    equations, _ = table_equations(dimensions, codes)
+    part = Part(name, tuple(range(len(dimensions))), shown, rows)
+    structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
+    return Table(structure=structure, units=units, decimals=decimals, **fields)
 
 
 def _unique_cells(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Cells, Cells]:

@@ -1,0 +1,196 @@
+"""The leaf cells: one query that groups the records by their codes, and the codes put into their classifications."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita.dimension import Codes, Dimension
+from tacita.errors import HierarchyError, InputError
+from tacita.exact import Cells, Units
+from tacita.hierarchy import Hierarchy
+from tacita.hierarchy_files import code_texts
+from tacita.rollup import Step, run_starts
+from tacita.structure import cell_keys
+from tacita.tabulate_largest import Largest
+from tacita.tabulate_numbers import Numbers
+from tacita.tabulate_source import Records, quoted
+
+Trees = Hierarchy | Sequence[Hierarchy] | None
+
+
+@dataclass(frozen=True, eq=False)
+class LargestRecords:
+    """The largest records of each leaf cell: record ``who[r]`` stands in the leaf cell with key ``keys[r]``."""
+
+    lists: Largest
+    keys: Cells
+    own: Units
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """Leaf cells in ascending order of their keys, with sums over their records.
+
+    ``value`` sums what records add to the cell, ``absolute`` the same without signs, ``weight`` the weights in millionths.
+    ``raw`` maps, per dimension, codes as they stand in the data to positions in the dimension.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    codes: Codes
+    keys: Cells
+    count: Units
+    value: Units
+    absolute: Units
+    weight: Units
+    records: LargestRecords | None
+    raw: tuple[tuple[Any, Codes], ...]
+
+
+def read_leaves(
+    records: Records, by: Mapping[str, Trees], numbers: Numbers, largest: int | None
+) -> Leaves:
+    """Group the records; with ``largest``, list so many of the largest records of each leaf cell too."""
+    columns = ", ".join(quoted(column) for column in by)
+    lists = f", max({_packed(numbers, largest)}, {largest}) AS largest" if largest else ""
+    weight = f"sum({numbers.weight})" if numbers.weight else "NULL"
+    answer = records.ask(
+        f"SELECT {columns}, count(*) AS _count, CAST(sum({numbers.weighted}) AS BIGINT) AS _value, "
+        f"CAST(sum(abs({numbers.weighted})) AS BIGINT) AS _absolute, CAST({weight} AS BIGINT) AS _weight{lists} "
+        "FROM records GROUP BY ALL"
+    )
+    if answer.num_rows == 0:
+        raise InputError(f"{records.place} holds no records (that fulfil where=...): there is nothing to tabulate")
+    count = column_of(answer, "_count")
+    encoded = [_encode(records, name, trees, answer.column(name), count) for name, trees in by.items()]
+    dimensions = tuple(dimension for dimension, _, _, _ in encoded)
+    codes = np.column_stack([code for _, code, _, _ in encoded])
+    keys = cell_keys(dimensions, codes)
+    # Codes that are written differently may be one code: 1 and 1.0, or a node and its only child.
+    order = np.argsort(keys, kind="stable")
+    starts = run_starts(keys[order])
+    step = Step(order, np.repeat(np.arange(starts.size), np.diff(starts, append=order.size)), starts)
+    value = column_of(answer, "_value")
+    return Leaves(
+        dimensions=dimensions,
+        codes=codes[order[starts]],
+        keys=keys[order[starts]],
+        count=step.add(count),
+        value=step.add(value),
+        absolute=step.add(column_of(answer, "_absolute")),
+        weight=step.add(column_of(answer, "_weight")) if numbers.weight else np.zeros(starts.size, np.int64),
+        records=_unpacked(answer.column("largest"), largest, keys, step) if largest else None,
+        raw=tuple((raw, position) for _, _, raw, position in encoded),
+    )
+
+
+def column_of(answer: Any, name: str) -> NDArray[np.int64]:
+    """A column of an arrow table as whole numbers."""
+    return np.asarray(answer.column(name).to_numpy()).astype(np.int64, copy=False)
+
+
+def ragged(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
+    """An arrow column of lists of at most ``depth`` whole numbers as a matrix."""
+    lists = column.combine_chunks()
+    ends = np.asarray(lists.offsets.to_numpy())
+    lengths = np.diff(ends)
+    matrix = np.full((lengths.size, depth), missing, dtype=np.int64)
+    rank = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    matrix[np.repeat(np.arange(lengths.size), lengths), rank] = lists.flatten().to_numpy()
+    return matrix
+
+
+def copies_of(weight: str | None, most: int) -> str:
+    """SQL: how many contributors of his size a record of this weight (in millionths) stands for, at most ``most``."""
+    if weight is None:
+        return "1"
+    return f"CAST(least(greatest(round_even({weight} / 1e6, 0), 1), {most}) AS BIGINT)"
+
+
+def _packed(numbers: Numbers, largest: int) -> str:
+    """SQL: size, copies and sign of a record in one integer that is ordered by size."""
+    copies = copies_of(numbers.weight, largest)
+    return f"(abs({numbers.own}) * {largest + 1} + {copies}) * 2 + CAST({numbers.own} < 0 AS BIGINT)"
+
+
+def _unpacked(column: Any, largest: int, keys: Cells, step: Step) -> LargestRecords:
+    packed = ragged(column, largest, missing=-1)
+    present = packed >= 0
+    size = np.where(present, packed // 2 // (largest + 1), -1)
+    copies = np.where(present, packed // 2 % (largest + 1), 0)
+    who = np.where(present, np.cumsum(present).reshape(present.shape) - 1, -1)
+    own = np.where(packed % 2 == 1, -size, size)[present]
+    return LargestRecords(
+        lists=Largest(size, who, copies)._merged(step, repeated=False),
+        keys=np.repeat(keys, largest)[present.ravel()],
+        own=own,
+    )
+
+
+def _encode(
+    records: Records, name: str, trees: Trees, column: Any, count: Units
+) -> tuple[Dimension, Codes, Any, Codes]:
+    """A dimension, the position of each row's code, and the codes as they stand in the data with their positions."""
+    import pyarrow as pa
+
+    plain = column.combine_chunks()
+    if pa.types.is_dictionary(plain.type):
+        plain = plain.dictionary_decode()
+    encoded = plain.dictionary_encode()
+    missing = np.asarray(encoded.indices.is_null().to_numpy(zero_copy_only=False))
+    row = np.asarray(encoded.indices.fill_null(0).to_numpy())
+    texts = code_texts(encoded.dictionary.to_pylist(), lambda _: f"{records.place}, column '{name}'")
+    if "" in texts:
+        missing |= row == texts.index("")
+    if missing.any():
+        raise HierarchyError(
+            f"{records.place}: missing code in {count[missing].sum():,} records (column '{name}'). "
+            f"Leave them out with where=\"{quoted(name)} IS NOT NULL\", or give them a code such as 'unknown'."
+        )
+    dimension = Dimension(name, _trees(name, trees, texts))
+    dimension.check()
+    per_text = np.bincount(row, weights=count, minlength=len(texts)).astype(np.int64)
+    _refuse_foreign(records, dimension, texts, per_text)
+    position = dimension.representative[[dimension.position[text] for text in texts]]
+    return dimension, position[row], encoded.dictionary, position
+
+
+def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ...]:
+    if trees is None:
+        return (Hierarchy.flat(sorted(set(texts))),)
+    listed = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
+    if not listed or not all(isinstance(tree, Hierarchy) for tree in listed):
+        raise InputError(
+            f"by: '{name}' needs a Hierarchy, a list of them, or None for the codes found in the data, not {trees!r}"
+        )
+    return listed
+
+
+def _refuse_foreign(records: Records, dimension: Dimension, texts: Sequence[str], count: Units) -> None:
+    """Refuse codes that the classification does not know, and totals that carry records of their own."""
+    unknown = [i for i, text in enumerate(texts) if text not in dimension.position]
+    if unknown:
+        listed = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in unknown[:5])
+        more = f" and {len(unknown) - 5} more codes" if len(unknown) > 5 else ""
+        near = difflib.get_close_matches(texts[unknown[0]], dimension.codes, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise HierarchyError(
+            f"{records.place}: {listed}{more} in column '{dimension.name}' "
+            f"are not in its classification.{hint} Add them to the hierarchy, correct the data, or leave them out with where=..."
+        )
+    inner = [
+        i
+        for i, text in enumerate(texts)
+        if not dimension.is_leaf[dimension.representative[dimension.position[text]]]
+    ]
+    if inner:
+        listed = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in inner[:5])
+        raise HierarchyError(
+            f"{records.place}: {listed} in column '{dimension.name}' are totals of its classification. Code the records "
+            "at the finest level, or give such a total a child of its own for what is not classified further."
+        )

@@ -1,0 +1,255 @@
+"""Where records come from: a frame, a CSV or Parquet file (or a pattern of them), or a table of a DuckDB file.
+
+Whatever the source, the records end up as one DuckDB view that holds the needed columns of the wanted records. DuckDB reads
+Parquet, DuckDB files and arrow tables in pieces as often as it is asked; CSV files and DuckDB relations are read once into a
+temporary table, which moves to a temporary folder when it outgrows memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from tacita.errors import InputError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
+PARQUET = (".parquet", ".pq")
+DUCKDB = (".duckdb", ".db", ".ddb")
+REMEDY = (
+    "Give a pandas, polars, arrow or duckdb frame, or the path of a .csv, .parquet or .duckdb file "
+    "(a table of it as 'file.duckdb::table')."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records as the view ``records`` of a DuckDB connection; ``place`` is how messages call them."""
+
+    connection: DuckDBPyConnection
+    types: Mapping[str, str]
+    place: str
+
+    def ask(self, query: str) -> Any:
+        """The answer to a query as an arrow table."""
+        with told_as_input_error(self.place):
+            return self.connection.sql(query).to_arrow_table()
+
+    def row(self, query: str) -> tuple[Any, ...]:
+        """The only row of an answer."""
+        with told_as_input_error(self.place):
+            (found,) = self.connection.sql(query).fetchall()
+        return tuple(found)
+
+    def do(self, statement: str) -> None:
+        """Run a statement that has no answer."""
+        with told_as_input_error(self.place):
+            self.connection.execute(statement)
+
+
+@contextmanager
+def open_records(
+    source: Any,
+    codes: Sequence[str],
+    owners: Sequence[str],
+    numbers: Sequence[str],
+    where: str | None = None,
+    decimal: str = ".",
+) -> Iterator[Records]:
+    """The records of a source, for as long as the context lasts.
+
+    Parameters
+    ----------
+    codes, owners, numbers
+        Columns needed. In CSV files codes and owners are read as text (so ``01`` stays ``01``), numbers as numbers.
+    where
+        Condition in SQL that wanted records fulfil; it may use any column.
+    decimal
+        Decimal separator of CSV files.
+    """
+    import duckdb
+
+    columns = list(dict.fromkeys([*codes, *owners, *numbers]))
+    folder = TemporaryDirectory(prefix="tacita-")
+    connection = duckdb.connect(config={"temp_directory": folder.name})
+    try:
+        place, scan, once = _scan(connection, source, columns, [*codes, *owners], numbers, where, decimal)
+        condition = f" WHERE ({where})" if where else ""
+        with told_as_input_error(place):
+            present = connection.sql(f"SELECT * FROM {scan} LIMIT 0").columns
+            _refuse_unknown(place, columns, present)
+            # A count of records needs no column of them.
+            wanted = ", ".join(quoted(column) for column in columns) or "1"
+            kind = "TEMP TABLE" if once else "VIEW"
+            connection.execute(f"CREATE {kind} records AS SELECT {wanted} FROM {scan}{condition}")
+            described = connection.sql("SELECT * FROM records LIMIT 0")
+            types = {name: str(kind) for name, kind in zip(described.columns, described.types, strict=True)}
+        yield Records(connection, types, place)
+    finally:
+        connection.close()
+        folder.cleanup()
+
+
+def quoted(name: str) -> str:
+    """A column name as SQL takes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def told_as_input_error(place: str) -> Iterator[None]:
+    """DuckDB's errors in the words of this package, with the line of a file where DuckDB knows it."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise InputError(_message(place, str(error))) from None
+
+
+def _message(place: str, said: str) -> str:
+    line = re.search(r"on Line: (\d+)", said)
+    at = f"{place}, line {line[1]}" if line else place
+    value = re.search(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', said)
+    if value:
+        comma = "; it looks like a decimal comma: read the file with decimal=','" if "," in value[2] else ""
+        return (
+            f"{at}: '{value[2]}' in column '{value[1]}' is not a number{comma}. "
+            "Correct it, or leave the record out with where=..."
+        )
+    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
+    if columns:
+        return (
+            f"{at}: {columns[2]} fields where the header has {columns[1]}. "
+            "Put quotes around fields that hold the delimiter, or complete the line."
+        )
+    first = said.strip().split("\n")[0]
+    return f"{at}: {first}. Check the file, the column names and where=..."
+
+
+def _scan(
+    connection: DuckDBPyConnection,
+    source: Any,
+    columns: Sequence[str],
+    texts: Sequence[str],
+    numbers: Sequence[str],
+    where: str | None,
+    decimal: str,
+) -> tuple[str, str, bool]:
+    """How to call the source, what to write after FROM, and whether it should be read only once."""
+    if isinstance(source, tuple) and len(source) == 2:
+        return _duckdb_file(connection, Path(source[0]), str(source[1]))
+    if isinstance(source, str | os.PathLike):
+        path, _, table = os.fspath(source).partition("::")
+        if table or path.lower().endswith(DUCKDB):
+            return _duckdb_file(connection, Path(path), table)
+        return _file(path, texts, numbers, decimal)
+    return _frame(connection, source, columns, where)
+
+
+def _file(
+    path: str, texts: Sequence[str], numbers: Sequence[str], decimal: str
+) -> tuple[str, str, bool]:
+    if not glob(path) and not Path(path).exists():
+        raise InputError(f"{path}: there is no such file. Check the path.")
+    if path.lower().endswith(PARQUET):
+        return path, f"read_parquet({_literal(path)})", False
+    if not path.lower().endswith(CSV):
+        raise InputError(f"{path}: the kind of file is not known. {REMEDY}")
+    header, delimiter = _header(Path(next(iter(sorted(glob(path))), path)))
+    _refuse_unknown(path, [*texts, *numbers], header)
+    types = {**dict.fromkeys(numbers, "DOUBLE"), **dict.fromkeys(texts, "VARCHAR")}
+    listed = ", ".join(f"{_literal(column)}: '{kind}'" for column, kind in types.items())
+    options = [
+        "header=true",
+        f"delim={_literal(delimiter)}",
+        """quote='"'""",
+        """escape='"'""",
+        f"decimal_separator={_literal(decimal)}",
+        *([f"types={{{listed}}}"] if listed else []),
+    ]
+    return path, f"read_csv({_literal(path)}, {', '.join(options)})", True
+
+
+def _header(path: Path) -> tuple[list[str], str]:
+    """Column names and delimiter of a CSV file: the commonest of comma, semicolon, tab and bar in its first line."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", errors="replace") as file:
+        line = file.readline().strip("\r\n")
+    if not line.strip():
+        raise InputError(f"{path}, line 1: the file is empty. It needs a header line and one line per record.")
+    delimiter = max(",;\t|", key=line.count)
+    return next(csv.reader([line], delimiter=delimiter)), delimiter
+
+
+def _duckdb_file(connection: DuckDBPyConnection, path: Path, table: str) -> tuple[str, str, bool]:
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file. Check the path.")
+    with told_as_input_error(str(path)):
+        connection.execute(f"ATTACH {_literal(str(path))} AS stored (READ_ONLY)")
+        rows = connection.execute(
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'stored' UNION ALL "
+            "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'stored' AND NOT internal"
+        ).fetchall()
+    tables = {name: f"stored.{quoted(schema)}.{quoted(name)}" for schema, name in rows}
+    if not table and len(tables) == 1:
+        table = next(iter(tables))
+    if table not in tables:
+        wrong = f"no table {table!r}" if table else "no table is named"
+        raise InputError(
+            f"{path}: {wrong}; it holds {', '.join(sorted(tables)) or 'none'}. "
+            "Write the table after the file, as in 'file.duckdb::table'."
+        )
+    return f"{path}::{table}", tables[table], False
+
+
+def _frame(
+    connection: DuckDBPyConnection, source: Any, columns: Sequence[str], where: str | None
+) -> tuple[str, str, bool]:
+    import duckdb
+    import narwhals as nw
+    import pyarrow as pa
+
+    place = f"the {type(source).__name__}"
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        # A relation belongs to its own connection, which a stream of its rows leaves untouched.
+        _refuse_unknown(place, columns, source.columns)
+        connection.register("frame", source.to_arrow_reader())
+        return place, "frame", True
+    if isinstance(source, Mapping):
+        source = pa.table(dict(source))
+    if not isinstance(source, pa.Table):
+        try:
+            wrapped = nw.from_native(source)
+        except TypeError:
+            raise InputError(f"records cannot be read from {place}. {REMEDY}") from None
+        lazy = wrapped if isinstance(wrapped, nw.LazyFrame) else wrapped.lazy()
+        _refuse_unknown(place, columns, lazy.collect_schema().names())
+        try:
+            source = (lazy if where or not columns else lazy.select(columns)).collect("pyarrow").to_native()
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise InputError(f"{place}: {error}. Give each column one type; numbers without text.") from None
+    connection.register("frame", source)
+    return place, "frame", False
+
+
+def _refuse_unknown(place: str, columns: Sequence[str], present: Sequence[str]) -> None:
+    for column in columns:
+        if column not in present:
+            near = difflib.get_close_matches(column, present, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"{place} has no column {column!r}, only {', '.join(map(repr, present))}.{hint}")
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
