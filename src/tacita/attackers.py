@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -80,9 +81,9 @@ class Outsider:
 class Insider:
     """An attacker who knows more than the outsider about ``cells``.
 
-    ``targets`` are the sensitive cells he attacks with levels of his own (``target_lower``, ``target_upper``,
-    ``target_sliding``); if ``targets`` is None he attacks every sensitive cell with the problem's levels, except those he
-    knows exactly.
+    ``targets`` are the cells he attacks with levels of his own (``target_lower``, ``target_upper``, ``target_sliding``).
+    With ``also_others``, and whenever ``targets`` is None, he attacks every other sensitive cell with the problem's levels,
+    except those he knows exactly. A target whose levels are all zero he leaves alone.
     """
 
     name: str
@@ -93,17 +94,33 @@ class Insider:
     target_lower: Units | None = None
     target_upper: Units | None = None
     target_sliding: Units | None = None
+    also_others: bool = False
 
     def __post_init__(self) -> None:
-        order = np.argsort(self.cells, kind="stable")
-        for name in ("cells", "lower", "upper"):
-            object.__setattr__(self, name, frozen(np.asarray(getattr(self, name), dtype=np.int64)[order]))
-        if np.unique(self.cells).size != self.cells.size:
+        self._sort_by("cells", "lower", "upper")
+        if self.targets is not None:
+            self._sort_by("targets", "target_lower", "target_upper", "target_sliding")
+
+    def _sort_by(self, key: str, *others: str) -> None:
+        cells = np.asarray(getattr(self, key), dtype=np.int64)
+        order = np.argsort(cells, kind="stable")
+        if (np.diff(cells[order]) == 0).any():
             raise InputError(f"attacker '{self.name}' lists a cell twice")
+        for name in (key, *others):
+            column = getattr(self, name)
+            if column is None or np.size(column) != cells.size:
+                raise InputError(f"attacker '{self.name}' needs one entry of '{name}' for each of '{key}'")
+            object.__setattr__(self, name, frozen(np.asarray(column, dtype=np.int64)[order]))
+
+    def own_targets(self) -> tuple[Cells, Units]:
+        """Cells with levels of his own, and these levels: rows LPL, UPL and SPL."""
+        if self.targets is None:
+            return np.zeros(0, dtype=np.int64), np.zeros((3, 0), dtype=np.int64)
+        return self.targets, np.array([self.target_lower, self.target_upper, self.target_sliding])
 
     @classmethod
     def knowing(
-        cls, name: str, table: Table, bounds: Mapping[int, tuple[float, float]], **levels: Cells | Units
+        cls, name: str, table: Table, bounds: Mapping[int, tuple[float, float]], **levels: Any
     ) -> Insider:
         """An attacker by hand: ``{cell: (lower, upper)}`` in plain numbers."""
         cells = np.array(list(bounds), dtype=np.int64)
@@ -113,4 +130,4 @@ class Insider:
 
     def knows_exactly(self) -> Mask:
         """True for the cells whose value he has."""
-        return self.lower == self.upper
+        return np.asarray(self.lower == self.upper)

@@ -98,13 +98,20 @@ class Problem:
         return (everyone, *(self._against(insider) for insider in self.insiders))
 
     def _against(self, insider: Insider) -> Requirement:
-        if insider.targets is not None:
-            assert insider.target_lower is not None and insider.target_upper is not None and insider.target_sliding is not None
-            return Requirement(
-                insider.name, insider, insider.targets, insider.target_lower, insider.target_upper, insider.target_sliding
-            )
-        at = self.sensitive[~np.isin(self.sensitive, insider.cells[insider.knows_exactly()])]
-        return Requirement(insider.name, insider, at, self.levels.lower[at], self.levels.upper[at], self.levels.sliding[at])
+        own, own_levels = insider.own_targets()
+        common = np.zeros(0, dtype=np.int64)
+        if insider.targets is None or insider.also_others:
+            not_common = np.concatenate([own, insider.cells[insider.knows_exactly()]])
+            common = self.sensitive[~np.isin(self.sensitive, not_common)]
+        attacked = own_levels.any(axis=0)
+        cells = np.concatenate([own[attacked], common])
+        order = np.argsort(cells, kind="stable")
+        problem_levels = (self.levels.lower, self.levels.upper, self.levels.sliding)
+        lower, upper, sliding = (
+            np.concatenate([his[attacked], everyones[common]])[order]
+            for his, everyones in zip(own_levels, problem_levels, strict=True)
+        )
+        return Requirement(insider.name, insider, cells[order], lower, upper, sliding)
 
     def bounds_at(self, insider: Insider | None, cells: Cells) -> tuple[Units, Units]:
         """What an attacker knows of some cells beforehand."""
