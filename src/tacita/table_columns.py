@@ -278,7 +278,7 @@ def _largest(
 ) -> Contributions:
     if compute:
         raise InputError(
-            f"the largest contributions ({', '.join(names)}) of totals do not follow from those of the parts: "
+            f"the largest contributions ({', '.join(names)}) of totals do not follow from the parts: "
             "give the totals too, or tabulate the microdata"
         )
     values = np.zeros((len(table), len(names)), dtype=np.int64)

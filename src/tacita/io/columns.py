@@ -1,0 +1,42 @@
+"""Columns of a file, whatever its format; the ending of the name chooses the reader."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tacita.errors import FormatError
+from tacita.table import Table
+from tacita.table_columns import Columns
+
+FORMATS = (".csv", ".tab", ".parquet", ".xlsx", ".xls", ".ods")
+
+
+def read_columns(
+    path: str | os.PathLike[str],
+    table: Table | None = None,
+    *,
+    decimal: str = ".",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Columns:
+    """The columns of a CSV, Parquet or Excel file; with ``table`` also of its tab-separated release."""
+    suffix = Path(path).suffix.lower()
+    if suffix in (".csv", ".tab"):
+        from tacita.io.csv import read_csv
+
+        return read_csv(path, delimiter=delimiter, decimal=decimal, encoding=encoding)
+    if suffix == ".parquet":
+        from tacita.io.parquet import read_parquet
+
+        return read_parquet(path)
+    if suffix in (".xlsx", ".xls", ".ods"):
+        from tacita.io.excel import read_excel
+
+        return read_excel(path, sheet, decimal)
+    if suffix in (".txt", ".tsv") and table is not None:
+        from tacita.io.nchs import read_nchs_release
+
+        return read_nchs_release(path, table)
+    raise FormatError(f"{path}: no reader for the ending '{suffix}'; use one of {', '.join(FORMATS)}")

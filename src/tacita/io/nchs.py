@@ -1,0 +1,142 @@
+"""The files of the NCHS program: a 2-D table as lines of numbers.
+
+Input: one line per row, columns separated by blanks, without totals. Output: one line per row, columns
+separated by tabs, totals last, primary suppressions marked ``PS`` and complementary ones ``CS``. That
+program wrote the mark before the hidden value; here the mark stands alone unless the file is for the house.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from tacita import exact
+from tacita.errors import FormatError, InputError
+from tacita.io.atomic import write_text
+from tacita.io.numbers import number_texts
+from tacita.release import Mark, Release
+from tacita.structure import Structure
+from tacita.table import Table
+from tacita.table_columns import Columns
+
+
+def read_nchs(
+    path: str | os.PathLike[str], *, decimals: int | None = None, counts: bool | None = None
+) -> Table:
+    """A 2-D table from lines of blank-separated numbers without totals, which are computed."""
+    rows: list[list[float]] = []
+    width, first = 0, 0
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        rows.append([_number(path, number, token) for token in line.split()])
+        width, first = (width, first) if width else (len(rows[0]), number)
+        if len(rows[-1]) != width:
+            raise FormatError(
+                f"{path}, line {number}: {len(rows[-1])} numbers where line {first} has {width}: "
+                "every line should hold one row of the table, without its total"
+            )
+    if not rows:
+        raise FormatError(f"{path} is empty: it should hold one line of numbers per row of the table")
+    return Table.from_array(np.array(rows), decimals=decimals, counts=counts)
+
+
+def write_nchs(
+    release: Release,
+    path: str | os.PathLike[str],
+    *,
+    unaudited: str | None = None,
+    internal: Table | None = None,
+) -> Path:
+    """A release of a 2-D table as tab-separated lines, totals last.
+
+    Parameters
+    ----------
+    unaudited
+        A reason, written in a last line.
+    internal
+        The table itself: hidden values are then written after their mark, as the NCHS program did. For the
+        house only.
+    """
+    grid = cell_grid(release.structure)
+    texts = np.array(number_texts(release.value, release.decimals, ~release.shown), dtype=object)
+    low, high = number_texts(release.low, release.decimals), number_texts(release.high, release.decimals)
+    for cell in np.flatnonzero(release.marks == Mark.INTERVAL).tolist():
+        texts[cell] = f"[{low[cell]}...{high[cell]}]"
+    for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
+        texts[cell] = "PS" if release.primary[cell] else "CS"
+        if internal is not None:
+            texts[cell] += f" {exact.text(int(internal.units[cell]), internal.decimals)}"
+    empty = "0"
+    lines = ["\t".join(texts[cell] if cell >= 0 else empty for cell in row) for row in grid.tolist()]
+    if unaudited is not None:
+        lines.append(f"# unaudited: {' '.join(unaudited.split())}")
+    return write_text(path, "\n".join(lines) + "\n")
+
+
+def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
+    """The columns (codes and what is published) of a tab-separated release of ``table``."""
+    structure, grid = table.structure, cell_grid(table.structure)
+    lines = [line for line in _lines(path) if line.strip() and not line.startswith("# unaudited:")]
+    if len(lines) != grid.shape[0]:
+        raise FormatError(
+            f"{path}: {len(lines)} lines where the table has {grid.shape[0]} rows, totals included"
+        )
+    cells: list[int] = []
+    said: list[str] = []
+    places: list[str] = []
+    for r, line in enumerate(lines):
+        fields = line.split("\t")
+        if len(fields) != grid.shape[1]:
+            raise FormatError(
+                f"{path}, line {r + 1}: {len(fields)} fields where the table has {grid.shape[1]} columns, "
+                "totals included"
+            )
+        for c, field in enumerate(fields):
+            if grid[r, c] >= 0:
+                cells.append(int(grid[r, c]))
+                said.append(field)
+                places.append(f"{path}, line {r + 1}, field {c + 1}")
+    codes = [
+        pa.array([dimension.codes[k] for k in structure.codes[cells, d]])
+        for d, dimension in enumerate(structure.dimensions)
+    ]
+    names = [dimension.name for dimension in structure.dimensions]
+    return Columns(pa.table([*codes, pa.array(said)], names=[*names, "value"]), lambda row: places[row])
+
+
+def cell_grid(structure: Structure) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    """Rows by columns of a 2-D table, the total of each last; -1 for empty cells."""
+    if len(structure.dimensions) != 2:
+        raise InputError(
+            f"this layout shows tables of 2 dimensions, not of {len(structure.dimensions)}: use .csv"
+        )
+    axes = []
+    for dimension in structure.dimensions:
+        own = np.unique(dimension.representative)
+        total = int(dimension.representative[dimension.index(dimension.total)])
+        axes.append(np.append(own[own != total], total))
+    pairs = np.array([(r, c) for r in axes[0] for c in axes[1]], dtype=np.int32)
+    return structure.locate(pairs).reshape(axes[0].size, axes[1].size)
+
+
+def _lines(path: str | os.PathLike[str]) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except UnicodeDecodeError:
+        raise FormatError(f"{path} is not a text file in UTF-8: convert it") from None
+
+
+def _number(path: str | os.PathLike[str], line: int, token: str) -> float:
+    try:
+        number = exact.parse_number(token)
+    except InputError as error:
+        raise FormatError(f"{path}, line {line}: {error}") from None
+    if number is None or not number.is_finite():
+        raise FormatError(f"{path}, line {line}: '{token}' is not a number: give one, or write 0")
+    return float(number)

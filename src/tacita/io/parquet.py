@@ -1,0 +1,52 @@
+"""Parquet files: tables in, releases out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tacita.errors import FormatError
+from tacita.frames import part_of, release_to_arrow
+from tacita.io.atomic import replacing
+from tacita.release import Release
+from tacita.table_columns import Columns
+
+REASON = b"tacita.unaudited"
+
+
+def read_parquet(path: str | os.PathLike[str]) -> Columns:
+    """All columns of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except FileNotFoundError:
+        raise FormatError(f"{path}: cannot be read; check the path") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise FormatError(f"{path} is no Parquet file ({error})") from None
+    return Columns(table, lambda row: f"{path}, row {row + 1}")
+
+
+def write_parquet(release: Release, path: Path, unaudited: str | None = None) -> Path:
+    """One row per cell; the reason for going without an audit is in the file's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    parts = range(max(1, len(release.structure.parts)))
+    tables = [release_to_arrow(release, part) for part in parts]
+    if len(tables) > 1:
+        names = [part_of(release.structure, part).name for part in parts]
+        tables = [
+            table.add_column(0, "table", pa.array([name] * table.num_rows))
+            for table, name in zip(tables, names, strict=True)
+        ]
+    whole = pa.concat_tables(tables, promote_options="default")
+    order = [d.name for d in release.structure.dimensions] or ["cell"]
+    first = (["table"] if len(tables) > 1 else []) + order
+    whole = whole.select([*first, *(name for name in whole.column_names if name not in first)])
+    if unaudited is not None:
+        whole = whole.replace_schema_metadata({REASON: unaudited.encode()})
+    with replacing(path) as temporary:
+        pyarrow.parquet.write_table(whole, temporary)
+    return path

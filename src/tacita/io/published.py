@@ -1,0 +1,92 @@
+"""What a published cell says, as other programs and offices write it.
+
+| written | says |
+|---|---|
+| ``12``, ``-3.5`` | the value |
+| ``x``, ``:``, ``c``, ``*``, ``-``, ``..``, ``confidential``, nothing, ``PS``, ``CS`` | nothing |
+| ``[4...10]``, ``4-10``, ``4..10``, ``[4,10]``, ``(4;10)`` | between 4 and 10, ends included |
+| ``<5``, ``<=4``, ``>100`` | below, at most, above |
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.exact import Floats, Mask
+from tacita.release import Mark
+
+SUPPRESSED = frozenset(
+    [
+        "",
+        "x",
+        "(x)",
+        ":",
+        "c",
+        "*",
+        "**",
+        "-",
+        "–",
+        ".",
+        "..",
+        "...",
+        "confidential",
+        "suppressed",
+        "nan",
+        "null",
+    ]
+)
+_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_VALUE = re.compile(rf"({_NUMBER})\Z")
+_BETWEEN = re.compile(rf"({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|-|–|—|to)\s*({_NUMBER})\Z")
+_BRACKETS = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|,|-|–|—|to)\s*({_NUMBER})\s*[\])]\Z")
+_ONE_SIDED = re.compile(rf"(<=|>=|≤|≥|<|>)\s*({_NUMBER})\Z")
+# The NCHS program writes its marks before the value it hides.
+_NCHS = re.compile(r"(ps|cs)\b")
+
+Said = tuple[Mark, float, float, bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """Per cell: mark, window, whether it is called a primary suppression, whether it cannot be read."""
+
+    marks: np.ndarray[tuple[int], np.dtype[np.uint8]]
+    low: Floats
+    high: Floats
+    primary: Mask
+    unreadable: Mask
+
+
+def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -> Published:
+    """What each of many texts says; ``whole`` makes ``<5`` mean at most 4."""
+    said = [_say(text.strip().lower(), decimal, whole) for text in texts]
+    known = [entry if entry is not None else (Mark.SUPPRESSED, -np.inf, np.inf, False) for entry in said]
+    return Published(
+        np.array([entry[0] for entry in known], dtype=np.uint8),
+        np.array([entry[1] for entry in known], dtype=np.float64),
+        np.array([entry[2] for entry in known], dtype=np.float64),
+        np.array([entry[3] for entry in known], dtype=bool),
+        np.array([entry is None for entry in said], dtype=bool),
+    )
+
+
+def _say(text: str, decimal: str, whole: bool) -> Said | None:
+    if text in SUPPRESSED:
+        return Mark.SUPPRESSED, -np.inf, np.inf, False
+    if (nchs := _NCHS.match(text)) is not None:
+        return Mark.SUPPRESSED, -np.inf, np.inf, nchs[1] == "ps"
+    if decimal == ",":
+        text = text.replace(",", ".")
+    if (value := _VALUE.match(text)) is not None:
+        return Mark.PUBLISHED, float(value[1]), float(value[1]), False
+    if (between := _BETWEEN.match(text) or _BRACKETS.match(text)) is not None:
+        return Mark.INTERVAL, float(between[1]), float(between[2]), False
+    if (side := _ONE_SIDED.match(text)) is not None:
+        end, step = float(side[2]), 1.0 if whole and side[1] in "<>" else 0.0
+        if side[1] in ("<", "<=", "≤"):
+            return Mark.INTERVAL, -np.inf, end - step, False
+        return Mark.INTERVAL, end + step, np.inf, False
+    return None

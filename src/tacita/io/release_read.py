@@ -1,0 +1,310 @@
+"""Reading a release: our own files, and tables that somebody protected by hand or with another program.
+
+Every number that is said to be the value is compared with the table, and every window must hold the value: a
+release that contradicts its table is refused by the name of the cell.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tacita import exact
+from tacita.dimension import Dimension
+from tacita.errors import FormatError, ReleaseError
+from tacita.exact import Cells, Floats, Mask, Units, frozen
+from tacita.frames import part_of
+from tacita.io.columns import read_columns
+from tacita.io.published import parse_published
+from tacita.release import Mark, Release
+from tacita.table import Table
+from tacita.table_columns import Columns
+
+SAID = ("mark", "low", "high", "value")
+VALUE_NAMES = ("value", "published", "release", "released", "figure")
+WORDS = {mark.word: int(mark) for mark in Mark}
+
+
+def read_release(
+    path: str | os.PathLike[str],
+    table: Table,
+    *,
+    value: str | None = None,
+    base: float | None = None,
+    radius: float | None = None,
+    absent: str = "refuse",
+    part: int = 0,
+    decimal: str = ".",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+) -> Release:
+    """A release of ``table`` from a file.
+
+    Three shapes are understood: our own (a column ``mark``); long, one row per cell with codes and a column
+    that holds a value, a mark for hidden cells or an interval (see :mod:`tacita.io.published`); for 2-D
+    tables also a crosstab.
+
+    Parameters
+    ----------
+    value
+        The column of published values, where it cannot be told by its name.
+    base
+        The numbers are rounded to multiples of ``base``: the truth is announced to be within ``base`` of
+        them.
+    radius
+        The numbers are adjusted: the truth is announced to be within ``radius`` of them.
+    absent
+        ``"suppressed"`` if cells that the file does not list count as hidden; they are refused by default.
+    part
+        Which of several linked tables the file shows; a file of ours with a column ``table`` holds them all.
+    decimal, delimiter, sheet
+        How to read the file.
+    """
+    source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
+    source = _long(source, table, part, path)
+    try:
+        cells = _cells(source, table, part)
+        if "mark" in source.names:
+            said = _own(source)
+        else:
+            said = _foreign(source, table, part, value, path, base, radius)
+        return _release(table, source, cells, said, absent, base)
+    except ReleaseError as error:
+        raise ReleaseError(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What each row of a file says of its cell; NaN where no number is shown."""
+
+    marks: NDArray[np.uint8]
+    low: Floats
+    high: Floats
+    value: Floats
+    primary: Mask
+
+
+def _long(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
+    """A crosstab as long columns; anything else as it is."""
+    structure = table.structure
+    if structure.labels or "mark" in source.names or len(part_of(structure, part).dimensions) != 2:
+        return source
+    rows, across = (structure.dimensions[d] for d in part_of(structure, part).dimensions)
+    if rows.name in source.names and across.name in source.names:
+        return source
+    first, *others = source.names
+    for down, right in ((rows, across), (across, rows)):
+        if others and all(name in right.position for name in others) and first not in right.position:
+            return _melted(source, down, right)
+    raise FormatError(
+        f"{path}: neither columns '{rows.name}' and '{across.name}' nor a crosstab of them: the first line "
+        "should name these columns, or hold the codes of one of the two after the first field"
+    )
+
+
+def _melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
+    first, *others = source.names
+    n = source.data.num_rows
+    column = source.data.column(first).combine_chunks()
+    data = pa.table(
+        {
+            down.name: pa.concat_arrays([column.cast(pa.string())] * len(others)),
+            right.name: pa.array(np.repeat(np.array(others, dtype=object), n)),
+            "value": pa.concat_arrays(
+                [source.data.column(c).combine_chunks().cast(pa.string()) for c in others]
+            ),
+        }
+    )
+    return Columns(data, lambda row: f"{source.place(row % n)}, column '{others[row // n]}'", source.decimal)
+
+
+def _cells(source: Columns, table: Table, part: int) -> Cells:
+    """The cell that each row speaks of."""
+    structure = table.structure
+    if structure.labels:
+        codes, distinct = source.codes("cell")
+        position = {label: k for k, label in enumerate(structure.labels)}
+        found = np.array([position.get(label, -1) for label in distinct], dtype=np.int64)[codes]
+    else:
+        found = np.full(source.data.num_rows, -1, dtype=np.int64)
+        for own, rows in _parts(source, table, part):
+            picked = Columns(source.data.take(pa.array(rows)), source.place, source.decimal)
+            shown = np.empty((rows.size, len(structure.dimensions)), dtype=np.int32)
+            for d, dimension in enumerate(structure.dimensions):
+                shown[:, d] = dimension.representative[dimension.index(dimension.total)]
+                if d in part_of(structure, own).dimensions:
+                    shown[:, d] = _encoded(picked, dimension)
+            known = (shown >= 0).all(axis=1)
+            found[rows[known]] = structure.locate(shown[known])
+    if (wrong := np.flatnonzero(found < 0)).size:
+        raise ReleaseError(
+            f"{source.place(int(wrong[0]))}: the table has no such cell"
+            + (f" ({wrong.size - 1} more rows likewise)" if wrong.size > 1 else "")
+            + ": check that the release belongs to this table"
+        )
+    return found
+
+
+def _parts(source: Columns, table: Table, part: int) -> list[tuple[int, Cells]]:
+    parts = table.structure.parts
+    if len(parts) < 2 or "table" not in source.names:
+        return [(part, np.arange(source.data.num_rows))]
+    codes, distinct = source.codes("table")
+    numbers = {p.name: k for k, p in enumerate(parts)}
+    strange = [name for name in distinct if name not in numbers]
+    if strange:
+        raise ReleaseError(f"there is no table {strange[0]!r}; there are {', '.join(map(repr, numbers))}")
+    return [(numbers[name], np.flatnonzero(codes == k)) for k, name in enumerate(distinct)]
+
+
+def _encoded(source: Columns, dimension: Dimension) -> NDArray[np.int32]:
+    codes, distinct = source.codes(dimension.name)
+    known = dimension.position
+    found = [int(dimension.representative[known[c]]) if c in known else -1 for c in distinct]
+    return np.array(found, dtype=np.int32)[codes]
+
+
+def _own(source: Columns) -> Rows:
+    codes, distinct = source.codes("mark")
+    strange = [k for k, word in enumerate(distinct) if word.lower() not in WORDS]
+    if strange:
+        row = int(np.flatnonzero(codes == strange[0])[0])
+        raise ReleaseError(
+            f"{source.place(row)}: mark {distinct[strange[0]]!r} is unknown; use one of {', '.join(WORDS)}"
+        )
+    marks = np.array([WORDS[word.lower()] for word in distinct], dtype=np.uint8)[codes]
+    low, high, shown = (_with_gaps(source, name) for name in ("low", "high", "value"))
+    exactly = marks == Mark.PUBLISHED
+    hidden = marks == Mark.SUPPRESSED
+    low = np.where(hidden | np.isnan(low), -np.inf, low)
+    high = np.where(hidden | np.isnan(high), np.inf, high)
+    for wrong, what in (
+        (exactly & np.isnan(shown), "is published but has no value"),
+        (hidden & ~np.isnan(shown), "is suppressed but has a value"),
+        (np.isin(marks, (Mark.ROUNDED, Mark.ADJUSTED)) & np.isnan(shown), "has no value"),
+        (low > high, "has low above high"),
+    ):
+        if wrong.any():
+            raise ReleaseError(f"{source.place(int(np.flatnonzero(wrong)[0]))}: the cell {what}: correct it")
+    low, high = np.where(exactly, shown, low), np.where(exactly, shown, high)
+    return Rows(marks, low, high, shown, np.zeros(marks.size, dtype=bool))
+
+
+def _with_gaps(source: Columns, name: str) -> Floats:
+    if name not in source.names:
+        return np.full(source.data.num_rows, np.nan)
+    numbers, missing = source.numbers(name)
+    return np.where(missing, np.nan, numbers.astype(np.float64))
+
+
+def _foreign(
+    source: Columns,
+    table: Table,
+    part: int,
+    value: str | None,
+    path: str | os.PathLike[str],
+    base: float | None,
+    radius: float | None,
+) -> Rows:
+    name = value if value is not None else _value_column(source, table, part, path)
+    encoded = pc.fill_null(source.column(name).cast(pa.string()), "").combine_chunks().dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    at = encoded.indices.to_numpy()
+    said = parse_published(distinct, source.decimal, table.whole)
+    if (wrong := np.flatnonzero(said.unreadable[at])).size:
+        row = int(wrong[0])
+        raise ReleaseError(
+            f"{source.place(row)}: '{distinct[at[row]]}' is neither a number, nor a mark such as x, "
+            "nor an interval such as [4...10]"
+        )
+    marks, low, high = said.marks[at].copy(), said.low[at], said.high[at]
+    shown = np.where(marks == Mark.PUBLISHED, low, np.nan)
+    if base is not None or radius is not None:
+        reach = float(base if base is not None else radius or 0.0)
+        number = marks == Mark.PUBLISHED
+        marks[number] = Mark.ROUNDED if base is not None else Mark.ADJUSTED
+        low, high = np.where(number, low - reach, low), np.where(number, high + reach, high)
+    return Rows(marks, low, high, shown, said.primary[at])
+
+
+def _value_column(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> str:
+    structure = table.structure
+    taken = {"cell", "table"}
+    if not structure.labels:
+        taken |= {structure.dimensions[d].name for d in part_of(structure, part).dimensions}
+    left = [name for name in source.names if name not in taken]
+    named = [name for name in left if name.lower() in (*VALUE_NAMES, table.value_name.lower())]
+    for choice in (named, left):
+        if len(choice) == 1:
+            return choice[0]
+    raise FormatError(f"{path}: which column holds the published values? Say value=, of {', '.join(left)}")
+
+
+def _release(
+    table: Table, source: Columns, cells: Cells, rows: Rows, absent: str, base: float | None
+) -> Release:
+    n = len(table)
+    decimals = max(
+        table.decimals, *(exact.decimals_needed(c[np.isfinite(c)]) for c in (rows.low, rows.high, rows.value))
+    )
+    row_of = np.full(n, -1, dtype=np.int64)
+    row_of[cells[::-1]] = np.arange(cells.size)[::-1]
+    first = row_of[cells]
+    same = (
+        (rows.marks == rows.marks[first])
+        & (rows.low == rows.low[first])
+        & (rows.high == rows.high[first])
+        & ((rows.value == rows.value[first]) | np.isnan(rows.value))
+    )
+    if not same.all():
+        r = int(np.flatnonzero(~same)[0])
+        raise ReleaseError(
+            f"{source.place(int(first[r]))} and {source.place(r)} say different things of "
+            f"({table.name(int(cells[r]))}): keep one of them"
+        )
+    listed = row_of >= 0
+    if not listed.all() and absent != "suppressed":
+        raise ReleaseError(
+            f"the release does not list {table.structure.names(np.flatnonzero(~listed))}: "
+            "add the rows, or read it with absent='suppressed' if cells that are not listed are hidden"
+        )
+    at = np.where(listed, row_of, 0)
+    shown = listed & ~np.isnan(rows.value[at])
+    low = exact.to_units(np.where(listed, rows.low[at], -np.inf), decimals)
+    high = exact.to_units(np.where(listed, rows.high[at], np.inf), decimals)
+    value = exact.to_units(np.where(shown, rows.value[at], 0.0), decimals)
+    marks = np.where(listed, rows.marks[at], Mark.SUPPRESSED).astype(np.uint8)
+    _refuse_contradictions(table, decimals, marks, low, high, value, base)
+    primary = frozen(listed & rows.primary[at])
+    made_by = {"read": "from a file"}
+    return Release(table.structure, decimals, marks, low, high, value, shown, primary, made_by)
+
+
+def _refuse_contradictions(
+    table: Table,
+    decimals: int,
+    marks: NDArray[np.uint8],
+    low: Units,
+    high: Units,
+    value: Units,
+    base: float | None,
+) -> None:
+    truth = exact.rescale(table.units, table.decimals, decimals)
+    published = marks == Mark.PUBLISHED
+    names = table.structure.names
+    if (wrong := np.flatnonzero(published & (value != truth))).size:
+        raise ReleaseError(
+            f"published values differ from the table in {names(wrong)}: "
+            "correct them, or say base= or radius= if the numbers are rounded or adjusted"
+        )
+    if (wrong := np.flatnonzero(~published & ((truth < low) | (truth > high)))).size:
+        raise ReleaseError(f"the value lies outside what is published of {names(wrong)}: correct the window")
+    if base is not None:
+        step = max(1, round(base * 10**decimals))
+        if (wrong := np.flatnonzero((marks == Mark.ROUNDED) & (value % step != 0))).size:
+            raise ReleaseError(f"not a multiple of the base: {names(wrong)}; correct the base")

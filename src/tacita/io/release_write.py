@@ -1,0 +1,123 @@
+"""Writing a release for publication.
+
+Nothing is written unless an audit found this very release safe, or a reason for going without is given,
+which the file then carries. What is written is what the release says; it knows no value that it hides.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacita.errors import InputError, UnsafeError
+from tacita.frames import listing, part_of
+from tacita.io.csv import write_rows
+from tacita.io.escape import escape, escape_all
+from tacita.io.numbers import number_texts
+from tacita.release import Mark, Release
+from tacita.structure import Structure
+
+if TYPE_CHECKING:
+    from tacita.audit import Audit
+
+FORMATS = (".csv", ".parquet", ".xlsx", ".txt", ".tsv")
+WORDS = [mark.word for mark in Mark]
+
+
+def write_release(
+    release: Release,
+    path: str | os.PathLike[str],
+    audit: Audit | None = None,
+    unaudited: str | None = None,
+) -> Path:
+    """Write a release; the ending of ``path`` chooses the format.
+
+    Parameters
+    ----------
+    path
+        ``.csv`` and ``.parquet``: one row per cell with mark, low, high, value. ``.xlsx``: the same and a
+        crosstab, hidden cells in words and colours. ``.txt`` and ``.tsv``: tab-separated rows of a 2-D
+        table, hidden cells PS or CS.
+    audit
+        An audit of this release that found it safe.
+    unaudited
+        Why the release is written without one; the reason stands in the file.
+
+    Raises
+    ------
+    UnsafeError
+        There is neither.
+    """
+    refuse_unless_safe(release, audit, unaudited)
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix == ".csv":
+        return write_csv(release, target, unaudited)
+    if suffix == ".parquet":
+        from tacita.io.parquet import write_parquet
+
+        return write_parquet(release, target, unaudited)
+    if suffix == ".xlsx":
+        from tacita.io.excel import write_excel
+
+        return write_excel(release, target, unaudited)
+    if suffix in (".txt", ".tsv"):
+        from tacita.io.nchs import write_nchs
+
+        return write_nchs(release, target, unaudited=unaudited)
+    raise InputError(f"{target}: no format has the ending '{suffix}'; use one of {', '.join(FORMATS)}")
+
+
+def refuse_unless_safe(release: Release, audit: Audit | None, unaudited: str | None) -> None:
+    """Raise unless an audit of this very release found it safe, or a reason stands in for one."""
+    if unaudited is not None:
+        if not unaudited.strip():
+            raise UnsafeError("unaudited= needs a reason in words; it will stand in the file")
+        return
+    if audit is None:
+        raise UnsafeError(
+            "no audit stands behind this release: pass audit=, or a reason with unaudited='...'"
+        )
+    if audit.release is not release:
+        raise UnsafeError("the audit is of another release: audit this one")
+    if not audit.safe:
+        raise UnsafeError(
+            "the audit does not call this release safe: protect the cells it names, "
+            "or write it for use in the house with unaudited='...'"
+        )
+
+
+def write_csv(release: Release, path: Path, unaudited: str | None) -> Path:
+    """One row per cell: codes (or ``cell``), mark, low, high, value; linked tables follow each other."""
+    structure = release.structure
+    linked = len(structure.parts) > 1
+    names = [d.name for d in structure.dimensions] or ["cell"]
+    header = [*(["table"] if linked else []), *map(escape, names), "mark", "low", "high", "value"]
+    columns: list[list[str]] = [[] for _ in header]
+    for part in range(max(1, len(structure.parts))):
+        for column, more in zip(columns, _part_rows(release, part, names, linked), strict=True):
+            column.extend(more)
+    if unaudited is not None:
+        header.append("unaudited")
+        columns.append([escape(unaudited)] * len(columns[0]))
+    return write_rows(path, header, columns)
+
+
+def _part_rows(release: Release, part: int, names: list[str], linked: bool) -> list[list[str]]:
+    own, codes, cells = listing(release.structure, part)
+    by_name = {name: escape_all(column.to_pylist()) for name, column in zip(own, codes, strict=True)}
+    blank = [""] * cells.size
+    return [
+        *([[escape(part_name(release.structure, part))] * cells.size] if linked else []),
+        *(by_name.get(name, blank) for name in names),
+        [WORDS[mark] for mark in release.marks[cells].tolist()],
+        number_texts(release.low[cells], release.decimals),
+        number_texts(release.high[cells], release.decimals),
+        number_texts(release.value[cells], release.decimals, ~release.shown[cells]),
+    ]
+
+
+def part_name(structure: Structure, part: int) -> str:
+    """What one of several tables is called."""
+    return part_of(structure, part).name
