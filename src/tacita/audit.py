@@ -273,12 +273,12 @@ def _tighter(problem: Problem, need: Requirement, piece_of: Cells, low: Units, h
 
 
 def _worth_asking(problem: Problem, need: Requirement, piece_of: Cells, tight: Cells) -> Mask:
-    """Targets whose answer does not follow from the outsider's: another region, or a higher level."""
+    """Targets whose answer does not follow from the outsider's: another region, or another level."""
     if need.insider is None:
         return np.ones(need.cells.size, dtype=bool)
     levels, at = problem.levels, need.cells
-    higher = (need.upper > levels.upper[at]) | (need.lower > levels.lower[at]) | (need.sliding > levels.sliding[at])
-    return higher | np.isin(piece_of[at], piece_of[tight])
+    other = (need.upper != levels.upper[at]) | (need.lower != levels.lower[at]) | (need.sliding != levels.sliding[at])
+    return other | np.isin(piece_of[at], piece_of[tight])
 
 
 def _gathered(problem: Problem, release: Release, tasks: list[Task], results: list[Result], seconds: float) -> Audit:

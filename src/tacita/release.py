@@ -113,27 +113,27 @@ class Release:
     # ------------------------------------------------------------------ from a table
 
     @classmethod
-    def suppress(cls, table: Table, cells: Cells | Mask, primary: Mask | None = None, **made_by: Any) -> Release:
+    def suppress(cls, table: Table, cells: Cells | Mask, primary: Mask | None = None, **about: Any) -> Release:
         """Hide some cells, publish the rest as they are."""
-        return cls.mixed(table, _mask(table, cells), Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **made_by)
+        return cls.mixed(table, _mask(table, cells), Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about)
 
     @classmethod
     def intervals(
-        cls, table: Table, cells: Cells | Mask, low: Units, high: Units, primary: Mask | None = None, **made_by: Any
+        cls, table: Table, cells: Cells | Mask, low: Units, high: Units, primary: Mask | None = None, **about: Any
     ) -> Release:
         """Publish an interval ``[low, high]`` (one entry per cell of the table) for some cells."""
-        return cls.mixed(table, _mask(table, cells), Mark.INTERVAL, low, high, primary=primary, **made_by)
+        return cls.mixed(table, _mask(table, cells), Mark.INTERVAL, low, high, primary=primary, **about)
 
     @classmethod
     def rounded(
-        cls, table: Table, value: Units, radius: ArrayLike, primary: Mask | None = None, mark: Mark = Mark.ROUNDED, **made_by: Any
+        cls, table: Table, value: Units, radius: ArrayLike, primary: Mask | None = None, mark: Mark = Mark.ROUNDED, **about: Any
     ) -> Release:
         """Publish ``value`` for every cell and announce that the truth is within ``radius`` (units) of it.
 
         Cells with radius zero are published as they are.
         """
         r = np.broadcast_to(np.asarray(radius, dtype=np.int64), len(table))
-        return cls.mixed(table, r > 0, mark, value - r, value + r, value=value, primary=primary, **made_by)
+        return cls.mixed(table, r > 0, mark, value - r, value + r, value=value, primary=primary, **about)
 
     @classmethod
     def mixed(
@@ -145,7 +145,8 @@ class Release:
         high: ArrayLike,
         value: Units | None = None,
         primary: Mask | None = None,
-        **made_by: Any,
+        made_by: Mapping[str, Any] | None = None,
+        outcome: Outcome | None = None,
     ) -> Release:
         """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are published."""
         n = len(table)
@@ -161,7 +162,8 @@ class Release:
             np.where(shown, display, 0).astype(np.int64),
             shown,
             np.zeros(n, dtype=bool) if primary is None else primary.copy(),
-            made_by,
+            dict(made_by or {}),
+            outcome,
         )
 
 

@@ -6,7 +6,7 @@ answers take a handful of pivots. The primal simplex is used because a change of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -65,18 +65,26 @@ class Session:
 
     def extreme(self, column: int, sign: int, seconds: float = float("inf")) -> Answer:
         """Maximise ``sign * x[column]``; the value comes back as ``x[column]`` itself."""
+        self._highs.changeColCost(column, float(-sign))
+        answer = self._run(seconds)
+        self._highs.changeColCost(column, 0.0)
+        return answer if answer.point.size == 0 else replace(answer, value=float(answer.point[column]))
+
+    def minimise(self, costs: Floats, seconds: float = float("inf")) -> Answer:
+        """Minimise ``costs @ x``; the costs stay until the next call."""
+        self._highs.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
+        return self._run(seconds)
+
+    def _run(self, seconds: float) -> Answer:
         highs = self._highs
-        highs.changeColCost(column, float(-sign))
         # HiGHS adds up run time over all calls of one instance, so the limit must move along.
         highs.setOptionValue("time_limit", highs.getRunTime() + seconds if np.isfinite(seconds) else float("inf"))
         highs.run()
         self.pivots += highs.getInfo().simplex_iteration_count
         status = _status(highs)
-        highs.changeColCost(column, 0.0)
         if status is not Status.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
-        point = np.array(highs.getSolution().col_value)
-        return Answer(status, float(point[column]), point)
+        return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
 
     def basis(self) -> tuple[Cells, Cells]:
         """Columns that are basic, and those that sit at their upper bound."""

@@ -1,0 +1,1 @@
+"""What the methods share to find releases: nothing here judges one."""
