@@ -262,6 +262,11 @@ def is_number(value: object) -> TypeGuard[Number]:
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
 
 
+def short(number: object) -> str:
+    """A parameter as it is shown in a rule's text."""
+    return f"{float(number):g}" if is_number(number) else repr(number)
+
+
 def require_number(rule: str, name: str, number: object, above: float, most: float = float("inf")) -> None:
     """Refuse a parameter outside ``above < number <= most``."""
     if not (is_number(number) and isfinite(number) and above < number <= most):

@@ -60,6 +60,7 @@ from tacita.rules_base import (
     percent_of_value,
     require_number,
     settle,
+    short,
     slots_of,
     whole_ratio,
 )
@@ -222,13 +223,13 @@ class Dominance(Concentration):
 
     @property
     def text(self) -> str:
-        return f"({self.n},{_short(self.k)}) dominance{self._suffix()}"
+        return f"({self.n},{short(self.k)}) dominance{self._suffix()}"
 
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
         return (Fraction(1),) * self.n, as_fraction(self.k) / 100
 
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
-        return f"the {self.n} largest hold {largest} of {total}, more than {_short(self.k)} %"
+        return f"the {self.n} largest hold {largest} of {total}, more than {short(self.k)} %"
 
 
 @dataclass(frozen=True)
@@ -253,14 +254,14 @@ class PPercent(Concentration):
     @property
     def text(self) -> str:
         coalition = f", {self.n} attackers" if self.n != 1 else ""
-        return f"p% ({_short(self.p)}{coalition}){self._suffix()}"
+        return f"p% ({short(self.p)}{coalition}){self._suffix()}"
 
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
         return (1 + as_fraction(self.p) / 100, *[Fraction(1)] * self.n), Fraction(1)
 
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
         return (
-            f"the {self.n + 1} largest leave {rest} of {total}, less than {_short(self.p)} % of x_1 = {first}"
+            f"the {self.n + 1} largest leave {rest} of {total}, less than {short(self.p)} % of x_1 = {first}"
         )
 
 
@@ -288,15 +289,15 @@ class PQ(Concentration):
 
     @property
     def text(self) -> str:
-        return f"pq ({_short(self.p)},{_short(self.q)}){self._suffix()}"
+        return f"pq ({short(self.p)},{short(self.q)}){self._suffix()}"
 
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
         return (1 + as_fraction(self.p) / as_fraction(self.q), Fraction(1)), Fraction(1)
 
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
         return (
-            f"the 2 largest leave {rest} of {total}; {_short(self.q)} % of that is less than "
-            f"{_short(self.p)} % of x_1 = {first}"
+            f"the 2 largest leave {rest} of {total}; {short(self.q)} % of that is less than "
+            f"{short(self.p)} % of x_1 = {first}"
         )
 
 
@@ -328,18 +329,14 @@ class LinearSensitivity(Concentration):
 
     @property
     def text(self) -> str:
-        return f"linear ({', '.join(map(_short, self.weights))}; {_short(self.cell_weight)}){self._suffix()}"
+        return f"linear ({', '.join(map(short, self.weights))}; {short(self.cell_weight)}){self._suffix()}"
 
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
         return tuple(map(as_fraction, self.weights)), as_fraction(self.cell_weight)
 
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
-        more = f"more than {_short(self.cell_weight)} x {total}"
+        more = f"more than {short(self.cell_weight)} x {total}"
         return f"the {len(self.weights)} largest, {largest} in all, weigh {more}"
-
-
-def _short(number: Number) -> str:
-    return f"{float(number):g}"
 
 
 def _require_whole(rule: str, name: str, number: object) -> None:

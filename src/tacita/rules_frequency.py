@@ -23,6 +23,7 @@ from tacita.rules_base import (
     minimal,
     require_number,
     settle,
+    short,
     slots_of,
 )
 from tacita.table import Table
@@ -127,7 +128,7 @@ class Threshold(_Counting):
     @property
     def text(self) -> str:
         most = " or below" if self.at_or_below else ""
-        return f"threshold {self.n:g}{most}{' with zeros' if self.zeros else ''}{self._suffix()}"
+        return f"threshold {short(self.n)}{most}{' with zeros' if self.zeros else ''}{self._suffix()}"
 
     def levels(self, table: Table) -> Levels:
         count = self._count(table, value_counts=True)
@@ -165,7 +166,7 @@ class MinimumFrequency(_Counting):
 
     @property
     def text(self) -> str:
-        return f"minimum frequency {self.n:g}{self._suffix()}"
+        return f"minimum frequency {short(self.n)}{self._suffix()}"
 
     def levels(self, table: Table) -> Levels:
         count = self._count(table, value_counts=False)

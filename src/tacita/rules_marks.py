@@ -27,10 +27,12 @@ from tacita.rules_base import (
     check_protection,
     combine,
     contributions_of,
+    is_number,
     minimal,
     percent_of_value,
     settle,
     settled_list,
+    short,
 )
 from tacita.table import Table
 
@@ -66,14 +68,14 @@ class Request(Rule):
         object.__setattr__(self, "respondents", frozenset(map(str, names)))
         check_by(self.text, self.by)
         check_protection(self.text, self.protection)
-        if not 0 <= self.share < 100:
+        if not (is_number(self.share) and 0 <= self.share < 100):
             raise RuleError(
                 f"{self.text}: share={self.share!r} is a percentage of the cell: use 0 or more, below 100"
             )
 
     @property
     def text(self) -> str:
-        above = f" (share above {float(self.share):g} %)" if self.share else ""
+        above = f" (share above {short(self.share)} %)" if self.share else ""
         return f"request{above}{'' if self.by == RESPONDENT else ' by holding'}"
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
@@ -124,7 +126,7 @@ class Marked(Rule):
         check_protection(self.text, self.protection)
         for name in ("lower", "upper", "sliding"):
             amount = getattr(self, name)
-            if amount is not None and not 0 <= amount < float("inf"):
+            if amount is not None and not (is_number(amount) and 0 <= amount < float("inf")):
                 raise RuleError(f"{self.text}: {name}={amount!r} must be an amount, zero or more")
 
     @property
