@@ -413,7 +413,7 @@ def test_p_percent_against_each_contributor() -> None:
 
 
 def test_dominance_against_a_contributor_judges_what_remains() -> None:
-    """(1,80): 15 takes himself out; 80 must be at most 80 % of what remains: X - 15 >= 100, UPL = 115 - 96."""
+    """(1,80): 15 takes himself out; 80 must be at most 80 % of the rest: X - 15 >= 100, UPL = 115 - 96."""
     table = magnitudes([80, 15, 1])
     assert levels_against(Dominance(1, 80), table, 1, 1) == [19, 19, 0]
     # (2,k): the second is the partner whom the rule has in mind already.
