@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.attackers import Insider, Outsider
+from tacita.attackers_dominated import without_dominated
 from tacita.contributions import Contributions, Shares
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Cells, Mask, Units
-from tacita.insiders_dominated import without_dominated
 from tacita.levels import Levels
 from tacita.rules import Inside, Rule
 from tacita.table import Table
