@@ -228,9 +228,9 @@ def from_arrow(table: pa.Table, like: Any = None) -> Any:
         import duckdb
 
         return duckdb.from_arrow(table)
-    if kind not in ("pandas", "polars", "pyarrow"):
-        raise InputError(f"'{kind}' is no kind of frame: choose pandas, polars, pyarrow or duckdb")
-    return nw.from_arrow(table, backend=kind).to_native()
+    if kind == "pandas" or kind == "polars" or kind == "pyarrow":
+        return nw.from_arrow(table, backend=kind).to_native()
+    raise InputError(f"'{kind}' is no kind of frame: choose pandas, polars, pyarrow or duckdb")
 
 
 def _kind_of(frame: Any) -> str:

@@ -285,7 +285,7 @@ def _largest(
     for k, name in enumerate(names):
         numbers, _ = source.numbers(name)
         values[rows, k] = exact.to_units(numbers, table.decimals)
-    rising = (np.diff(values, axis=1) > 0).any(axis=1)
+    rising = np.asarray((np.diff(values, axis=1) > 0).any(axis=1))
     too_much = (values.sum(axis=1) > table.units) & (values >= 0).all(axis=1) & (table.units >= 0)
     # Rounding each contribution may exceed the rounded value by half a unit each.
     too_much &= values.sum(axis=1) - table.units > len(names)

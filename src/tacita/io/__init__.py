@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from tacita.io.case import read_case, read_table_file
 from tacita.io.jj import read_jj, write_jj
+from tacita.io.nchs import read_nchs, write_nchs
+from tacita.io.petrenko import read_thesis, write_thesis
 from tacita.io.release_read import read_release
 from tacita.io.release_write import write_release
 
-__all__ = ["read_jj", "read_release", "write_jj", "write_release"]
+__all__ = [
+    "read_case",
+    "read_jj",
+    "read_nchs",
+    "read_release",
+    "read_table_file",
+    "read_thesis",
+    "write_jj",
+    "write_nchs",
+    "write_release",
+    "write_thesis",
+]

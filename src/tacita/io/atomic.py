@@ -1,7 +1,7 @@
 """Files that are there as a whole or not at all.
 
-What is written goes to a temporary file in the same folder, which takes the place of the old file in one step
-when it is complete. An interrupted run leaves the old file as it was.
+What is written goes to a temporary file in the same folder, which takes the place of the old file in one
+step when it is complete. An interrupted run leaves the old file as it was.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The grammar of JJ files, read fast, and slowly again where something is wrong to say in which line.
 
-Records normally stand one per line, which whole-block parsers read at once. From the first block on that they
-cannot read, a walker takes tokens wherever the line breaks fall and knows the line of each.
+Records normally stand one per line, which whole-block parsers read at once. From the first block on that
+they cannot read, a walker takes tokens wherever the line breaks fall and knows the line of each.
 """
 
 from __future__ import annotations
@@ -69,9 +69,21 @@ def parse_jj(path: str | os.PathLike[str]) -> JJFile:
     numbers = [
         np.ascontiguousarray(records[name]) for name in ("value", "cost", "lb", "ub", "LPL", "UPL", "SPL")
     ]
-    value, cost, *others = numbers
+    value, cost, lower, upper, lpl, upl, spl = numbers
     return JJFile(
-        index, value, cost, records["status"], *others, starts, cells, coefficients.astype(np.int64), rhs
+        index,
+        value,
+        cost,
+        records["status"],
+        lower,
+        upper,
+        lpl,
+        upl,
+        spl,
+        starts,
+        cells,
+        coefficients.astype(np.int64),
+        rhs,
     )
 
 

@@ -1,7 +1,7 @@
 """From what a file says of each cell besides its value (status, levels, bounds, cost) to a :class:`Problem`.
 
-Status letters, in any case: ``u`` sensitive, ``s`` (or empty) free, ``z`` and ``p`` to be published as it is,
-``m`` and ``x`` hidden by an earlier run, ``e`` empty, ``w`` without weight (treated as free).
+Status letters, in any case: ``u`` sensitive, ``s`` (or empty) free, ``z`` and ``p`` to be published as it
+is, ``m`` and ``x`` hidden by an earlier run, ``e`` empty, ``w`` without weight (treated as free).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0) -> 
     _refuse_unknown(table, status)
     if not table.whole:
         table = table.with_decimals(max(table.decimals, marks.decimals()))
-    outsider = _outsider(table, marks)
+    outsider = outsider_from_marks(table, marks)
     levels, notes = _levels(table, marks, status == "u", outsider, protection)
     if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
         notes.append(f"{n:,} cells are marked as hidden by an earlier run; the mark is not binding")
@@ -82,7 +82,8 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
         )
 
 
-def _outsider(table: Table, marks: Marks) -> Outsider:
+def outsider_from_marks(table: Table, marks: Marks) -> Outsider:
+    """What everyone knows beforehand: the bounds of the file, or else that cells are not negative."""
     unknown = None if marks.lower_bound is None else np.full(len(table), -np.inf)
     base = Outsider.of(table, lower=unknown)
     low, high = base.lower.copy(), base.upper.copy()
@@ -98,7 +99,7 @@ def _outsider(table: Table, marks: Marks) -> Outsider:
 
 def _upwards(values: Floats, table: Table) -> Units:
     if table.whole:
-        return exact.ceil_units(values, 0) * 10**table.decimals
+        return np.asarray(exact.ceil_units(values, 0) * 10**table.decimals)
     return exact.ceil_units(values, table.decimals)
 
 

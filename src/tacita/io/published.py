@@ -19,24 +19,8 @@ from tacita.exact import Floats, Mask
 from tacita.release import Mark
 
 SUPPRESSED = frozenset(
-    [
-        "",
-        "x",
-        "(x)",
-        ":",
-        "c",
-        "*",
-        "**",
-        "-",
-        "–",
-        ".",
-        "..",
-        "...",
-        "confidential",
-        "suppressed",
-        "nan",
-        "null",
-    ]
+    ["", "x", "(x)", "x (primary)", "x (secondary)", ":", "c", "*", "**", "-", "–", ".", "..", "..."]
+    + ["confidential", "suppressed", "nan", "null"]
 )
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _VALUE = re.compile(rf"({_NUMBER})\Z")
@@ -75,7 +59,7 @@ def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -
 
 def _say(text: str, decimal: str, whole: bool) -> Said | None:
     if text in SUPPRESSED:
-        return Mark.SUPPRESSED, -np.inf, np.inf, False
+        return Mark.SUPPRESSED, -np.inf, np.inf, text.endswith("(primary)")
     if (nchs := _NCHS.match(text)) is not None:
         return Mark.SUPPRESSED, -np.inf, np.inf, nchs[1] == "ps"
     if decimal == ",":

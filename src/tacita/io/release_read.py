@@ -75,6 +75,8 @@ def read_release(
             said = _foreign(source, table, part, value, path, base, radius)
         return _release(table, source, cells, said, absent, base)
     except ReleaseError as error:
+        if str(error).startswith(str(path)):
+            raise
         raise ReleaseError(f"{path}: {error}") from None
 
 

@@ -1,0 +1,180 @@
+"""A case from a file: the ending of its name says how to read it.
+
+``.jj`` and ``project.toml`` state a whole problem. CSV, Parquet and Excel files state a table, one row per
+cell; with a column ``status``, or a rule, they state a problem too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tacita.errors import FormatError, InputError
+from tacita.insiders import AttackerLike
+from tacita.io.columns import FORMATS, read_columns
+from tacita.io.jj import read_jj
+from tacita.io.marks import Marks, outsider_from_marks, problem_from_marks
+from tacita.io.nchs import read_nchs
+from tacita.io.roles import NUMERIC, Roles, find_roles
+from tacita.levels import Levels
+from tacita.problem import Problem
+from tacita.rules import Rule, parse_rule
+from tacita.table import Table
+from tacita.table_columns import Columns, Spec, Totals, table_from_columns
+
+
+def read_case(path: str | os.PathLike[str], **options: Any) -> Problem | Table:
+    """A problem, or a table where the file says nothing of what is sensitive.
+
+    Options are those of :func:`read_jj` for ``.jj``, of :func:`read_nchs` for ``.txt`` and ``.dat``, of
+    :func:`read_table_file` for CSV, Parquet and Excel; a ``project.toml`` takes none.
+    """
+    suffix = Path(path).suffix.lower()
+    if not Path(path).exists():
+        raise FormatError(f"{path}: there is no such file; check the path")
+    if suffix == ".toml":
+        from tacita.io.project import load_project
+
+        _refuse_options(path, options, ())
+        return load_project(path).problem()
+    if suffix == ".jj":
+        _refuse_options(path, options, ("decimals", "counts"))
+        return read_jj(path, **options)
+    if suffix in (".txt", ".dat"):
+        _refuse_options(path, options, ("decimals", "counts"))
+        return read_nchs(path, **options)
+    if suffix in FORMATS:
+        return read_table_file(path, **options)
+    known = ", ".join([".jj", ".toml", ".txt", *FORMATS])
+    raise FormatError(f"{path}: no case has the ending '{suffix}'; use one of {known}")
+
+
+def read_table_file(
+    path: str | os.PathLike[str],
+    *,
+    by: Mapping[str, Spec] | Sequence[str] | None = None,
+    value: str | None = None,
+    count: str | None = None,
+    status: str | None = None,
+    largest: Sequence[str] | None = None,
+    rule: Rule | Levels | str | None = None,
+    attackers: AttackerLike | Sequence[AttackerLike] | None = None,
+    cost: str | None = None,
+    protection: float = 20.0,
+    totals: Totals = "auto",
+    decimals: int | None = None,
+    counts: bool | None = None,
+    repair: bool = False,
+    columns: Sequence[str] = (),
+    name: str | None = None,
+    decimal: str = ".",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Problem | Table:
+    """A table file with one row per cell.
+
+    Columns are recognised by name (``value``, ``freq``, ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
+    ``upl``, ``spl``, ``max1`` ..; see :mod:`tacita.io.roles`); the others hold codes.
+
+    Parameters
+    ----------
+    by, value, count, largest, totals, decimals, counts, repair, columns, name
+        As for :func:`tacita.frames.table_from_frame`.
+    status
+        The column of status letters; see :mod:`tacita.io.marks`.
+    rule, attackers, cost
+        What makes the table a problem. With a rule the status is only a column of the table. The attacker is
+        the outsider with the bounds of the file, the cost the column ``cost``, or else the value.
+    protection
+        Levels of cells with status ``u``, in percent of the value, where the file has no levels.
+    decimal, delimiter, encoding, sheet
+        How to read the file.
+    """
+    source = read_columns(path, decimal=decimal, delimiter=delimiter, encoding=encoding, sheet=sheet)
+    given = {"value": value, "count": count, "status": status}
+    roles = find_roles(source, path, None if by is None else list(by), given, largest)
+    carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
+    source = _with_numbers(source, [c for c in (*carried, *columns) if c != roles.get("status")])
+    specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(roles.dimensions)
+    try:
+        table = table_from_columns(
+            source,
+            specs,
+            value=roles.get("value"),
+            count=roles.get("count"),
+            totals=totals,
+            decimals=decimals,
+            counts=counts,
+            repair=repair,
+            structural=roles.get("structural"),
+            largest=roles.largest,
+            holding_count=roles.get("holding_count"),
+            columns=tuple(dict.fromkeys([*carried, *columns])),
+            name=name or Path(path).stem,
+        )
+        return _problem(table, roles, rule, attackers, cost, protection)
+    except InputError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _problem(
+    table: Table,
+    roles: Roles,
+    rule: Rule | Levels | str | None,
+    attackers: AttackerLike | Sequence[AttackerLike] | None,
+    cost: str | None,
+    protection: float,
+) -> Problem | Table:
+    def column(role: str) -> Any:
+        return table.columns[roles.named[role]] if role in roles.named else None
+
+    status = column("status")
+    if rule is None and status is None:
+        return table
+    letters = np.full(len(table), "") if status is None else status
+    marks = Marks(np.asarray(letters, dtype=np.str_), *(column(role) for role in NUMERIC))
+    if rule is None:
+        problem = problem_from_marks(table, marks, protection)
+        if attackers is None and cost is None:
+            return problem
+        return Problem(
+            problem.table,
+            problem.levels,
+            attackers=problem.outsider if attackers is None else attackers,
+            cost=problem.cost if cost is None else cost,
+            must_publish=np.flatnonzero(problem.must_publish).tolist(),
+        )
+    own_cost = roles.named.get("cost", "value")
+    return Problem(
+        table,
+        parse_rule(rule) if isinstance(rule, str) else rule,
+        attackers=outsider_from_marks(table, marks) if attackers is None else attackers,
+        cost=own_cost if cost is None else cost,
+    )
+
+
+def _with_numbers(source: Columns, names: Sequence[str]) -> Columns:
+    """The same columns where those named hold numbers instead of text, if they can."""
+    data = source.data
+    for name in names:
+        if pa.types.is_string(source.column(name).type):
+            numbers, missing = source.numbers(name)
+            data = data.set_column(data.column_names.index(name), name, pa.array(numbers, mask=missing))
+    return replace(source, data=data)
+
+
+def _refuse_options(path: str | os.PathLike[str], options: Mapping[str, Any], known: Sequence[str]) -> None:
+    strange = [name for name in options if name not in known]
+    if strange:
+        raise InputError(
+            f"{path}: this kind of file has no option '{strange[0]}', only {', '.join(known) or 'none'}"
+        )

@@ -1,0 +1,189 @@
+"""Excel workbooks: tables and releases in, releases out.
+
+A release gets a long sheet, a crosstab and a sheet of notes. Hidden cells are told by words and by colour:
+primary suppressions blue, all other changed cells red. Text is never a formula.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tacita.errors import FormatError, InputError
+from tacita.exact import Cells
+from tacita.frames import listing, part_of
+from tacita.io.atomic import replacing
+from tacita.io.escape import escape, unescape
+from tacita.io.numbers import number_texts
+from tacita.release import Mark, Release
+from tacita.table_columns import Columns
+
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
+BLUE, RED = "#BDD7EE", "#F8CBAD"
+MEANING = (
+    ("primary", "hidden because the cell itself is sensitive (blue)"),
+    ("secondary", "hidden, or given less exactly, to protect sensitive cells (red)"),
+    ("x", "hidden"),
+    ("[4...10]", "the value lies between 4 and 10"),
+)
+
+
+def read_excel(path: str | os.PathLike[str], sheet: str | None = None, decimal: str = ".") -> Columns:
+    """The columns of one sheet, the first by default; its first row holds their names."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        book = CalamineWorkbook.from_path(str(path))
+    except (CalamineError, OSError) as error:
+        raise FormatError(
+            f"{path} cannot be read as a workbook ({error}); check the path and the format"
+        ) from None
+    if sheet is not None and sheet not in book.sheet_names:
+        raise FormatError(f"{path}: there is no sheet '{sheet}'; there are {', '.join(book.sheet_names)}")
+    chosen = sheet if sheet is not None else book.sheet_names[0]
+    grid = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
+    rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_text(v) for v in row)]
+    if len(rows) < 2:
+        raise FormatError(f"{path}, sheet '{chosen}': a row of column names and at least one more are needed")
+    header = [unescape(_text(v)) for v in rows[0][1]]
+    while header and not header[-1]:
+        header.pop()
+    repeated = next((name for k, name in enumerate(header) if name in header[:k]), None)
+    if repeated is not None:
+        raise FormatError(f"{path}, sheet '{chosen}', row {rows[0][0]}: two columns are called '{repeated}'")
+    for number, row in rows[1:]:
+        if any(_text(v) for v in row[len(header) :]):
+            raise FormatError(f"{path}, sheet '{chosen}', row {number}: more fields than column names")
+    numbers = [number for number, _ in rows[1:]]
+    data = {name: _column([row[k] for _, row in rows[1:]]) for k, name in enumerate(header)}
+    return Columns(pa.table(data), lambda row: f"{path}, sheet '{chosen}', row {numbers[row]}", decimal)
+
+
+def write_excel(release: Release, path: Path, unaudited: str | None = None) -> Path:
+    """Long sheet, crosstab and notes; one pair of sheets per table where several are linked."""
+    import xlsxwriter
+
+    parts = range(max(1, len(release.structure.parts)))
+    if any(listing(release.structure, part)[2].size >= MOST_ROWS for part in parts):
+        raise InputError(
+            f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
+        )
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with replacing(path) as temporary:
+        book = xlsxwriter.Workbook(str(temporary), options)
+        colours = _Colours(book)
+        for part in parts:
+            ending = f" {part + 1}" if len(parts) > 1 else ""
+            _long_sheet(book.add_worksheet(f"release{ending}"), release, part, colours)
+            if not release.structure.labels:
+                _crosstab(book, f"crosstab{ending}", release, part, colours)
+        _notes(book.add_worksheet("notes"), release, unaudited)
+        book.close()
+    return path
+
+
+class _Colours:
+    """The formats of a workbook, by what a cell is."""
+
+    def __init__(self, book: Any) -> None:
+        self.header = book.add_format({"bold": True})
+        self._primary = book.add_format({"bg_color": BLUE})
+        self._secondary = book.add_format({"bg_color": RED})
+
+    def of(self, release: Release, cell: int) -> Any:
+        if release.marks[cell] == Mark.PUBLISHED:
+            return None
+        return self._primary if release.primary[cell] else self._secondary
+
+
+def shown_texts(release: Release) -> list[str]:
+    """What a reader sees of each cell: a number, an interval, or that it is hidden and why."""
+    texts = number_texts(release.value, release.decimals, ~release.shown)
+    low, high = number_texts(release.low, release.decimals), number_texts(release.high, release.decimals)
+    told = bool(release.primary.any())
+    for cell in np.flatnonzero(release.marks == Mark.INTERVAL).tolist():
+        texts[cell] = f"[{low[cell]}...{high[cell]}]"
+    for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
+        texts[cell] = ("x (primary)" if release.primary[cell] else "x (secondary)") if told else "x"
+    return texts
+
+
+def _long_sheet(sheet: Any, release: Release, part: int, colours: _Colours) -> None:
+    names, codes, cells = listing(release.structure, part)
+    columns = [[escape(code) for code in column.to_pylist()] for column in codes]
+    header = [*map(escape, names), "mark", "low", "high", "value", "status"]
+    for c, name in enumerate(header):
+        sheet.write_string(0, c, name, colours.header)
+    words = [mark.word for mark in Mark]
+    ends = [number_texts(units[cells], release.decimals) for units in (release.low, release.high)]
+    ends.append(number_texts(release.value[cells], release.decimals, ~release.shown[cells]))
+    for r, cell in enumerate(cells.tolist()):
+        colour = colours.of(release, cell)
+        for c, column in enumerate(columns):
+            sheet.write_string(r + 1, c, column[r])
+        at = len(columns)
+        sheet.write_string(r + 1, at, words[release.marks[cell]], colour)
+        for k, texts in enumerate(ends):
+            if texts[r]:
+                sheet.write_number(r + 1, at + 1 + k, float(texts[r]), colour)
+            elif colour is not None:
+                sheet.write_blank(r + 1, at + 1 + k, None, colour)
+        if colour is not None:
+            sheet.write_string(r + 1, at + 4, "primary" if release.primary[cell] else "secondary", colour)
+    sheet.freeze_panes(1, len(columns))
+
+
+def _crosstab(book: Any, name: str, release: Release, part: int, colours: _Colours) -> None:
+    """Rows by all dimensions but the last, columns by the last; left out where it does not fit a sheet."""
+    structure = release.structure
+    shown = part_of(structure, part)
+    dimensions = [structure.dimensions[d] for d in shown.dimensions]
+    if len(dimensions) < 2:
+        return
+    right, across = np.unique(shown.codes[:, -1], return_inverse=True)
+    _, first, down = np.unique(shown.codes[:, :-1], axis=0, return_index=True, return_inverse=True)
+    side = len(dimensions) - 1
+    if right.size + side > MOST_COLUMNS or first.size >= MOST_ROWS:
+        return
+    sheet = book.add_worksheet(name)
+    for c, dimension in enumerate(dimensions[:-1]):
+        sheet.write_string(0, c, escape(dimension.name), colours.header)
+    for c, code in enumerate(right.tolist()):
+        sheet.write_string(0, side + c, escape(dimensions[-1].codes[code]), colours.header)
+    for r, row in enumerate(first.tolist()):
+        for c, dimension in enumerate(dimensions[:-1]):
+            sheet.write_string(r + 1, c, escape(dimension.codes[shown.codes[row, c]]), colours.header)
+    texts = shown_texts(release)
+    placed: Cells = shown.cells
+    for r, c, cell in zip(down.ravel().tolist(), across.tolist(), placed.tolist(), strict=True):
+        write = sheet.write_number if release.shown[cell] else sheet.write_string
+        content = float(texts[cell]) if release.shown[cell] else texts[cell]
+        write(r + 1, side + c, content, colours.of(release, cell))
+    sheet.freeze_panes(1, side)
+
+
+def _notes(sheet: Any, release: Release, unaudited: str | None) -> None:
+    lines = [*MEANING]
+    if unaudited is not None:
+        lines.insert(0, ("unaudited", escape(unaudited)))
+    for r, (word, meaning) in enumerate(lines):
+        sheet.write_string(r, 0, word)
+        sheet.write_string(r, 1, meaning)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip() if value is not None else ""
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Numbers where all that is given are numbers, text otherwise."""
+    given = [v for v in values if _text(v)]
+    if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
+        return pa.array([float(v) if _text(v) else None for v in values], pa.float64())
+    return pa.array([unescape(_text(v)) for v in values], pa.string())
