@@ -295,7 +295,7 @@ def _gathered(problem: Problem, release: Release, tasks: list[Task], results: li
     moves: list[Move] = []
     for task, result in zip(tasks, results, strict=True):
         offset = len(moves)
-        moves.extend(_sparse(result.cells, *move) for move in result.moves)
+        moves.extend(Move(result.cells[at], numerators, d) for at, numerators, d in result.moves)
         for j, job in enumerate(task.jobs):
             k = job.requirement
             at = np.array([position[k][c] for c in result.cells[job.targets].tolist()], dtype=np.int64)
@@ -330,7 +330,3 @@ def _disclosed(need: Requirement) -> Units:
     bits |= np.where(need.sliding > 0, BELOW_SLIDING, 0)
     return np.where(bits > 0, bits | EXACT, 0)
 
-
-def _sparse(cells: Cells, numerators: Units, denominator: int) -> Move:
-    moved = np.flatnonzero(numerators)
-    return Move(cells[moved], numerators[moved], denominator)

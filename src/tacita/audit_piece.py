@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.audit_pool import Pool
+from tacita.exact import UNBOUNDED, Cells, Floats, Units
 from tacita.region import Piece, by_columns
 from tacita.run import Run
 from tacita.solvers.highs import Answer, Session, Status
@@ -57,7 +58,7 @@ class Result:
     below: list[Floats] = field(default_factory=list)
     up_move: list[Cells] = field(default_factory=list)
     down_move: list[Cells] = field(default_factory=list)
-    moves: list[tuple[Units, int]] = field(default_factory=list)
+    moves: list[tuple[Cells, Units, int]] = field(default_factory=list)
     programs: int = 0
 
 
@@ -87,12 +88,12 @@ class _Examiner:
         self.task = task
         self.low, self.high = task.low.copy(), task.high.copy()
         self.scale = _scale(task)
-        self.result = Result(task.piece.cells)
-        self.pool = np.zeros((0, task.piece.cells.size), dtype=np.int64)
-        self.denominators = np.ones(0, dtype=np.int64)
+        insiders = [columns for job in task.jobs if job.tight.size for columns in (job.tight, job.targets)]
+        watched = np.unique(np.concatenate(insiders)) if insiders else np.zeros(0, dtype=np.int64)
+        self.pool = Pool(task.piece.cells.size, watched, task.whole)
+        self.result = Result(task.piece.cells, moves=self.pool.moves)
         self._session: Session | None = None
         self._columns = by_columns(task.piece)
-        self._kept = 0
 
     def examine(self) -> Result:
         for job in self.task.jobs:
@@ -104,12 +105,10 @@ class _Examiner:
     # ------------------------------------------------------------------ one attacker
 
     def _enter(self, job: Job) -> None:
-        self.low[job.tight], self.high[job.tight] = job.low, job.high
-        self._bounds_changed(job.tight)
-        inside = self._pool[:, job.tight], self._pool_denominators[:, None]
-        self.usable: Mask = (
-            (inside[0] >= _times(job.low, inside[1])) & (inside[0] <= _times(job.high, inside[1]))
-        ).all(axis=1)
+        if job.tight.size:
+            self.low[job.tight], self.high[job.tight] = job.low, job.high
+            self._bounds_changed(job.tight)
+            self.pool.enter(job.tight, job.low, job.high, job.targets)
 
     def _leave(self, job: Job) -> None:
         self.low[job.tight], self.high[job.tight] = self.task.low[job.tight], self.task.high[job.tight]
@@ -161,16 +160,7 @@ class _Examiner:
         return Reach(best.proven, best.move, float("inf") if runs_away else sign * answer.value * self.scale, fractional)
 
     def _from_pool(self, p: int, sign: int) -> Reach:
-        at = np.flatnonzero(self.usable)
-        if self.task.whole:
-            at = at[self._pool_denominators[at] == 1]
-        if at.size == 0:
-            return Reach(Fraction(0), -1)
-        moved = sign * self._pool[at, p] / self._pool_denominators[at]
-        k = int(np.argmax(moved))
-        if moved[k] <= 0:
-            return Reach(Fraction(0), -1)
-        return Reach(Fraction(int(sign * self._pool[at[k], p]), int(self._pool_denominators[at[k]])), int(at[k]))
+        return Reach(*self.pool.best(p, sign))
 
     def _keep(self, answer: Answer, p: int, sign: int, level: int) -> bool:
         """Put the solver's point into the pool as an exact move; True if counts admit only a fractional one."""
@@ -181,12 +171,12 @@ class _Examiner:
             exact = vertex(matrix, self.low, self.high, basic, at_upper)
         if exact is None:
             return False
-        self._add(*exact)
+        self.pool.add(*exact)
         if not self.task.whole or exact[1] == 1 or sign * int(exact[0][p]) < level * exact[1]:
             return False
         status, whole = self._whole_move(p, sign, level)
         if whole is not None:
-            self._add(whole, 1)
+            self.pool.add(whole, 1)
         return status is Status.INFEASIBLE
 
     def _whole_move(self, p: int, sign: int, level: int) -> tuple[Status, Units | None]:
@@ -219,7 +209,7 @@ class _Examiner:
         self.session.set_bounds(here, self._floats(low), self._floats(high))
         return answer
 
-    # ------------------------------------------------------------------ the pool and the session
+    # ------------------------------------------------------------------ the session
 
     @property
     def session(self) -> Session:
@@ -227,24 +217,6 @@ class _Examiner:
             rhs = np.zeros(self.task.piece.matrix.shape[0])
             self._session = Session(self._columns, self._floats(self.low), self._floats(self.high), rhs)
         return self._session
-
-    @property
-    def _pool(self) -> Units:
-        return self.pool[: self._kept]
-
-    @property
-    def _pool_denominators(self) -> Units:
-        return self.denominators[: self._kept]
-
-    def _add(self, numerators: Units, denominator: int) -> None:
-        if self._kept == self.pool.shape[0]:
-            room = max(8, 2 * self._kept)
-            self.pool = np.vstack([self.pool, np.zeros((room - self._kept, self.pool.shape[1]), np.int64)])
-            self.denominators = np.concatenate([self.denominators, np.ones(room - self._kept, np.int64)])
-        self.pool[self._kept], self.denominators[self._kept] = numerators, denominator
-        self._kept += 1
-        self.usable = np.append(self.usable, True)
-        self.result.moves.append((numerators, denominator))
 
     def _floats(self, units: Units) -> Floats:
         floats = units / self.scale
@@ -294,7 +266,3 @@ def _scale(task: Task) -> float:
     finite = [np.abs(b[np.abs(b) < UNBOUNDED]).max(initial=0) for b in (task.low, task.high)]
     return float(10.0 ** max(0.0, np.ceil(np.log10(max(1.0, float(max(finite))))) - 7.0))
 
-
-def _times(bound: Units, denominator: Units) -> Units:
-    finite = np.abs(bound) < UNBOUNDED
-    return np.where(finite, np.where(finite, bound, 0) * denominator, bound)

@@ -50,9 +50,11 @@ class _Search:
 
     def all(self) -> tuple[Floats, Floats]:
         low, high = np.empty(self.low.size), np.empty(self.low.size)
+        # All maxima first: their vertices attain most minima (often zero), which then need no program.
+        for column in range(self.low.size):
+            high[column] = self._one(column, 1)
         for column in range(self.low.size):
             low[column] = self._one(column, -1)
-            high[column] = self._one(column, 1)
         return low, high
 
     def _one(self, column: int, sign: int) -> float:
