@@ -112,7 +112,7 @@ class AnyOf(Rule):
         return lower, upper, sliding
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
-        names = list(respondents)
+        names = name_set(respondents)
         return AnyOf(tuple(rule.waived_by(names) for rule in self.rules))
 
 
@@ -286,6 +286,11 @@ def contributions_of(table: Table, by: str, rule: str) -> Contributions:
             f"tabulate microdata with {by}='column', or name the columns that hold them with largest=(...)"
         )
     return found
+
+
+def name_set(names: Iterable[object]) -> frozenset[str]:
+    """Contributors by name; a single text is one name."""
+    return frozenset([names]) if isinstance(names, str) else frozenset(map(str, names))
 
 
 def slots_of(contributions: Contributions, names: frozenset[str]) -> Mask:

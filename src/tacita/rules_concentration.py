@@ -57,6 +57,7 @@ from tacita.rules_base import (
     check_protection,
     combine,
     contributions_of,
+    name_set,
     percent_of_value,
     require_number,
     settle,
@@ -88,7 +89,7 @@ class Concentration(Rule):
     def __post_init__(self) -> None:
         check_by(self.text, self.by)
         check_protection(self.text, self.protection)
-        object.__setattr__(self, "waivers", frozenset(map(str, self.waivers)))
+        object.__setattr__(self, "waivers", name_set(self.waivers))
 
     @abstractmethod
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
@@ -99,7 +100,7 @@ class Concentration(Rule):
         """Why a cell is sensitive, from ``x_1``, ``X - x_1 - .. - x_m``, ``x_1 + .. + x_m`` and ``X``."""
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, waivers=self.waivers | set(map(str, respondents)))
+        return replace(self, waivers=self.waivers | name_set(respondents))
 
     def levels(self, table: Table) -> Levels:
         contributions = self._contributions(table)

@@ -21,6 +21,7 @@ from tacita.rules_base import (
     check_by,
     check_protection,
     minimal,
+    name_set,
     require_number,
     settle,
     short,
@@ -41,12 +42,12 @@ class _Counting(Rule):
     def __post_init__(self) -> None:
         check_by(self.text, self.by)
         check_protection(self.text, self.protection)
-        object.__setattr__(self, "waivers", frozenset(map(str, self.waivers)))
+        object.__setattr__(self, "waivers", name_set(self.waivers))
         if self.weighted and self.by == HOLDING:
             raise RuleError(f"{self.text}: holdings have no weights; drop weighted=True or by='{HOLDING}'")
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, waivers=self.waivers | set(map(str, respondents)))
+        return replace(self, waivers=self.waivers | name_set(respondents))
 
     def _suffix(self) -> str:
         return (" by holding" if self.by == HOLDING else "") + (" (weighted)" if self.weighted else "")
@@ -77,12 +78,9 @@ class _Counting(Rule):
             return np.zeros(len(table), dtype=bool)
         taken = contributions.who >= 0
         if count is None:
-            complete = ~taken[:, -1]
+            complete = ~taken[:, -1] & (contributions.values[:, -1] == 0)
         else:
-            # With sampling weights one respondent may fill several places.
-            people = np.sort(contributions.who, axis=1)
-            repeated = (people[:, 1:] == people[:, :-1]) & (people[:, 1:] >= 0)
-            complete = np.asarray(count <= taken.sum(axis=1) - repeated.sum(axis=1))
+            complete = np.asarray(count <= taken.sum(axis=1))
         return complete & taken[:, 0] & ~(taken & ~slots_of(contributions, self.waivers)).any(axis=1)
 
 

@@ -29,6 +29,7 @@ from tacita.rules_base import (
     contributions_of,
     is_number,
     minimal,
+    name_set,
     percent_of_value,
     settle,
     settled_list,
@@ -64,8 +65,7 @@ class Request(Rule):
     protection: Protection = None
 
     def __post_init__(self) -> None:
-        names = [self.respondents] if isinstance(self.respondents, str) else self.respondents
-        object.__setattr__(self, "respondents", frozenset(map(str, names)))
+        object.__setattr__(self, "respondents", name_set(self.respondents))
         check_by(self.text, self.by)
         check_protection(self.text, self.protection)
         if not (is_number(self.share) and 0 <= self.share < 100):
@@ -79,7 +79,7 @@ class Request(Rule):
         return f"request{above}{'' if self.by == RESPONDENT else ' by holding'}"
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, respondents=frozenset(self.respondents) - set(map(str, respondents)))
+        return replace(self, respondents=name_set(self.respondents) - name_set(respondents))
 
     def levels(self, table: Table) -> Levels:
         contributions = contributions_of(table, self.by, self.text)

@@ -221,6 +221,7 @@ def test_a_waiver_moves_protection_to_the_next_contributor() -> None:
     rule = PPercent(10).waived_by(["0.0", "1.0"])
     assert rule.levels(table).cells.tolist() == [2]
     assert upper(rule, table)[2] == 3  # 7.9 - 5
+    assert PPercent(10).waived_by("0.0") == PPercent(10, waivers=frozenset({"0.0"}))
 
 
 def test_a_cell_is_safe_if_all_have_consented() -> None:
