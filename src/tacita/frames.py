@@ -219,8 +219,6 @@ def to_arrow(frame: Any, wanted: Sequence[str] | None = None) -> pa.Table:
 
 def from_arrow(table: pa.Table, like: Any = None) -> Any:
     """An Arrow table as the kind of frame that ``like`` is or names."""
-    import narwhals as nw
-
     if like is None:
         return table
     kind = like if isinstance(like, str) else _kind_of(like)
@@ -228,8 +226,14 @@ def from_arrow(table: pa.Table, like: Any = None) -> Any:
         import duckdb
 
         return duckdb.from_arrow(table)
-    if kind == "pandas" or kind == "polars" or kind == "pyarrow":
-        return nw.from_arrow(table, backend=kind).to_native()
+    if kind == "pyarrow":
+        return table
+    if kind == "pandas":
+        return table.to_pandas()
+    if kind == "polars":
+        import polars
+
+        return polars.from_arrow(table)
     raise InputError(f"'{kind}' is no kind of frame: choose pandas, polars, pyarrow or duckdb")
 
 

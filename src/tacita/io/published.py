@@ -19,8 +19,12 @@ from tacita.exact import Floats, Mask
 from tacita.release import Mark
 
 SUPPRESSED = frozenset(
-    ["", "x", "(x)", "x (primary)", "x (secondary)", ":", "c", "*", "**", "-", "–", ".", "..", "..."]
-    + ["confidential", "suppressed", "nan", "null"]
+    [
+        "",
+        "x (primary)",
+        "x (secondary)",
+        *"x (x) : c * ** - – . .. ... nan null confidential suppressed".split(),
+    ]
 )
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _VALUE = re.compile(rf"({_NUMBER})\Z")
