@@ -112,7 +112,8 @@ class Largest:
         person = np.concatenate([self.who[touched].ravel(), who])
         size = np.concatenate([self.sizes[touched].ravel(), sizes])
         copy = np.concatenate([self.copies[touched].ravel(), copies])
-        order = np.lexsort((-size, person, where))
+        earlier = np.arange(where.size) < old.size
+        order = np.lexsort((earlier, person, where))
         order = order[person[order] >= 0]
         again = np.zeros(order.size, dtype=bool)
         again[1:] = (where[order[1:]] == where[order[:-1]]) & (person[order[1:]] == person[order[:-1]])

@@ -90,18 +90,25 @@ def read_leaves(
 
 
 def column_of(answer: Any, name: str) -> NDArray[np.int64]:
-    """A column of an arrow table as whole numbers."""
-    return np.asarray(answer.column(name).to_numpy()).astype(np.int64, copy=False)
+    """A column of an arrow table that holds 64-bit integers and no nulls."""
+    return plain(answer.column(name).combine_chunks())
+
+
+def plain(array: Any) -> NDArray[np.int64]:
+    """An arrow array of integers without nulls, as numpy sees it."""
+    # Arrow's own to_numpy imports pandas, which takes longer than most tabulations.
+    wide = array.type.bit_width // 8
+    whole = np.frombuffer(array.buffers()[1], dtype=f"i{wide}", count=len(array), offset=array.offset * wide)
+    return whole.astype(np.int64, copy=False)
 
 
 def ragged(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
     """An arrow column of lists of at most ``depth`` whole numbers as a matrix."""
     lists = column.combine_chunks()
-    ends = np.asarray(lists.offsets.to_numpy())
-    lengths = np.diff(ends)
+    lengths = np.diff(plain(lists.offsets))
     matrix = np.full((lengths.size, depth), missing, dtype=np.int64)
     rank = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    matrix[np.repeat(np.arange(lengths.size), lengths), rank] = lists.flatten().to_numpy()
+    matrix[np.repeat(np.arange(lengths.size), lengths), rank] = plain(lists.flatten())
     return matrix
 
 
@@ -138,15 +145,13 @@ def _encode(
     """A dimension, the position of each row's code, and the codes as they stand in the data with their positions."""
     import pyarrow as pa
 
-    plain = column.combine_chunks()
-    if pa.types.is_dictionary(plain.type):
-        plain = plain.dictionary_decode()
-    encoded = plain.dictionary_encode()
-    missing = np.asarray(encoded.indices.is_null().to_numpy(zero_copy_only=False))
-    row = np.asarray(encoded.indices.fill_null(0).to_numpy())
+    written = column.combine_chunks()
+    if pa.types.is_dictionary(written.type):
+        written = written.dictionary_decode()
+    encoded = written.dictionary_encode()
     texts = code_texts(encoded.dictionary.to_pylist(), lambda _: f"{records.place}, column '{name}'")
-    if "" in texts:
-        missing |= row == texts.index("")
+    row = plain(encoded.indices.fill_null(len(texts)))
+    missing = np.array([not text for text in texts] + [True])[row]
     if missing.any():
         raise HierarchyError(
             f"{records.place}: missing code in {count[missing].sum():,} records (column '{name}'). "

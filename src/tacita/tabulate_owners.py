@@ -20,7 +20,7 @@ from tacita.exact import Cells, Units
 from tacita.hierarchy_files import code_texts
 from tacita.rollup import Rollup, key_stride
 from tacita.tabulate_largest import Largest
-from tacita.tabulate_leaves import Leaves, column_of, copies_of, ragged
+from tacita.tabulate_leaves import Leaves, column_of, copies_of, plain, ragged
 from tacita.tabulate_numbers import WHOLE, Numbers
 from tacita.tabulate_shares import Entries, LeafShares, merge
 from tacita.tabulate_source import Records, quoted, told_as_input_error
@@ -172,11 +172,11 @@ def _entries(records: Records, kind: str) -> Iterator[Entries]:
         ).to_arrow_reader(ENTRIES_AT_ONCE)
         waiting: Entries | None = None
         for batch in reader:
-            columns = [np.asarray(column.to_numpy(zero_copy_only=False)) for column in batch.columns]
+            columns = [plain(column) for column in batch.columns]
             if waiting is not None:
                 before = (waiting.who, waiting.keys, waiting.own, waiting.weighted, waiting.weight)
                 columns = [np.concatenate(pair) for pair in zip(before, columns, strict=True)]
-            entries = Entries(*(column.astype(np.int64, copy=False) for column in columns))
+            entries = Entries(*columns)
             if entries.who.size < ENTRIES_AT_ONCE:
                 waiting = entries
                 continue
