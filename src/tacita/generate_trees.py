@@ -1,0 +1,65 @@
+"""Random classifications: code trees whose codes tell their path, such as ``2``, ``2.1``, ``2.1.3``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.errors import InputError
+from tacita.hierarchy import Hierarchy
+
+
+def hierarchy(depth: int = 2, branching: int | tuple[int, int] = 4, *, seed: int = 0, prefix: str = "") -> Hierarchy:
+    """A tree of ``depth`` levels below its total.
+
+    Parameters
+    ----------
+    branching
+        Children per node: a number, or the least and the most of them.
+    prefix
+        What codes begin with.
+    """
+    low, high = (branching, branching) if isinstance(branching, int) else branching
+    if depth < 1 or low < 1 or high < low:
+        raise InputError(f"depth={depth}, branching={branching}: give at least 1 level and 1 child per node")
+    random = np.random.default_rng(seed)
+    links: list[tuple[str, str]] = []
+    level = [""]
+    for _ in range(depth):
+        below: list[str] = []
+        for parent in level:
+            for child in range(1, int(random.integers(low, high, endpoint=True)) + 1):
+                code = f"{parent}.{child}" if parent else f"{prefix}{child}"
+                links.append((parent, code))
+                below.append(code)
+        level = below
+    return _tree(links)
+
+
+def tree_over(leaves: int, depth: int, random: np.random.Generator, prefix: str = "") -> Hierarchy:
+    """A tree of ``depth`` levels with so many leaves, spread unevenly over its branches."""
+    links: list[tuple[str, str]] = []
+    level = [("", leaves)]
+    for remaining in range(depth, 0, -1):
+        below: list[tuple[str, int]] = []
+        for parent, size in level:
+            branches = size if remaining == 1 else max(1, round(size ** (1.0 / remaining)))
+            for child, share in enumerate(_split(size, branches, random), start=1):
+                code = f"{parent}.{child}" if parent else f"{prefix}{child}"
+                links.append((parent, code))
+                below.append((code, share))
+        level = below
+    return _tree(links)
+
+
+def _split(size: int, parts: int, random: np.random.Generator) -> list[int]:
+    """A number as a sum of so many positive ones."""
+    cuts = np.sort(random.choice(size - 1, parts - 1, replace=False)) + 1 if parts > 1 else np.zeros(0, dtype=np.int64)
+    return [int(part) for part in np.diff(np.concatenate([[0], cuts, [size]]))]
+
+
+def _tree(links: list[tuple[str, str]]) -> Hierarchy:
+    below: dict[str, dict[str, object]] = {"": {}}
+    for parent, code in links:
+        below[code] = {}
+        below[parent][code] = below[code]
+    return Hierarchy.from_dict(below[""])
