@@ -91,18 +91,21 @@ class Problem:
     @cached_property
     def requirements(self) -> tuple[Requirement, ...]:
         """What must hold against each attacker, the outsider first."""
+        return (self._against_everyone(), *(self._against(insider, self.sensitive) for insider in self.insiders))
+
+    def _against_everyone(self) -> Requirement:
         at = self.sensitive
-        everyone = Requirement(
+        return Requirement(
             self.outsider.name, None, at, self.levels.lower[at], self.levels.upper[at], self.levels.sliding[at]
         )
-        return (everyone, *(self._against(insider) for insider in self.insiders))
 
-    def _against(self, insider: Insider) -> Requirement:
+    def _against(self, insider: Insider, sensitive: Cells) -> Requirement:
+        """What must hold against an insider in his own targets and, unless he has only these, in ``sensitive``."""
         own, own_levels = insider.own_targets()
         common = np.zeros(0, dtype=np.int64)
         if insider.targets is None or insider.also_others:
             not_common = np.concatenate([own, insider.cells[insider.knows_exactly()]])
-            common = self.sensitive[~np.isin(self.sensitive, not_common)]
+            common = sensitive[~np.isin(sensitive, not_common)]
         attacked = own_levels.any(axis=0)
         cells = np.concatenate([own[attacked], common])
         order = np.argsort(cells, kind="stable")
@@ -136,8 +139,11 @@ class Problem:
         _refuse_false_knowledge(table, self.outsider.name, everything, low, high)
         for insider in self.insiders:
             _refuse_false_knowledge(table, insider.name, insider.cells, insider.lower, insider.upper)
-        for requirement in self.requirements:
-            self._check_levels(requirement)
+        self._check_levels(self._against_everyone())
+        for insider in self.insiders:
+            # Elsewhere he knows what the outsider knows and faces the same levels.
+            own_cells = insider.cells[self.levels.sensitive[insider.cells]]
+            self._check_levels(self._against(insider, own_cells))
 
     def _check_levels(self, need: Requirement) -> None:
         table, cells = self.table, need.cells

@@ -81,7 +81,8 @@ class _Counting(Rule):
             complete = ~taken[:, -1] & (contributions.values[:, -1] == 0)
         else:
             complete = np.asarray(count <= taken.sum(axis=1))
-        return complete & taken[:, 0] & ~(taken & ~slots_of(contributions, self.waivers)).any(axis=1)
+        unwilling = (taken & ~slots_of(contributions, self.waivers)).any(axis=1)
+        return np.asarray(complete & taken[:, 0] & ~unwilling)
 
 
 @dataclass(frozen=True)
