@@ -77,7 +77,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
 
 @dataclass(frozen=True, eq=False)
 class _Placed:
-    """A table in the union: ``cells[i]`` is the place of its cell ``i``, ``axes[d]`` of its dimension ``d``."""
+    """A table in the union: ``cells[i]`` is where its cell ``i`` is, ``axes[d]`` its dimension ``d``."""
 
     name: str
     table: Table
@@ -141,8 +141,8 @@ def _refuse_two_totals(dimension: Dimension) -> None:
         other = seen.setdefault(frozenset(tree.leaves), tree.total)
         if other != tree.total:
             raise InputError(
-                f"dimension '{dimension.name}': its total is called {other!r} in one table and {tree.total!r} in "
-                "another; use one name"
+                f"dimension '{dimension.name}': its total is called {other!r} in one table and "
+                f"{tree.total!r} in another; use one name"
             )
 
 

@@ -6,10 +6,13 @@ from tacita.io.case import read_case, read_table_file
 from tacita.io.jj import read_jj, write_jj
 from tacita.io.nchs import read_nchs, write_nchs
 from tacita.io.petrenko import read_thesis, write_thesis
+from tacita.io.project import Project, load_project
 from tacita.io.release_read import read_release
 from tacita.io.release_write import write_release
 
 __all__ = [
+    "Project",
+    "load_project",
     "read_case",
     "read_jj",
     "read_nchs",

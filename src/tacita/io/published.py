@@ -21,9 +21,19 @@ from tacita.release import Mark
 SUPPRESSED = frozenset(
     [
         "",
+        "x",
+        "(x)",
         "x (primary)",
         "x (secondary)",
-        *"x (x) : c * ** - – . .. ... nan null confidential suppressed".split(),
+        ":",
+        "c",
+        "*",
+        "-",
+        "–",
+        ".",
+        "..",
+        "...",
+        "confidential",
     ]
 )
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"

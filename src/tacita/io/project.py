@@ -1,0 +1,365 @@
+"""``project.toml``: a whole case in one file that an office can read, keep and run again.
+
+    [table]                                  # or [tables.NAME] several times, for linked tables
+    file = "turnover.csv"                    # one row per cell; or: microdata = "firms.parquet"
+    by = { region = "nuts", size = "Total" } # a hierarchy of this file, the code of a total, or "" to find it
+    value = "turnover"
+
+    [hierarchies]
+    nuts = "nuts.csv"                        # or { file = "nace.hrc", lead = "@", total = "Total" }
+
+    [rules]
+    rule = "p-percent(10) | frequency(3)"
+
+    [attackers]
+    kinds = ["respondents"]
+
+Paths are relative to the folder of the project file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from tacita.attackers import Outsider
+from tacita.errors import FormatError, InputError
+from tacita.hierarchy import Hierarchy
+from tacita.insiders import AttackerLike, Coalition
+from tacita.io.case import read_table_file
+from tacita.io.jj import read_jj
+from tacita.linked import link
+from tacita.problem import Problem
+from tacita.rules import parse_rule
+from tacita.table import Table
+
+
+class Section(BaseModel):
+    """A section of the file: unknown keys are refused, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HierarchySpec(Section):
+    """A classification: a file (``.csv``, ``.hrc``), or a flat list of codes."""
+
+    file: str | None = None
+    codes: list[str] | None = None
+    total: str | None = None
+    lead: str = "@"
+
+    @model_validator(mode="after")
+    def _one_source(self) -> HierarchySpec:
+        if (self.file is None) == (self.codes is None):
+            raise ValueError("give either file or codes")
+        return self
+
+
+class TableSpec(Section):
+    """A table: from a file with one row per cell, or tabulated from microdata."""
+
+    file: str | None = None
+    microdata: str | None = None
+    by: dict[str, str | list[str]] | list[str] | None = None
+    value: str | None = None
+    count: str | None = None
+    status: str | None = None
+    respondent: str | None = None
+    holding: str | None = None
+    weight: str | None = None
+    where: str | None = None
+    largest: int | list[str] | None = None
+    totals: Literal["auto", "given", "compute"] = "auto"
+    decimals: int | None = Field(default=None, ge=0, le=12)
+    counts: bool | None = None
+    repair: bool = False
+    columns: list[str] = Field(default_factory=list)
+    decimal: Literal[".", ","] = "."
+    delimiter: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> TableSpec:
+        if (self.file is None) == (self.microdata is None):
+            raise ValueError("give either file (one row per cell) or microdata (one row per record)")
+        if self.microdata is not None and self.by is None:
+            raise ValueError("microdata need by, the columns to tabulate by")
+        if self.microdata is not None and isinstance(self.largest, list):
+            raise ValueError("with microdata, largest is a number")
+        if self.file is not None and isinstance(self.largest, int):
+            raise ValueError("with a file of cells, largest is a list of columns")
+        return self
+
+
+class RulesSpec(Section):
+    """What makes a cell sensitive; ``waived`` are respondents who have consented to publication."""
+
+    rule: str | None = None
+    waived: list[str] = Field(default_factory=list)
+    protection: float = Field(default=20.0, gt=0)
+
+
+class AttackersSpec(Section):
+    """Who attacks: kinds, coalitions by name, and what everyone knows of each cell."""
+
+    kinds: list[Literal["outsider", "respondents", "holdings"]] = Field(default_factory=list)
+    coalitions: list[list[str]] = Field(default_factory=list)
+    lower: float | None = None
+    upper: float | None = None
+    within: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> AttackersSpec:
+        if self.within is not None and (self.lower is not None or self.upper is not None):
+            raise ValueError("give either within or lower and upper")
+        return self
+
+
+class CostSpec(Section):
+    """What hiding a cell costs: ``value``, ``unit``, ``log``, ``count`` or a column."""
+
+    by: str | None = None
+
+
+class ProtectSpec(Section):
+    """The method and its effort; cells by their codes that must stay or must go."""
+
+    method: str | None = None
+    options: dict[str, Any] = Field(default_factory=dict)
+    time_limit: float | None = Field(default=None, gt=0)
+    seed: int = 0
+    must_publish: list[dict[str, str]] = Field(default_factory=list)
+    must_hide: list[dict[str, str]] = Field(default_factory=list)
+
+
+class OutputSpec(Section):
+    """Where results go and in which formats."""
+
+    folder: str = "out"
+    formats: list[Literal["csv", "parquet", "xlsx", "txt"]] = ["csv"]
+
+
+class Project(Section):
+    """A project file, checked; :meth:`problem` reads its data."""
+
+    table: TableSpec | None = None
+    tables: dict[str, TableSpec] = Field(default_factory=dict)
+    hierarchies: dict[str, str | HierarchySpec] = Field(default_factory=dict)
+    rules: RulesSpec = Field(default_factory=RulesSpec)
+    attackers: AttackersSpec = Field(default_factory=AttackersSpec)
+    cost: CostSpec = Field(default_factory=CostSpec)
+    protect: ProtectSpec = Field(default_factory=ProtectSpec)
+    output: OutputSpec = Field(default_factory=OutputSpec)
+    _folder: Path = PrivateAttr(default=Path())
+
+    @model_validator(mode="after")
+    def _some_table(self) -> Project:
+        if (self.table is None) == (not self.tables):
+            raise ValueError("give either [table] or, for linked tables, [tables.NAME] several times")
+        return self
+
+    @property
+    def folder(self) -> Path:
+        """Where the project file stands."""
+        return self._folder
+
+    def problem(self) -> Problem:
+        """Read the data and put the question; a file that states its own levels may do without a rule."""
+        if self.table is not None and self.rules.rule is None:
+            return self._stated(self.table)
+        if self.rules.rule is None:
+            raise InputError('linked tables need a rule: add rule = "..." to [rules] of the project file')
+        table = self.data()
+        rule = parse_rule(self.rules.rule)
+        if self.rules.waived:
+            rule = rule.waived_by(self.rules.waived)
+        return Problem(
+            table,
+            rule,
+            attackers=self._attackers(table) or "outsider",
+            cost=self.cost.by or "value",
+            must_publish=[table.find(**cell) for cell in self.protect.must_publish],
+            must_hide=[table.find(**cell) for cell in self.protect.must_hide],
+        )
+
+    def data(self) -> Table:
+        """The table, or all linked tables as one."""
+        hierarchies = self._read_hierarchies()
+        if self.table is not None:
+            read = self._read(self.table, None, hierarchies)
+            return read.table if isinstance(read, Problem) else read
+        named = {name: self._read(spec, name, hierarchies) for name, spec in self.tables.items()}
+        return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
+
+    def _stated(self, spec: TableSpec) -> Problem:
+        read = self._read(spec, None, self._read_hierarchies())
+        if isinstance(read, Table):
+            raise InputError(
+                f"{spec.file or spec.microdata}: nothing says which cells are sensitive: "
+                "add rule = \"...\" to [rules], or a column 'status' to the file"
+            )
+        return Problem(
+            read.table,
+            read.levels,
+            attackers=self._attackers(read.table) or read.outsider,
+            cost=self.cost.by or read.cost,
+            must_publish=[
+                *np.flatnonzero(read.must_publish).tolist(),
+                *(read.table.find(**cell) for cell in self.protect.must_publish),
+            ],
+            must_hide=[read.table.find(**cell) for cell in self.protect.must_hide],
+        )
+
+    def _attackers(self, table: Table) -> list[AttackerLike]:
+        said = self.attackers
+        attackers: list[AttackerLike] = [kind for kind in said.kinds if kind != "outsider"]
+        attackers.extend(Coalition(*members) for members in said.coalitions)
+        if said.within is not None:
+            attackers.append(Outsider.within(table, *said.within))
+        elif said.lower is not None or said.upper is not None:
+            attackers.append(Outsider.of(table, lower=said.lower, upper=said.upper))
+        return attackers
+
+    def _read_hierarchies(self) -> dict[str, Hierarchy]:
+        return {name: self._hierarchy(spec) for name, spec in self.hierarchies.items()}
+
+    def _hierarchy(self, given: str | HierarchySpec) -> Hierarchy:
+        spec = HierarchySpec(file=given) if isinstance(given, str) else given
+        if spec.file is None:
+            return Hierarchy.flat(spec.codes or [], total=spec.total or "Total")
+        path = self._folder / spec.file
+        if path.suffix.lower() == ".hrc":
+            return Hierarchy.from_hrc(path, lead=spec.lead, total=spec.total or "Total")
+        return Hierarchy.from_csv(path, total=spec.total)
+
+    def _read(
+        self, spec: TableSpec, name: str | None, hierarchies: Mapping[str, Hierarchy]
+    ) -> Problem | Table:
+        by = _dimensions(spec.by, hierarchies)
+        if spec.microdata is not None:
+            from tacita.tabulate import tabulate
+
+            return tabulate(
+                str(self._folder / spec.microdata),
+                by or [],
+                value=spec.value,
+                respondent=spec.respondent,
+                holding=spec.holding,
+                weight=spec.weight,
+                largest=spec.largest if isinstance(spec.largest, int) else 2,
+                decimals=spec.decimals,
+                where=spec.where,
+                counts=spec.counts,
+                name=name or "table",
+                decimal=spec.decimal,
+            )
+        path = self._folder / str(spec.file)
+        if path.suffix.lower() == ".jj":
+            return read_jj(path, decimals=spec.decimals, counts=spec.counts)
+        return read_table_file(
+            path,
+            by=by,
+            value=spec.value,
+            count=spec.count,
+            status=spec.status,
+            largest=spec.largest if isinstance(spec.largest, list) else None,
+            protection=self.rules.protection,
+            totals=spec.totals,
+            decimals=spec.decimals,
+            counts=spec.counts,
+            repair=spec.repair,
+            columns=spec.columns,
+            name=name,
+            decimal=spec.decimal,
+            delimiter=spec.delimiter,
+            encoding=spec.encoding,
+            sheet=spec.sheet,
+        )
+
+
+def load_project(path: str | os.PathLike[str]) -> Project:
+    """Read and check a project file; :class:`FormatError` names the line and the key of every fault."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"{path}: this is not TOML: {error}") from None
+    try:
+        project = Project.model_validate(content)
+    except ValidationError as error:
+        faults = [_fault(text, fault["loc"], fault["msg"], fault["type"]) for fault in error.errors()]
+        raise FormatError(f"{path}: " + f"\n{path}: ".join(dict.fromkeys(faults))) from None
+    project._folder = Path(path).resolve().parent
+    return project
+
+
+def _dimensions(
+    by: Mapping[str, str | list[str]] | Sequence[str] | None, hierarchies: Mapping[str, Hierarchy]
+) -> dict[str, Any] | None:
+    """Names of hierarchies become hierarchies; other words are the code of a total."""
+    if by is None:
+        return None
+    if not isinstance(by, Mapping):
+        return {name: hierarchies.get(name) for name in by}
+    specs: dict[str, Any] = {}
+    for column, spec in by.items():
+        if isinstance(spec, list):
+            unknown = [name for name in spec if name not in hierarchies]
+            if unknown:
+                known = ", ".join(hierarchies)
+                raise InputError(
+                    f"by.{column}: there is no hierarchy '{unknown[0]}'; [hierarchies] has {known}"
+                )
+            specs[column] = [hierarchies[name] for name in spec]
+        else:
+            specs[column] = hierarchies.get(spec, spec or None)
+    return specs
+
+
+def _fault(text: str, loc: tuple[int | str, ...], message: str, kind: str) -> str:
+    keys = [str(key) for key in loc if not str(key).endswith("Spec") and "[" not in str(key)]
+    line = _line_of(text, keys)
+    place = f"line {line}: " if line else ""
+    what = message.removeprefix("Value error, ")
+    if kind == "extra_forbidden":
+        near = difflib.get_close_matches(keys[-1], _known_keys(keys[:-1]), n=1)
+        what = "this key is unknown" + (f"; did you mean '{near[0]}'?" if near else "")
+        what += f" Known are {', '.join(_known_keys(keys[:-1]))}."
+    return f"{place}{'.'.join(keys) or 'the file'}: {what}"
+
+
+def _known_keys(section: Sequence[str]) -> list[str]:
+    model: Any = Project
+    for key in section[:1]:
+        models = {"table": TableSpec, "tables": TableSpec, "hierarchies": HierarchySpec, "rules": RulesSpec}
+        models |= {"attackers": AttackersSpec, "cost": CostSpec, "protect": ProtectSpec, "output": OutputSpec}
+        model = models.get(key, Project)
+    return list(model.model_fields)
+
+
+def _line_of(text: str, keys: Sequence[str]) -> int | None:
+    """The line of a key, or else of the nearest section above it."""
+    section: list[str] = []
+    best: tuple[int, int | None] = (0, None)
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = re.match(r"\s*\[+([^\]]+)\]", line)
+        if header is not None:
+            section = [part.strip().strip("\"'") for part in header[1].split(".")]
+        key = re.match(r"\s*([\w\-\"']+)\s*=", line)
+        here = section if key is None else [*section, key[1].strip("\"'")]
+        depth = len(here) if header is not None or key is not None else 0
+        if depth > best[0] and list(keys[:depth]) == here:
+            best = (depth, number)
+    return best[1]
