@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from tacita.attackers import Insider, Outsider
+from tacita.audit import audit
 from tacita.contributions import Contributions, Shares
 from tacita.errors import InputError, LevelsError
 from tacita.exact import UNBOUNDED
 from tacita.insiders import Coalition, resolve_attackers
 from tacita.levels import Levels
 from tacita.problem import Problem
+from tacita.release import Release
 from tacita.rules import MinimumFrequency, PPercent, Rule
 from tacita.table import Table
 
@@ -293,3 +295,17 @@ def test_an_insider_by_hand_attacks_his_targets_only_unless_he_also_attacks_othe
 
     assert requirement(False) == {("r1", "c1"): (1, 1, 1)}
     assert requirement(True) == {("r1", "c1"): (1, 1, 1), ("r1", "c2"): (4, 4, 0)}
+
+
+def test_a_sole_contributor_undoes_what_is_safe_against_outsiders() -> None:
+    """Two cells of one contributor each hide behind each other in their row: each of the two subtracts himself."""
+    safe = dict.fromkeys("uvwxyz", 10)
+    people: dict[tuple[str, str], Mapping[str, int]] = {
+        (row, column): safe for row in ("r1", "r2", "r3") for column in ("c1", "c2", "c3")
+    }
+    table = business({**people, ("r1", "c1"): {"a": 40}, ("r1", "c2"): {"b": 40}})
+    hidden = [table.find(row, column) for row in ("r1", "r2") for column in ("c1", "c2")]
+    release = Release.suppress(table, np.array(hidden))
+    rule = MinimumFrequency(3, protection=10)
+    assert audit(Problem(table, rule), release).safe
+    assert not audit(Problem(table, rule, attackers="respondents"), release).safe

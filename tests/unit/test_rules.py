@@ -418,7 +418,7 @@ def test_dominance_against_a_contributor_judges_what_remains() -> None:
     table = magnitudes([80, 15, 1])
     assert levels_against(Dominance(1, 80), table, 1, 1) == [19, 19, 0]
     # (2,k): the second is the partner whom the rule has in mind already.
-    assert levels_against(Dominance(2, 95), table, 1, 1)[1] == upper(Dominance(2, 95), table)[1]
+    assert levels_against(Dominance(2, 80), table, 1, 1)[1] == upper(Dominance(2, 80), table)[1]
 
 
 def test_combined_rules_ask_the_larger_level_of_an_insider() -> None:
