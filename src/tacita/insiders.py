@@ -1,7 +1,7 @@
 """Attackers from microdata: who contributes to a cell knows more about it than an outsider.
 
-A contributor who put ``s >= 0`` into a cell of value ``a`` knows ``y >= s``; one who is alone in it knows ``y
-= a``. This replaces special treatment of "singletons": a sole contributor is an attacker like any other. Each
+A contributor who put ``s >= 0`` into a cell of value ``a`` knows ``y >= s``; one who is alone in it knows
+``y = a``. This replaces special treatment of "singletons": a sole contributor is an attacker like any other. Each
 attacker carries
 
 * bounds for all cells he is in (where contributions can be negative his own one is no bound, unless he is

@@ -1,13 +1,13 @@
 """Rules that look at the largest contributions: dominance, p%, (p,q) and linear sensitivity measures.
 
-They are one family. With contributions ``x_1 >= x_2 >= ...`` to a cell of total ``X``, weights ``w_1 >= .. >=
-w_m >= 0`` and ``c > 0``, a cell is sensitive iff
+They are one family. With contributions ``x_1 >= x_2 >= ...`` to a cell of total ``X``, weights
+``w_1 >= .. >= w_m >= 0`` and ``c > 0``, a cell is sensitive iff
 
     S = w_1 x_1 + .. + w_m x_m - c X > 0        (strict)
 
 and its upper protection level is ``UPL = S / c``: the smallest amount ``u`` such that the cell would be safe
-if its total were ``X + u`` with the same large contributions, since ``w x - c (X + u) <= 0`` iff ``u >= S /
-c``. ``LPL = UPL`` by symmetry, capped at the value. Where contributions can be negative, ``x`` and ``X`` are
+if its total were ``X + u`` with the same large contributions, since ``w x - c (X + u) <= 0`` iff
+``u >= S / c``. ``LPL = UPL`` by symmetry, capped at the value. Where contributions can be negative, ``x`` and ``X`` are
 made of absolute values.
 
 The contributor in first place is the one who is protected; those after him stand for the others who might
@@ -304,8 +304,8 @@ class PQ(Concentration):
 
 @dataclass(frozen=True)
 class LinearSensitivity(Concentration):
-    """``w_1 x_1 + .. + w_m x_m - c X > 0``: any subadditive linear measure, ``w_1 >= .. >= w_m >= 0`` and ``c
-    > 0`` (strict).
+    """``w_1 x_1 + .. + w_m x_m - c X > 0``: any subadditive linear measure, ``w_1 >= .. >= w_m >= 0`` and
+    ``c > 0`` (strict).
 
         UPL = S / c
 

@@ -298,7 +298,7 @@ def test_an_insider_by_hand_attacks_his_targets_only_unless_he_also_attacks_othe
 
 
 def test_a_sole_contributor_undoes_what_is_safe_against_outsiders() -> None:
-    """Two cells of one contributor each hide behind each other in their row: each of the two subtracts himself."""
+    """Two cells of one contributor each hide behind each other in their row: each subtracts himself."""
     safe = dict.fromkeys("uvwxyz", 10)
     people: dict[tuple[str, str], Mapping[str, int]] = {
         (row, column): safe for row in ("r1", "r2", "r3") for column in ("c1", "c2", "c3")
