@@ -1,9 +1,9 @@
 """Attackers that need no attention of their own.
 
 Attacker ``A`` is implied by ``B`` if ``B`` knows at least as much, ``lower_A <= lower_B`` and
-``upper_B <= upper_A`` in every cell, and every level asked against ``A`` is at most the one asked against ``B``. Then
-``B``'s region lies inside ``A``'s, so whatever protects against ``B`` protects against ``A``. The outsider
-implies whoever knows nothing more and needs no higher level.
+``upper_B <= upper_A`` in every cell, and every level asked against ``A`` is at most the one asked against
+``B``. Then ``B``'s region lies inside ``A``'s, so whatever protects against ``B`` protects against ``A``. The
+outsider implies whoever knows nothing more and needs no higher level.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Attackers from microdata: who contributes to a cell knows more about it than an outsider.
 
 A contributor who put ``s >= 0`` into a cell of value ``a`` knows ``y >= s``; one who is alone in it knows
-``y = a``. This replaces special treatment of "singletons": a sole contributor is an attacker like any other. Each
-attacker carries
+``y = a``. This replaces special treatment of "singletons": a sole contributor is an attacker like any other.
+Each attacker carries
 
 * bounds for all cells he is in (where contributions can be negative his own one is no bound, unless he is
-alone), * levels of his own for the sensitive cells he is in, from the rule (:meth:`Rule.against`) or the
-problem's, LPL
-  capped at ``a - s``. A cell that he shares with one single other contributor keeps at least one step of
+  alone);
+* levels of his own for the sensitive cells he is in, from the rule (:meth:`Rule.against`) or the problem's,
+  LPL capped at ``a - s``. A cell that he shares with one single other contributor keeps at least one step of
   uncertainty.
 
 Everywhere else he faces the problem's levels. Attackers who can deduce nothing that another one could not,

@@ -1,8 +1,8 @@
 """What a rule is: ``Table -> Levels`` and nothing else; rules combine with ``|``.
 
 Rules decide in integers. A percentage such as 12.5 becomes the fraction 1/8, a comparison such as
-``x > 12.5 % of X`` becomes ``8 x > X``, so no cell is called safe or sensitive by a rounding error. Levels are rounded
-up to the table's last place.
+``x > 12.5 % of X`` becomes ``8 x > X``, so no cell is called safe or sensitive by a rounding error. Levels
+are rounded up to the table's last place.
 """
 
 from __future__ import annotations

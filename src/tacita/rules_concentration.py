@@ -7,8 +7,8 @@ They are one family. With contributions ``x_1 >= x_2 >= ...`` to a cell of total
 
 and its upper protection level is ``UPL = S / c``: the smallest amount ``u`` such that the cell would be safe
 if its total were ``X + u`` with the same large contributions, since ``w x - c (X + u) <= 0`` iff
-``u >= S / c``. ``LPL = UPL`` by symmetry, capped at the value. Where contributions can be negative, ``x`` and ``X`` are
-made of absolute values.
+``u >= S / c``. ``LPL = UPL`` by symmetry, capped at the value. Where contributions can be negative, ``x`` and
+``X`` are made of absolute values.
 
 The contributor in first place is the one who is protected; those after him stand for the others who might
 attack together.
