@@ -201,10 +201,10 @@ def _dimensions(source: Columns, specs: Mapping[str, Spec]) -> tuple[list[Dimens
             first = distinct[unknown[0]]
             near = difflib.get_close_matches(first, dimension.codes, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            more = f" and {len(unknown) - 1} more codes" if len(unknown) > 1 else ""
+            more = f" (and {len(unknown) - 1} more codes)" if len(unknown) > 1 else ""
             raise HierarchyError(
                 f"{source.place(int(np.flatnonzero(rows == unknown[0])[0]))}: code {first!r}{more} of column "
-                f"'{name}' not in its classification{hint}. Add it to the hierarchy or correct the data."
+                f"'{name}' is not in its classification{hint}. Add it to the hierarchy or correct the data."
             )
         encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])
         dimensions.append(dimension)

@@ -166,6 +166,8 @@ class _Walker:
     def __init__(self, path: str | os.PathLike[str], lines: Sequence[str], done: NDArray[np.void]) -> None:
         self.path, self.lines, self.done = path, lines, done
         self.line, self.tokens, self.at = 0, [""], 1
+        # True as long as every record had a line of its own: then an odd line is a fault, not a line break.
+        self.one_per_line = bool(done.size)
         self.line_of = {index: r + 3 for r, index in enumerate(done["index"].tolist())}
 
     def read(self) -> tuple[NDArray[np.void], Rows]:
@@ -194,6 +196,11 @@ class _Walker:
         return records, (rhs, starts, np.array(cells), np.array(coefficients))
 
     def record(self) -> tuple[float | str, ...]:
+        self.more()
+        starts_line, fields_here = self.at == 0, len(self.tokens)
+        if self.one_per_line and starts_line and fields_here != len(FIELDS) == len(self.ahead()):
+            self.fail(f"{fields_here} fields where {len(FIELDS)} should stand: {' '.join(FIELDS)}")
+        self.one_per_line = starts_line and fields_here == len(FIELDS)
         index = self.whole("the index of a cell")
         if index in self.line_of:
             self.fail(f"cell {index} is given again; it stands in line {self.line_of[index]} too")
@@ -210,6 +217,13 @@ class _Walker:
         return tuple(fields)
 
     def equation(self, cells: list[float], coefficients: list[float]) -> float:
+        self.more()
+        if self.at == 0 and self.tokens[2:3] == [":"] and self.ahead()[2:3] in ([], [":"]):
+            announced, found = self.tokens[1], (len(self.tokens) - 3) / 2
+            if announced.isdecimal() and int(announced) != found:
+                self.fail(
+                    f"the equation announces {announced} cells, but {found:g} follow: correct one of them"
+                )
         rhs, started = self.number("the right-hand side"), self.line
         k = self.whole("the number of cells in an equation")
         if k < 1:
@@ -243,9 +257,17 @@ class _Walker:
         while self.at == len(self.tokens):
             if self.line == len(self.lines):
                 return False
-            self.tokens = self.lines[self.line].replace(":", " : ").translate(_PARENTHESES).split()
+            self.tokens = self.split(self.lines[self.line])
             self.line, self.at = self.line + 1, 0
         return True
+
+    def ahead(self) -> list[str]:
+        """The tokens of the next line."""
+        return self.split(self.lines[self.line]) if self.line < len(self.lines) else []
+
+    @staticmethod
+    def split(line: str) -> list[str]:
+        return line.replace(":", " : ").translate(_PARENTHESES).split()
 
     def take(self, what: str) -> str:
         if not self.more():

@@ -1,0 +1,161 @@
+"""JJ files: what they say, and in which line they are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacita.attackers import Insider, Outsider
+from tacita.errors import FormatError, InputError, LevelsError, NotAdditiveError
+from tacita.exact import UNBOUNDED
+from tacita.io import read_case, read_jj, write_jj
+from tacita.levels import Levels
+from tacita.problem import Problem
+from tacita.table import Table
+
+GOOD = """0
+4
+0 12 12 s 0 100 0 0 0
+1 5 5 u 0 100 2 3 4
+2 7 7 s 0 100 0 0 0
+3 0 1 z 0 0 0 0 0
+1
+0 4 : 0 (-1) 1 (1) 2 (1) 3 (1)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "case.jj"
+
+
+def read(path: Path, text: str) -> Problem:
+    path.write_text(text, encoding="ascii")
+    return read_jj(path)
+
+
+def test_every_field_is_read(path: Path) -> None:
+    problem = read(path, GOOD)
+    assert problem.table.units.tolist() == [12, 5, 7, 0]
+    assert problem.table.whole
+    assert problem.sensitive.tolist() == [1]
+    levels = problem.levels
+    assert (levels.lower[1], levels.upper[1], levels.sliding[1]) == (2, 3, 4)
+    assert problem.cost.tolist() == [12, 5, 7, 1]
+    assert problem.outsider.upper.tolist() == [100, 100, 100, 0]
+    assert np.flatnonzero(problem.must_publish).tolist() == [3]
+    assert problem.table.name(1) == "cell 1"
+    cells, coefficients, rhs = problem.table.equations.row(0)
+    assert (cells.tolist(), coefficients.tolist(), rhs) == ([0, 1, 2, 3], [-1, 1, 1, 1], 0)
+
+
+def test_line_breaks_fall_where_they_like(path: Path) -> None:
+    free = "0 4\n" + " ".join(GOOD.split()[2:20]) + "\n" + "\n".join(GOOD.split()[20:])
+    assert read(path, free).table.units.tolist() == read(path, GOOD).table.units.tolist()
+
+
+def test_decimals_of_levels_and_bounds_make_the_table_finer(path: Path) -> None:
+    problem = read(path, GOOD.replace("0 100 2 3 4", "0 100.5 2.25 3 4"))
+    assert (problem.table.decimals, problem.table.whole) == (2, False)
+    assert (problem.levels.lower[1], problem.outsider.upper[1]) == (225, 10050)
+
+
+def test_given_decimals_round_levels_up_and_bounds_inwards(path: Path) -> None:
+    path.write_text(GOOD.replace("0 100 2 3 4", "0.4 99.6 2.25 3 4"))
+    problem = read_jj(path, decimals=0)
+    assert (problem.levels.lower[1], problem.outsider.lower[1], problem.outsider.upper[1]) == (3, 1, 99)
+
+
+def test_indices_need_not_start_at_zero(path: Path) -> None:
+    shifted = GOOD.replace("\n3 0 1 z", "\n30 0 1 z").replace(" 3 (1)", " 30 (1)")
+    problem = read(path, shifted)
+    assert problem.table.find("30") == 3
+    write_jj(problem, path)
+    assert "30 0 1 z" in path.read_text()
+
+
+def test_a_sensitive_cell_without_levels_must_not_be_known_exactly(path: Path) -> None:
+    problem = read(path, GOOD.replace("2 3 4", "0 0 0"))
+    assert problem.levels.sliding[1] == problem.table.unit
+    known = read(path, GOOD.replace("u 0 100 2 3 4", "u 5 5 0 0 0"))
+    assert len(known.levels) == 0
+    assert any("known to everyone" in note for note in known.table.notes)
+
+
+def test_huge_bounds_are_no_bounds_and_marks_of_earlier_runs_are_noted(path: Path) -> None:
+    problem = read(path, GOOD.replace("7 7 s 0 100", "7 7 m -1e30 1e30"))
+    assert problem.outsider.upper[2] == UNBOUNDED
+    assert problem.outsider.lower[2] == -UNBOUNDED
+    assert any("earlier run" in note for note in problem.table.notes)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "what"),
+    [
+        ("0\n4\n", "1\n4\n", 1, "starts with 0"),
+        ("0\n4\n", "0\nfour\n", 2, "number of cells"),
+        ("1 5 5 u", "1 5,5 5 u", 4, "decimals with a point"),
+        ("1 5 5 u", "1 nan 5 u", 4, "should be a number"),
+        ("1 5 5 u", "1 5 5 q", 4, "status of cell 1 is 'q'"),
+        ("2 7 7 s", "1 7 7 s", 5, "cell 1 is given again; it stands in line 4"),
+        ("2 7 7 s 0 100 0 0 0\n", "2 7 7 s 0 100 0 0\n", 5, "8 fields where 9 should stand"),
+        ("2 7 7 s 0 100 0 0 0\n", "2 7 7 s 0 100 0 0 0 0\n", 5, "10 fields where 9 should stand"),
+        ("\n1\n0 4", "\n1\n0 5", 8, "announces 5 cells, but 4 follow"),
+        ("\n1\n0 4", "\n1\n0 3", 8, "announces 3 cells, but 4 follow"),
+        ("\n1\n0 4", "\n0\n0 4", 8, "after the last"),
+        ("\n1\n0 4", "\n2\n0 4", 8, "the file ends"),
+        (" 3 (1)", " 9 (1)", 8, "cell 9 is in an equation"),
+        (" 3 (1)", " 3 (0.5)", 8, "coefficient of cell 3"),
+        (" : ", " ", 8, "':' should follow"),
+    ],
+)
+def test_faults_are_told_by_line(path: Path, old: str, new: str, line: int, what: str) -> None:
+    assert old in GOOD
+    with pytest.raises(FormatError, match=rf"case\.jj, line {line}: .*({what})"):
+        read(path, GOOD.replace(old, new))
+
+
+def test_an_equation_shorter_than_announced_is_told_by_its_own_line(path: Path) -> None:
+    two = GOOD.replace("\n1\n0 4 :", "\n2\n0 5 :") + "0 2 : 1 (1) 1 (-1)\n"
+    with pytest.raises(FormatError, match="line 8: the equation announces 5 cells, but 4 follow"):
+        read(path, two)
+
+
+def test_tables_that_do_not_add_up_and_levels_that_cannot_be_met(path: Path) -> None:
+    with pytest.raises(NotAdditiveError, match=r"(?s)case\.jj.*cell 0.*exceed the total by 1"):
+        read(path, GOOD.replace("0 12 12", "0 11 12"))
+    with pytest.raises(LevelsError, match=r"case\.jj.*cell 1.*lower protection level.*Lower the level"):
+        read(path, GOOD.replace("2 3 4", "6 3 4"))
+    with pytest.raises(FormatError, match="empty"):
+        read(path, " \n")
+    with pytest.raises(FormatError, match="check the path"):
+        read_jj(path.with_name("none.jj"))
+
+
+def test_what_is_written_reads_back_the_same(path: Path) -> None:
+    table = Table.from_array([[1.25, 2.5], [3.0, 4.0]])
+    sensitive = np.arange(len(table)) == table.find("1", "1")
+    levels = Levels.of(sensitive, np.where(sensitive, 50, 0), np.where(sensitive, 25, 0))
+    problem = Problem(table, levels, cost="unit", must_publish=[0])
+    write_jj(problem, path)
+    back = read_case(path)
+    assert isinstance(back, Problem)
+    assert back.table.units.tolist() == table.units.tolist()
+    assert back.levels.upper.tolist() == levels.upper.tolist()
+    assert back.levels.lower.tolist() == levels.lower.tolist()
+    assert back.outsider.upper.tolist() == problem.outsider.upper.tolist()
+    assert back.must_publish.tolist() == problem.must_publish.tolist()
+    assert back.table.equations.cells.tolist() == table.equations.cells.tolist()
+
+
+def test_insiders_are_not_dropped_in_silence(path: Path) -> None:
+    table = Table.from_array([5, 7])
+    insider = Insider("firm", np.array([1]), np.array([2]), np.array([UNBOUNDED]))
+    problem = Problem(table, Levels.none(3), attackers=[Outsider.of(table), insider])
+    with pytest.raises(InputError, match="outsider_only=True"):
+        write_jj(problem, path)
+    assert not path.exists()
+    write_jj(problem, path, outsider_only=True)
+    assert read_jj(path).table.units.tolist() == table.units.tolist()
