@@ -1,0 +1,83 @@
+"""The command line: ``tacita VERB ...``.
+
+Results go to stdout, everything else to stderr. Exit codes: 0 safe or done, 1 an error, 2 not safe.
+Numerical libraries are imported by the functions that need them, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from tacita import __version__
+from tacita.cli.assess import assess
+from tacita.cli.audit import audit
+from tacita.cli.console import report_error
+from tacita.cli.convert import convert
+from tacita.cli.demo import demo
+from tacita.cli.doctor import doctor
+from tacita.cli.generate import generate
+from tacita.cli.protect import ProtectCommand, protect
+from tacita.cli.tabulate import tabulate
+from tacita.cli.verb import ERROR, verb
+from tacita.cli.verify import verify
+
+app = typer.Typer(
+    name="tacita",
+    help="Protect statistical tables before they are published: every result audited, every audit proven.",
+    epilog="Exit codes: 0 safe or done, 1 error, 2 not safe. Start with: tacita demo --out demo",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"tacita {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _everything(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
+) -> None:
+    pass
+
+
+app.command("demo")(verb(demo))
+app.add_typer(generate, name="generate")
+app.command("tabulate")(verb(tabulate))
+app.command("assess")(verb(assess))
+app.command("protect", cls=ProtectCommand)(verb(protect))
+app.command("audit")(verb(audit))
+app.command("verify")(verb(verify))
+app.command("convert")(verb(convert))
+app.command("doctor")(verb(doctor))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out one command; returns the exit code.
+
+    A wrong option is an error like any other: code 1, since 2 says that a table is not safe.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(given, prog_name="tacita", standalone_mode=False)
+    except typer.TyperException as wrong:
+        report_error(f"{wrong.format_message()} See: tacita {_verb_in(given)}--help".replace("  ", " "))
+        return ERROR
+    except typer.Abort:
+        return ERROR
+    return int(code or 0)
+
+
+def _verb_in(arguments: Sequence[str]) -> str:
+    named = next((word for word in arguments if not word.startswith("-")), "")
+    known = {command.name for command in app.registered_commands} | {"generate"}
+    return f"{named} " if named in known else ""

@@ -1,0 +1,80 @@
+"""``tacita assess``: which cells are sensitive, by which rule, against whom?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacita.cli.case import Case, RequirementOptions, TableOptions, load_problem
+from tacita.cli.console import out, print_json, say
+from tacita.cli.verb import DONE, Output
+
+if TYPE_CHECKING:
+    from tacita.problem import Problem
+
+
+def assess(
+    case: Case,
+    output: Output,
+    table_options: TableOptions,
+    requirement: RequirementOptions,
+    show_values: Annotated[bool, typer.Option("--show-values", help="Show true values and levels.")] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE.csv", help="Write every cell with value, status and levels, for the house."
+        ),
+    ] = None,
+) -> int:
+    """Find the sensitive cells of a table: which rules hit them, which levels they need, who might attack."""
+    problem = load_problem(case, table_options, requirement)
+    if to is not None:
+        from tacita.cli.listing import write_listing
+
+        write_listing(problem.table, to, problem)
+        say(f"{to} (for the house: it holds true values)", "written:", "green")
+    if output.json:
+        print_json(_answer(problem, show_values))
+        return DONE
+    from tacita.report.terminal import levels_table, rules_table
+
+    console = out()
+    console.print(rules_table(problem))
+    if len(problem.levels):
+        console.print(levels_table(problem, show_values))
+    insiders = len(problem.insiders)
+    known = f"the outsider and {insiders:,} insiders" if insiders else "the outsider"
+    console.print(
+        f"{len(problem.levels):,} of {len(problem.table):,} cells are sensitive; attackers: {known}."
+    )
+    return DONE
+
+
+def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
+    from tacita.report.record import cell_key, rules_by_cell
+
+    table, levels, rules = problem.table, problem.levels, rules_by_cell(problem)
+    listed = []
+    for cell in problem.sensitive.tolist():
+        entry: dict[str, Any] = {"cell": cell_key(table.structure, cell), "rules": rules[cell]}
+        if show_values:
+            unit = 10**table.decimals
+            entry["value"] = float(table.values[cell])
+            for name, level in (
+                ("lower", levels.lower),
+                ("upper", levels.upper),
+                ("sliding", levels.sliding),
+            ):
+                entry[name] = int(level[cell]) / unit
+        listed.append(entry)
+    return {
+        "cells": len(table),
+        "equations": len(table.equations),
+        "sensitive": len(levels),
+        "rules": [{"rule": reason.rule, "cells": int(reason.cells.size)} for reason in levels.reasons],
+        "attackers": [need.attacker for need in problem.requirements],
+        "notes": list(table.notes),
+        "sensitive_cells": listed,
+    }

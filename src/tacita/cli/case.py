@@ -1,0 +1,270 @@
+"""The case a verb works on: a file, and what the command line says about it.
+
+Whatever the command line says wins over what the file says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacita.cli.console import say
+from tacita.errors import InputError
+
+if TYPE_CHECKING:
+    from tacita.hierarchy import Hierarchy
+    from tacita.problem import Problem
+    from tacita.release import Release
+    from tacita.table import Table
+
+Case = Annotated[
+    Path,
+    typer.Argument(
+        metavar="CASE", help="JJ file, table (CSV, Parquet, Excel), thesis folder, or project.toml."
+    ),
+]
+ReleaseFile = Annotated[
+    Path, typer.Argument(metavar="RELEASE", help="The release, or the folder that holds its release.csv.")
+]
+TABLE = "The table"
+REQUIREMENT = "What is sensitive, and who attacks"
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How to read a table."""
+
+    by: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME",
+            help="A column of codes; repeat. Other columns without a part are then left aside.",
+            rich_help_panel=TABLE,
+        ),
+    ] = field(default_factory=list)
+    hierarchy: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=FILE",
+            help="Classification of a dimension: CSV (parent, child) or .hrc. Repeat for more.",
+            rich_help_panel=TABLE,
+        ),
+    ] = field(default_factory=list)
+    total: Annotated[
+        list[str],
+        typer.Option(metavar="NAME=CODE", help="Code of the total of a dimension.", rich_help_panel=TABLE),
+    ] = field(default_factory=list)
+    value: Annotated[str | None, typer.Option(help="Column of values.", rich_help_panel=TABLE)] = None
+    count: Annotated[
+        str | None, typer.Option(help="Column of respondents per cell.", rich_help_panel=TABLE)
+    ] = None
+    counts: Annotated[
+        bool | None,
+        typer.Option(
+            "--counts/--magnitudes",
+            help="Whether everyone knows that cells are whole numbers. Default: told by the values.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Compute wrong totals anew, and say which.", rich_help_panel=TABLE),
+    ] = False
+    decimal: Annotated[
+        str, typer.Option(help="Decimal sign of numbers in text files.", rich_help_panel=TABLE)
+    ] = "."
+
+
+@dataclass(frozen=True)
+class RequirementOptions:
+    """What is sensitive, who attacks, and what it costs to hide a cell."""
+
+    rules: Annotated[
+        str | None,
+        typer.Option(help="Such as 'p-percent(10) | threshold(3)'.", rich_help_panel=REQUIREMENT),
+    ] = None
+    attackers: Annotated[
+        str | None,
+        typer.Option(
+            help="outsider, respondents, holdings; several with commas.", rich_help_panel=REQUIREMENT
+        ),
+    ] = None
+    lower: Annotated[
+        float | None,
+        typer.Option(help="What everyone knows cells not to be below.", rich_help_panel=REQUIREMENT),
+    ] = None
+    upper: Annotated[
+        float | None,
+        typer.Option(help="What everyone knows cells not to be above.", rich_help_panel=REQUIREMENT),
+    ] = None
+    cost: Annotated[
+        str | None,
+        typer.Option(help="value, unit, log, count, or a column.", rich_help_panel=REQUIREMENT),
+    ] = None
+
+
+@dataclass(frozen=True)
+class ReleaseOptions:
+    """How to read a release that was made elsewhere."""
+
+    base: Annotated[float | None, typer.Option(help="The release is rounded to multiples of this base.")] = (
+        None
+    )
+    radius: Annotated[
+        float | None, typer.Option(help="The release is adjusted; the truth is announced to be this near.")
+    ] = None
+    absent: Annotated[
+        bool, typer.Option("--absent-hidden", help="Cells that the release does not list are hidden.")
+    ] = False
+
+
+def load_case(path: Path, options: TableOptions, rules: str | None = None) -> Problem | Table:
+    """What a file holds: a problem if it, or ``rules``, says what is sensitive; else a table."""
+    from tacita.io import read_case, read_thesis
+
+    if path.is_dir():
+        return read_thesis(path)
+    given: dict[str, Any] = {
+        "by": _dimensions(path, options),
+        "value": options.value,
+        "count": options.count,
+        "counts": options.counts,
+        "repair": options.repair or None,
+        "decimal": None if options.decimal == "." else options.decimal,
+        "rule": rules,
+    }
+    return read_case(path, **{name: value for name, value in given.items() if value is not None})
+
+
+def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
+    """Each dimension with its classifications or the code of its total; None if the command line names none.
+
+    A classification of one dimension leaves the others to be found in the file.
+    """
+    from tacita.io.columns import read_columns
+    from tacita.io.roles import find_roles
+
+    if not (options.by or options.hierarchy or options.total):
+        return None
+    totals = pairs(options.total, "--total")
+    trees = hierarchies(options.hierarchy, totals)
+    names = options.by
+    if not names:
+        named = {"value": options.value, "count": options.count}
+        names = list(
+            find_roles(read_columns(path, decimal=options.decimal), path, None, named, None).dimensions
+        )
+    if strange := [name for name in (*trees, *totals) if name not in names]:
+        raise InputError(
+            f"{path}: '{strange[0]}' is none of the dimensions {', '.join(names)}; correct the name"
+        )
+    return {name: trees.get(name, totals.get(name)) for name in names}
+
+
+def load_problem(path: Path, table: TableOptions, requirement: RequirementOptions) -> Problem:
+    """The question that a file and the command line ask together; notes on the way go to stderr."""
+    from tacita.io.columns import FORMATS
+    from tacita.problem import Problem
+
+    # A table file has costs and bounds besides the rule, which only its reader knows how to join.
+    rules = requirement.rules if path.suffix.lower() in FORMATS else None
+    loaded = load_case(path, table, rules)
+    tell_notes(loaded.table if isinstance(loaded, Problem) else loaded)
+    if rules is not None:
+        requirement = replace(requirement, rules=None)
+    if isinstance(loaded, Problem) and requirement == RequirementOptions():
+        return loaded
+    return _restated(loaded, requirement, path)
+
+
+def tell_notes(table: Table, most: int = 10) -> None:
+    """What was done to the input, on stderr."""
+    for note in table.notes[:most]:
+        say(note, "note:", "yellow")
+    if len(table.notes) > most:
+        say(f"{len(table.notes) - most:,} more like these", "note:", "yellow")
+
+
+def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Path) -> Problem:
+    """The problem with rules, attackers and costs of the command line."""
+    from tacita.attackers import Outsider
+    from tacita.problem import Problem
+    from tacita.rules import parse_rule
+
+    rule = parse_rule(requirement.rules) if requirement.rules else None
+    attackers: list[Any] = [word.strip() for word in (requirement.attackers or "").split(",") if word.strip()]
+    bounds = (requirement.lower, requirement.upper)
+    if isinstance(loaded, Problem):
+        attackers.append(loaded.outsider if bounds == (None, None) else Outsider.of(loaded.table, *bounds))
+        if requirement.attackers is None:
+            attackers.extend(loaded.insiders)
+        return Problem(
+            loaded.table,
+            rule or loaded.rule or loaded.levels,
+            attackers,
+            requirement.cost or loaded.cost,
+            loaded.must_publish.nonzero()[0],
+            loaded.must_hide.nonzero()[0],
+        )
+    if rule is None:
+        raise InputError(
+            f"{path} does not say which cells are sensitive: give rules, such as --rules 'threshold(3)', "
+            "or a column 'status' with u for sensitive cells"
+        )
+    return Problem(loaded, rule, [*attackers, Outsider.of(loaded, *bounds)], requirement.cost or "value")
+
+
+def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:
+    """A release of this problem's table from a file, or from the release.csv of a folder."""
+    from tacita.io import read_release
+
+    return read_release(
+        release_file(path),
+        problem.table,
+        base=options.base,
+        radius=options.radius,
+        absent="suppressed" if options.absent else "refuse",
+        decimal=decimal,
+    )
+
+
+def release_file(path: Path) -> Path:
+    """The file that holds a release: itself, or release.csv in a folder."""
+    if path.is_dir() and not (path / "release.csv").is_file():
+        raise InputError(f"{path} holds no release.csv: name the file of the release")
+    return path / "release.csv" if path.is_dir() else path
+
+
+def hierarchies(given: Iterable[str], totals: Mapping[str, str]) -> dict[str, list[Hierarchy]]:
+    """``NAME=FILE`` texts as classifications per dimension."""
+    found: dict[str, list[Hierarchy]] = {}
+    for text in given:
+        name, file = pair(text, "--hierarchy NAME=FILE")
+        found.setdefault(name, []).append(read_hierarchy(Path(file), totals.get(name)))
+    return found
+
+
+def read_hierarchy(path: Path, total: str | None = None) -> Hierarchy:
+    """A classification from a CSV or .hrc file."""
+    from tacita.hierarchy import DEFAULT_TOTAL, Hierarchy
+
+    if path.suffix.lower() == ".hrc":
+        return Hierarchy.from_hrc(path, total=total or DEFAULT_TOTAL)
+    return Hierarchy.from_csv(path, total=total)
+
+
+def pairs(given: Iterable[str], option: str) -> dict[str, str]:
+    """``NAME=VALUE`` texts as a mapping."""
+    return dict(pair(text, f"{option} NAME=VALUE") for text in given)
+
+
+def pair(text: str, usage: str) -> tuple[str, str]:
+    """``NAME=VALUE`` as two texts."""
+    name, sign, value = text.partition("=")
+    if not sign or not name or not value:
+        raise InputError(f"'{text}' should be written as {usage}")
+    return name.strip(), value.strip()

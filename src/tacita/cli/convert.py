@@ -1,0 +1,82 @@
+"""``tacita convert``: the same case in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacita.cli.case import RequirementOptions, TableOptions, load_case, load_problem, tell_notes
+from tacita.cli.console import print_json, say
+from tacita.cli.verb import DONE, Output
+
+if TYPE_CHECKING:
+    from tacita.problem import Problem
+    from tacita.table import Table
+
+
+def convert(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="IN", help="JJ file, table (CSV, Parquet, Excel), NCHS text, thesis folder, project.toml."
+        ),
+    ],
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT", help=".jj, .csv, .parquet, .xlsx, .txt (NCHS), or a folder for the thesis's files."
+        ),
+    ],
+    output: Output,
+    table_options: TableOptions,
+    requirement: RequirementOptions,
+    outsider_only: Annotated[
+        bool, typer.Option("--outsider-only", help="Leave insiders out where the format knows one attacker.")
+    ] = False,
+) -> int:
+    """Write a case in another format. The result holds true values: it is for the house."""
+    from tacita.problem import Problem
+
+    if requirement == RequirementOptions():
+        loaded = load_case(source, table_options)
+        tell_notes(loaded.table if isinstance(loaded, Problem) else loaded)
+    else:
+        loaded = load_problem(source, table_options, requirement)
+    table = loaded.table if isinstance(loaded, Problem) else loaded
+    _write(loaded, target, outsider_only)
+    if table.structure.labels and target.suffix.lower() != ".jj":
+        say(f"{target} lists the cells; the equations between them have no place in it", "note:", "yellow")
+    say(f"{target} (for the house: it holds true values)", "written:", "green")
+    if output.json:
+        sensitive = len(loaded.levels) if isinstance(loaded, Problem) else None
+        print_json(
+            {
+                "written": str(target),
+                "cells": len(table),
+                "equations": len(table.equations),
+                "sensitive": sensitive,
+            }
+        )
+    return DONE
+
+
+def _write(loaded: Problem | Table, target: Path, outsider_only: bool) -> None:
+    from tacita.cli.listing import write_grid, write_listing
+    from tacita.io import write_jj, write_thesis
+    from tacita.levels import Levels
+    from tacita.problem import Problem
+
+    problem = loaded if isinstance(loaded, Problem) else None
+    table = loaded.table if isinstance(loaded, Problem) else loaded
+    suffix = target.suffix.lower()
+    if suffix == ".jj":
+        write_jj(problem or Problem(table, Levels.none(len(table))), target, outsider_only=outsider_only)
+    elif suffix == "":
+        target.mkdir(parents=True, exist_ok=True)
+        write_thesis(problem or Problem(table, Levels.none(len(table))), target)
+    elif suffix in (".txt", ".dat"):
+        write_grid(table, target)
+    else:
+        write_listing(table, target, problem)

@@ -1,0 +1,172 @@
+"""``tacita demo``: the whole way from records to a published table, on data made up for it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacita.cli.console import out, print_json, say
+from tacita.cli.effort import Effort, carry_out
+from tacita.cli.generate import write_records
+from tacita.cli.house import write_hierarchy, write_result
+from tacita.cli.protect import audited
+from tacita.cli.verb import DONE, UNSAFE, Output
+
+if TYPE_CHECKING:
+    from tacita.audit import Audit
+    from tacita.generate import Microdata
+    from tacita.problem import Problem
+    from tacita.table import Table
+
+RULES = "p-percent(10) | frequency(3)"
+SHAPE = {"industry": (12, 2), "region": (5, 2)}
+PROJECT = """\
+# The demo once more: tacita protect project.toml
+[table]
+microdata = "records.parquet"
+by = {{ {by} }}
+value = "value"
+respondent = "respondent"
+
+[hierarchies]
+{hierarchies}
+
+[rules]
+rule = "{rules}"
+
+[attackers]
+kinds = ["respondents"]
+
+[output]
+folder = "again"
+"""
+
+
+def demo(
+    output: Output,
+    to: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the results.")] = Path(
+        "tacita-demo"
+    ),
+    seed: Annotated[int, typer.Option(help="Other data.")] = 1,
+) -> int:
+    """From records to a protected table in seconds: generate, tabulate, protect, audit, certify, verify.
+
+    DIR gets what may be published; DIR/internal what stays in the house, with a report to look at.
+    """
+    from tacita.certificate import certify
+    from tacita.generate import microdata
+    from tacita.methods import make_method
+    from tacita.problem import Problem
+    from tacita.rules import parse_rule
+    from tacita.verify import verify
+
+    started = time.perf_counter()
+    internal = to / "internal"
+    internal.mkdir(parents=True, exist_ok=True)
+    made = microdata(1200, SHAPE, respondents=800, decimals=0, seed=seed)
+    written = _write_case(made, internal)
+    table = _tabulated(made, internal)
+    problem = Problem(table, parse_rule(RULES), attackers="respondents")
+    release = carry_out(lambda run: make_method("suppression").protect(problem, run), Effort())
+    found = audited(problem, release, Effort())
+    written = [*write_result(found, to, ("csv", "xlsx")), *written]
+    proven = verify(certify(found)) if found.safe else 0
+    story = _story(made, problem, found, proven)
+    written.append(_write_report(found, internal / "report.html", story))
+    if not output.json:
+        _tell(found, story)
+    for path in written:
+        say(str(path), "written:", "green")
+    seconds = round(time.perf_counter() - started, 2)
+    if output.json:
+        from tacita.report.record import audit_object, release_figures
+
+        answer: dict[str, Any] = {**release_figures(problem, release), "audit": audit_object(found)}
+        print_json(
+            {**answer, "verified": proven, "seconds": seconds, "written": [str(path) for path in written]}
+        )
+    else:
+        _close(to, seconds)
+    return DONE if found.safe else UNSAFE
+
+
+def _write_case(made: Microdata, folder: Path) -> list[Path]:
+    from tacita.io.atomic import write_text
+
+    names = list(made.hierarchies)
+    project = PROJECT.format(
+        by=", ".join(f'{name} = "{name}"' for name in names),
+        hierarchies="\n".join(f'{name} = "{name}.csv"' for name in names),
+        rules=RULES,
+    )
+    return [
+        write_records(made.records, folder / "records.parquet"),
+        *(write_hierarchy(tree, folder / f"{name}.csv") for name, tree in made.hierarchies.items()),
+        write_text(folder / "project.toml", project),
+    ]
+
+
+def _tabulated(made: Microdata, folder: Path) -> Table:
+    from tacita.tabulate import tabulate
+
+    return carry_out(
+        lambda run: tabulate(
+            str(folder / "records.parquet"), dict(made.hierarchies), "value", respondent="respondent", run=run
+        ),
+        Effort(),
+    )
+
+
+def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list[str]:
+    from tacita.release import Release
+
+    by = " and ".join(made.hierarchies)
+    release = found.release
+    hidden, sensitive = int(release.changed.sum()), len(problem.levels)
+    alone = audited(problem, Release.suppress(problem.table, problem.sensitive), Effort())
+    open_cells = alone.counts["unsafe"]
+    return [
+        f"{made.records.num_rows:,} records of made-up enterprises were tabulated by {by}: "
+        f"{len(problem.table):,} cells, {len(problem.table.equations):,} equations between them.",
+        f"The rules {problem.rule} make {sensitive:,} cells sensitive.",
+        f"Attackers: anyone, and {len(problem.insiders):,} enterprises who know their own contribution.",
+        f"Hiding these alone would leave {open_cells:,} of them open, since totals give them away; "
+        f"{hidden - sensitive:,} more cells are hidden with them.",
+        f"The audit put itself in the place of each attacker: {found.verdict}.",
+        f"The certificate was checked without a solver: it holds for {proven:,} pairs of cell and attacker."
+        if found.safe
+        else "There is no certificate, and nothing was released.",
+    ]
+
+
+def _write_report(found: Audit, path: Path, story: list[str]) -> Path:
+    from tacita.io.atomic import write_text
+    from tacita.report.html import report_page
+
+    return write_text(
+        path, report_page(found.problem, found.release, found, "A first table, protected", story)
+    )
+
+
+def _tell(found: Audit, story: list[str]) -> None:
+    from tacita.report.terminal import crosstab_table, legend, verdict_line
+
+    console = out()
+    for number, sentence in enumerate(story, start=1):
+        console.print(f"[bold]{number}[/]  {sentence}")
+    sensitive = found.problem.levels.sensitive
+    console.print(crosstab_table(found.release, sensitive, console.width) or "")
+    console.print(legend(found.release, sensitive))
+    console.print(verdict_line(found))
+
+
+def _close(folder: Path, seconds: float) -> None:
+    console = out()
+    console.print(f"\nTo publish:    {folder / 'release.csv'}, {folder / 'release.xlsx'}", soft_wrap=True)
+    console.print(f"For the house: {folder / 'internal'}", soft_wrap=True)
+    console.print(f"Look at:       {folder / 'internal' / 'report.html'}", soft_wrap=True)
+    again = folder / "internal" / "project.toml"
+    console.print(f"Once more:     tacita protect {again}   ({seconds} s)", soft_wrap=True)

@@ -1,0 +1,127 @@
+"""``tacita doctor``: is everything here that is needed, and does it work?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+
+from tacita import __version__
+from tacita.cli.console import out, print_json
+from tacita.cli.verb import DONE, ERROR, Output
+
+NEEDED = (
+    *("numpy", "scipy", "highspy", "duckdb", "narwhals", "pyarrow"),
+    *("pydantic", "typer", "rich", "python-calamine", "xlsxwriter"),
+)
+WELCOME = ("pandas", "polars")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at: whether it is well, what was seen, and what to do if it is not."""
+
+    name: str
+    good: bool
+    seen: str
+    remedy: str = ""
+    needed: bool = True
+
+
+def doctor(output: Output) -> int:
+    """Look at this installation: versions, the solver on a small table, room for temporary files."""
+    checks = [
+        _python(),
+        *(_package(name, True) for name in NEEDED),
+        *(_package(name, False) for name in WELCOME),
+    ]
+    checks += [_tried("solver", _solve), _tried("temporary files", _write_temporary)]
+    well = all(check.good for check in checks if check.needed)
+    if output.json:
+        told = [{"name": c.name, "good": c.good, "seen": c.seen, "remedy": c.remedy} for c in checks]
+        print_json({"tacita": __version__, "platform": platform.platform(), "well": well, "checks": told})
+    else:
+        _show(checks, well)
+    return DONE if well else ERROR
+
+
+def _python() -> Check:
+    version = platform.python_version()
+    return Check("python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer")
+
+
+def _package(name: str, needed: bool) -> Check:
+    try:
+        return Check(name, True, metadata.version(name), needed=needed)
+    except metadata.PackageNotFoundError:
+        use = "pip install tacita" if needed else f"pip install 'tacita[{name}]', if you use {name} frames"
+        return Check(name, False, "not installed", use, needed)
+
+
+def _tried(name: str, attempt: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, attempt())
+    except Exception as error:
+        return Check(name, False, f"{type(error).__name__}: {error}", "reinstall, or report this")
+
+
+def _solve() -> str:
+    """A 4x4 table: hiding one cell alone must be found unsafe, the method's pattern safe."""
+    import numpy as np
+
+    from tacita.audit import audit
+    from tacita.certificate import certify
+    from tacita.levels import Levels
+    from tacita.methods import make_method
+    from tacita.problem import Problem
+    from tacita.release import Release
+    from tacita.table import Table
+    from tacita.verify import verify
+
+    started = time.perf_counter()
+    table = Table.from_array(
+        [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]], totals=True
+    )
+    sensitive = np.zeros(len(table), dtype=bool)
+    sensitive[int(np.flatnonzero(table.units == 22)[0])] = True
+    problem = Problem(table, Levels.of(sensitive, np.where(sensitive, 3, 0)))
+    if audit(problem, Release.suppress(table, sensitive)).counts["exact"] != 1:
+        raise RuntimeError("a disclosed cell was not found")
+    found = audit(problem, make_method("suppression").protect(problem))
+    if not found.safe:
+        raise RuntimeError("a small table could not be protected")
+    verify(certify(found))
+    return f"4x4 table protected, audited and verified in {time.perf_counter() - started:.2f} s"
+
+
+def _write_temporary() -> str:
+    with tempfile.TemporaryFile() as file:
+        file.write(b"tacita")
+    folder = tempfile.gettempdir()
+    space = os.statvfs(folder) if hasattr(os, "statvfs") else None
+    room = f", {space.f_bavail * space.f_frsize / 1e9:.1f} GB free" if space else ""
+    return f"writable{room}"
+
+
+def _show(checks: list[Check], well: bool) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=f"tacita {__version__} on {platform.platform()}", title_justify="left", header_style="bold"
+    )
+    for heading in ("", "what", "seen", "remedy"):
+        table.add_column(heading, overflow="fold")
+    for check in checks:
+        sign = (
+            Text("✔", "green") if check.good else Text("✘", "bold red") if check.needed else Text("–", "dim")
+        )
+        table.add_row(sign, check.name, Text(check.seen), Text("" if check.good else check.remedy))
+    console = out()
+    console.print(table)
+    console.print("[bold green]✔ all is well[/]" if well else "[bold red]✘ something is missing[/]")

@@ -1,0 +1,138 @@
+"""Work that takes time: its limits, its progress on stderr, and Ctrl-C.
+
+The work runs in a thread of its own. This thread draws the progress and hears the first Ctrl-C, which asks
+the work to end with the best it has; a second one ends the program.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from tacita.cli.console import err, say
+from tacita.run import Event, InThisThread, Run
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Options of verbs that may take long."""
+
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds to spend at most. What is not settled by then counts as not safe."),
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 0.")] = None
+    workers: Annotated[int, typer.Option(min=1, help="Threads for independent pieces of the work.")] = 1
+
+
+def carry_out(work: Callable[[Run], T], effort: Effort, *, time_limit: float | None = None) -> T:
+    """The result of ``work``, computed with a :class:`Run` of this effort."""
+    with ExitStack() as stack:
+        progress = stack.enter_context(_progress())
+        executor: Executor = ThreadPoolExecutor(effort.workers) if effort.workers > 1 else InThisThread()
+        stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+        run = Run(time_limit, effort.seed or 0, executor, listener=_Listener(progress))
+        stack.enter_context(_stopping(run))
+        return _in_thread(work, run)
+
+
+def _in_thread(work: Callable[[Run], T], run: Run) -> T:
+    future: Future[T] = Future()
+
+    def target() -> None:
+        try:
+            future.set_result(work(run))
+        except BaseException as error:
+            future.set_exception(error)
+
+    # A daemon: a second Ctrl-C must not wait for it.
+    threading.Thread(target=target, daemon=True).start()
+    while not future.done():
+        wait([future], timeout=0.1)
+    return future.result()
+
+
+@contextmanager
+def _stopping(run: Run) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def stop(*_: object) -> None:
+        if run.cancelled:
+            raise KeyboardInterrupt
+        run.cancel()
+        say("stopping with the best so far; Ctrl-C once more to give up", "note:", "yellow")
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _progress() -> Progress:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    console = err()
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[known]}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+class _Listener:
+    """Draws what a run tells: phase, how far, incumbent, bound, gap."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.tasks: dict[str, Any] = {}
+
+    def __call__(self, event: Event) -> None:
+        if event.phase not in self.tasks:
+            self.tasks[event.phase] = self.progress.add_task(event.phase, total=None, known="")
+        self.progress.update(
+            self.tasks[event.phase],
+            completed=event.done,
+            total=event.total or None,
+            known=known_so_far(event),
+        )
+
+
+def known_so_far(event: Event) -> str:
+    """``loss 120, bound 100, gap 16.67 %``, as far as it is known."""
+    told = []
+    if event.incumbent is not None:
+        told.append(f"loss {event.incumbent:,.6g}")
+    if event.bound is not None:
+        told.append(f"bound {event.bound:,.6g}")
+    if event.incumbent and event.bound is not None:
+        told.append(f"gap {max(0.0, (event.incumbent - event.bound) / abs(event.incumbent)):.2%}")
+    return ", ".join(told)

@@ -1,0 +1,130 @@
+"""``tacita generate``: random tables and microdata; the same seed gives the same data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacita.cli.console import out, print_json, say
+from tacita.cli.house import write_hierarchy
+from tacita.cli.verb import DONE, Output, verb
+from tacita.errors import InputError
+
+if TYPE_CHECKING:
+    from tacita.structure import Structure
+
+generate = typer.Typer(
+    help="Make random tables or microdata, seeded, to try things out with.", no_args_is_help=True
+)
+
+Seed = Annotated[int, typer.Option(help="The same seed gives the same data.")]
+
+
+def table(
+    output: Output,
+    to: Annotated[Path, typer.Option("--out", metavar="FILE", help=".csv, .parquet, .xlsx or .jj")],
+    shape: Annotated[str, typer.Option(help="Finest codes per dimension, one to five.")] = "20,20",
+    family: Annotated[
+        str, typer.Option(help="What values look like: uniform, lognormal, zipf, fs, business, census, ...")
+    ] = "fs",
+    hierarchy: Annotated[
+        str | None, typer.Option(metavar="LEVELS", help="Levels of codes per dimension, such as 2,1.")
+    ] = None,
+    zeros: Annotated[float | None, typer.Option(min=0, max=1, help="Share of empty cells.")] = None,
+    sensitive: Annotated[
+        float | None, typer.Option(help="Mark cells as sensitive: a share below 1, or a number of cells.")
+    ] = None,
+    seed: Seed = 0,
+) -> int:
+    """A random table with its totals; with --sensitive, and as .jj, also with status, levels and costs.
+
+    Classifications that are not flat go beside it, one CSV file per dimension.
+    """
+    from tacita import generate as make
+    from tacita.cli.listing import write_listing
+    from tacita.io import write_jj
+
+    options: dict[str, Any] = {
+        "zeros": zeros,
+        "hierarchy": _numbers(hierarchy) if hierarchy else None,
+        "seed": seed,
+    }
+    problem = None
+    if sensitive is not None or to.suffix.lower() == ".jj":
+        wanted = int(sensitive) if sensitive is not None and sensitive >= 1 else sensitive
+        problem = make.problem(_numbers(shape), family, sensitive=wanted, **options)
+    made = problem.table if problem is not None else make.table(_numbers(shape), family, **options)
+    if to.suffix.lower() == ".jj" and problem is not None:
+        written = [write_jj(problem, to)]
+    else:
+        written = [write_listing(made, to, problem), *_write_trees(made.structure, to)]
+    return _told(output, written, {"cells": len(made), "sensitive": len(problem.levels) if problem else None})
+
+
+def microdata(
+    output: Output,
+    to: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for records and classifications.")],
+    records: Annotated[int, typer.Option(min=1, help="Number of records.")] = 10_000,
+    respondents: Annotated[
+        int | None, typer.Option(min=1, help="Number of respondents. Default: each record is one.")
+    ] = None,
+    holdings: Annotated[bool, typer.Option("--holdings", help="Add groups of respondents.")] = False,
+    weights: Annotated[bool, typer.Option("--weights", help="Add sampling weights.")] = False,
+    ending: Annotated[str, typer.Option("--format", help="parquet or csv")] = "parquet",
+    seed: Seed = 0,
+) -> int:
+    """Random records of enterprises by region, industry and size, with the classifications of their codes."""
+    from tacita.generate import microdata as make
+
+    made = make(records, respondents=respondents, holdings=holdings, weights=weights, seed=seed)
+    to.mkdir(parents=True, exist_ok=True)
+    written = [write_records(made.records, to / f"records.{ending}")]
+    written += [write_hierarchy(tree, to / f"{name}.csv") for name, tree in made.hierarchies.items()]
+    return _told(output, written, {"records": records, "columns": made.records.column_names})
+
+
+def write_records(records: Any, path: Path) -> Path:
+    """An Arrow table as Parquet or CSV; all or nothing."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    from tacita.io.atomic import replacing
+
+    writers = {".parquet": pyarrow.parquet.write_table, ".csv": pyarrow.csv.write_csv}
+    if path.suffix not in writers:
+        raise InputError(f"{path}: records are written as parquet or csv; choose one of them")
+    with replacing(path) as temporary:
+        writers[path.suffix](records, temporary)
+    return path
+
+
+def _write_trees(structure: Structure, beside: Path) -> list[Path]:
+    return [
+        write_hierarchy(tree, beside.with_name(f"{beside.stem}-{dimension.name}.csv"))
+        for dimension in structure.dimensions
+        for tree in dimension.trees
+        if tree.depth.max() > 1
+    ]
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        raise InputError(f"'{text}' should be whole numbers separated by commas, such as 20,20") from None
+
+
+def _told(output: Output, written: list[Path], figures: dict[str, Any]) -> int:
+    for path in written:
+        say(str(path), "written:", "green")
+    if output.json:
+        print_json({"written": [str(path) for path in written], **figures})
+    else:
+        out().print(", ".join(f"{name}: {figure}" for name, figure in figures.items() if figure is not None))
+    return DONE
+
+
+generate.command("table")(verb(table))
+generate.command("microdata")(verb(microdata))

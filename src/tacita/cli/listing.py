@@ -1,0 +1,117 @@
+"""A table with its true values as a file for the house, which :func:`tacita.io.read_case` reads back.
+
+One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions); with a problem also
+``status``, ``cost``, ``lb``, ``ub``, ``lpl``, ``upl``, ``spl``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacita.errors import InputError
+from tacita.exact import UNBOUNDED, Cells, Units
+from tacita.frames import listing, numbers_to_arrow
+from tacita.io.atomic import replacing, write_text
+from tacita.io.csv import write_rows
+from tacita.io.escape import escape, escape_all
+from tacita.io.nchs import cell_grid
+from tacita.io.numbers import number_texts
+
+if TYPE_CHECKING:
+    from tacita.problem import Problem
+    from tacita.table import Table
+
+FORMATS = (".csv", ".parquet", ".xlsx")
+
+
+def write_listing(table: Table, path: Path, problem: Problem | None = None) -> Path:
+    """Write every cell; the ending of ``path`` chooses the format.
+
+    Raises
+    ------
+    InputError
+        The ending is of none of the formats.
+    """
+    names, codes, cells = listing(table.structure)
+    words = {name: column.to_pylist() for name, column in zip(names, codes, strict=True)}
+    if problem is not None:
+        words["status"] = _status(problem, cells)
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        texts = {escape(name): escape_all(column) for name, column in words.items()}
+        texts.update({name: number_texts(units, d) for name, units, d in _numbers(table, problem, cells)})
+        return write_rows(path, list(texts), list(texts.values()))
+    numbers = {name: numbers_to_arrow(units, d) for name, units, d in _numbers(table, problem, cells)}
+    if suffix == ".parquet":
+        return _write_parquet(path, {**words, **numbers})
+    if suffix == ".xlsx":
+        return _write_excel(path, {**words, **{name: column.to_pylist() for name, column in numbers.items()}})
+    raise InputError(f"{path}: a table is written as {', '.join(FORMATS)}; choose one of these endings")
+
+
+def write_grid(table: Table, path: Path) -> Path:
+    """The inner cells of a 2-D table as lines of blank-separated numbers: the input of the NCHS program."""
+    grid = cell_grid(table.structure)[:-1, :-1]
+    texts = number_texts(table.units, table.decimals)
+    lines = [" ".join(texts[cell] if cell >= 0 else "0" for cell in row) for row in grid.tolist()]
+    return write_text(path, "\n".join(lines) + "\n")
+
+
+def _numbers(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Units, int]]:
+    """Name, units and decimals of each column of numbers."""
+    yield "value", table.units[cells], table.decimals
+    for name, count in (("count", table.count), ("holding_count", table.holding_count)):
+        if count is not None:
+            yield name, count[cells], 0
+    if table.contributions is not None:
+        for rank in range(table.contributions.depth):
+            yield f"top{rank + 1}", table.contributions.values[cells, rank], table.decimals
+    if problem is not None:
+        yield from _requirement(problem, cells)
+
+
+def _requirement(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, int]]:
+    levels, decimals = problem.levels, problem.table.decimals
+    cost_decimals = 6
+    yield "cost", np.rint(problem.cost[cells] * 10.0**cost_decimals).astype(np.int64), cost_decimals
+    yield "lb", problem.outsider.lower[cells], decimals
+    if (problem.outsider.upper < UNBOUNDED).any():
+        yield "ub", problem.outsider.upper[cells], decimals
+    for name, level in (("lpl", levels.lower), ("upl", levels.upper), ("spl", levels.sliding)):
+        yield name, level[cells], decimals
+
+
+def _status(problem: Problem, cells: Cells) -> list[str]:
+    letters = np.full(len(problem.table), "s")
+    letters[problem.must_hide] = "m"
+    letters[problem.must_publish] = "z"
+    letters[problem.levels.sensitive] = "u"
+    found: list[str] = letters[cells].tolist()
+    return found
+
+
+def _write_parquet(path: Path, columns: dict[str, Any]) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with replacing(path) as temporary:
+        pq.write_table(pa.table(columns), temporary)
+    return path
+
+
+def _write_excel(path: Path, columns: dict[str, list[Any]]) -> Path:
+    import xlsxwriter
+
+    with (
+        replacing(path) as temporary,
+        xlsxwriter.Workbook(temporary, {"strings_to_formulas": False, "strings_to_urls": False}) as book,
+    ):
+        sheet = book.add_worksheet("table")
+        for k, (name, column) in enumerate(columns.items()):
+            sheet.write_string(0, k, name)
+            sheet.write_column(1, k, column)
+    return path

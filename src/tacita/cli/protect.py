@@ -1,0 +1,204 @@
+"""``tacita protect``: a method proposes a release, the audit decides whether it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from tacita.cli.case import RequirementOptions, TableOptions, load_problem, pairs
+from tacita.cli.console import out, print_json, report_error, say
+from tacita.cli.effort import Effort, carry_out
+from tacita.cli.house import write_result
+from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
+from tacita.errors import InfeasibleError, InputError, TacitaError
+
+if TYPE_CHECKING:
+    from tacita.audit import Audit
+    from tacita.methods import Method
+    from tacita.problem import Problem
+    from tacita.release import Release
+
+DEFAULT_METHOD = "suppression"
+
+
+class ProtectCommand(TyperCommand):
+    """Lists the methods there are at the end of its help; they are looked up when help is asked for."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from tacita.methods import method_names
+
+        how = "tacita protect --method NAME --help-options"
+        self.epilog = f"Methods: {', '.join(method_names())}. Options of a method: {how}"
+        super().format_help(ctx, formatter)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do: the command line's word, or else the project file's."""
+
+    method: str
+    options: dict[str, Any]
+    effort: Effort
+    folder: Path | None
+    formats: tuple[str, ...] = ("csv",)
+
+
+def protect(
+    output: Output,
+    table_options: TableOptions,
+    requirement: RequirementOptions,
+    effort: Effort,
+    case: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="CASE", help="JJ file, table (CSV, Parquet, Excel), thesis folder, or project.toml."
+        ),
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help=f"How to protect; listed below. Default: {DEFAULT_METHOD}.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the method; repeat."),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write DIR/release.csv if it is safe; what stays in the house goes to DIR/internal.",
+        ),
+    ] = None,
+    help_options: Annotated[
+        bool, typer.Option("--help-options", help="List the options of the method.")
+    ] = False,
+) -> int:
+    """Protect a table: a method proposes a release, the audit decides. Only a safe release is written.
+
+    The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
+    """
+    from tacita.methods import make_method
+
+    if help_options:
+        return _list_options(method or DEFAULT_METHOD, output)
+    if case is None:
+        raise InputError("which case? Name its file: tacita protect CASE --method NAME --out DIR")
+    plan = _plan(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
+    chosen = make_method(plan.method, plan.options)
+    problem = load_problem(case, table_options, requirement)
+    answer: dict[str, Any] = {"method": plan.method, "options": _options(chosen), **_nothing(problem)}
+    try:
+        limit = plan.effort.time_limit
+        release = carry_out(lambda run: chosen.protect(problem, run), plan.effort, time_limit=limit)
+    except TacitaError as error:
+        answer["status"] = "infeasible" if isinstance(error, InfeasibleError) else "failed"
+        report_error(str(error))
+        if output.json:
+            print_json({**answer, "error": str(error)})
+        return ERROR
+    found = audited(problem, release, plan.effort)
+    answer.update(_result(problem, release, found))
+    written = write_result(found, plan.folder, plan.formats) if plan.folder is not None else []
+    if not output.json:
+        _tell(problem, release, found, answer)
+    for path in written:
+        say(str(path), "written:", "green")
+    if plan.folder is not None and not found.safe:
+        say("the release is not proven safe: it was not written", "refused:", "bold red")
+    if output.json:
+        print_json(answer)
+    return DONE if found.safe else UNSAFE
+
+
+def audited(problem: Problem, release: Release, effort: Effort) -> Audit:
+    """The time limit is the method's: an audit that is cut short proves nothing."""
+    from tacita.audit import audit
+
+    return carry_out(lambda run: audit(problem, release, run), effort)
+
+
+def _plan(case: Path, said: Plan) -> Plan:
+    if case.suffix.lower() != ".toml":
+        return replace(said, method=said.method or DEFAULT_METHOD)
+    from tacita.io.project import load_project
+
+    project = load_project(case)
+    wanted = project.protect
+    same_method = said.method in ("", wanted.method)
+    return Plan(
+        said.method or wanted.method or DEFAULT_METHOD,
+        {**(wanted.options if same_method else {}), **said.options},
+        replace(
+            said.effort,
+            time_limit=wanted.time_limit if said.effort.time_limit is None else said.effort.time_limit,
+            seed=wanted.seed if said.effort.seed is None else said.effort.seed,
+        ),
+        said.folder or project.folder / project.output.folder,
+        tuple(dict.fromkeys(("csv", *project.output.formats))),
+    )
+
+
+def _options(method: Method) -> dict[str, Any]:
+    from tacita.methods import options_of
+
+    return {option.name: getattr(method, option.name) for option in options_of(method.name)}
+
+
+def _nothing(problem: Problem) -> dict[str, Any]:
+    """The answer before there is a release: what is not known is null."""
+    return {
+        **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
+        "cells": len(problem.table),
+        "sensitive": len(problem.levels),
+        **dict.fromkeys(("changed", "changed_value", "audit")),
+    }
+
+
+def _result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
+    from tacita.report.record import audit_object, release_figures
+
+    outcome = release.outcome
+    return {
+        "status": outcome.status.value if outcome else "feasible",
+        "loss": outcome.loss if outcome else float(problem.cost[release.changed].sum()),
+        "bound": outcome.bound if outcome else None,
+        "gap": outcome.gap if outcome else None,
+        "seconds": round(outcome.seconds, 3) if outcome else None,
+        **release_figures(problem, release),
+        "audit": audit_object(found),
+    }
+
+
+def _tell(problem: Problem, release: Release, found: Audit, answer: dict[str, Any]) -> None:
+    from tacita.report.terminal import crosstab_table, figures_table, findings_table, legend, verdict_line
+
+    console = out()
+    sensitive = problem.levels.sensitive
+    if (
+        len(problem.table) <= 400
+        and (picture := crosstab_table(release, sensitive, console.width)) is not None
+    ):
+        console.print(picture)
+    console.print(legend(release, sensitive))
+    console.print(figures_table(answer))
+    if not found.safe:
+        console.print(findings_table(problem, found.findings(only_unsafe=True), show_values=False))
+    console.print(verdict_line(found))
+
+
+def _list_options(method: str, output: Output) -> int:
+    from tacita.methods import options_of
+
+    options = options_of(method)
+    if output.json:
+        told = {o.name: {"default": str(o.default), "help": o.help} for o in options}
+        print_json({"method": method, "options": told})
+        return DONE
+    from tacita.report.terminal import options_table
+
+    out().print(options_table(method, options))
+    return DONE

@@ -1,0 +1,112 @@
+"""``tacita tabulate``: from records to a table with counts and largest contributions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacita.cli.case import read_hierarchy, tell_notes
+from tacita.cli.console import out, print_json, say
+from tacita.cli.effort import Effort, carry_out
+from tacita.cli.verb import DONE, Output
+from tacita.errors import InputError
+
+if TYPE_CHECKING:
+    from tacita.hierarchy import Hierarchy
+
+
+def tabulate(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="Records: CSV or Parquet (also 'folder/*.parquet'), file.duckdb::table, or project.toml.",
+        ),
+    ],
+    output: Output,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=FILE]",
+            help="Column of codes, with its classification (CSV, .hrc) if there is one.",
+        ),
+    ] = None,
+    value: Annotated[str | None, typer.Option(help="Column of values; without it the table counts.")] = None,
+    respondent: Annotated[str | None, typer.Option(help="Column that says who made a record.")] = None,
+    holding: Annotated[str | None, typer.Option(help="Column that says to which group he belongs.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of sampling weights.")] = None,
+    largest: Annotated[int, typer.Option(min=1, help="How many of the largest contributions to keep.")] = 2,
+    decimals: Annotated[
+        int | None,
+        typer.Option(min=0, help="Decimals that count; each record is rounded to them before summing."),
+    ] = None,
+    where: Annotated[str | None, typer.Option(metavar="SQL", help="Condition on the records to use.")] = None,
+    decimal: Annotated[str, typer.Option(help="Decimal sign in CSV files.")] = ".",
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write the table: .csv, .parquet or .xlsx. For the house."
+        ),
+    ] = None,
+) -> int:
+    """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
+    from tacita.tabulate import tabulate as count_up
+
+    if source.endswith(".toml"):
+        from tacita.io.project import load_project
+
+        table = load_project(source).data()
+    else:
+        if not by:
+            raise InputError("by which columns? Name each: --by region=regions.csv --by size")
+        trees = _trees(by)
+        table = carry_out(
+            lambda run: count_up(
+                source,
+                trees,
+                value,
+                respondent,
+                holding,
+                weight,
+                largest,
+                decimals,
+                where,
+                decimal=decimal,
+                run=run,
+            ),
+            Effort(),
+        )
+    tell_notes(table)
+    if to is not None:
+        from tacita.cli.listing import write_listing
+
+        write_listing(table, to)
+        say(f"{to} (for the house: it holds true values)", "written:", "green")
+    if output.json:
+        dimensions = {d.name: len(d.codes) for d in table.structure.dimensions}
+        print_json(
+            {
+                "cells": len(table),
+                "equations": len(table.equations),
+                "decimals": table.decimals,
+                "counts": table.whole,
+                "dimensions": dimensions,
+                "notes": list(table.notes),
+            }
+        )
+    else:
+        out().print(f"{len(table):,} cells, {len(table.equations):,} equations")
+    return DONE
+
+
+def _trees(by: list[str]) -> dict[str, list[Hierarchy] | None]:
+    trees: dict[str, list[Hierarchy] | None] = {}
+    for text in by:
+        name, _, file = text.partition("=")
+        if file:
+            trees[name] = [*(trees.get(name) or ()), read_hierarchy(Path(file))]
+        else:
+            trees.setdefault(name, None)
+    return trees

@@ -1,0 +1,104 @@
+"""From a function to a verb of the command line.
+
+A verb is a function that returns its exit code. A parameter whose type is a dataclass stands for a group of
+options, one per field: options that several verbs share are written down once. Errors become one message on
+stderr and exit code 1.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from tacita.cli.console import print_json, report_error
+from tacita.errors import TacitaError
+
+DONE = 0
+ERROR = 1
+UNSAFE = 2
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a verb answers; every verb has these options."""
+
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else there.")
+    ] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
+
+
+def verb(function: Callable[..., int]) -> Callable[..., int]:
+    """The function as typer wants it: one parameter per option, no exception out."""
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, type[Any]] = {
+        name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)
+    }
+    parameters = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in groups:
+            parameters.extend(_options(groups[name]))
+        else:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+
+    def command(**given: Any) -> int:
+        arguments = {
+            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            for name, kind in groups.items()
+        }
+        return _guarded(function, {**given, **arguments})
+
+    command.__name__ = function.__name__
+    command.__doc__ = inspect.getdoc(function)
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    command.__dict__["__signature__"] = inspect.Signature(parameters)
+    return command
+
+
+def _options(group: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default if field.default_factory is MISSING else field.default_factory(),
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]
+
+
+def _guarded(function: Callable[..., int], arguments: dict[str, Any]) -> int:
+    output = next(value for value in arguments.values() if isinstance(value, Output))
+    try:
+        return function(**arguments)
+    except KeyboardInterrupt:
+        message = "stopped: nothing more was written"
+    except (TacitaError, OSError) as error:
+        message = _in_words(error)
+        _trace(output)
+    except Exception as error:
+        message = (
+            f"{type(error).__name__}: {error}. A fault of the program: please report what --debug shows."
+        )
+        _trace(output)
+    report_error(message)
+    if output.json:
+        print_json({"error": message})
+    return ERROR
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}. Check the path and who may read or write there."
+    return str(error)
+
+
+def _trace(output: Output) -> None:
+    if output.debug:
+        traceback.print_exc()

@@ -1,0 +1,58 @@
+"""``tacita verify``: does a certificate prove that this release protects this case?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacita.cli.case import (
+    Case,
+    ReleaseFile,
+    ReleaseOptions,
+    RequirementOptions,
+    TableOptions,
+    load_problem,
+    load_release,
+)
+from tacita.cli.console import out, print_json, say
+from tacita.cli.verb import DONE, UNSAFE, Output
+
+
+def verify(
+    case: Case,
+    release: ReleaseFile,
+    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="certificate.json of an audit.")],
+    output: Output,
+    table_options: TableOptions,
+    requirement: RequirementOptions,
+    release_options: ReleaseOptions,
+) -> int:
+    """Check a certificate in exact arithmetic: that it is of this case and release, and that its proof holds.
+
+    Exit code 0 if it does; 2 with the reason if it is of another case or release, corrupted or forged.
+    """
+    from tacita.certificate import check_certificate
+    from tacita.errors import CertificateError, ReleaseError
+    from tacita.verify import Refused, load
+    from tacita.verify import verify as check
+
+    problem = load_problem(case, table_options, requirement)
+    try:
+        proof = load(str(certificate))
+        proven = check(proof)
+        check_certificate(
+            proof, problem, load_release(release, problem, release_options, table_options.decimal)
+        )
+    except (Refused, CertificateError, ReleaseError) as reason:
+        say(str(reason), "refused:", "bold red")
+        if output.json:
+            print_json({"verified": False, "reason": str(reason)})
+        return UNSAFE
+    if output.json:
+        print_json({"verified": True, "pairs": proven, "cells": len(problem.table)})
+    else:
+        pairs = f"{proven:,} pairs of sensitive cell and attacker, {len(problem.table):,} cells"
+        out().print(f"[bold green]✔ verified[/]  {pairs}")
+    return DONE

@@ -1,0 +1,162 @@
+"""A report as one page of HTML: no script, no outside request, nothing that the release hides.
+
+It names which cells are sensitive, so it is for the house; the values it shows are those of the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from tacita import __version__
+from tacita.audit import Audit
+from tacita.exact import Mask
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
+
+STYLE = Path(__file__).with_name("report.css")
+MOST_SQUARES = 4000
+
+
+def report_page(
+    problem: Problem, release: Release, audit: Audit, title: str, story: Iterable[str] = ()
+) -> str:
+    """The page: verdict, figures, picture of the table, rules, attackers, and what is not safe.
+
+    Parameters
+    ----------
+    story
+        Sentences on how the result came about, in order.
+    """
+    sensitive = problem.levels.sensitive
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        _verdict(audit),
+        "".join(f"<p>{escape(sentence)}</p>" for sentence in story),
+        "<h2>Figures</h2>",
+        _figures(problem, release),
+        "<h2>Cells by what became of them</h2>",
+        _bar(release, sensitive),
+        "<h2>The table as published</h2>",
+        _picture(release, sensitive),
+        "<h2>Sensitive cells by rule</h2>",
+        _words(("rule", "cells"), ((r.rule, f"{r.cells.size:,}") for r in problem.levels.reasons)),
+        _unsafe(audit),
+        f'<p class="faint">tacita {__version__}. For the house: it tells which cells are sensitive.</p>',
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE.read_text(encoding='utf-8')}</style></head><body>\n"
+        + "\n".join(filter(None, parts))
+        + "\n</body></html>\n"
+    )
+
+
+def _verdict(audit: Audit) -> str:
+    kind, sign = ("safe", "✔ Safe") if audit.safe else ("unsafe", "✘ Not safe")
+    return f'<p class="verdict"><span class="{kind}">{sign}.</span> {escape(audit.verdict)}.</p>'
+
+
+def _figures(problem: Problem, release: Release) -> str:
+    figures = {
+        "cells": f"{len(problem.table):,}",
+        "sensitive": f"{len(problem.levels):,}",
+        "not shown as they are": f"{int(release.changed.sum()):,}",
+        "attackers": f"{len(problem.requirements):,}: the outsider and {len(problem.insiders):,} insiders",
+        "method": str(release.made_by.get("method", "made elsewhere")),
+    }
+    if release.outcome is not None:
+        outcome = release.outcome
+        figures["information lost"] = f"{outcome.loss:,.6g} ({outcome.status.value})"
+        figures["nobody can lose less than"] = f"{outcome.bound:,.6g} (gap {outcome.gap:.1%})"
+    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in figures.items()) + "</dl>"
+
+
+def _bar(release: Release, sensitive: Mask) -> str:
+    """One bar, its lengths in proportion to the numbers of cells, with a legend in words."""
+    counts = np.bincount(kinds(release, sensitive), minlength=len(KINDS)).tolist()
+    width, x = 720.0, 0.0
+    pieces: list[str] = []
+    legend: list[str] = []
+    for name, count in zip(KINDS, counts, strict=True):
+        if not count:
+            continue
+        share = width * count / len(release)
+        pieces.append(f'<rect x="{x:.1f}" y="0" width="{share:.1f}" height="24" class="fill-{name}"/>')
+        y = 44 + 20 * len(legend)
+        legend.append(
+            f'<rect x="0" y="{y - 11}" width="13" height="13" class="fill-{name}"/>'
+            f'<text x="20" y="{y}">{SIGNS[name]} {MEANINGS[name]}: {count:,}</text>'
+        )
+        x += share
+    height = 40 + 20 * len(legend)
+    return (
+        f'<svg viewBox="0 0 720 {height}" width="100%" style="max-width:720px" role="img" '
+        f'aria-label="cells by kind">{"".join(pieces + legend)}</svg>'
+    )
+
+
+def _picture(release: Release, sensitive: Mask) -> str:
+    table = crosstab(release.structure)
+    if table is None:
+        return _mosaic(release, sensitive)
+    kind = kinds(release, sensitive)
+    head = "".join(f"<th scope='col'>{escape(column.code)}</th>" for column in table.columns)
+    body = []
+    for line, cells in zip(table.rows, table.cells, strict=True):
+        indent = f' style="padding-left:{0.5 + 1.1 * line.depth:.1f}rem"'
+        row = "".join(
+            _cell(release, int(cell), KINDS[kind[cell]] if cell >= 0 else "published") for cell in cells
+        )
+        body.append(f"<tr><th scope='row'{indent}>{escape(line.code)}</th>{row}</tr>")
+    corner = " \\ ".join(filter(None, (table.row_name, table.column_name)))
+    about = f'<p class="faint">{escape(table.about)}</p>' if table.about else ""
+    return (
+        f'{about}<div class="scroll"><table><thead><tr><th>{escape(corner)}</th>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _cell(release: Release, cell: int, name: str) -> str:
+    if cell < 0:
+        return "<td></td>"
+    text = " ".join(filter(None, (SIGNS[name], shown_text(release, cell))))
+    style = "" if name == "published" else f' class="{name}" title="{MEANINGS[name]}"'
+    return f"<td{style}>{escape(text)}</td>"
+
+
+def _mosaic(release: Release, sensitive: Mask) -> str:
+    """Tables without dimensions: one square per cell, in the order of the file."""
+    kind = kinds(release, sensitive)[:MOST_SQUARES].tolist()
+    across = 80
+    squares = "".join(
+        f'<rect x="{9 * (i % across)}" y="{9 * (i // across)}" width="8" height="8" class="fill-{KINDS[k]}"/>'
+        for i, k in enumerate(kind)
+    )
+    cut = f'<p class="faint">the first {MOST_SQUARES:,} cells</p>' if len(release) > MOST_SQUARES else ""
+    height = 9 * -(-len(kind) // across)
+    frame = f'viewBox="0 0 720 {height}" width="100%" role="img" aria-label="one square per cell"'
+    return f"{cut}<svg {frame}>{squares}</svg>"
+
+
+def _unsafe(audit: Audit, most: int = 200) -> str:
+    if audit.safe:
+        return ""
+    findings = audit.findings(only_unsafe=True)
+    rows = [(f.name, f.attacker, f.verdict) for f in islice(findings, most)]
+    left = sum(1 for _ in findings)
+    more = f"<p>and {left:,} more</p>" if left else ""
+    return "<h2>Not safe</h2>" + _words(("cell", "attacker", "verdict"), rows) + more
+
+
+def _words(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = "".join("<tr>" + "".join(f"<td>{escape(word)}</td>" for word in row) + "</tr>" for row in rows)
+    table = f'<table class="words"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="scroll">{table}</div>'

@@ -1,0 +1,91 @@
+"""Results as plain data, ready for JSON.
+
+The *audit object* holds numbers of cells only. The *audit record* is for the house: it lists the cells.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacita.audit import WORDS, Audit
+from tacita.deduce import Deduction
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.structure import Structure
+
+
+def cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:
+    """A cell in JSON: its number in the file it came from, or its code per dimension."""
+    key = structure.key(cell)
+    if structure.labels:
+        return int(key[0]) if key[0].isdecimal() else key[0]
+    return {d.name: code for d, code in zip(structure.dimensions, key, strict=True)}
+
+
+def audit_object(audit: Audit) -> dict[str, Any]:
+    """``safe`` is the verdict; the rest count sensitive cells: looked at, proven, not safe, known exactly."""
+    return {"safe": audit.safe, **{k: n for k, n in audit.counts.items() if k != "safe"}}
+
+
+def audit_record(audit: Audit) -> dict[str, Any]:
+    """Everything an audit found, true values left out.
+
+    ``cells`` are the sensitive ones with their rules and their worst verdict over all attackers, ``findings``
+    the pairs of cell and attacker that are not safe.
+    """
+    problem, structure = audit.problem, audit.problem.table.structure
+    rules = rules_by_cell(problem)
+    return {
+        **audit_object(audit),
+        "verdict": audit.verdict,
+        "attackers": [need.attacker for need in problem.requirements],
+        "programs": audit.programs,
+        "seconds": round(audit.seconds, 3),
+        "made_by": dict(audit.release.made_by),
+        "cells": [
+            {"cell": cell_key(structure, cell), "rules": rules[cell], "verdict": _verdict(bits)}
+            for cell, bits in zip(problem.sensitive.tolist(), audit.worst.tolist(), strict=True)
+        ],
+        "findings": [
+            {"cell": cell_key(structure, f.cell), "attacker": f.attacker, "verdict": f.verdict}
+            for f in audit.findings(only_unsafe=True)
+        ],
+    }
+
+
+def intervals_list(deduction: Deduction) -> list[dict[str, Any]]:
+    """The interval an outsider computes for each hidden cell."""
+    return [
+        {"cell": cell_key(deduction.structure, cell), "low": low, "high": high}
+        for cell, low, high in zip(
+            deduction.cells.tolist(), deduction.low.tolist(), deduction.high.tolist(), strict=True
+        )
+    ]
+
+
+def rules_by_cell(problem: Problem) -> dict[int, list[str]]:
+    """For each sensitive cell the rules that hit it."""
+    rules: dict[int, list[str]] = {cell: [] for cell in problem.sensitive.tolist()}
+    for reason in problem.levels.reasons:
+        for cell in reason.cells.tolist():
+            if cell in rules:
+                rules[cell].append(reason.rule)
+    return rules
+
+
+def release_figures(problem: Problem, release: Release) -> dict[str, Any]:
+    """What a release changed: how many cells, and the sum of their true values without sign."""
+    table, changed = problem.table, release.changed
+    value = int(np.abs(table.units[changed]).sum()) / 10**table.decimals
+    return {
+        "cells": len(table),
+        "sensitive": len(problem.levels),
+        "changed": int(changed.sum()),
+        "changed_value": int(value) if value == int(value) else value,
+    }
+
+
+def _verdict(bits: int) -> str:
+    return ", ".join(word for bit, word in WORDS.items() if bits & bit) or "safe"
