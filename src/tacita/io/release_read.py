@@ -100,7 +100,10 @@ def _long(source: Columns, table: Table, part: int, path: str | os.PathLike[str]
     if rows.name in source.names and across.name in source.names:
         return source
     first, *others = source.names
-    for down, right in ((rows, across), (across, rows)):
+    # The first field may name the dimension that goes down; without a name it is the first of the table.
+    for down, right in (
+        ((across, rows), (rows, across)) if first == across.name else ((rows, across), (across, rows))
+    ):
         if others and all(name in right.position for name in others) and first not in right.position:
             return _melted(source, down, right)
     raise FormatError(

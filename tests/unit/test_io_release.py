@@ -1,0 +1,289 @@
+"""Releases: no file without an audit, no hidden value in a file, and foreign ones are understood."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from tacita import audit as audits
+from tacita.errors import FormatError, InputError, ReleaseError, UnsafeError
+from tacita.frames import table_from_frame
+from tacita.hierarchy import Hierarchy
+from tacita.io import read_release, write_nchs, write_release
+from tacita.io.published import parse_published
+from tacita.levels import Levels
+from tacita.linked import link
+from tacita.problem import Problem
+from tacita.release import Mark, Release
+from tacita.table import Table
+
+FORMATS = ("csv", "parquet", "xlsx", "txt")
+# Values that occur in no other number of any file.
+SECRETS = [[7654321.0, 8765431.0, 11.0], [6543217.0, 9876541.0, 12.0], [13.0, 14.0, 15.0]]
+
+
+def secret_table() -> Table:
+    return Table.from_array(SECRETS, names=("region", "size"), codes=[["N", "S", "W"], ["a", "b", "=c"]])
+
+
+def hidden_square(table: Table) -> np.ndarray:
+    return np.array([table.find(r, c) for r in ("N", "S") for c in ("a", "b")])
+
+
+def release_of(table: Table) -> Release:
+    primary = np.arange(len(table)) == table.find("N", "a")
+    return Release.suppress(table, hidden_square(table), primary=primary)
+
+
+def same(one: Release, other: Release) -> bool:
+    other = other.with_decimals(max(one.decimals, other.decimals))
+    one = one.with_decimals(other.decimals)
+    return all(
+        np.array_equal(getattr(one, f), getattr(other, f)) for f in ("marks", "low", "high", "value", "shown")
+    )
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_no_artefact_holds_a_hidden_value(tmp_path: Path, ending: str) -> None:
+    table = secret_table()
+    path = write_release(release_of(table), tmp_path / f"release.{ending}", unaudited="a test")
+    content = path.read_bytes()
+    if ending == "xlsx":
+        with zipfile.ZipFile(path) as archive:
+            content = b"".join(archive.read(name) for name in archive.namelist())
+    if ending == "parquet":
+        file = pyarrow.parquet.ParquetFile(path)
+        content += (
+            f"{file.read().to_pylist()} {file.metadata} {file.metadata.row_group(0).to_dict()}".encode()
+        )
+    assert b"13" in content or ending == "parquet"
+    for cell in hidden_square(table):
+        value = table.values[cell]
+        assert f"{value:.0f}".encode() not in content
+        for layout in ("<q", "<d", "<i"):
+            assert struct.pack(layout, value if layout == "<d" else int(value)) not in content
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_what_is_written_reads_back_the_same(tmp_path: Path, ending: str) -> None:
+    table = secret_table()
+    release = release_of(table)
+    path = write_release(release, tmp_path / f"release.{ending}", unaudited="a test")
+    assert same(read_release(path, table), release)
+
+
+def test_intervals_rounded_and_adjusted_cells_keep_their_windows(tmp_path: Path) -> None:
+    table = Table.from_array([[1.5, 2.5], [3.0, 4.0]])
+    marks = np.array([Mark.INTERVAL, Mark.ROUNDED, Mark.ADJUSTED, *[Mark.SUPPRESSED] * 6], dtype=np.uint8)
+    changed = np.arange(9) < 5
+    mixed = Release.mixed(table, changed, marks, table.units - 7, table.units + 9, value=table.units + 1)
+    for ending in ("csv", "parquet", "xlsx"):
+        path = write_release(mixed, tmp_path / f"r.{ending}", unaudited="a test")
+        back = read_release(path, table)
+        windows = mixed.marks != Mark.SUPPRESSED
+        assert np.array_equal(back.marks, mixed.marks)
+        assert np.array_equal(back.low[windows], mixed.low[windows])
+        assert np.array_equal(back.value, mixed.value)
+
+
+def test_csv_has_the_agreed_columns(tmp_path: Path) -> None:
+    table = secret_table()
+    text = write_release(release_of(table), tmp_path / "r.csv", unaudited="=why").read_text().splitlines()
+    assert text[0] == "region,size,mark,low,high,value,unaudited"
+    assert "N,a,suppressed,,,,'=why" in text
+    assert "N,'=c,published,11,11,11,'=why" in text
+
+
+def test_a_release_needs_an_audit_of_itself_that_found_it_safe(tmp_path: Path) -> None:
+    table = Table.from_array([[20, 30], [40, 50]])
+    cell = table.find("1", "1")
+    sensitive = np.arange(9) == cell
+    problem = Problem(table, Levels.of(sensitive, np.where(sensitive, 2, 0)))
+    path = tmp_path / "release.csv"
+    unsafe = Release.suppress(table, sensitive)
+    square = np.array([table.find(r, c) for r in "12" for c in "12"])
+    safe = Release.suppress(table, square)
+    passed, failed = audits.audit(problem, safe), audits.audit(problem, unsafe)
+    for release, verdict in ((unsafe, None), (unsafe, failed), (unsafe, passed)):
+        with pytest.raises(UnsafeError):
+            write_release(release, path, audit=verdict)
+    with pytest.raises(UnsafeError, match="reason in words"):
+        write_release(unsafe, path, unaudited="  ")
+    assert list(tmp_path.iterdir()) == []
+    safe.write(path, audit=passed)
+    assert path.read_text().splitlines()[0] == "row,column,mark,low,high,value"
+
+
+def test_nchs_lines_mark_primary_and_complementary_and_tell_values_only_inside(tmp_path: Path) -> None:
+    table = Table.from_array([[22, 15], [30, 40]])
+    square = np.array([table.find(r, c) for r in "12" for c in "12"])
+    release = Release.suppress(table, square, primary=np.arange(9) == table.find("1", "1"))
+    public = write_nchs(release, tmp_path / "public.txt").read_text()
+    assert public == "PS\tCS\t37\nCS\tCS\t70\n52\t55\t107\n"
+    inside = write_nchs(release, tmp_path / "inside.txt", internal=table).read_text()
+    assert inside.startswith("PS 22\tCS 15\t37\n")
+    back = read_release(tmp_path / "inside.txt", table)
+    assert same(back, release)
+    assert np.array_equal(back.primary, release.primary)
+    three = Table.from_array(np.ones((2, 2, 2)))
+    with pytest.raises(InputError, match="2 dimensions"):
+        write_nchs(Release.suppress(three, np.array([0])), tmp_path / "three.txt")
+
+
+def test_linked_tables_are_written_and_read_part_by_part(tmp_path: Path) -> None:
+    one = Table.from_array([[1, 2], [3, 4]], names=("r", "s"))
+    two = Table.from_array([[1, 2, 0], [3, 3, 1]], names=("r", "t"))
+    table = link({"by s": one, "by t": two})
+    release = Release.suppress(table, np.array([table.find(r="1", s="1"), table.find(r="2", t="3")]))
+    for ending in ("csv", "parquet"):
+        path = write_release(release, tmp_path / f"r.{ending}", unaudited="a test")
+        assert same(read_release(path, table), release)
+    with zipfile.ZipFile(write_release(release, tmp_path / "r.xlsx", unaudited="a test")) as archive:
+        assert {"xl/worksheets/sheet5.xml"} <= set(archive.namelist())
+
+
+# ---------------------------------------------------------------- made elsewhere
+
+
+@pytest.mark.parametrize("mark", ["x", "X", ":", "c", "C", "*", "-", "", "..", "confidential", "PS", "CS 17"])
+def test_marks_of_hidden_cells(mark: str) -> None:
+    said = parse_published([mark])
+    assert not said.unreadable[0]
+    assert said.marks[0] == Mark.SUPPRESSED
+
+
+@pytest.mark.parametrize(
+    "written", ["[4...10]", "4-10", "4..10", "[4,10]", "(4;10)", "4 – 10", "[ 4 .. 10 ]"]
+)
+def test_ways_to_write_an_interval(written: str) -> None:
+    said = parse_published([written])
+    assert (said.marks[0], said.low[0], said.high[0]) == (Mark.INTERVAL, 4, 10)
+
+
+def test_one_sided_intervals_negative_numbers_and_decimal_commas() -> None:
+    said = parse_published(["<5", ">=100", "-3--1", "-7.5"], whole=True)
+    assert said.high.tolist() == [4, np.inf, -1, -7.5]
+    assert said.low.tolist() == [-np.inf, 100, -3, -7.5]
+    assert parse_published(["1,5", "[1,5...2,5]"], decimal=",").high.tolist() == [1.5, 2.5]
+    assert parse_published(["about five"]).unreadable[0]
+
+
+def foreign(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "foreign.csv"
+    path.write_text(text)
+    return path
+
+
+def small() -> Table:
+    return Table.from_array([[5, 7], [9, 11]], names=("r", "c"))
+
+
+LONG = """r,c,figure
+1,1,x
+1,2,[6...8]
+1,Total,12
+2,1,:
+2,2,11
+2,Total,20
+Total,1,14
+Total,2,18
+Total,Total,32
+"""
+ROUNDED = """r,c,value
+1,1,5
+1,2,5
+1,Total,10
+2,1,10
+2,2,10
+2,Total,20
+Total,1,15
+Total,2,15
+Total,Total,30
+"""
+
+
+def test_a_long_file_of_another_program(tmp_path: Path) -> None:
+    table = small()
+    release = read_release(foreign(tmp_path, LONG), table)
+    assert release.marks[table.find("1", "1")] == Mark.SUPPRESSED
+    between = table.find("1", "2")
+    assert (release.low[between], release.high[between]) == (6, 8)
+    assert release.value[table.find("2", "2")] == 11
+
+
+def test_a_crosstab_either_way_round(tmp_path: Path) -> None:
+    table = small()
+    upright = read_release(foreign(tmp_path, "r,1,2,Total\n1,x,x,12\n2,x,x,20\nTotal,14,18,32\n"), table)
+    lying = read_release(foreign(tmp_path, "c;1;2;Total\n1;x;x;14\n2;x;x;18\nTotal;12;20;32\n"), table)
+    assert (upright.marks == Mark.SUPPRESSED).sum() == 4
+    assert same(upright, lying)
+    unnamed = read_release(foreign(tmp_path, ",1,2,Total\n1,x,x,12\n2,x,x,20\nTotal,14,18,32\n"), table)
+    assert same(upright, unnamed)
+
+
+def test_rounded_and_adjusted_numbers_have_windows(tmp_path: Path) -> None:
+    table = small()
+    release = read_release(foreign(tmp_path, ROUNDED), table, base=5)
+    cell = table.find("1", "2")
+    assert (release.marks[cell], release.low[cell], release.high[cell]) == (Mark.ROUNDED, 0, 10)
+    adjusted = read_release(foreign(tmp_path, ROUNDED), table, radius=3)
+    assert (adjusted.marks[cell], adjusted.low[cell], adjusted.high[cell]) == (Mark.ADJUSTED, 2, 8)
+    with pytest.raises(ReleaseError, match="not a multiple of the base"):
+        read_release(foreign(tmp_path, ROUNDED), table, base=10)
+    with pytest.raises(ReleaseError, match="outside what is published"):
+        read_release(foreign(tmp_path, ROUNDED), table, radius=1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("2,2,11", "2,2,12", r"differ from the table in \(r=2, c=2\)"),
+        ("[6...8]", "[8...9]", r"outside what is published of \(r=1, c=2\)"),
+        ("2,2,11", "2,2,about 11", r"line 6: 'about 11' is neither a number"),
+        ("2,2,11", "2,3,11", "line 6: the table has no such cell"),
+        ("2,2,11\n", "", r"does not list \(r=2, c=2\).*absent='suppressed'"),
+        ("2,2,11", "2,2,11\n2,2,x", "line 6 and .*line 7 say different things"),
+    ],
+)
+def test_contradictions_are_told_by_cell_never_by_value(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    with pytest.raises(ReleaseError, match=message) as caught:
+        read_release(foreign(tmp_path, LONG.replace(old, new)), small())
+    if "differ from" in message:
+        assert "11" not in str(caught.value).split("foreign.csv:")[1]
+
+
+def test_cells_not_listed_may_count_as_hidden(tmp_path: Path) -> None:
+    table = small()
+    release = read_release(foreign(tmp_path, LONG.replace("2,2,11\n", "")), table, absent="suppressed")
+    assert release.marks[table.find("2", "2")] == Mark.SUPPRESSED
+
+
+def test_files_that_cannot_be_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="Say value="):
+        read_release(foreign(tmp_path, "r,c,one,two\n1,1,5,5\n"), small())
+    with pytest.raises(FormatError, match="crosstab"):
+        read_release(foreign(tmp_path, "p,q\n1,1\n"), small())
+    with pytest.raises(ReleaseError, match="line 2: mark 'hid' is unknown"):
+        read_release(foreign(tmp_path, "r,c,mark,value\n1,1,hid,\n"), small())
+    with pytest.raises(InputError, match="no format has the ending"):
+        write_release(Release.suppress(small(), np.array([0])), tmp_path / "r.doc", unaudited="a test")
+
+
+def test_codes_of_one_cell_are_all_listed(tmp_path: Path) -> None:
+    tree = Hierarchy.from_dict({"N": ["n1"], "S": ["s1", "s2"]})
+    frame = pa.table({"r": ["n1", "s1", "s2"], "v": [5, 6, 7]})
+    table = table_from_frame(frame, {"r": tree}, value="v")
+    release = Release.suppress(table, np.array([table.find("N")]))
+    text = write_release(release, tmp_path / "r.csv", unaudited="a test").read_text()
+    assert "N,suppressed" in text
+    assert "n1,suppressed" in text
+    assert same(read_release(tmp_path / "r.csv", table), release)
