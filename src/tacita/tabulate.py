@@ -16,9 +16,9 @@ from tacita.rollup import Rollup, key_stride, roll_up
 from tacita.run import Run
 from tacita.table import Table
 from tacita.table_build import table_of_cells
-from tacita.tabulate_leaves import Leaves, LargestRecords, Trees, read_leaves
+from tacita.tabulate_leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
 from tacita.tabulate_numbers import WEIGHT_DECIMALS, read_numbers
-from tacita.tabulate_owners import Standing, read_owners
+from tacita.tabulate_owners import Standing, group_owners, owners_above
 from tacita.tabulate_shares import LeafShares
 from tacita.tabulate_source import open_records
 
@@ -104,39 +104,41 @@ def tabulate(
     dimensions = _dimensions(by)
     if not 1 <= largest <= MOST_LARGEST:
         raise InputError(f"largest={largest}: choose between 1 and {MOST_LARGEST}")
-    owners = [column for column in (respondent, holding) if column is not None]
+    people = [column for column in (respondent, holding) if column is not None]
     figures = [column for column in (value, weight) if column is not None]
-    with open_records(source, list(dimensions), owners, figures, where, decimal) as records:
+    with open_records(source, list(dimensions), people, figures, where, decimal) as records:
         _tell(run, "reading values")
         numbers = read_numbers(records, value, weight, decimals)
         _tell(run, "tabulating leaf cells")
-        leaves = read_leaves(records, dimensions, numbers, None if respondent else largest)
-        _tell(run, "rolling up")
-        rollup = roll_up(leaves.dimensions, leaves.codes)
-        standings: dict[str, Standing] = {}
-        for column in owners:
-            _tell(run, f"merging records by {column}")
-            counted = respondent if value is None else None
-            standings[column] = read_owners(records, leaves, rollup, numbers, column, largest, counted)
-    if respondent:
-        of_respondents = standings[respondent]
-    else:
-        assert leaves.records is not None
-        of_respondents = _of_records(leaves, rollup, leaves.records)
-    of_holdings = standings[holding] if holding else None
-    # Respondents are counted once per leaf cell, so their contributions, not their records, make the value.
-    units = of_respondents.contributions.sums.copy() if value is None else rollup.add(leaves.value)
+        counted = respondent if value is None else None
+        if respondent:
+            cube = read_cube(records, dimensions)
+            owners = group_owners(records, cube, numbers, respondent, largest, counted)
+            leaves = owners.leaves
+            rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
+            _tell(run, f"merging records by {respondent}")
+            of_respondents = owners_above(records, cube, rollup, owners)
+        else:
+            cube, leaves, listed = read_leaves(records, dimensions, numbers, largest)
+            rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
+            of_respondents = _of_records(cube, rollup, leaves, listed)
+        of_holdings = None
+        if holding:
+            _tell(run, f"merging records by {holding}")
+            owners = group_owners(records, cube, numbers, holding, largest, counted)
+            of_holdings = owners_above(records, cube, rollup, owners)
+    units = rollup.add(leaves.value)
     whole = (value is None and numbers.decimals == 0) if counts is None else counts
     if whole and (numbers.decimals or (units < 0).any()):
         raise InputError("counts=True, but values have decimals or are negative: use decimals=0, or counts=False")
     _tell(run, "writing equations")
     return table_of_cells(
-        leaves.dimensions,
+        cube.dimensions,
         rollup.codes,
         units,
         numbers.decimals,
         name=name,
-        notes=(f"{leaves.count.sum():,} records tabulated into {rollup.keys.size:,} cells",),
+        notes=(f"{cube.records:,} records tabulated into {rollup.keys.size:,} cells",),
         whole=whole,
         count=of_respondents.count,
         population=of_respondents.weight / 10**WEIGHT_DECIMALS if weight else None,
@@ -162,10 +164,10 @@ def _tell(run: Run, phase: str) -> None:
     run.tell(phase)
 
 
-def _of_records(leaves: Leaves, rollup: Rollup, records: LargestRecords) -> Standing:
+def _of_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRecords) -> Standing:
     """Standing where each record is a respondent of his own."""
-    lists = records.lists.rolled_up(rollup, repeated=False).with_copies()
-    shares = LeafShares(leaves.dimensions, rollup.keys, np.arange(records.keys.size), records.keys, records.own)
+    lists = leaves.largest.rolled_up(rollup, repeated=False).with_copies()
+    shares = LeafShares(cube.dimensions, rollup.keys, np.arange(listed.keys.size), listed.keys, listed.own)
     return Standing(
         count=rollup.add(leaves.count),
         weight=rollup.add(leaves.weight),
@@ -173,7 +175,7 @@ def _of_records(leaves: Leaves, rollup: Rollup, records: LargestRecords) -> Stan
             values=np.maximum(lists.sizes, 0),
             who=lists.who,
             sums=rollup.add(leaves.absolute),
-            names=RecordNames(leaves.dimensions, records.keys),
+            names=RecordNames(cube.dimensions, listed.keys),
             ask=shares,
         ),
     )

@@ -47,10 +47,11 @@ class Largest:
         """The lists of every cell from those of the leaf cells; ``repeated``: someone may be in several of them."""
         lists = self
         for step in rollup.steps:
-            lists = lists._merged(step, repeated)
+            lists = lists.merged(step, repeated)
         return lists
 
-    def _merged(self, step: Step, repeated: bool) -> Largest:
+    def merged(self, step: Step, repeated: bool) -> Largest:
+        """The lists of the targets of a step from those of its sources."""
         # Most cells of a step have one source: their lists are taken over as they are.
         sources = np.diff(step.starts, append=step.source.size)
         first = step.source[step.starts]
@@ -59,11 +60,8 @@ class Largest:
         if several.size:
             rows = step.source[(sources > 1)[step.target]]
             starts = np.cumsum(sources[several]) - sources[several]
-            merged = self._best_of(rows, starts, np.repeat(np.arange(several.size), sources[several]), repeated)
-            for into, best in zip(
-                (result.sizes, result.who, result.copies), (merged.sizes, merged.who, merged.copies), strict=True
-            ):
-                into[several] = best
+            best = self._best_of(rows, starts, np.repeat(np.arange(several.size), sources[several]), repeated)
+            result.sizes[several], result.who[several], result.copies[several] = best.sizes, best.who, best.copies
         return result
 
     def _best_of(self, rows: Cells, starts: Cells, target: Cells, repeated: bool) -> Largest:

@@ -15,7 +15,7 @@ from tacita.errors import HierarchyError, InputError
 from tacita.exact import Cells, Units
 from tacita.hierarchy import Hierarchy
 from tacita.hierarchy_files import code_texts
-from tacita.rollup import Step, run_starts
+from tacita.rollup import Step, key_stride, run_starts
 from tacita.structure import cell_keys
 from tacita.tabulate_largest import Largest
 from tacita.tabulate_numbers import Numbers
@@ -25,68 +25,97 @@ Trees = Hierarchy | Sequence[Hierarchy] | None
 
 
 @dataclass(frozen=True, eq=False)
-class LargestRecords:
-    """The largest records of each leaf cell: record ``who[r]`` stands in the leaf cell with key ``keys[r]``."""
+class Cube:
+    """The dimensions that span a table, and how the data write their codes.
 
-    lists: Largest
-    keys: Cells
-    own: Units
+    ``raw`` holds, per dimension, codes as they stand in the data and their positions in the dimension.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    raw: tuple[tuple[Any, Codes], ...]
+    records: int
+
+    def codes(self, keys: Cells) -> Codes:
+        """The codes of cells given by their keys."""
+        return np.column_stack(
+            [
+                keys // key_stride(self.dimensions, d) % len(dimension.codes)
+                for d, dimension in enumerate(self.dimensions)
+            ]
+        ).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """Leaf cells in ascending order of their keys, with sums over their records.
+    """Leaf cells in ascending order of their keys, with sums over their contributors.
 
-    ``value`` sums what records add to the cell, ``absolute`` the same without signs, ``weight`` the weights in millionths.
-    ``raw`` maps, per dimension, codes as they stand in the data to positions in the dimension.
+    ``value`` sums what they add to the cell, ``absolute`` the same without signs, ``weight`` their weights in millionths.
     """
 
-    dimensions: tuple[Dimension, ...]
-    codes: Codes
     keys: Cells
     count: Units
     value: Units
     absolute: Units
     weight: Units
-    records: LargestRecords | None
-    raw: tuple[tuple[Any, Codes], ...]
+    largest: Largest
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRecords:
+    """Records that occur among the largest of a leaf cell: record ``r`` stands in the cell with key ``keys[r]``."""
+
+    keys: Cells
+    own: Units
+
+
+def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
+    """The dimensions, from the codes that occur in the records."""
+    encoded = []
+    total = 0
+    for name, trees in by.items():
+        answer = records.ask(f"SELECT {quoted(name)} AS code, count(*) AS count FROM records GROUP BY ALL")
+        count = column_of(answer, "count")
+        _refuse_nothing(records, answer)
+        encoded.append(_encode(records, name, trees, answer.column("code"), count))
+        total = int(count.sum())
+    return Cube(tuple(e.dimension for e in encoded), tuple((e.raw, e.position) for e in encoded), total)
 
 
 def read_leaves(
-    records: Records, by: Mapping[str, Trees], numbers: Numbers, largest: int | None
-) -> Leaves:
-    """Group the records; with ``largest``, list so many of the largest records of each leaf cell too."""
+    records: Records, by: Mapping[str, Trees], numbers: Numbers, largest: int
+) -> tuple[Cube, Leaves, ListedRecords]:
+    """Group the records by their codes, each a contributor of his own."""
     columns = ", ".join(quoted(column) for column in by)
-    lists = f", max({_packed(numbers, largest)}, {largest}) AS largest" if largest else ""
-    weight = f"sum({numbers.weight})" if numbers.weight else "NULL"
+    weight = f"sum({numbers.weight})" if numbers.weight else "0"
     answer = records.ask(
         f"SELECT {columns}, count(*) AS _count, CAST(sum({numbers.weighted}) AS BIGINT) AS _value, "
-        f"CAST(sum(abs({numbers.weighted})) AS BIGINT) AS _absolute, CAST({weight} AS BIGINT) AS _weight{lists} "
-        "FROM records GROUP BY ALL"
+        f"CAST(sum(abs({numbers.weighted})) AS BIGINT) AS _absolute, CAST({weight} AS BIGINT) AS _weight, "
+        f"max({_packed(numbers, largest)}, {largest}) AS _largest FROM records GROUP BY ALL"
     )
-    if answer.num_rows == 0:
-        raise InputError(f"{records.place} holds no records (that fulfil where=...): there is nothing to tabulate")
+    _refuse_nothing(records, answer)
     count = column_of(answer, "_count")
     encoded = [_encode(records, name, trees, answer.column(name), count) for name, trees in by.items()]
-    dimensions = tuple(dimension for dimension, _, _, _ in encoded)
-    codes = np.column_stack([code for _, code, _, _ in encoded])
-    keys = cell_keys(dimensions, codes)
+    dimensions = tuple(e.dimension for e in encoded)
+    keys = cell_keys(dimensions, np.column_stack([e.rows for e in encoded]))
     # Codes that are written differently may be one code: 1 and 1.0, or a node and its only child.
     order = np.argsort(keys, kind="stable")
     starts = run_starts(keys[order])
     step = Step(order, np.repeat(np.arange(starts.size), np.diff(starts, append=order.size)), starts)
-    value = column_of(answer, "_value")
-    return Leaves(
-        dimensions=dimensions,
-        codes=codes[order[starts]],
+    lists, listed = _unpacked(answer.column("_largest"), largest, keys)
+    leaves = Leaves(
         keys=keys[order[starts]],
         count=step.add(count),
-        value=step.add(value),
+        value=step.add(column_of(answer, "_value")),
         absolute=step.add(column_of(answer, "_absolute")),
-        weight=step.add(column_of(answer, "_weight")) if numbers.weight else np.zeros(starts.size, np.int64),
-        records=_unpacked(answer.column("largest"), largest, keys, step) if largest else None,
-        raw=tuple((raw, position) for _, _, raw, position in encoded),
+        weight=step.add(column_of(answer, "_weight")),
+        largest=lists.merged(step, repeated=False),
     )
+    return Cube(dimensions, tuple((e.raw, e.position) for e in encoded), int(count.sum())), leaves, listed
+
+
+def _refuse_nothing(records: Records, answer: Any) -> None:
+    if answer.num_rows == 0:
+        raise InputError(f"{records.place} holds no records (that fulfil where=...): there is nothing to tabulate")
 
 
 def column_of(answer: Any, name: str) -> NDArray[np.int64]:
@@ -125,24 +154,27 @@ def _packed(numbers: Numbers, largest: int) -> str:
     return f"(abs({numbers.own}) * {largest + 1} + {copies}) * 2 + CAST({numbers.own} < 0 AS BIGINT)"
 
 
-def _unpacked(column: Any, largest: int, keys: Cells, step: Step) -> LargestRecords:
+def _unpacked(column: Any, largest: int, keys: Cells) -> tuple[Largest, ListedRecords]:
     packed = ragged(column, largest, missing=-1)
     present = packed >= 0
     size = np.where(present, packed // 2 // (largest + 1), -1)
     copies = np.where(present, packed // 2 % (largest + 1), 0)
     who = np.where(present, np.cumsum(present).reshape(present.shape) - 1, -1)
-    own = np.where(packed % 2 == 1, -size, size)[present]
-    return LargestRecords(
-        lists=Largest(size, who, copies)._merged(step, repeated=False),
-        keys=np.repeat(keys, largest)[present.ravel()],
-        own=own,
-    )
+    own = np.where(packed % 2 == 1, -size, size)
+    return Largest(size, who, copies), ListedRecords(np.repeat(keys, largest)[present.ravel()], own[present])
 
 
-def _encode(
-    records: Records, name: str, trees: Trees, column: Any, count: Units
-) -> tuple[Dimension, Codes, Any, Codes]:
+@dataclass(frozen=True, eq=False)
+class _Encoded:
     """A dimension, the position of each row's code, and the codes as they stand in the data with their positions."""
+
+    dimension: Dimension
+    rows: Codes
+    raw: Any
+    position: Codes
+
+
+def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units) -> _Encoded:
     import pyarrow as pa
 
     written = column.combine_chunks()
@@ -162,7 +194,7 @@ def _encode(
     per_text = np.bincount(row, weights=count, minlength=len(texts)).astype(np.int64)
     _refuse_foreign(records, dimension, texts, per_text)
     position = dimension.representative[[dimension.position[text] for text in texts]]
-    return dimension, position[row], encoded.dictionary, position
+    return _Encoded(dimension, position[row], encoded.dictionary, position)
 
 
 def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ...]:

@@ -1,0 +1,105 @@
+"""Tabulation against the bare query: records into a three-dimensional hierarchical cube with counts and the two largest.
+
+    python benchmarks/tabulate.py [--records 10000000] [--rounds 3]
+
+Bare: DuckDB groups the same file by the same leaf codes with count, sum and the two largest, merging the records of a respondent
+first where there are respondents; it makes no totals and checks nothing. Both run in turn in this process; the best of the rounds counts.
+The target is twice the bare query plus one second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from tacita.generate import microdata
+from tacita.hierarchy import Hierarchy
+from tacita.table import Table
+from tacita.tabulate import tabulate
+
+DIMENSIONS = {"region": (96, 3), "industry": (88, 3), "size": (9, 1)}
+CODES = ", ".join(DIMENSIONS)
+BARE_RECORDS = f"SELECT {CODES}, count(*), sum(value), max(value, 2) FROM '{{file}}' GROUP BY ALL"
+BARE_RESPONDENTS = (
+    f"SELECT {CODES}, count(*), sum(own), max(own, 2), arg_max(respondent, own, 2) FROM "
+    f"(SELECT {CODES}, respondent, sum(value) AS own FROM '{{file}}' GROUP BY ALL) GROUP BY ALL"
+)
+
+
+def write(file: str, records: int, respondents: int, spread: float) -> None:
+    """Generate the records, in a process of its own so that its memory does not count."""
+    import pyarrow.parquet as pq
+
+    made = microdata(records, DIMENSIONS, respondents=respondents, spread=spread)
+    pq.write_table(made.records, file)
+
+
+def classifications() -> dict[str, Hierarchy]:
+    """The classifications that every file of the same seed has."""
+    return dict(microdata(1, DIMENSIONS).hierarchies)
+
+
+def best_of(rounds: int, *runs: Callable[[], object]) -> list[float]:
+    """Shortest wall time of each run, taken in turn."""
+    seconds = [float("inf")] * len(runs)
+    for _ in range(rounds):
+        for i, run in enumerate(runs):
+            start = time.perf_counter()
+            run()
+            seconds[i] = min(seconds[i], time.perf_counter() - start)
+    return seconds
+
+
+def compare(what: str, file: str, bare: str, respondent: str | None, rounds: int) -> bool:
+    """Print one line, and say whether the target is met."""
+    by = classifications()
+    tables: list[Table] = []
+
+    def leaf_query() -> None:
+        with duckdb.connect() as connection:
+            connection.sql(bare.format(file=file)).to_arrow_table()
+
+    def whole() -> None:
+        tables[:] = [tabulate(file, by, value="value", respondent=respondent)]
+
+    bare_seconds, seconds = best_of(rounds, leaf_query, whole)
+    target = 2 * bare_seconds + 1
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"{what:46s} bare {bare_seconds:6.2f} s   tabulate {seconds:6.2f} s   ratio {seconds / bare_seconds:5.2f}   "
+        f"target {target:6.2f} s {'met' if seconds <= target else 'MISSED'}   {len(tables[0]):,} cells   peak {peak:.1f} GB",
+        flush=True,
+    )
+    return seconds <= target
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    n = options.records
+    print(f"{n:,} records")
+    cases = [
+        ("each record a respondent", BARE_RECORDS, None, n, 0.0),
+        ("respondents, 10 % of records away from home", BARE_RESPONDENTS, "respondent", n * 6 // 10, 0.1),
+        ("respondents, every record anywhere", BARE_RESPONDENTS, "respondent", n * 6 // 10, 1.0),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for what, bare, respondent, respondents, spread in cases:
+            file = str(Path(folder) / "records.parquet")
+            writer = multiprocessing.get_context("spawn").Process(target=write, args=(file, n, respondents, spread))
+            writer.start()
+            writer.join()
+            compare(what, file, bare, respondent, options.rounds)
+
+
+if __name__ == "__main__":
+    main()
