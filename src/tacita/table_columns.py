@@ -231,8 +231,16 @@ def _compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Total
         raise InputError(f"totals='{totals}': choose 'auto', 'given' or 'compute'")
     if totals != "auto":
         return totals == "compute"
-    codes = representatives(dimensions, shown)
-    return all(bool(d.is_leaf[codes[:, k]].all()) for k, d in enumerate(dimensions))
+    return not any(_has_parts(dimension)[shown[:, k]].any() for k, dimension in enumerate(dimensions))
+
+
+def _has_parts(dimension: Dimension) -> Mask:
+    """True for codes with children in some tree, also where a child is the only one."""
+    above = np.zeros(len(dimension.codes), dtype=bool)
+    for tree in dimension.trees:
+        own = np.array([dimension.position[code] for code in tree.codes], dtype=np.int64)
+        above[own[tree.parents[tree.parents >= 0]]] = True
+    return above
 
 
 def _whole_numbers(source: Columns, name: str) -> Units:

@@ -105,6 +105,15 @@ def test_hierarchies_totals_computed_and_given() -> None:
     assert len(only_given) == 3
 
 
+def test_a_total_of_one_code_is_that_cell() -> None:
+    given = pd.DataFrame({"r": ["a", "Total"], "v": [5, 5]})
+    table = table_from_frame(given, ["r"], value="v")
+    assert len(table) == 1
+    assert table_to_frame(table, "pandas")["r"].tolist() == ["a", "Total"]
+    with pytest.raises(InputError, match=r"rows 1 .*and 2 .*same cell.*differ"):
+        table_from_frame(given.assign(v=[5, 6]), ["r"], value="v")
+
+
 def test_number_codes_are_text_even_after_gaps_made_them_floats() -> None:
     table = table_from_frame(pd.DataFrame({"nace": [43.0, 44.0], "n": [1, 2]}), ["nace"], value="n")
     assert table.find("43") >= 0

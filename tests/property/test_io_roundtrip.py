@@ -1,0 +1,125 @@
+"""What is written reads back the same, whatever the codes, decimals and windows are."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacita.attackers import Outsider
+from tacita.exact import UNBOUNDED
+from tacita.frames import table_from_frame, table_to_frame
+from tacita.io import read_jj, read_release, write_jj, write_release
+from tacita.io.escape import escape, unescape
+from tacita.levels import Levels
+from tacita.linked import link
+from tacita.problem import Problem
+from tacita.release import Mark, Release
+from tacita.table import Table
+
+# Any text without control signs that survives the trimming of blanks around it.
+CODES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=6)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Tables of one to three dimensions with up to three decimals and any codes."""
+    shape = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    decimals = draw(st.integers(0, 3))
+    taken = ("Total", "TOTAL", "total", "T", "_T", "Sum", "Ensemble", "ALL")
+    codes = [
+        draw(st.lists(CODES.filter(lambda c: c not in taken), min_size=n, max_size=n, unique=True))
+        for n in shape
+    ]
+    size = int(np.prod(shape))
+    units = draw(st.lists(st.integers(0, 10**6), min_size=size, max_size=size))
+    values = np.array(units).reshape(shape) / 10**decimals
+    return Table.from_array(
+        values, codes=codes, decimals=decimals, names=[f"d{k}" for k in range(len(shape))]
+    )
+
+
+@st.composite
+def releases(draw: st.DrawFn) -> tuple[Table, Release]:
+    """A table and a release of it with every kind of mark."""
+    table = draw(tables())
+    n = len(table)
+    words = st.sampled_from(list(Mark))
+    marks = np.array(draw(st.lists(words, min_size=n, max_size=n)), dtype=np.uint8)
+    below, above = (np.array(draw(st.lists(st.integers(1, 99), min_size=n, max_size=n))) for _ in range(2))
+    low = np.where(marks == Mark.SUPPRESSED, -UNBOUNDED, table.units - below)
+    high = np.where(marks == Mark.SUPPRESSED, UNBOUNDED, table.units + above)
+    return table, Release.mixed(table, marks != Mark.PUBLISHED, marks, low, high, value=table.units + 1)
+
+
+def same(one: Any, other: Any, fields: str) -> None:
+    for field in fields.split():
+        assert np.array_equal(getattr(one, field), getattr(other, field)), field
+
+
+@given(case=releases(), ending=st.sampled_from(["csv", "parquet", "xlsx"]))
+def test_releases(case: tuple[Table, Release], ending: str) -> None:
+    table, release = case
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_release(release, Path(folder) / f"release.{ending}", unaudited="a test")
+        back = read_release(path, table)
+    same(back.with_decimals(table.decimals), release, "marks low high value shown")
+
+
+@given(table=tables(), data=st.data())
+def test_problems_as_jj(table: Table, data: st.DataObject) -> None:
+    n = len(table)
+    sensitive = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    levels = Levels.of(sensitive, np.where(sensitive, table.units // 3, 0), least=table.unit)
+    upper = table.units + levels.upper + levels.sliding + table.unit
+    problem = Problem(table, levels, attackers=Outsider(np.zeros(n, np.int64), upper), cost="unit")
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_jj(problem, Path(folder) / "case.jj")
+        back = read_jj(path, decimals=table.decimals, counts=table.whole)
+    same(back.table, table, "units decimals whole")
+    same(back.table.equations, table.equations, "starts cells coefficients rhs")
+    same(back.levels, levels, "sensitive lower upper sliding")
+    same(back.outsider, problem.outsider, "lower upper")
+
+
+@given(table=tables(), kind=st.sampled_from(["pandas", "polars", "pyarrow", "duckdb"]))
+def test_tables_as_frames(table: Table, kind: str) -> None:
+    frame = table_to_frame(table, like=kind)
+    names = [d.name for d in table.structure.dimensions]
+    back = table_from_frame(
+        frame, names, value="value", totals="given", decimals=table.decimals, counts=table.whole
+    )
+    same(back, table, "units decimals whole")
+    assert [back.name(c) for c in range(len(back))] == [table.name(c) for c in range(len(table))]
+    # Which is the total is known by its name alone.
+    assert sorted(map(sorted, equation_cells(back))) == sorted(map(sorted, equation_cells(table)))
+
+
+def equation_cells(table: Table) -> list[list[int]]:
+    return [cells.tolist() for cells, _, _ in table.equations]
+
+
+@given(table=tables())
+def test_a_table_linked_with_itself_is_itself(table: Table) -> None:
+    twice = link({"one": table, "two": table})
+    same(twice, table, "units decimals whole")
+    assert len(twice.equations) == len(table.equations)
+    for part in range(2):
+        assert table_to_frame(twice, part=part).equals(table_to_frame(table))
+
+
+@given(text=st.text(max_size=8))
+def test_escaping(text: str) -> None:
+    assert unescape(escape(text)) == text
+    escaped = escape(text)
+    assert escaped[:1] not in ("=", "@", "\t", "\r")
+
+
+def test_arrow_tables_come_back_unchanged() -> None:
+    table = Table.from_array([1, 2])
+    assert isinstance(table_to_frame(table), pa.Table)

@@ -1,0 +1,101 @@
+"""project.toml: one file, checked key by key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tacita.errors import FormatError, InputError
+from tacita.io import load_project, read_case
+from tacita.problem import Problem
+
+PROJECT = """[table]
+file = "cells.csv"
+by = { region = "nuts", size = "" }
+value = "turnover"
+count = "n"
+
+[hierarchies]
+nuts = { codes = ["N", "S"] }
+
+[rules]
+rule = "frequency(3)"
+
+[cost]
+by = "unit"
+
+[protect]
+method = "suppression"
+must_publish = [{ region = "N" }]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    cells = "region,size,turnover,n\nN,a,10,1\nN,b,20,5\nS,a,30,6\nS,b,40,7\n"
+    (tmp_path / "cells.csv").write_text(cells)
+    (tmp_path / "project.toml").write_text(PROJECT)
+    return tmp_path
+
+
+def test_a_project_is_a_problem(folder: Path) -> None:
+    problem = read_case(folder / "project.toml")
+    assert isinstance(problem, Problem)
+    table = problem.table
+    assert problem.sensitive.tolist() == [table.find("N", "a")]
+    assert problem.cost.tolist() == [1.0] * 9
+    assert problem.must_publish[table.find("N", "Total")]
+    assert load_project(folder / "project.toml").protect.method == "suppression"
+
+
+def test_microdata_and_linked_tables(folder: Path) -> None:
+    records = "region,size,kind,turnover\n" + "".join(
+        f"{r},{s},{k},{v}\n"
+        for v, (r, s, k) in enumerate([("N", "a", "x"), ("S", "b", "y"), ("N", "b", "x")], 1)
+    )
+    (folder / "firms.csv").write_text(records)
+    text = """[tables.by_size]
+microdata = "firms.csv"
+by = ["region", "size"]
+value = "turnover"
+[tables.by_kind]
+microdata = "firms.csv"
+by = ["region", "kind"]
+value = "turnover"
+[rules]
+rule = "frequency(2)"
+"""
+    (folder / "project.toml").write_text(text)
+    problem = load_project(folder / "project.toml").problem()
+    assert [part.name for part in problem.table.structure.parts] == ["by_size", "by_kind"]
+    assert problem.table.values[problem.table.find(region="N")] == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("value =", "vlaue =", r"line 4: table\.vlaue: this key is unknown; did you mean 'value'\?"),
+        ('"turnover"', "7", r"line 4: table\.value: Input should be a valid string"),
+        ("[rules]", "[rulez]", r"line 10: rulez: this key is unknown; did you mean 'rules'\?"),
+        ("[table]", "[table", r"this is not TOML: .*line 1"),
+        ('file = "cells.csv"\n', "", r"line 1: table: give either file"),
+        ("[table]\nfile", "[t]\nfile", r"line 1: t: this key is unknown"),
+    ],
+)
+def test_faults_are_told_by_line_and_key(folder: Path, old: str, new: str, message: str) -> None:
+    assert old in PROJECT
+    (folder / "project.toml").write_text(PROJECT.replace(old, new))
+    with pytest.raises(FormatError, match=message):
+        load_project(folder / "project.toml")
+
+
+def test_what_is_missing_is_asked_for(folder: Path) -> None:
+    (folder / "project.toml").write_text(PROJECT.replace('rule = "frequency(3)"', ""))
+    with pytest.raises(InputError, match="nothing says which cells are sensitive"):
+        read_case(folder / "project.toml")
+    (folder / "project.toml").write_text(PROJECT.replace('"nuts"', '["nuts", "travel"]'))
+    with pytest.raises(InputError, match="there is no hierarchy 'travel'"):
+        read_case(folder / "project.toml")
+    with pytest.raises(FormatError, match="check the path"):
+        load_project(folder / "other.toml")

@@ -1,0 +1,202 @@
+"""Cases from files: columns told by name, and the formats of other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+import xlsxwriter
+
+from tacita.errors import FormatError, InputError, RuleError
+from tacita.frames import table_to_frame
+from tacita.hierarchy import Hierarchy
+from tacita.io import read_case, read_nchs, read_thesis, write_thesis
+from tacita.problem import Problem
+from tacita.table import Table
+
+CELLS = """cell_id,region,size,freq,value,max1,max2,cost,status,lb,ub,lpl,upl,spl
+0,Total,Total,9,100,30,20,100,s,0,200,0,0,0
+1,Total,a,5,60,30,20,60,s,0,200,0,0,0
+2,Total,b,4,40,20,10,40,s,0,200,0,0,0
+3,N,Total,5,50,30,10,50,s,0,200,0,0,0
+4,N,a,2,40,30,10,40,u,0,200,5,6,0
+5,N,b,3,10,5,3,10,z,0,200,0,0,0
+6,S,Total,4,50,20,20,50,s,0,200,0,0,0
+7,S,a,3,20,20,0,20,m,0,200,0,0,0
+8,S,b,1,30,20,10,30,s,0,200,0,0,0
+"""
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read_problem(path: Path, **options: object) -> Problem:
+    case = read_case(path, **options)
+    assert isinstance(case, Problem)
+    return case
+
+
+def read_table(path: Path, **options: object) -> Table:
+    case = read_case(path, **options)
+    assert isinstance(case, Table)
+    return case
+
+
+def test_columns_are_told_by_name(tmp_path: Path) -> None:
+    problem = read_problem(write(tmp_path / "cells.csv", CELLS))
+    table = problem.table
+    cell = table.find("N", "a")
+    assert [d.name for d in table.structure.dimensions] == ["region", "size"]
+    assert problem.sensitive.tolist() == [cell]
+    assert (problem.levels.lower[cell], problem.levels.upper[cell]) == (5, 6)
+    assert (problem.cost[cell], problem.outsider.upper[cell]) == (40, 200)
+    assert np.flatnonzero(problem.must_publish).tolist() == [table.find("N", "b")]
+    assert table.count is not None
+    assert table.count[cell] == 2
+    assert table.contributions is not None
+    assert table.contributions.values[cell].tolist() == [30, 10]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
+def test_all_formats_say_the_same(tmp_path: Path, ending: str) -> None:
+    rows = [line.split(",") for line in CELLS.splitlines()]
+    path = tmp_path / f"cells.{ending}"
+    typed = [[int(v) if v.isdigit() else v for v in row] for row in rows[1:]]
+    if ending == "csv":
+        write(path, CELLS.replace(",", ";"))
+    elif ending == "parquet":
+        columns = {name: [row[k] for row in typed] for k, name in enumerate(rows[0])}
+        pyarrow.parquet.write_table(pa.table(columns), path)
+    else:
+        with xlsxwriter.Workbook(str(path)) as book:
+            sheet = book.add_worksheet()
+            for r, row in enumerate([rows[0], *typed]):
+                sheet.write_row(r, 0, row)
+    problem = read_problem(path)
+    assert problem.table.values.tolist() == [100, 60, 40, 50, 40, 10, 50, 20, 30]
+    assert problem.levels.upper[problem.sensitive].tolist() == [6]
+
+
+def test_a_rule_and_a_hierarchy_make_a_problem_of_plain_cells(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "region,n\nn1,2\nn2,7\ns1,9\n")
+    tree = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
+    table = read_table(path, by={"region": tree})
+    assert table.values[table.find("N")] == 9
+    problem = read_problem(path, by={"region": tree}, rule="threshold(3)")
+    assert problem.sensitive.tolist() == [problem.table.find("n1")]
+    with pytest.raises(RuleError, match="there is no rule"):
+        read_case(path, by={"region": tree}, rule="treshold(3)")
+
+
+def test_status_without_levels_gets_a_share_of_the_value(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "r,value,status\na,10,U\nb,20,S\nc,0,u\n")
+    problem = read_problem(path, protection=25)
+    a, c = problem.table.find("a"), problem.table.find("c")
+    assert (problem.levels.lower[a], problem.levels.upper[a]) == (3, 3)
+    assert problem.levels.sliding[c] == 1
+    with pytest.raises(FormatError, match="status 'q' is unknown"):
+        read_case(write(tmp_path / "q.csv", "r,value,status\na,10,q\n"))
+
+
+def test_decimal_commas_encodings_and_blank_lines(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("\n".join(["région;wert", "Süd;1,5", "", "Ost;2,25", ""]).encode("cp1252"))
+    table = read_table(path, decimal=",", value="wert")
+    assert table.values[table.find("Süd")] == 1.5
+    assert table.decimals == 2
+
+
+def test_columns_that_cannot_be_told_are_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"which column holds the values\? Say value=, of year, amount"):
+        read_case(write(tmp_path / "a.csv", "r,year,amount\na,2001,5\n"))
+    years = read_table(write(tmp_path / "b.csv", "r,year,value\na,2001,5\na,2002,6\n"))
+    assert [d.name for d in years.structure.dimensions] == ["r", "year"]
+    with pytest.raises(FormatError, match="Name the dimensions with by="):
+        read_case(write(tmp_path / "c.csv", "r,share,value\na,0.5,5\n"))
+    aside = read_table(write(tmp_path / "c.csv", "r,share,value\na,0.5,5\n"), by=["r"])
+    assert len(aside.structure.dimensions) == 1
+
+
+def test_a_formula_in_a_code_comes_back_as_text(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path / "t.csv", "r,value\n'=a,1\nb,2\n"))
+    assert table.find("=a") >= 0
+
+
+def test_nchs_input_is_lines_of_numbers_without_totals(tmp_path: Path) -> None:
+    table = read_nchs(write(tmp_path / "t.txt", "1 2 3\n4 5 6\n\n"))
+    assert len(table) == 12
+    assert table.values[table.find("Total", "Total")] == 21
+    assert table.values[table.find("2", "3")] == 6
+    assert isinstance(read_case(tmp_path / "t.txt"), Table)
+    with pytest.raises(FormatError, match=r"line 2: 2 numbers where line 1 has 3"):
+        read_nchs(write(tmp_path / "t.txt", "1 2 3\n4 5\n"))
+
+
+def test_thesis_files_count_positions_row_by_row_from_one(tmp_path: Path) -> None:
+    write(tmp_path / "A.txt", "10,15,11,9\n8,10,12,15\n10,12,11,13\n")
+    write(tmp_path / "PSC.txt", "1,12\n")
+    write(tmp_path / "VSC.txt", "3,5\n")
+    problem = read_thesis(tmp_path)
+    first, last = problem.table.find("1", "1"), problem.table.find("3", "4")
+    assert sorted(problem.sensitive.tolist()) == sorted([first, last])
+    assert (problem.table.values[last], problem.levels.upper[last], problem.levels.lower[last]) == (13, 5, 5)
+    assert read_thesis(tmp_path, lower="none").levels.lower[last] == 0
+    (tmp_path / "copy").mkdir()
+    write_thesis(problem, tmp_path / "copy")
+    for name in ("A.txt", "PSC.txt", "VSC.txt"):
+        assert (tmp_path / "copy" / name).read_text() == (tmp_path / name).read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("A.txt", "1,2\n3\n", "line 2: 1 numbers"),
+        ("A.txt", "1,x\n", "line 1: something is not a number"),
+        ("PSC.txt", "0\n", "whole numbers from 1 to 4"),
+        ("PSC.txt", "1,1\n", "levels for 2 positions"),
+        ("VSC.txt", "", "is empty"),
+    ],
+)
+def test_thesis_files_with_faults(tmp_path: Path, name: str, text: str, message: str) -> None:
+    for good, content in (("A.txt", "1,2\n3,4\n"), ("PSC.txt", "1\n"), ("VSC.txt", "1\n")):
+        write(tmp_path / good, content)
+    write(tmp_path / name, text)
+    with pytest.raises(FormatError, match=message):
+        read_thesis(tmp_path)
+
+
+def test_unknown_endings_and_options(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="no such file"):
+        read_case(tmp_path / "none.csv")
+    with pytest.raises(FormatError, match=r"ending '\.doc'"):
+        read_case(write(tmp_path / "x.doc", ""))
+    with pytest.raises(InputError, match="has no option 'by'"):
+        read_case(write(tmp_path / "x.jj", ""), by=["r"])
+
+
+def test_a_table_frame_is_a_table_file(tmp_path: Path) -> None:
+    table = Table.from_array([[1, 2], [3, 4]])
+    pyarrow.parquet.write_table(table_to_frame(table), tmp_path / "t.parquet")
+    back = read_table(tmp_path / "t.parquet")
+    assert back.units.tolist() == table.units.tolist()
+    assert len(back.equations) == len(table.equations)
+
+
+def test_workbooks_with_faults(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    with pytest.raises(FormatError, match="cannot be read as a workbook"):
+        read_case(write(path, "no workbook"))
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("data")
+        sheet.write_row(0, 0, ["r", "value"])
+        sheet.write_row(1, 0, ["a", 5])
+        sheet.write_row(3, 0, ["b", "many"])
+    with pytest.raises(InputError, match=r"sheet 'data', row 4, column 'value': 'many' is not a number"):
+        read_case(path, value="value")
+    with pytest.raises(FormatError, match="no sheet 'other'; there are data"):
+        read_case(path, sheet="other")
