@@ -118,8 +118,8 @@ class ReleaseOptions:
         float | None, typer.Option(help="The release is adjusted; the truth is announced to be this near.")
     ] = None
     absent: Annotated[
-        bool, typer.Option("--absent-hidden", help="Cells that the release does not list are hidden.")
-    ] = False
+        str, typer.Option(help="Cells that the release does not list: 'refuse' it, or they are 'suppressed'.")
+    ] = "refuse"
 
 
 def load_case(path: Path, options: TableOptions, rules: str | None = None) -> Problem | Table:
@@ -227,7 +227,7 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
         problem.table,
         base=options.base,
         radius=options.radius,
-        absent="suppressed" if options.absent else "refuse",
+        absent=options.absent,
         decimal=decimal,
     )
 

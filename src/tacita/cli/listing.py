@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tacita.table import Table
 
 FORMATS = (".csv", ".parquet", ".xlsx")
+MOST_ROWS = 2**20
 
 
 def write_listing(table: Table, path: Path, problem: Problem | None = None) -> Path:
@@ -106,6 +107,10 @@ def _write_parquet(path: Path, columns: dict[str, Any]) -> Path:
 def _write_excel(path: Path, columns: dict[str, list[Any]]) -> Path:
     import xlsxwriter
 
+    if len(next(iter(columns.values()))) >= MOST_ROWS:
+        raise InputError(
+            f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
+        )
     with (
         replacing(path) as temporary,
         xlsxwriter.Workbook(temporary, {"strings_to_formulas": False, "strings_to_urls": False}) as book,

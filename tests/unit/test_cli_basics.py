@@ -1,0 +1,163 @@
+"""The command line as people meet it: help, errors, Ctrl-C, doctor, demo."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tacita import __version__
+from tacita.cli import app, main
+from tacita.cli.effort import Effort, carry_out, known_so_far
+from tacita.methods import method_names
+from tacita.run import Event, Run
+
+VERBS = ("demo", "tabulate", "assess", "protect", "audit", "verify", "convert", "doctor", "generate")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"tacita {__version__}\n"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb, "--help"]) == 0
+    assert f"tacita {verb}" in capsys.readouterr().out
+
+
+def test_help_of_the_verbs_loads_nothing_heavy() -> None:
+    """Except for protect, whose help looks up the methods."""
+    light = [verb for verb in VERBS if verb != "protect"]
+    program = (
+        "import sys\nfrom tacita.cli import main\n"
+        f"for verb in {light!r}:\n    assert main([verb, '--help']) == 0\n"
+        "heavy = {'numpy', 'scipy', 'highspy', 'duckdb', 'narwhals', 'pandas', 'polars', 'pyarrow'}\n"
+        "sys.exit(', '.join(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_no_other_verbs() -> None:
+    names = {command.name for command in app.registered_commands} | {
+        group.name for group in app.registered_groups
+    }
+    assert names == set(VERBS)
+
+
+def test_protect_help_lists_the_methods_and_their_options(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["protect", "--help"])
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in method_names())
+    for name in method_names():
+        assert main(["protect", "--method", name, "--help-options", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["method"] == name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["audit"], "CASE"),
+        (["audit", "a", "b", "--frobnicate"], "--frobnicate"),
+        (["nonsense"], "nonsense"),
+        (["protect", "nothing.jj"], "nothing.jj"),
+        (["protect"], "CASE"),
+        (["protect", "x.jj", "--method", "supression"], "suppression"),
+        (["protect", "x.jj", "--option", "cleanup"], "NAME=VALUE"),
+        (["generate", "table", "--out", "x.csv", "--shape", "two"], "two"),
+        (["tabulate", "records.csv"], "--by"),
+    ],
+)
+def test_an_error_is_one_message_on_stderr_and_exit_1(
+    arguments: list[str],
+    named: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert named in said.err
+    assert "Traceback" not in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_answers_errors_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["assess", "nothing.jj", "--json"]) == 1
+    assert "nothing.jj" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["assess", "nothing.jj", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_first_ctrl_c_keeps_the_best_so_far(capsys: pytest.CaptureFixture[str]) -> None:
+    def work(run: Run) -> str:
+        for _ in range(500):
+            if run.over:
+                return "best so far"
+            time.sleep(0.01)
+        return "never asked to stop"
+
+    before = signal.getsignal(signal.SIGINT)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    assert carry_out(work, Effort()) == "best so far"
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "stopping" in capsys.readouterr().err
+
+
+def test_second_ctrl_c_gives_up() -> None:
+    release = threading.Event()
+    for delay in (0.2, 0.5):
+        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(lambda run: release.wait(10), Effort())
+    release.set()
+
+
+def test_effort_reaches_the_run() -> None:
+    run = carry_out(lambda run: run, Effort(seed=7, workers=2), time_limit=5.0)
+    assert (run.seed, run.time_limit) == (7, 5.0)
+    assert carry_out(lambda run: list(run.map(lambda x: x * x, [1, 2, 3])), Effort(workers=2)) == [1, 4, 9]
+
+
+def test_progress_tells_incumbent_bound_and_gap() -> None:
+    assert known_so_far(Event("search", incumbent=120.0, bound=90.0)) == "loss 120, bound 90, gap 25.00%"
+    assert known_so_far(Event("search")) == ""
+
+
+def test_doctor_finds_this_installation_well(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["well"]
+    assert {"python", "highspy", "solver", "temporary files"} <= {check["name"] for check in said["checks"]}
+
+
+def test_demo_goes_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "demo"
+    assert main(["demo", "--out", str(out)]) == 0
+    told = capsys.readouterr().out
+    assert "all proven" in told
+    assert "■" in told
+    assert "▲" in told
+    assert sorted(path.name for path in out.iterdir()) == ["internal", "release.csv", "release.xlsx"]
+    internal = out / "internal"
+    assert {"audit.json", "certificate.json", "report.html", "project.toml"} <= {
+        p.name for p in internal.iterdir()
+    }
+    # The project file in it says the same once more.
+    assert main(["verify", str(internal / "project.toml"), str(out), str(internal / "certificate.json")]) == 0
+    assert main(["protect", str(internal / "project.toml")]) == 0
+    assert (internal / "again" / "release.csv").read_bytes() == (out / "release.csv").read_bytes()

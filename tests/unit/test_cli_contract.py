@@ -1,0 +1,244 @@
+"""What scripts rely on: the JSON of protect, audit and verify, the files they write, the exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from tacita.cli import main
+from tacita.errors import InfeasibleError
+from tacita.methods import method as registry
+from tacita.outcome import Outcome, Status
+from tacita.release import Release
+
+# The 4 x 4 table of Salazar, Figure 2, totals last; the cell of value 22 is sensitive.
+GRID = np.array([[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]])
+SENSITIVE = 6
+CORNERS = (4, 6, 8, 10)
+
+
+def write_jj(path: Path, grid: np.ndarray = GRID, lower: int = 3, upper: int = 3) -> Path:
+    values = grid.ravel()
+    lines = ["0", str(values.size)]
+    for cell, value in enumerate(values):
+        levels = f"{lower} {upper} 0" if cell == SENSITIVE else "0 0 0"
+        lines.append(
+            f"{cell} {value} {value} {'u' if cell == SENSITIVE else 's'} 0 1000000000000000 {levels}"
+        )
+    index = np.arange(16).reshape(4, 4)
+    families = [*index, *index.T]
+    lines.append(str(len(families)))
+    for family in families:
+        members = " ".join(f"{cell} ({1 if k < 3 else -1})" for k, cell in enumerate(family))
+        lines.append(f"0 4 : {members}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def write_release(path: Path, hidden: tuple[int, ...], grid: np.ndarray = GRID) -> Path:
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["cell", "mark", "low", "high", "value"])
+        for cell, value in enumerate(grid.ravel()):
+            rows.writerow(
+                [cell, "suppressed", "", "", ""] if cell in hidden else [cell, "published", *[value] * 3]
+            )
+    return path
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    return write_jj(tmp_path / "case.jj")
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, dict[str, Any]]:
+    """Exit code and the one JSON object on stdout."""
+    code = main([*map(str, arguments), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_protect_prints_the_object_and_writes_the_folders(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    code, said = answer(
+        capsys, "protect", case, "--method", "suppression", "--option", "cleanup=yes", "--out", out
+    )
+    assert code == 0
+    assert list(said) == [
+        *("method", "options", "status", "loss", "bound", "gap", "seconds"),
+        *("cells", "sensitive", "changed", "changed_value", "audit"),
+    ]
+    assert (said["method"], said["options"]["cleanup"]) == ("suppression", True)
+    assert said["status"] in ("optimal", "feasible")
+    assert (said["cells"], said["sensitive"]) == (16, 1)
+    assert said["audit"] == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0}
+    rows = list(csv.DictReader((out / "release.csv").open()))
+    hidden = [int(row["cell"]) for row in rows if row["mark"] == "suppressed"]
+    assert SENSITIVE in hidden
+    assert said["changed"] == len(hidden)
+    assert said["changed_value"] == said["loss"] == GRID.ravel()[hidden].sum()
+    assert said["bound"] <= said["loss"]
+    assert all(row["low"] == row["high"] == row["value"] == "" for row in rows if int(row["cell"]) in hidden)
+    assert sorted(path.name for path in out.iterdir()) == ["internal", "release.csv"]
+    assert sorted(path.name for path in (out / "internal").iterdir()) == ["audit.json", "certificate.json"]
+
+
+def test_audit_of_a_safe_release_and_its_intervals(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = write_release(tmp_path / "mine.csv", CORNERS)
+    code, said = answer(capsys, "audit", case, release, "--intervals")
+    assert code == 0
+    intervals = said.pop("intervals")
+    assert said == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0}
+    # Salazar, Figure 2: the attacker finds [5, 30].
+    assert {"cell": SENSITIVE, "low": 5, "high": 30} in intervals
+    assert [entry["cell"] for entry in intervals] == list(CORNERS)
+
+
+def test_audit_of_an_unsafe_release_exits_2_and_certifies_nothing(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = write_release(tmp_path / "mine.csv", (SENSITIVE, 7))
+    code, said = answer(capsys, "audit", case, release, "--out", tmp_path / "out")
+    assert code == 2
+    assert said == {"safe": False, "checked": 1, "proven": 0, "unsafe": 1, "exact": 1}
+    assert [p.name for p in (tmp_path / "out" / "internal").iterdir()] == ["audit.json"]
+    record = json.loads((tmp_path / "out" / "internal" / "audit.json").read_text())
+    assert record["findings"][0]["cell"] == SENSITIVE
+    assert "exact disclosure" in record["findings"][0]["verdict"]
+
+
+def test_human_audit_names_cells_and_shows_values_only_on_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = GRID * 1009
+    case = write_jj(tmp_path / "case.jj", grid)
+    release = write_release(tmp_path / "mine.csv", (SENSITIVE,), grid)
+    assert main(["audit", str(case), str(release)]) == 2
+    discreet = capsys.readouterr()
+    assert "cell 6" in discreet.out
+    assert "NOT SAFE" in discreet.out
+    assert str(22 * 1009) not in discreet.out + discreet.err
+    assert main(["audit", str(case), str(release), "--show-values"]) == 2
+    assert str(22 * 1009) in capsys.readouterr().out
+
+
+def test_verify_accepts_its_own_and_refuses_all_others(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    main(["protect", str(case), "--out", str(out)])
+    certificate = out / "internal" / "certificate.json"
+    capsys.readouterr()
+    assert answer(capsys, "verify", case, out, certificate) == (
+        0,
+        {"verified": True, "pairs": 1, "cells": 16},
+    )
+    other_levels = write_jj(tmp_path / "levels.jj", upper=4)
+    other_release = write_release(tmp_path / "other.csv", (*CORNERS, 0, 3, 12, 15))
+    text = certificate.read_text()
+    truncated, forged = tmp_path / "truncated.json", tmp_path / "forged.json"
+    truncated.write_text(text[: len(text) // 2])
+    forged.write_text(
+        text.replace('"upper"', '"upper" ').replace("[22,", "[21,").replace('"digest":"', '"digest":"0')
+    )
+    for arguments in (
+        (other_levels, out, certificate),
+        (case, other_release, certificate),
+        (case, out, truncated),
+        (case, out, forged),
+    ):
+        code, said = answer(capsys, "verify", *arguments)
+        assert (code, said["verified"]) == (2, False)
+        assert said["reason"]
+
+
+def test_rounded_release_made_elsewhere(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rounded = tmp_path / "rounded.csv"
+    grid = np.array([[20, 50, 10, 80], [10, 20, 20, 50], [15, 30, 15, 60], [45, 100, 45, 190]])
+    rows = "\n".join(f"{cell},{value}" for cell, value in enumerate(grid.ravel()))
+    rounded.write_text(f"cell,value\n{rows}\n")
+    code, said = answer(capsys, "audit", case, rounded, "--base", "5", "--intervals")
+    assert (code, said["checked"]) == (0, 1)
+    low, high = next((i["low"], i["high"]) for i in said["intervals"] if i["cell"] == SENSITIVE)
+    assert 15 <= low <= 22 - 3
+    assert 22 + 3 <= high <= 25
+    assert main(["audit", str(case), str(rounded)]) == 1
+    assert "base=" in capsys.readouterr().err
+
+
+@dataclass(frozen=True)
+class Careless:
+    """Hides what is sensitive and nothing else."""
+
+    name: ClassVar[str] = "careless"
+
+    def protect(self, problem: Any, run: Any = None) -> Release:
+        outcome = Outcome(Status.OPTIMAL, 22.0, 22.0)
+        return Release.suppress(problem.table, problem.levels.sensitive, outcome=outcome)
+
+
+@dataclass(frozen=True)
+class Hopeless:
+    """Never finds anything."""
+
+    name: ClassVar[str] = "hopeless"
+
+    def protect(self, problem: Any, run: Any = None) -> Release:
+        raise InfeasibleError("no pattern protects (cell 6): widen the attacker's bounds")
+
+
+@pytest.fixture
+def methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("methods_of_this_test")
+    monkeypatch.setattr(module, "Careless", Careless, raising=False)
+    monkeypatch.setattr(module, "Hopeless", Hopeless, raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    known = {"careless": f"{module.__name__}:Careless", "hopeless": f"{module.__name__}:Hopeless"}
+    monkeypatch.setattr(registry, "METHODS", {**registry.METHODS, **known})
+
+
+@pytest.mark.usefixtures("methods")
+def test_a_release_that_fails_its_audit_is_not_written(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = answer(capsys, "protect", case, "--method", "careless", "--out", tmp_path / "out")
+    assert code == 2
+    assert said["audit"] == {"safe": False, "checked": 1, "proven": 0, "unsafe": 1, "exact": 1}
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["internal"]
+    assert [p.name for p in (tmp_path / "out" / "internal").iterdir()] == ["audit.json"]
+
+
+@pytest.mark.usefixtures("methods")
+def test_infeasible_is_an_answer_with_nulls_and_exit_1(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = answer(capsys, "protect", case, "--method", "hopeless", "--out", tmp_path / "out")
+    assert (code, said["status"], said["cells"], said["sensitive"]) == (1, "infeasible", 16, 1)
+    assert {said[key] for key in ("loss", "bound", "gap", "seconds", "changed", "changed_value")} == {None}
+    assert said["audit"] is None
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_published_file_holds_a_hidden_value(tmp_path: Path) -> None:
+    grid = GRID * 1_000_003
+    case = write_jj(tmp_path / "case.jj", grid)
+    out = tmp_path / "out"
+    assert main(["protect", str(case), "--out", str(out)]) == 0
+    rows = list(csv.DictReader((out / "release.csv").open()))
+    hidden = {str(grid.ravel()[int(row["cell"])]) for row in rows if row["mark"] != "published"}
+    written = {field for row in rows for name, field in row.items() if name != "cell"}
+    assert hidden
+    assert not hidden & written

@@ -1,0 +1,180 @@
+"""Pictures of a release: what is shown where, and that nothing hidden and nothing from outside is in them."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tacita.audit import Audit, audit
+from tacita.hierarchy import Hierarchy
+from tacita.levels import Levels
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.report.html import report_page
+from tacita.report.picture import KINDS, crosstab, kinds, shown_text
+from tacita.report.record import audit_object, audit_record
+from tacita.report.terminal import crosstab_table, findings_table, legend, verdict_line
+from tacita.table import Table
+
+VALUES = [[20111, 50222, 10333], [8444, 19555, 22666], [17777, 32888, 12999]]
+SENSITIVE = ("2", "3")
+SQUARE = (("2", "1"), ("2", "3"), ("3", "1"), ("3", "3"))
+
+
+@pytest.fixture
+def problem() -> Problem:
+    table = Table.from_array(VALUES)
+    sensitive = np.zeros(len(table), dtype=bool)
+    sensitive[table.find(*SENSITIVE)] = True
+    return Problem(table, Levels.of(sensitive, np.where(sensitive, 300, 0)))
+
+
+def audited(problem: Problem, hidden: tuple[tuple[str, str], ...]) -> Audit:
+    cells = np.array([problem.table.find(*codes) for codes in hidden])
+    return audit(problem, Release.suppress(problem.table, cells))
+
+
+def drawn(*parts: object, width: int = 100) -> str:
+    console = Console(width=width, record=True, file=None, force_terminal=False)
+    with console.capture() as capture:
+        for part in parts:
+            console.print(part)
+    return capture.get()
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and all text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attributes)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_kinds_tell_sensitive_other_and_exposed_apart(problem: Problem) -> None:
+    table, sensitive = problem.table, problem.levels.sensitive
+    hidden = kinds(audited(problem, SQUARE).release, sensitive)
+    assert KINDS[hidden[table.find(*SENSITIVE)]] == "sensitive"
+    assert KINDS[hidden[table.find("3", "1")]] == "other"
+    assert KINDS[hidden[table.find("1", "1")]] == "published"
+    assert (
+        KINDS[kinds(audited(problem, (("1", "1"),)).release, sensitive)[table.find(*SENSITIVE)]] == "exposed"
+    )
+
+
+def test_shown_text_of_each_kind_of_mark() -> None:
+    table = Table.from_array([[12345.5, 2], [3, 4]])
+    cell = table.find("1", "1")
+    mask = np.arange(len(table)) == cell
+    assert shown_text(Release.suppress(table, mask), cell) == ""
+    assert shown_text(Release.suppress(table, ~mask), cell) == "12\u202f345.5"
+    low, high = np.full(len(table), 120000), np.full(len(table), 130000)
+    assert shown_text(Release.intervals(table, mask, low, high), cell) == "12\u202f000…13\u202f000"
+
+
+def test_crosstab_follows_the_classification_and_leaves_empty_cells_empty() -> None:
+    import pyarrow as pa
+
+    tree = Hierarchy.from_dict({"N": ["N1", "N2"], "S": ["S1", "S2"]})
+    rows = pa.table({"region": ["N1", "N2", "S1", "S2"], "sex": ["f", "m", "f", "m"], "value": [1, 2, 3, 4]})
+    table = Table.from_frame(rows, {"region": tree, "sex": None}, value="value")
+    picture = crosstab(table.structure)
+    assert picture is not None
+    assert [(line.code, line.depth) for line in picture.rows] == [
+        *(("Total", 0), ("N", 1), ("N1", 2), ("N2", 2)),
+        *(("S", 1), ("S1", 2), ("S2", 2)),
+    ]
+    assert [line.code for line in picture.columns] == ["Total", "f", "m"]
+    assert table.units[picture.cells[0]].tolist() == [10, 4, 6]
+    assert picture.cells[2, 2] == -1
+
+
+def test_crosstab_of_many_codes_keeps_whole_upper_levels() -> None:
+    tree = Hierarchy.from_dict({f"G{g}": [f"G{g}.{k}" for k in range(5)] for g in range(4)})
+    import pyarrow as pa
+
+    rows = pa.table({"g": list(tree.leaves), "value": [1] * 20})
+    picture = crosstab(Table.from_frame(rows, {"g": tree}, value="value").structure, most_rows=10)
+    assert picture is not None
+    assert [line.code for line in picture.rows] == ["Total", "G0", "G1", "G2", "G3"]
+    assert "upper levels" in picture.about
+
+
+def test_page_is_well_formed_and_self_contained(problem: Problem) -> None:
+    found = audited(problem, SQUARE)
+    page = Page(report_page(problem, found.release, found, "A <title> & more", ["How it came about."]))
+    assert page.open == []
+    assert "A <title> & more" in page.text
+    assert "How it came about." in page.text
+    names = {tag for tag, _ in page.tags}
+    assert not names & {"script", "link", "img", "iframe", "object"}
+    assert "svg" in names
+    for _, attributes in page.tags:
+        assert not {"src", "href", "onclick", "onload"} & set(attributes)
+
+
+def test_no_picture_holds_a_hidden_value(problem: Problem) -> None:
+    found = audited(problem, SQUARE)
+    sensitive = problem.levels.sensitive
+    page = report_page(problem, found.release, found, "t")
+    shown = drawn(crosstab_table(found.release, sensitive, 100), legend(found.release, sensitive))
+    for text in (page, shown):
+        digits = text.replace("\u202f", "")
+        for row, column in SQUARE:
+            assert str(VALUES[int(row) - 1][int(column) - 1]) not in digits
+        assert str(VALUES[0][0]) in digits
+        assert "■" in text
+        assert "▲" in text
+    record = str(audit_record(found))
+    assert "22666" not in record
+
+
+def test_unsafe_page_says_so_with_cell_and_attacker(problem: Problem) -> None:
+    found = audited(problem, (SENSITIVE,))
+    page = Page(report_page(problem, found.release, found, "t"))
+    assert "Not safe" in page.text
+    assert problem.table.name(problem.table.find(*SENSITIVE)) in page.text
+    assert "exact disclosure" in page.text
+    shown = drawn(
+        findings_table(problem, found.findings(only_unsafe=True), show_values=False), verdict_line(found)
+    )
+    assert "NOT SAFE" in shown
+    assert "22666" not in shown
+    assert "22666" in drawn(findings_table(problem, found.findings(only_unsafe=True), show_values=True))
+    assert audit_object(found) == {"safe": False, "checked": 1, "proven": 0, "unsafe": 1, "exact": 1}
+
+
+def test_narrow_terminal_gets_fewer_columns_and_is_told(problem: Problem) -> None:
+    release = audited(problem, SQUARE).release
+    shown = drawn(crosstab_table(release, problem.levels.sensitive, 40), width=40)
+    assert "more columns do not fit" in shown
+    assert "…" not in shown
+
+
+def test_tables_without_dimensions_are_drawn_as_squares(problem: Problem) -> None:
+    from dataclasses import replace
+
+    table = problem.table
+    bare = replace(table.structure, dimensions=(), labels=tuple(map(str, range(len(table)))), parts=())
+    same = Problem(replace(table, structure=bare), problem.levels)
+    found = audit(same, Release.suppress(same.table, same.sensitive))
+    page = Page(report_page(same, found.release, found, "t"))
+    squares = [a for tag, a in page.tags if tag == "rect" and a.get("width") == "8"]
+    assert len(squares) == len(table)
+    assert crosstab_table(found.release, same.levels.sensitive, 100) is None
