@@ -198,20 +198,20 @@ def _equations(
     stacked = Equations.stack([own, between], n)
     broken = np.zeros(len(stacked), dtype=bool)
     broken[len(own) :] = between.residuals(units) != 0
-    trivial = np.array(
-        [_says_nothing(stacked, j) for j in range(len(own))] + [False] * len(between), dtype=bool
-    )
-    kept = _pick(stacked, ~(stacked.duplicates | broken | trivial))
+    kept = _pick(stacked, ~(stacked.duplicates | broken | _says_nothing(stacked)))
     notes = []
     if broken.any():
         notes.append(f"{int(broken.sum()):,} sums between tables lack some of their parts: they bind nothing")
     return kept, notes
 
 
-def _says_nothing(equations: Equations, j: int) -> bool:
-    """``-a + a = 0``: total and only part have become one cell."""
-    cells, _, _ = equations.row(j)
-    return bool(cells.size == 2 and cells[0] == cells[1])
+def _says_nothing(equations: Equations) -> Mask:
+    """True for ``-a + a = 0``: total and only part have become one cell."""
+    nothing = np.zeros(len(equations), dtype=bool)
+    pairs = np.flatnonzero(np.diff(equations.starts) == 2)
+    first = equations.starts[pairs]
+    nothing[pairs] = equations.cells[first] == equations.cells[first + 1]
+    return nothing
 
 
 def _pick(equations: Equations, keep: Mask) -> Equations:

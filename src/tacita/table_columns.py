@@ -32,13 +32,22 @@ Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | None"
 Totals: TypeAlias = Literal["auto", "given", "compute"]
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Named columns; ``place(row)`` says where a row stands, ``decimal`` is the decimal sign in text."""
+    """Named columns; ``place(row)`` says where a row stands, ``decimal`` is the decimal sign in text.
+
+    ``notes`` are remarks on how the columns were read; they go on to the table.
+    """
 
     data: pa.Table
     place: Callable[[int], str] = lambda row: f"row {row + 1}"
     decimal: str = "."
+    notes: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -81,7 +90,7 @@ class Columns:
         """A column as int64 or float64, and where it is missing (the number is zero there)."""
         column = self.column(name)
         kind = column.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if is_text(kind):
             column = self._parsed(name, column)
         elif pa.types.is_decimal(kind) or pa.types.is_floating(kind):
             column = column.cast(pa.float64())
@@ -100,7 +109,7 @@ class Columns:
         return values, missing
 
     def _parsed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        written = pc.utf8_trim_whitespace(column)
+        written = pc.utf8_trim_whitespace(column.cast(pa.string()))
         nothing = pc.is_in(pc.utf8_lower(written), value_set=pa.array(["", "nan", "na", "null"]))
         written = pc.if_else(nothing, pa.scalar(None, pa.string()), written)
         plain = pc.replace_substring(written, ",", ".") if self.decimal == "," else written
@@ -187,6 +196,7 @@ def table_from_columns(
         columns=carried,
         contributions=_largest(source, largest, table, rows, compute) if largest else None,
         structural=_flags(source, structural, rows, len(table)) if structural is not None else None,
+        notes=(*source.notes, *table.notes),
     )
 
 
@@ -259,7 +269,7 @@ def _whole_numbers(source: Columns, name: str) -> Units:
 def _carry(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
     """A column per cell: NaN, or empty text, for cells that no row is given for."""
     kind = source.column(name).type
-    if pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if pa.types.is_boolean(kind) or is_text(kind):
         texts = source.column(name).cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
         result: NDArray[Any] = np.full(n, "", dtype=object)
         result[rows] = texts
@@ -272,7 +282,7 @@ def _carry(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArr
 
 def _flags(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> Mask:
     column = source.column(name)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if is_text(column.type):
         yes = pc.is_in(pc.utf8_lower(column), value_set=pa.array(["true", "1", "yes", "y"]))
     else:
         yes = column.cast(pa.bool_())

@@ -15,7 +15,9 @@ from tacita import audit as audits
 from tacita.errors import FormatError, InputError, ReleaseError, UnsafeError
 from tacita.frames import table_from_frame
 from tacita.hierarchy import Hierarchy
-from tacita.io import read_release, write_nchs, write_release
+from tacita.io import read_release, write_release
+from tacita.io.excel import BLUE, RED
+from tacita.io.nchs import write_nchs
 from tacita.io.published import parse_published
 from tacita.levels import Levels
 from tacita.linked import link
@@ -287,3 +289,23 @@ def test_codes_of_one_cell_are_all_listed(tmp_path: Path) -> None:
     assert "N,suppressed" in text
     assert "n1,suppressed" in text
     assert same(read_release(tmp_path / "r.csv", table), release)
+
+
+def test_workbooks_tell_status_in_colour_and_in_words(tmp_path: Path) -> None:
+    path = write_release(release_of(secret_table()), tmp_path / "r.xlsx", unaudited="=because")
+    with zipfile.ZipFile(path) as archive:
+        styles = archive.read("xl/styles.xml").decode()
+        words = archive.read("xl/sharedStrings.xml").decode()
+        sheets = "".join(
+            archive.read(n).decode() for n in archive.namelist() if n.startswith("xl/worksheets/sheet")
+        )
+    assert BLUE.removeprefix("#") in styles
+    assert RED.removeprefix("#") in styles
+    assert "x (primary)" in words
+    assert "x (secondary)" in words
+    assert ">'=c<" in words
+    assert ">'=because<" in words
+    assert "<f>" not in sheets
+    crosstab = read_release(path, secret_table(), sheet="crosstab")
+    assert same(crosstab, release_of(secret_table()))
+    assert crosstab.primary.sum() == 1

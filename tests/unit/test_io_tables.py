@@ -200,3 +200,17 @@ def test_workbooks_with_faults(tmp_path: Path) -> None:
         read_case(path, value="value")
     with pytest.raises(FormatError, match="no sheet 'other'; there are data"):
         read_case(path, sheet="other")
+
+
+def test_a_folder_is_the_thesis_files_and_guessed_encodings_are_noted(tmp_path: Path) -> None:
+    for name, content in (("A.txt", "1,2\n3,4\n"), ("PSC.txt", "1\n"), ("VSC.txt", "1\n")):
+        write(tmp_path / name, content)
+    assert len(read_problem(tmp_path).table) == 9
+    (tmp_path / "t.csv").write_bytes("r,value\r\nSüd,1\r\nOst,2\r\n".encode("cp1252"))
+    assert any("cp1252" in note for note in read_table(tmp_path / "t.csv").notes)
+
+
+def test_given_decimals_of_a_jj_file_are_kept(tmp_path: Path) -> None:
+    text = "0\n2\n0 1.5 1 u 0 9 0.125 0.125 0\n1 1.5 1 s 0 9 0 0 0\n1\n0 2 : 0 (1) 1 (-1)\n"
+    problem = read_problem(write(tmp_path / "c.jj", text), decimals=1)
+    assert (problem.table.decimals, problem.levels.upper[0]) == (1, 2)

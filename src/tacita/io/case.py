@@ -21,23 +21,28 @@ from tacita.io.columns import FORMATS, read_columns
 from tacita.io.jj import read_jj
 from tacita.io.marks import Marks, outsider_from_marks, problem_from_marks
 from tacita.io.nchs import read_nchs
+from tacita.io.petrenko import read_thesis
 from tacita.io.roles import NUMERIC, Roles, find_roles
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import Rule, parse_rule
 from tacita.table import Table
-from tacita.table_columns import Columns, Spec, Totals, table_from_columns
+from tacita.table_columns import Columns, Spec, Totals, is_text, table_from_columns
 
 
 def read_case(path: str | os.PathLike[str], **options: Any) -> Problem | Table:
     """A problem, or a table where the file says nothing of what is sensitive.
 
     Options are those of :func:`read_jj` for ``.jj``, of :func:`read_nchs` for ``.txt`` and ``.dat``, of
-    :func:`read_table_file` for CSV, Parquet and Excel; a ``project.toml`` takes none.
+    :func:`read_table_file` for CSV, Parquet and Excel, of :func:`read_thesis` for a folder; ``project.toml``
+    takes none.
     """
     suffix = Path(path).suffix.lower()
     if not Path(path).exists():
         raise FormatError(f"{path}: there is no such file; check the path")
+    if Path(path).is_dir():
+        _refuse_options(path, options, ("lower",))
+        return read_thesis(path, **options)
     if suffix == ".toml":
         from tacita.io.project import load_project
 
@@ -166,7 +171,7 @@ def _with_numbers(source: Columns, names: Sequence[str]) -> Columns:
     """The same columns where those named hold numbers instead of text, if they can."""
     data = source.data
     for name in names:
-        if pa.types.is_string(source.column(name).type):
+        if is_text(source.column(name).type):
             numbers, missing = source.numbers(name)
             data = data.set_column(data.column_names.index(name), name, pa.array(numbers, mask=missing))
     return replace(source, data=data)

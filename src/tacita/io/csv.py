@@ -38,8 +38,8 @@ def read_csv(
 
     from tacita.table_columns import Columns
 
-    data = _utf8(path, encoding)
-    header_line = data.split(b"\n", 1)[0].decode("utf-8").rstrip("\r")
+    data, notes = _utf8(path, encoding)
+    header_line = data.split(b"\n", 1)[0].decode("utf-8")
     separator = delimiter or max(SEPARATORS, key=header_line.count)
     header = _header(path, header_line, separator)
     ragged: list[Any] = []
@@ -79,7 +79,7 @@ def read_csv(
     for name in risky:
         plain = pa.array([unescape(text) for text in trimmed[name].to_pylist()])
         trimmed = trimmed.set_column(header.index(name), name, plain)
-    return Columns(trimmed, lambda row: f"{path}, line {lines[row]}", decimal)
+    return Columns(trimmed, lambda row: f"{path}, line {lines[row]}", decimal, notes)
 
 
 def write_rows(path: str | os.PathLike[str], header: Sequence[str], columns: Sequence[Sequence[str]]) -> Path:
@@ -91,7 +91,9 @@ def write_rows(path: str | os.PathLike[str], header: Sequence[str], columns: Seq
     return Path(path)
 
 
-def _utf8(path: str | os.PathLike[str], encoding: str | None) -> bytes:
+def _utf8(path: str | os.PathLike[str], encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
+    """The file in UTF-8 with plain line ends, and a note where its encoding was guessed."""
+    notes: tuple[str, ...] = ()
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -102,11 +104,13 @@ def _utf8(path: str | os.PathLike[str], encoding: str | None) -> bytes:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         text = data.decode("cp1252", errors="replace")
+        notes = (f"{path} is not in {encoding}: read as cp1252",)
     except LookupError:
         raise FormatError(f"{path}: the encoding {encoding!r} is unknown; try 'utf-8'") from None
     if not text.strip("\ufeff \t\r\n"):
         raise FormatError(f"{path} is empty: a CSV file starts with a line of column names")
-    return text.removeprefix("\ufeff").encode("utf-8")
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return plain.encode("utf-8"), notes
 
 
 def _header(path: str | os.PathLike[str], line: str, separator: str) -> list[str]:

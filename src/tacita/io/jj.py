@@ -44,14 +44,14 @@ def read_jj(
     """
     file = parse_jj(path)
     marks = Marks(file.status, file.cost, file.lower, file.upper, file.lpl, file.upl, file.spl)
-    needed = decimals
-    if needed is None:
-        needed = max(exact.decimals_needed(file.value), exact.decimals_needed(file.rhs), marks.decimals())
-    structure = _structure(file, needed)
-    whole = needed == 0 if counts is None else counts
     try:
-        table = Table(structure, exact.to_units(file.value, needed), needed, whole=whole)
-        return problem_from_marks(table, marks)
+        needed = decimals
+        if needed is None:
+            needed = max(exact.decimals_needed(file.value), exact.decimals_needed(file.rhs), marks.decimals())
+        whole = needed == 0 if counts is None else counts
+        units = exact.to_units(file.value, needed)
+        table = Table(_structure(file, needed), units, needed, whole=whole)
+        return problem_from_marks(table, marks, finer=False)
     except InputError as error:
         raise type(error)(f"{path}: {error}") from None
 

@@ -42,7 +42,7 @@ class Marks:
         return max((exact.decimals_needed(c[np.abs(c) < NO_BOUND]) for c in said if c is not None), default=0)
 
 
-def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0) -> Problem:
+def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0, finer: bool = True) -> Problem:
     """The problem that a file states.
 
     Parameters
@@ -51,10 +51,12 @@ def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0) -> 
         Levels are rounded up to the table's last decimal place, bounds inwards: both in favour of safety.
     protection
         Percent of the value that stands for the levels of sensitive cells if the file has none.
+    finer
+        Count in as many decimals as levels and bounds need, unless cells are counts.
     """
     status = np.char.lower(np.char.strip(marks.status.astype(np.str_)))
     _refuse_unknown(table, status)
-    if not table.whole:
+    if finer and not table.whole:
         table = table.with_decimals(max(table.decimals, marks.decimals()))
     outsider = outsider_from_marks(table, marks)
     levels, notes = _levels(table, marks, status == "u", outsider, protection)

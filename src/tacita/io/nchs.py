@@ -51,7 +51,7 @@ def write_nchs(
     unaudited: str | None = None,
     internal: Table | None = None,
 ) -> Path:
-    """A release of a 2-D table as tab-separated lines, totals last.
+    """A release of a 2-D table as tab-separated lines, totals last; :func:`write_release` asks for the audit.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ release that contradicts its table is refused by the name of the cell.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,7 +139,7 @@ def _cells(source: Columns, table: Table, part: int) -> Cells:
     else:
         found = np.full(source.data.num_rows, -1, dtype=np.int64)
         for own, rows in _parts(source, table, part):
-            picked = Columns(source.data.take(pa.array(rows)), source.place, source.decimal)
+            picked = Columns(source.data.take(pa.array(rows)), _placed(source, rows), source.decimal)
             shown = np.empty((rows.size, len(structure.dimensions)), dtype=np.int32)
             for d, dimension in enumerate(structure.dimensions):
                 shown[:, d] = dimension.representative[dimension.index(dimension.total)]
@@ -165,6 +166,10 @@ def _parts(source: Columns, table: Table, part: int) -> list[tuple[int, Cells]]:
     if strange:
         raise ReleaseError(f"there is no table {strange[0]!r}; there are {', '.join(map(repr, numbers))}")
     return [(numbers[name], np.flatnonzero(codes == k)) for k, name in enumerate(distinct)]
+
+
+def _placed(source: Columns, rows: Cells) -> Callable[[int], str]:
+    return lambda row: source.place(int(rows[row]))
 
 
 def _encoded(source: Columns, dimension: Dimension) -> NDArray[np.int32]:

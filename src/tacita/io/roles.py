@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacita.errors import FormatError
-from tacita.table_columns import Columns
+from tacita.table_columns import Columns, is_text
 
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -113,7 +113,7 @@ def _dimensions(source: Columns, path: object, free: Sequence[str], named: Mappi
 def _holds(source: Columns, name: str, whole: bool) -> bool:
     """Whether a column holds nothing but numbers (whole ones)."""
     column = source.column(name)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if is_text(column.type):
         sign = "," if source.decimal == "," else r"\."
         pattern = r"^\s*[+-]?\d+\s*$" if whole else rf"^\s*([+-]?\d+({sign}\d*)?([eE][+-]?\d+)?|nan)?\s*$"
         return bool(pc.all(pc.match_substring_regex(pc.utf8_lower(column), pattern)).as_py())
