@@ -13,6 +13,7 @@ import pytest
 
 from tacita import audit as audits
 from tacita.errors import FormatError, InputError, ReleaseError, UnsafeError
+from tacita.exact import UNBOUNDED
 from tacita.frames import table_from_frame
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_release, write_release
@@ -85,14 +86,13 @@ def test_intervals_rounded_and_adjusted_cells_keep_their_windows(tmp_path: Path)
     table = Table.from_array([[1.5, 2.5], [3.0, 4.0]])
     marks = np.array([Mark.INTERVAL, Mark.ROUNDED, Mark.ADJUSTED, *[Mark.SUPPRESSED] * 6], dtype=np.uint8)
     changed = np.arange(9) < 5
-    mixed = Release.mixed(table, changed, marks, table.units - 7, table.units + 9, value=table.units + 1)
+    low = np.where(marks == Mark.SUPPRESSED, -UNBOUNDED, table.units - 7)
+    high = np.where(marks == Mark.SUPPRESSED, UNBOUNDED, table.units + 9)
+    mixed = Release.mixed(table, changed, marks, low, high, value=table.units + 1)
     for ending in ("csv", "parquet", "xlsx"):
         path = write_release(mixed, tmp_path / f"r.{ending}", unaudited="a test")
         back = read_release(path, table)
-        windows = mixed.marks != Mark.SUPPRESSED
-        assert np.array_equal(back.marks, mixed.marks)
-        assert np.array_equal(back.low[windows], mixed.low[windows])
-        assert np.array_equal(back.value, mixed.value)
+        assert same(back, mixed)
 
 
 def test_csv_has_the_agreed_columns(tmp_path: Path) -> None:
@@ -309,3 +309,36 @@ def test_workbooks_tell_status_in_colour_and_in_words(tmp_path: Path) -> None:
     crosstab = read_release(path, secret_table(), sheet="crosstab")
     assert same(crosstab, release_of(secret_table()))
     assert crosstab.primary.sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("1,1,suppressed,,,5", "is suppressed but has a value"),
+        ("1,1,suppressed,4,6,", "is suppressed but has low or high"),
+        ("1,1,interval,4,6,5", "is an interval but has a value"),
+        ("1,1,interval,,,", "has neither low nor high"),
+        ("1,1,interval,6,4,", "has low above high"),
+        ("1,1,rounded,,,5", "how far"),
+        ("1,1,rounded,0,10,", "has no value"),
+        ("1,1,published,5,5,", "has no value"),
+    ],
+)
+def test_a_row_may_not_tell_more_than_its_window(tmp_path: Path, row: str, message: str) -> None:
+    with pytest.raises(ReleaseError, match=f"line 2: the cell .*{message}"):
+        read_release(foreign(tmp_path, f"r,c,mark,low,high,value\n{row}\n"), small(), absent="suppressed")
+
+
+def test_rounded_cells_of_our_own_form_take_the_announced_base(tmp_path: Path) -> None:
+    text = "r,c,mark,low,high,value\n1,1,rounded,,,5\n"
+    release = read_release(foreign(tmp_path, text), small(), base=5, absent="suppressed")
+    cell = small().find("1", "1")
+    assert (release.low[cell], release.high[cell]) == (0, 10)
+
+
+def test_a_dash_may_be_read_as_zero_so_the_audit_takes_it_for_zero(tmp_path: Path) -> None:
+    table = Table.from_array([[0, 7], [9, 11]], names=("r", "c"))
+    text = "r,1,2,Total\n1,-,x,7\n2,-,x,20\nTotal,9,18,27\n"
+    release = read_release(foreign(tmp_path, text), table)
+    assert release.marks[table.find("1", "1")] == Mark.PUBLISHED
+    assert release.marks[table.find("2", "1")] == Mark.SUPPRESSED

@@ -11,6 +11,7 @@ import pytest
 import xlsxwriter
 
 from tacita.errors import FormatError, InputError, RuleError
+from tacita.exact import UNBOUNDED
 from tacita.frames import table_to_frame
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_case, read_nchs, read_thesis, write_thesis
@@ -214,3 +215,13 @@ def test_given_decimals_of_a_jj_file_are_kept(tmp_path: Path) -> None:
     text = "0\n2\n0 1.5 1 u 0 9 0.125 0.125 0\n1 1.5 1 s 0 9 0 0 0\n1\n0 2 : 0 (1) 1 (-1)\n"
     problem = read_problem(write(tmp_path / "c.jj", text), decimals=1)
     assert (problem.table.decimals, problem.levels.upper[0]) == (1, 2)
+
+
+def test_blank_bounds_and_levels_take_the_safe_default(tmp_path: Path) -> None:
+    text = "r,value,status,lb,ub,lpl,upl\na,10,u,,,,\nb,20,u,-5,30,1,2\nc,5,s,,,,\n"
+    problem = read_problem(write(tmp_path / "t.csv", text))
+    a, b, total = (problem.table.find(code) for code in ("a", "b", "Total"))
+    assert problem.outsider.lower[[a, b, total]].tolist() == [0, -5, 0]
+    assert problem.outsider.upper[[a, b]].tolist() == [UNBOUNDED, 30]
+    assert problem.levels.upper[[a, b]].tolist() == [2, 2]
+    assert problem.levels.lower[[a, b]].tolist() == [2, 1]

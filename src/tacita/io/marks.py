@@ -50,7 +50,7 @@ def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0, fin
     marks
         Levels are rounded up to the table's last decimal place, bounds inwards: both in favour of safety.
     protection
-        Percent of the value that stands for the levels of sensitive cells if the file has none.
+        Percent of the value that stands for the levels of sensitive cells for which the file has none.
     finer
         Count in as many decimals as levels and bounds need, unless cells are counts.
     """
@@ -86,16 +86,19 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
 
 def outsider_from_marks(table: Table, marks: Marks) -> Outsider:
     """What everyone knows beforehand: the bounds of the file, or else that cells are not negative."""
-    unknown = None if marks.lower_bound is None else np.full(len(table), -np.inf)
+    negative = bool((table.units < 0).any())
+    unknown = np.full(len(table), -np.inf) if negative and marks.lower_bound is not None else None
     base = Outsider.of(table, lower=unknown)
     low, high = base.lower.copy(), base.upper.copy()
+    free = ~table.structural if table.structural is not None else np.ones(len(table), dtype=bool)
     # Inwards rounding is the attacker's gain; the value itself always stays possible if it was.
     if marks.lower_bound is not None:
-        said = ~np.isnan(marks.lower_bound) & (marks.lower_bound > -NO_BOUND)
-        low[said] = np.maximum(low[said], _upwards(marks.lower_bound[said], table))
+        said = free & (marks.lower_bound > -NO_BOUND)
+        low[said] = _upwards(marks.lower_bound[said], table)
+        low[free & (marks.lower_bound <= -NO_BOUND)] = -UNBOUNDED
     if marks.upper_bound is not None:
-        said = ~np.isnan(marks.upper_bound) & (marks.upper_bound < NO_BOUND)
-        high[said] = np.minimum(high[said], -_upwards(-marks.upper_bound[said], table))
+        said = free & (marks.upper_bound < NO_BOUND)
+        high[said] = -_upwards(-marks.upper_bound[said], table)
     return Outsider(low, high)
 
 
@@ -110,13 +113,12 @@ def _levels(
 ) -> tuple[Levels, list[str]]:
     below = np.where(outsider.lower <= -UNBOUNDED, UNBOUNDED, table.units - outsider.lower)
     above = np.where(outsider.upper >= UNBOUNDED, UNBOUNDED, outsider.upper - table.units)
-    if marks.lower_level is None and marks.upper_level is None and marks.sliding_level is None:
-        share = _upwards(np.abs(table.values) * protection / 100.0, table)
-        lower, upper, sliding = np.minimum(share, below), np.minimum(share, above), np.zeros_like(share)
-    else:
-        lower = _level(table, marks.lower_level, below)
-        upper = _level(table, marks.upper_level, above)
-        sliding = _level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
+    columns = [c for c in (marks.lower_level, marks.upper_level, marks.sliding_level) if c is not None]
+    unsaid = np.all([np.isnan(column) for column in columns], axis=0) if columns else np.array(True)
+    share = _upwards(np.abs(table.values) * protection / 100.0, table)
+    lower = np.where(unsaid, np.minimum(share, below), _level(table, marks.lower_level, below))
+    upper = np.where(unsaid, np.minimum(share, above), _level(table, marks.upper_level, above))
+    sliding = _level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
     notes = []
     nothing = sensitive & (lower == 0) & (upper == 0) & (sliding == 0)
     known = nothing & (outsider.lower == outsider.upper)

@@ -6,6 +6,8 @@
 | ``x``, ``:``, ``c``, ``*``, ``-``, ``..``, ``confidential``, nothing, ``PS``, ``CS`` | nothing |
 | ``[4...10]``, ``4-10``, ``4..10``, ``[4,10]``, ``(4;10)`` | between 4 and 10, ends included |
 | ``<5``, ``<=4``, ``>100`` | below, at most, above |
+
+A dash says nothing, or zero: where the value is zero it counts as published.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ SUPPRESSED = frozenset(
         "confidential",
     ]
 )
+DASHES = frozenset(["-", "–"])
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _VALUE = re.compile(rf"({_NUMBER})\Z")
 _BETWEEN = re.compile(rf"({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|-|–|—|to)\s*({_NUMBER})\Z")

@@ -21,7 +21,7 @@ from tacita.errors import FormatError, ReleaseError
 from tacita.exact import Cells, Floats, Mask, Units, frozen
 from tacita.frames import part_of
 from tacita.io.columns import read_columns
-from tacita.io.published import parse_published
+from tacita.io.published import DASHES, parse_published
 from tacita.release import Mark, Release
 from tacita.table import Table
 from tacita.table_columns import Columns
@@ -71,9 +71,9 @@ def read_release(
     try:
         cells = _cells(source, table, part)
         if "mark" in source.names:
-            said = _own(source)
+            said = _own(source, base, radius)
         else:
-            said = _foreign(source, table, part, value, path, base, radius)
+            said = _foreign(source, table, cells, part, value, path, base, radius)
         return _release(table, source, cells, said, absent, base)
     except ReleaseError as error:
         if str(error).startswith(str(path)):
@@ -179,7 +179,8 @@ def _encoded(source: Columns, dimension: Dimension) -> NDArray[np.int32]:
     return np.array(found, dtype=np.int32)[codes]
 
 
-def _own(source: Columns) -> Rows:
+def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
+    """Rows with a mark each; what a row tells a reader beyond its window, the audit would miss: refused."""
     codes, distinct = source.codes("mark")
     strange = [k for k, word in enumerate(distinct) if word.lower() not in WORDS]
     if strange:
@@ -191,17 +192,29 @@ def _own(source: Columns) -> Rows:
     low, high, shown = (_with_gaps(source, name) for name in ("low", "high", "value"))
     exactly = marks == Mark.PUBLISHED
     hidden = marks == Mark.SUPPRESSED
-    low = np.where(hidden | np.isnan(low), -np.inf, low)
-    high = np.where(hidden | np.isnan(high), np.inf, high)
+    near = np.isin(marks, (Mark.ROUNDED, Mark.ADJUSTED))
+    reach = base if base is not None else radius
+    if reach is not None:
+        low = np.where(near & np.isnan(low), shown - reach, low)
+        high = np.where(near & np.isnan(high), shown + reach, high)
+    said = ~np.isnan(low) | ~np.isnan(high)
     for wrong, what in (
-        (exactly & np.isnan(shown), "is published but has no value"),
-        (hidden & ~np.isnan(shown), "is suppressed but has a value"),
-        (np.isin(marks, (Mark.ROUNDED, Mark.ADJUSTED)) & np.isnan(shown), "has no value"),
-        (low > high, "has low above high"),
+        (exactly & np.isnan(shown), "is published but has no value: give it"),
+        (near & np.isnan(shown), "is rounded or adjusted but has no value: give it"),
+        (hidden & ~np.isnan(shown), "is suppressed but has a value: take it out"),
+        (hidden & said, "is suppressed but has low or high: mark it 'interval' or take them out"),
+        ((marks == Mark.INTERVAL) & ~np.isnan(shown), "is an interval but has a value: take it out"),
+        ((marks == Mark.INTERVAL) & ~said, "is an interval but has neither low nor high: give them"),
+        (
+            near & (np.isnan(low) | np.isnan(high)),
+            "is rounded or adjusted, but how far? Give low and high, or base=",
+        ),
+        (low > high, "has low above high: correct it"),
     ):
         if wrong.any():
-            raise ReleaseError(f"{source.place(int(np.flatnonzero(wrong)[0]))}: the cell {what}: correct it")
-    low, high = np.where(exactly, shown, low), np.where(exactly, shown, high)
+            raise ReleaseError(f"{source.place(int(np.flatnonzero(wrong)[0]))}: the cell {what}")
+    low = np.where(exactly, shown, np.where(np.isnan(low), -np.inf, low))
+    high = np.where(exactly, shown, np.where(np.isnan(high), np.inf, high))
     return Rows(marks, low, high, shown, np.zeros(marks.size, dtype=bool))
 
 
@@ -215,6 +228,7 @@ def _with_gaps(source: Columns, name: str) -> Floats:
 def _foreign(
     source: Columns,
     table: Table,
+    cells: Cells,
     part: int,
     value: str | None,
     path: str | os.PathLike[str],
@@ -232,7 +246,11 @@ def _foreign(
             f"{source.place(row)}: '{distinct[at[row]]}' is neither a number, nor a mark such as x, "
             "nor an interval such as [4...10]"
         )
-    marks, low, high = said.marks[at].copy(), said.low[at], said.high[at]
+    marks, low, high = said.marks[at].copy(), said.low[at].copy(), said.high[at].copy()
+    # Many offices write a zero as a dash: a reader may take it for one, so the audit must.
+    dashed_zero = np.isin(at, [k for k, text in enumerate(distinct) if text.strip() in DASHES])
+    dashed_zero &= table.units[cells] == 0
+    marks[dashed_zero], low[dashed_zero], high[dashed_zero] = Mark.PUBLISHED, 0.0, 0.0
     shown = np.where(marks == Mark.PUBLISHED, low, np.nan)
     if base is not None or radius is not None:
         reach = float(base if base is not None else radius or 0.0)
