@@ -200,13 +200,23 @@ class Hopeless:
         raise InfeasibleError("no pattern protects (cell 6): widen the attacker's bounds")
 
 
+@dataclass(frozen=True)
+class Late:
+    """Is over its time before it has anything."""
+
+    name: ClassVar[str] = "late"
+
+    def protect(self, problem: Any, run: Any = None) -> Release:
+        raise TimeoutError("the time ended before a first pattern was built")
+
+
 @pytest.fixture
 def methods(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("methods_of_this_test")
-    monkeypatch.setattr(module, "Careless", Careless, raising=False)
-    monkeypatch.setattr(module, "Hopeless", Hopeless, raising=False)
+    for kind in (Careless, Hopeless, Late):
+        setattr(module, kind.__name__, kind)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    known = {"careless": f"{module.__name__}:Careless", "hopeless": f"{module.__name__}:Hopeless"}
+    known = {kind.name: f"{module.__name__}:{kind.__name__}" for kind in (Careless, Hopeless, Late)}
     monkeypatch.setattr(registry, "METHODS", {**registry.METHODS, **known})
 
 
@@ -222,11 +232,12 @@ def test_a_release_that_fails_its_audit_is_not_written(
 
 
 @pytest.mark.usefixtures("methods")
-def test_infeasible_is_an_answer_with_nulls_and_exit_1(
-    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("method", "status"), [("hopeless", "infeasible"), ("late", "failed")])
+def test_no_release_is_an_answer_with_nulls_and_exit_1(
+    method: str, status: str, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said = answer(capsys, "protect", case, "--method", "hopeless", "--out", tmp_path / "out")
-    assert (code, said["status"], said["cells"], said["sensitive"]) == (1, "infeasible", 16, 1)
+    code, said = answer(capsys, "protect", case, "--method", method, "--out", tmp_path / "out")
+    assert (code, said["status"], said["cells"], said["sensitive"]) == (1, status, 16, 1)
     assert {said[key] for key in ("loss", "bound", "gap", "seconds", "changed", "changed_value")} == {None}
     assert said["audit"] is None
     assert not (tmp_path / "out").exists()

@@ -94,7 +94,7 @@ def protect(
     try:
         limit = plan.effort.time_limit
         release = carry_out(lambda run: chosen.protect(problem, run), plan.effort, time_limit=limit)
-    except TacitaError as error:
+    except (TacitaError, TimeoutError) as error:
         answer["status"] = "infeasible" if isinstance(error, InfeasibleError) else "failed"
         report_error(str(error))
         if output.json:
