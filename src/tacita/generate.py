@@ -1,7 +1,8 @@
-"""Random tables, problems, classifications and microdata: seeded, calibrated, for tests and for trying things out.
+"""Random tables, problems, classifications and microdata: seeded, calibrated, for tests and for trying things
+out.
 
-The same seed gives the same data on any machine: everything is drawn from numpy's ``Generator(PCG64(seed))`` and rounded to whole
-units. :data:`FAMILIES` says what the tables look like; none of it is real.
+The same seed gives the same data on any machine: everything is drawn from numpy's ``Generator(PCG64(seed))``
+and rounded to whole units. :data:`FAMILIES` says what the tables look like; none of it is real.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.dimension import Dimension
+from tacita.dimension import Codes, Dimension
 from tacita.errors import InputError
 from tacita.exact import Cells, Mask, ceil_units
 from tacita.generate_families import FAMILIES, Family, family_named
@@ -46,9 +47,11 @@ def table(
     family
         One of :data:`FAMILIES`.
     kind
-        ``"counts"`` or ``"magnitudes"``, whether everyone knows that cells are whole. Default: as the family is.
+        ``"counts"`` or ``"magnitudes"``, whether everyone knows that cells are whole. Default: as the family
+        is.
     zeros
-        Share of empty leaf cells, which are not listed. Default: as in the family. (Values that are drawn as 0 are listed.)
+        Share of empty leaf cells, which are not listed. Default: as in the family. (Values that are drawn as
+        0 are listed.)
     hierarchy
         Levels of codes below the total per dimension; 1, the default, is flat.
     seed
@@ -60,7 +63,9 @@ def table(
     empty = chosen.empty if zeros is None else zeros
     cells = _filled(random, shape, empty)
     leaves = [np.array([d.position[leaf] for leaf in d.trees[0].leaves], dtype=np.int32) for d in dimensions]
-    codes = np.column_stack([leaf[i] for leaf, i in zip(leaves, np.unravel_index(cells, tuple(shape)), strict=True)])
+    codes = np.column_stack(
+        [leaf[i] for leaf, i in zip(leaves, np.unravel_index(cells, tuple(shape)), strict=True)]
+    )
     return build_table(
         dimensions,
         codes,
@@ -89,13 +94,14 @@ def problem(
     Parameters
     ----------
     sensitive
-        How many leaf cells (a whole number) or which share of the positive ones (a fraction). Default: as in the family.
+        How many leaf cells (a whole number) or which share of the positive ones (a fraction). Default: as in
+        the family.
     pattern
-        ``uniform``; ``clustered``, around a few centres, as small industries of one region are; ``smallest``, the
-        smallest values. Default: as in the family.
+        ``uniform``; ``clustered``, around a few centres, as small industries of one region are; ``smallest``,
+        the smallest values. Default: as in the family.
     protection
-        Level in percent of the value, the same up and (as far as the value reaches) down, at least one unit up. Default: as
-        in the family.
+        Level in percent of the value, the same up and (as far as the value reaches) down, at least one unit
+        up. Default: as in the family.
     """
     from tacita.problem import Problem
 
@@ -108,7 +114,9 @@ def problem(
     level = np.maximum(ceil_units(made.units * (percent / 100.0), 0), made.unit)
     if made.whole:
         level = -(-level // made.unit) * made.unit
-    reason = Reason("generated", np.flatnonzero(marked), lambda _: f"drawn at random, {percent:g} % of its value")
+    reason = Reason(
+        "generated", np.flatnonzero(marked), lambda _: f"drawn at random, {percent:g} % of its value"
+    )
     levels = Levels.of(marked, level, lower=np.minimum(level, made.units), reasons=(reason,), least=made.unit)
     return Problem(made, levels, cost=cost)
 
@@ -117,10 +125,14 @@ def _dimensions(
     shape: Sequence[int], depths: Sequence[int] | None, random: np.random.Generator
 ) -> tuple[Dimension, ...]:
     if not 1 <= len(shape) <= len(NAMES) or min(shape) < 1:
-        raise InputError(f"shape={tuple(shape)}: give one to {len(NAMES)} dimensions of at least one code each")
+        raise InputError(
+            f"shape={tuple(shape)}: give one to {len(NAMES)} dimensions of at least one code each"
+        )
     depths = [1] * len(shape) if depths is None else list(depths)
     if len(depths) != len(shape) or min(depths) < 1:
-        raise InputError(f"hierarchy={tuple(depths)}: give one depth of at least 1 per dimension, {len(shape)} in all")
+        raise InputError(
+            f"hierarchy={tuple(depths)}: give one depth of at least 1 per dimension, {len(shape)} in all"
+        )
     return tuple(
         Dimension(name, (tree_over(leaves, depth, random),))
         for name, leaves, depth in zip(NAMES, shape, depths, strict=False)
@@ -154,15 +166,17 @@ def _sensitive(
         raise InputError(f"pattern={pattern!r}: choose one of {', '.join(PATTERNS)}")
     marked = np.zeros(len(made), dtype=bool)
     candidates = np.flatnonzero(~made.structure.is_total & (made.units > 0))
-    wanted = family.sensitive if wanted is None else wanted
-    if isinstance(wanted, tuple):
-        low, high = wanted
+    share = family.sensitive if wanted is None else wanted
+    if isinstance(share, tuple):
+        low, high = share
         values = made.units[candidates] // 10**made.decimals
         marked[candidates[(values >= low) & (values <= high)]] = True
         return marked
-    number = wanted if isinstance(wanted, int) else round(wanted * candidates.size)
+    number = share if isinstance(share, int) else round(share * candidates.size)
     if not 0 <= number <= candidates.size:
-        raise InputError(f"sensitive={wanted}: the table has {candidates.size} positive leaf cells to choose from")
+        raise InputError(
+            f"sensitive={share}: the table has {candidates.size} positive leaf cells to choose from"
+        )
     if pattern == "uniform":
         order = random.permutation(candidates.size)
     elif pattern == "smallest":
@@ -173,7 +187,7 @@ def _sensitive(
     return marked
 
 
-def _around_centres(codes: Cells, number: int, random: np.random.Generator) -> Cells:
+def _around_centres(codes: Codes, number: int, random: np.random.Generator) -> Cells:
     """Cells ordered by their distance (sum of steps in code order) to the nearest of a few centres."""
     centres = random.choice(codes.shape[0], min(max(1, number // 12), codes.shape[0]), replace=False)
     distance = np.full(codes.shape[0], np.iinfo(np.int64).max)

@@ -1,7 +1,8 @@
 """Families of random cell values, each with the figures of the public tables it imitates.
 
-A family says how leaf cells are drawn, which share of them is empty, and which of the others are sensitive and by how much they
-must stay uncertain. Draws are whole numbers of the last decimal place, so the last bit of a float never shows.
+A family says how leaf cells are drawn, which share of them is empty, and which of the others are sensitive
+and by how much they must stay uncertain. Draws are whole numbers of the last decimal place, so the last bit
+of a float never shows.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Family:
     empty
         Share of empty leaf cells.
     sensitive
-        Share of the non-empty leaf cells that are sensitive; a pair ``(low, high)`` means values in that range.
+        Share of the non-empty leaf cells that are sensitive; a pair ``(low, high)`` means values in that
+        range.
     pattern
         Where they are by default: ``uniform`` or ``smallest``.
     protection
@@ -71,8 +73,9 @@ FAMILIES = {
     "fs": Family(_uniform(0, 499), counts=True, sensitive=(1, 4)),
     # Whole lognormal values exp(N(4, 1.2)) + 1, sensitive cells anywhere.
     "logn": Family(_lognormal(4.0, 1.2), counts=True),
-    # Turnover of enterprises by 88 activities, regions and size classes: 70 % of the finest cells empty, logarithms of the
-    # totals N(7.7, 3.0), largest firm 57 % of its cell in the median, 39 % of the cells sensitive by (1, 85) and threshold 3.
+    # Turnover of enterprises by 88 activities, regions and size classes: 70 % of the finest cells empty,
+    # logarithms of the totals N(7.7, 3.0), largest firm 57 % of its cell in the median, 39 % of the cells
+    # sensitive by (1, 85) and threshold 3.
     "business": Family(
         _lognormal(7.7, 2.6, scale=10),
         counts=False,
@@ -82,11 +85,13 @@ FAMILIES = {
         pattern="smallest",
         protection=10.0,
     ),
-    # A two-way count of 183 x 61 cells: 74 % zeros, 22 % of all cells sensitive (85 % of those that are not zero), their
-    # median 97, levels of 40 %.
-    "census": Family(_lognormal(4.1, 1.2), counts=True, empty=0.74, sensitive=0.85, pattern="smallest", protection=40.0),
-    # Social benefits by 437 municipalities, source of income and duration: 10 % zeros, 30 % between 1 and 4, median 7, mean 26,
-    # largest 2,017, deviation of the logarithms 1.44.
+    # A two-way count of 183 x 61 cells: 74 % zeros, 22 % of all cells sensitive (85 % of those that are not
+    # zero), their median 97, levels of 40 %.
+    "census": Family(
+        _lognormal(4.1, 1.2), counts=True, empty=0.74, sensitive=0.85, pattern="smallest", protection=40.0
+    ),
+    # Social benefits by 437 municipalities, source of income and duration: 10 % zeros, 30 % between 1 and 4,
+    # median 7, mean 26, largest 2,017, deviation of the logarithms 1.44.
     "health": Family(_lognormal(1.8, 1.5), counts=True, empty=0.10, sensitive=(1, 4), protection=100.0),
 }
 

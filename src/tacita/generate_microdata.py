@@ -1,8 +1,9 @@
 """Random microdata: records of enterprises with codes, values, respondents, holdings and weights.
 
-Calibrated on 9,786 fictitious enterprises by 43 activities (effective number 11), 32 regions (22) and 3 size classes: logarithms of
-turnover N(6.3, 1.27), the largest one in a hundred with 6 % of the sum, and in published tables of such data the largest firm with 57 % of its
-cell in the median; weight 1 for 95 %, else up to 1,700, 62 on average; 62 % of the cells by activity and region filled.
+Calibrated on 9,786 fictitious enterprises by 43 activities (effective number 11), 32 regions (22) and 3 size
+classes: logarithms of turnover N(6.3, 1.27), the largest one in a hundred with 6 % of the sum, and in
+published tables of such data the largest firm with 57 % of its cell in the median; weight 1 for 95 %, else up
+to 1,700, 62 on average; 62 % of the cells by activity and region filled.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def microdata(
     decimals: int = 2,
     seed: int = 0,
 ) -> Microdata:
-    """Random records with the columns of ``dimensions``, ``value``, and on request ``respondent``, ``holding``, ``weight``.
+    """Random records with the columns of ``dimensions``, ``value``, and on request ``respondent``,
+    ``holding``, ``weight``.
 
     Parameters
     ----------
@@ -58,7 +60,8 @@ def microdata(
     respondents
         Number of respondents; each has at least one record, and a few have many. Default: no such column.
     spread
-        Share of a respondent's records outside his home region (the first column), his other codes being the same.
+        Share of a respondent's records outside his home region (the first column), his other codes being the
+        same.
     holdings
         Add holdings: one respondent in ten belongs to a group of about five.
     weights
@@ -71,7 +74,9 @@ def microdata(
     import pyarrow as pa
 
     if n < 1 or (respondents is not None and not 1 <= respondents <= n):
-        raise InputError(f"n={n}, respondents={respondents}: give at least one record, and one record per respondent")
+        raise InputError(
+            f"n={n}, respondents={respondents}: give at least one record, and one record per respondent"
+        )
     random = np.random.default_rng(seed)
     trees = {
         name: tree if isinstance(tree, Hierarchy) else tree_over(*tree, random, prefix=name[:1].upper())
@@ -122,7 +127,9 @@ def _homes(random: np.random.Generator, people: int, sizes: list[int], clusterin
 
 
 def _values(random: np.random.Generator, who: Cells, people: int, decimals: int) -> NDArray[np.float64]:
-    """Turnover: the size of its respondent (lognormal, one in fifty with a Pareto tail), a little different each time."""
+    """Turnover: the size of its respondent (lognormal, one in fifty with a Pareto tail), a little
+    different each time.
+    """
     size = 6.3 + 1.27 * random.standard_normal(people)
     giants = np.flatnonzero(random.random(people, dtype=np.float32) < 0.02)
     size[giants] += random.standard_exponential(giants.size)

@@ -8,7 +8,9 @@ from tacita.errors import InputError
 from tacita.hierarchy import Hierarchy
 
 
-def hierarchy(depth: int = 2, branching: int | tuple[int, int] = 4, *, seed: int = 0, prefix: str = "") -> Hierarchy:
+def hierarchy(
+    depth: int = 2, branching: int | tuple[int, int] = 4, *, seed: int = 0, prefix: str = ""
+) -> Hierarchy:
     """A tree of ``depth`` levels below its total.
 
     Parameters
@@ -53,7 +55,11 @@ def tree_over(leaves: int, depth: int, random: np.random.Generator, prefix: str 
 
 def _split(size: int, parts: int, random: np.random.Generator) -> list[int]:
     """A number as a sum of so many positive ones."""
-    cuts = np.sort(random.choice(size - 1, parts - 1, replace=False)) + 1 if parts > 1 else np.zeros(0, dtype=np.int64)
+    cuts = (
+        np.sort(random.choice(size - 1, parts - 1, replace=False)) + 1
+        if parts > 1
+        else np.zeros(0, dtype=np.int64)
+    )
     return [int(part) for part in np.diff(np.concatenate([[0], cuts, [size]]))]
 
 

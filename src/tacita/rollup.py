@@ -1,8 +1,9 @@
 """From the cells at the leaves to every total above them.
 
-A leaf cell ``(c_1, .., c_k)`` belongs to each cell ``(p_1, .., p_k)`` where ``p_d`` is ``c_d`` or an ancestor of it. The
-roll-up goes one dimension at a time: each step repeats every cell for each ancestor of its code there and merges equal cells.
-So the work grows with the non-empty cells times the depth, never with the product of the classifications.
+A leaf cell ``(c_1, .., c_k)`` belongs to each cell ``(p_1, .., p_k)`` where ``p_d`` is ``c_d`` or an ancestor
+of it. The roll-up goes one dimension at a time: each step repeats every cell for each ancestor of its code
+there and merges equal cells. So the work grows with the non-empty cells times the depth, never with the
+product of the classifications.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from tacita.structure import cell_keys
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One dimension rolled up: source cell ``source[r]`` takes part in target cell ``target[r]``; ``target`` ascends."""
+    """One dimension rolled up: source cell ``source[r]`` takes part in target cell ``target[r]``;
+    ``target`` ascends.
+    """
 
     source: Cells
     target: Cells
@@ -32,7 +35,9 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Rollup:
-    """The cells that leaf cells give rise to, ascending in ``keys`` (see :func:`cell_keys`), and the steps that lead there."""
+    """The cells that leaf cells give rise to, ascending in ``keys`` (see :func:`cell_keys`), and the steps
+    that lead there.
+    """
 
     codes: Codes
     keys: Cells
@@ -46,7 +51,9 @@ class Rollup:
 
 
 def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
-    """All cells above the given ones (which may repeat, and may themselves be totals that carry data of their own)."""
+    """All cells above the given ones (which may repeat, and may themselves be totals that carry data of
+    their own).
+    """
     keys = cell_keys(dimensions, codes)
     steps = []
     for d, dimension in enumerate(dimensions):

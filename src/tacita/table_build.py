@@ -1,7 +1,7 @@
 """From listed cells to a checked :class:`Table`: one way for arrays, frames and microdata.
 
-Codes are brought to their representatives (nodes with one child), repeated cells are found, totals are rolled up when they
-are not given, equations are written down, and the table is checked.
+Codes are brought to their representatives (nodes with one child), repeated cells are found, totals are rolled
+up when they are not given, equations are written down, and the table is checked.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def build_table(
     _refuse_conflicts(dimensions, shown, rows, first, units, missing)
     units = units[first]
     missing = missing[first] if missing is not None else None
-    additive = {key: column[first] for key, column in additive.items()}
+    fields |= {key: column[first] for key, column in additive.items()}
     columns = {key: column[first] for key, column in columns.items()}
     notes: list[str] = []
     equations, without_total = table_equations(dimensions, codes)
@@ -94,15 +94,14 @@ def build_table(
         units, told = _work_out(structure, units, missing)
         notes.extend(told)
     if repair:
-        units, told = repaired(structure, units, decimals)
-        notes.extend(told)
+        units, changes = repaired(structure, units, decimals)
+        notes.extend(changes)
     return Table(
         structure=structure,
         units=units,
         decimals=decimals,
         columns=columns,
         notes=tuple(notes),
-        **additive,
         **fields,
     )
 
@@ -116,7 +115,9 @@ def table_of_cells(
     name: str = "table",
     **fields: Any,
 ) -> Table:
-    """A table from cells that are known to be complete: representative codes, each cell once, every total among them."""
+    """A table from cells that are known to be complete: representative codes, each cell once, every total
+    among them.
+    """
     shown, rows = _all_names(dimensions, codes)
     equations, _ = table_equations(dimensions, codes)
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
@@ -134,7 +135,12 @@ def _unique_cells(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes,
 
 
 def _refuse_conflicts(
-    dimensions: Sequence[Dimension], shown: Codes, rows: Cells, first: Cells, units: Units, missing: Mask | None
+    dimensions: Sequence[Dimension],
+    shown: Codes,
+    rows: Cells,
+    first: Cells,
+    units: Units,
+    missing: Mask | None,
 ) -> None:
     """Rows of one cell must have different codes (a single-child chain) and the same value."""
     if first.size == rows.size:
@@ -146,8 +152,10 @@ def _refuse_conflicts(
     if differing.size:
         r, q = int(differing[0]), int(first[rows[differing[0]]])
         raise InputError(
-            f"rows {q + 1} ({_row_name(dimensions, shown[q])}) and {r + 1} ({_row_name(dimensions, shown[r])}) are the "
-            "same cell, since one code is the only child of the other, but their values differ: correct one of them"
+            f"rows {q + 1} ({_row_name(dimensions, shown[q])}) and {r + 1} "
+            f"({_row_name(dimensions, shown[r])}) are the "
+            "same cell, since one code is the only child of the other, but their values differ: correct "
+            "one of them"
         )
 
 
@@ -190,7 +198,7 @@ def _work_out(structure: Structure, units: Units, missing: Mask) -> tuple[Units,
         open_entries = unknown[equations.cells]
         how_many = np.bincount(equations.row_of_entry[open_entries], minlength=len(equations))
         for j in np.flatnonzero(how_many == 1):
-            cells, coefficients, rhs = equations.row(j)
+            cells, coefficients, rhs = equations.row(int(j))
             here = unknown[cells]
             if here.sum() != 1:
                 continue
@@ -200,17 +208,22 @@ def _work_out(structure: Structure, units: Units, missing: Mask) -> tuple[Units,
             progress = True
     if unknown.any():
         raise InputError(
-            f"no value for {structure.names(np.flatnonzero(unknown))}, and the equations do not determine it: "
+            f"no value for {structure.names(np.flatnonzero(unknown))}, and the equations do not determine "
+            "it: "
             "give the value, write 0, or leave the row out if the cell is empty"
         )
-    return units, [f"missing value of ({structure.name(c)}) worked out from the others" for c in np.flatnonzero(missing)]
+    return units, [
+        f"missing value of ({structure.name(int(c))}) worked out from the others"
+        for c in np.flatnonzero(missing)
+    ]
 
 
 def _missing_message(dimensions: Sequence[Dimension], codes: Codes, missing: Mask) -> str:
     at = np.flatnonzero(missing)
     return (
-        f"no value for ({_row_name(dimensions, codes[at[0]])})" + (f" and {at.size - 1} more" if at.size > 1 else "")
-        + ", and no totals to work it out from: give the value, write 0, or leave the row out if the cell is empty"
+        f"no value for ({_row_name(dimensions, codes[at[0]])})"
+        + (f" and {at.size - 1} more" if at.size > 1 else "")
+        + ", and no totals to work it out from: give the value, write 0, or leave the row out if it is empty"
     )
 
 
@@ -218,4 +231,4 @@ def _row_name(dimensions: Sequence[Dimension], row: Codes) -> str:
     return ", ".join(f"{d.name}={d.codes[c]}" for d, c in zip(dimensions, row, strict=True))
 
 
-__all__ = ["build_table", "exact", "representatives"]
+__all__ = ["build_table", "exact", "representatives", "table_of_cells"]

@@ -42,38 +42,41 @@ def tabulate(
 ) -> Table:
     """A table with all its totals, and who stands behind each cell, from microdata.
 
-    A record with value ``x`` and weight ``w`` adds ``w x`` to its leaf cell and to each cell above it. The contribution of a
-    respondent to a cell is the sum of ``x`` over all his records below it, however many leaf cells they lie in; he is counted
-    once.
+    A record with value ``x`` and weight ``w`` adds ``w x`` to its leaf cell and to each cell above it. The
+    contribution of a respondent to a cell is the sum of ``x`` over all his records below it, however many
+    leaf cells they lie in; he is counted once.
 
     Parameters
     ----------
     source
-        A pandas, polars, arrow or duckdb frame; the path of a CSV or Parquet file, or a pattern such as ``"2024/*.parquet"``; a
-        table of a DuckDB file, ``"file.duckdb::table"`` or ``("file.duckdb", "table")``. It may be larger than memory.
+        A pandas, polars, arrow or duckdb frame; the path of a CSV or Parquet file, or a pattern such as
+        ``"2024/*.parquet"``; a table of a DuckDB file, ``"file.duckdb::table"`` or ``("file.duckdb",
+        "table")``. It may be larger than memory.
     by
-        Per dimension a :class:`Hierarchy`, a list of them over the same codes, or None: the codes found in the data, sorted.
-        A list of names means None for each. Records carry codes of the finest level.
+        Per dimension a :class:`Hierarchy`, a list of them over the same codes, or None: the codes found in
+        the data, sorted. A list of names means None for each. Records carry codes of the finest level.
     value
-        Column of values. Without it the table counts: respondents if ``respondent`` is given, records otherwise.
+        Column of values. Without it the table counts: respondents if ``respondent`` is given, records
+        otherwise.
     respondent, holding
-        Columns that say who made a record and to which group of respondents he belongs. Without ``respondent`` each record is
-        a respondent of his own.
+        Columns that say who made a record and to which group of respondents he belongs. Without
+        ``respondent`` each record is a respondent of his own.
     weight
-        Column of sampling weights. Then ``Table.count`` is the number of respondents in the sample, ``Table.population`` the sum
-        of their weights (in millionths exactly; of several weights of one respondent the largest counts), and a respondent
-        with weight ``w`` stands for ``max(1, round(w))`` contributors of size ``x`` each, the others without a name, so that
-        the two largest may both be ``x``.
+        Column of sampling weights. Then ``Table.count`` is the number of respondents in the sample,
+        ``Table.population`` the sum of their weights (in millionths exactly; of several weights of one
+        respondent the largest counts), and a respondent with weight ``w`` stands for ``max(1, round(w))``
+        contributors of size ``x`` each, the others without a name, so that the two largest may both be ``x``.
     largest
         How many of the largest contributions to keep per cell.
     decimals
-        Decimals that count: each record's value (and weighted value) is rounded to them, half to even, before summing, so that
-        everything adds up exactly. Default: the fewest that write every value exactly, plus those of the weights; more than
-        six must be asked for.
+        Decimals that count: each record's value (and weighted value) is rounded to them, half to even, before
+        summing, so that everything adds up exactly. Default: the fewest that write every value exactly, plus
+        those of the weights; more than six must be asked for.
     where
         Condition in SQL on the records to use.
     counts
-        Whether everyone knows that cells are whole numbers. Default: if no ``value`` is given (and no decimals).
+        Whether everyone knows that cells are whole numbers. Default: if no ``value`` is given (and no
+        decimals).
     name
         What to call the table.
     decimal
@@ -89,7 +92,8 @@ def tabulate(
     Raises
     ------
     InputError
-        Values, weights, respondents or codes are missing or wrong; the message says where, how many, and what to do.
+        Values, weights, respondents or codes are missing or wrong; the message says where, how many, and what
+        to do.
 
     Examples
     --------
@@ -130,7 +134,9 @@ def tabulate(
     units = rollup.add(leaves.value)
     whole = (value is None and numbers.decimals == 0) if counts is None else counts
     if whole and (numbers.decimals or (units < 0).any()):
-        raise InputError("counts=True, but values have decimals or are negative: use decimals=0, or counts=False")
+        raise InputError(
+            "counts=True, but values have decimals or are negative: use decimals=0, or counts=False"
+        )
     _tell(run, "writing equations")
     return table_of_cells(
         cube.dimensions,
@@ -151,7 +157,9 @@ def tabulate(
 
 def _dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
     if isinstance(by, str):
-        raise InputError(f"by={by!r}: give a list of columns, [{by!r}], or a dictionary of columns and hierarchies")
+        raise InputError(
+            f"by={by!r}: give a list of columns, [{by!r}], or a dictionary of columns and hierarchies"
+        )
     listed = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
     if not listed:
         raise InputError("by is empty: name at least one column that spans the table")
@@ -160,7 +168,9 @@ def _dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
 
 def _tell(run: Run, phase: str) -> None:
     if run.over:
-        raise TacitaError(f"stopped before {phase}: the time limit is over or the run was cancelled. Give it more time.")
+        raise TacitaError(
+            f"stopped before {phase}: the time limit is over or the run was cancelled. Give it more time."
+        )
     run.tell(phase)
 
 
@@ -202,8 +212,9 @@ class RecordNames(Sequence[str]):
             return [self[i] for i in range(*who.indices(len(self)))]
         key = int(self.keys[who])
         rank = who - next(i for i in range(who, -1, -1) if i == 0 or self.keys[i - 1] != key)
+        places = (key // key_stride(self.dimensions, d) for d in range(len(self.dimensions)))
         codes = ", ".join(
-            f"{dimension.name}={dimension.codes[key // key_stride(self.dimensions, d) % len(dimension.codes)]}"
-            for d, dimension in enumerate(self.dimensions)
+            f"{dimension.name}={dimension.codes[place % len(dimension.codes)]}"
+            for dimension, place in zip(self.dimensions, places, strict=True)
         )
         return f"record {rank + 1} of ({codes})"

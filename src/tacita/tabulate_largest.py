@@ -1,10 +1,11 @@
 """The largest contributions of every cell, from those of the leaf cells.
 
-For a cell ``A`` and a contributor ``r`` let ``f(r, A)`` be the largest of his entries in the leaf cells below ``A``. The list
-of ``A`` holds the ``n`` contributors with the largest ``f(r, A)``. Since a maximum may be taken over maxima, such lists merge:
-the list of a total follows from the lists of its parts, each contributor kept once. For a contributor with one leaf cell
-below ``A``, ``f`` is what he contributes; the others are entered later with their sum, which can only be larger, so nobody
-who was cut off a list can come back into it.
+For a cell ``A`` and a contributor ``r`` let ``f(r, A)`` be the largest of his entries in the leaf cells below
+``A``. The list of ``A`` holds the ``n`` contributors with the largest ``f(r, A)``. Since a maximum may be
+taken over maxima, such lists merge: the list of a total follows from the lists of its parts, each contributor
+kept once. For a contributor with one leaf cell below ``A``, ``f`` is what he contributes; the others are
+entered later with their sum, which can only be larger, so nobody who was cut off a list can come back into
+it.
 
 Lists are ordered by size, and among equals by contributor, so that equal input gives equal lists.
 """
@@ -24,7 +25,8 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """Per cell the ``n`` largest absolute contributions, who made them, and how many contributors each stands for.
+    """Per cell the ``n`` largest absolute contributions, who made them, and how many contributors each stands
+    for.
 
     Where there are fewer, ``sizes`` and ``who`` are -1.
     """
@@ -44,7 +46,9 @@ class Largest:
         return cls(np.full(shape, NOBODY), np.full(shape, NOBODY), np.zeros(shape, dtype=np.int64))
 
     def rolled_up(self, rollup: Rollup, repeated: bool) -> Largest:
-        """The lists of every cell from those of the leaf cells; ``repeated``: someone may be in several of them."""
+        """The lists of every cell from those of the leaf cells; ``repeated``: someone may be in several of
+        them.
+        """
         lists = self
         for step in rollup.steps:
             lists = lists.merged(step, repeated)
@@ -61,11 +65,17 @@ class Largest:
             rows = step.source[(sources > 1)[step.target]]
             starts = np.cumsum(sources[several]) - sources[several]
             best = self._best_of(rows, starts, np.repeat(np.arange(several.size), sources[several]), repeated)
-            result.sizes[several], result.who[several], result.copies[several] = best.sizes, best.who, best.copies
+            result.sizes[several], result.who[several], result.copies[several] = (
+                best.sizes,
+                best.who,
+                best.copies,
+            )
         return result
 
     def _best_of(self, rows: Cells, starts: Cells, target: Cells, repeated: bool) -> Largest:
-        """Merge the lists ``rows[starts[t]:starts[t + 1]]`` for each ``t``, taking the best head ``depth`` times."""
+        """Merge the lists ``rows[starts[t]:starts[t + 1]]`` for each ``t``, taking the best head ``depth``
+        times.
+        """
         width = self.depth + 1
         closed = ((0, 0), (0, 1))
         sizes = np.pad(self.sizes, closed, constant_values=NOBODY).ravel()
@@ -99,7 +109,9 @@ class Largest:
         return at
 
     def with_entries(self, cells: Cells, who: Cells, sizes: Units, copies: Cells) -> Largest:
-        """Enter contributors (each at most once per cell) with what they contribute; it replaces a smaller entry."""
+        """Enter contributors (each at most once per cell) with what they contribute; it replaces a smaller
+        entry.
+        """
         keep = sizes >= self.sizes[cells, -1]
         cells, who, sizes, copies = cells[keep], who[keep], sizes[keep], copies[keep]
         if cells.size == 0:
@@ -126,7 +138,9 @@ class Largest:
         return result
 
     def with_copies(self) -> Largest:
-        """Each entry repeated as often as it stands for contributors; only the first of them is known by name."""
+        """Each entry repeated as often as it stands for contributors; only the first of them is known by
+        name.
+        """
         if (self.copies <= 1).all():
             return self
         ends = np.cumsum(self.copies, axis=1)

@@ -1,4 +1,6 @@
-"""The leaf cells: one query that groups the records by their codes, and the codes put into their classifications."""
+"""The leaf cells: one query that groups the records by their codes, and the codes put into their
+classifications.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ class Cube:
 class Leaves:
     """Leaf cells in ascending order of their keys, with sums over their contributors.
 
-    ``value`` sums what they add to the cell, ``absolute`` the same without signs, ``weight`` their weights in millionths.
+    ``value`` sums what they add to the cell, ``absolute`` the same without signs, ``weight`` their weights in
+    millionths.
     """
 
     keys: Cells
@@ -62,7 +65,9 @@ class Leaves:
 
 @dataclass(frozen=True, eq=False)
 class ListedRecords:
-    """Records that occur among the largest of a leaf cell: record ``r`` stands in the cell with key ``keys[r]``."""
+    """Records that occur among the largest of a leaf cell: record ``r`` stands in the cell with key
+    ``keys[r]``.
+    """
 
     keys: Cells
     own: Units
@@ -115,7 +120,9 @@ def read_leaves(
 
 def _refuse_nothing(records: Records, answer: Any) -> None:
     if answer.num_rows == 0:
-        raise InputError(f"{records.place} holds no records (that fulfil where=...): there is nothing to tabulate")
+        raise InputError(
+            f"{records.place} holds no records (that fulfil where=...): there is nothing to tabulate"
+        )
 
 
 def column_of(answer: Any, name: str) -> NDArray[np.int64]:
@@ -142,7 +149,9 @@ def ragged(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
 
 
 def copies_of(weight: str | None, most: int) -> str:
-    """SQL: how many contributors of his size a record of this weight (in millionths) stands for, at most ``most``."""
+    """SQL: how many contributors of his size a record of this weight (in millionths) stands for, at most
+    ``most``.
+    """
     if weight is None:
         return "1"
     return f"CAST(least(greatest(round_even({weight} / 1e6, 0), 1), {most}) AS BIGINT)"
@@ -166,7 +175,9 @@ def _unpacked(column: Any, largest: int, keys: Cells) -> tuple[Largest, ListedRe
 
 @dataclass(frozen=True, eq=False)
 class _Encoded:
-    """A dimension, the position of each row's code, and the codes as they stand in the data with their positions."""
+    """A dimension, the position of each row's code, and the codes as they stand in the data with their
+    positions.
+    """
 
     dimension: Dimension
     rows: Codes
@@ -187,7 +198,7 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     if missing.any():
         raise HierarchyError(
             f"{records.place}: missing code in {count[missing].sum():,} records (column '{name}'). "
-            f"Leave them out with where=\"{quoted(name)} IS NOT NULL\", or give them a code such as 'unknown'."
+            f"Leave them out with where=\"{quoted(name)} IS NOT NULL\", or give them a code, say 'unknown'."
         )
     dimension = Dimension(name, _trees(name, trees, texts))
     dimension.check()
@@ -203,7 +214,8 @@ def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ..
     listed = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
     if not listed or not all(isinstance(tree, Hierarchy) for tree in listed):
         raise InputError(
-            f"by: '{name}' needs a Hierarchy, a list of them, or None for the codes found in the data, not {trees!r}"
+            f"by: '{name}' needs a Hierarchy, a list of them, or None for the codes found in the data, not "
+            f"{trees!r}"
         )
     return listed
 
@@ -218,7 +230,8 @@ def _refuse_foreign(records: Records, dimension: Dimension, texts: Sequence[str]
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise HierarchyError(
             f"{records.place}: {listed}{more} in column '{dimension.name}' "
-            f"are not in its classification.{hint} Add them to the hierarchy, correct the data, or leave them out with where=..."
+            f"are not in its classification.{hint} Add them to the hierarchy, correct the data, or leave "
+            "them out with where=..."
         )
     inner = [
         i
@@ -228,6 +241,7 @@ def _refuse_foreign(records: Records, dimension: Dimension, texts: Sequence[str]
     if inner:
         listed = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in inner[:5])
         raise HierarchyError(
-            f"{records.place}: {listed} in column '{dimension.name}' are totals of its classification. Code the records "
+            f"{records.place}: {listed} in column '{dimension.name}' are totals of its classification. "
+            "Code the records "
             "at the finest level, or give such a total a child of its own for what is not classified further."
         )

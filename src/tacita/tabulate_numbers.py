@@ -5,7 +5,8 @@ With ``d`` decimals a record of value ``x`` and weight ``w`` carries
     own       = round(x * 10**d)         what its respondent contributes,
     weighted  = round(w * x * 10**d)     what it adds to its cells,
 
-each rounded once, half to even, before anything is summed. So all sums are exact and do not depend on their order.
+each rounded once, half to even, before anything is summed. So all sums are exact and do not depend on their
+order.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class Numbers:
 def read_numbers(records: Records, value: str | None, weight: str | None, decimals: int | None) -> Numbers:
     """Check values and weights, choose the decimals, and write down the integers.
 
-    Without ``decimals`` the fewest are taken that write every value exactly, and with weights as many again as the
-    weights need, up to six in all.
+    Without ``decimals`` the fewest are taken that write every value exactly, and with weights as many again
+    as the weights need, up to six in all.
 
     Raises
     ------
@@ -71,7 +72,8 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         fitting = next((d for d in range(decimals, -1, -1) if size * 10.0**d <= LARGEST), None)
         remedy = f"decimals={fitting}" if fitting is not None else "a larger unit, such as thousands"
         raise InputError(
-            f"{records.place}: the values add up to about {size:.3g}; with {decimals} decimals that is too large to be "
+            f"{records.place}: the values add up to about {size:.3g}; with {decimals} decimals that is too "
+            "large to be "
             f"counted exactly. Use {remedy}."
         )
     factor = 10**decimals
@@ -98,14 +100,16 @@ def _number(records: Records, column: str) -> str:
         return f"CAST({name} AS DOUBLE)"
     if kind == "VARCHAR":
         bad = records.ask(
-            f"SELECT number, written FROM (SELECT row_number() OVER () AS number, {name} AS written FROM records) "
+            f"SELECT number, written FROM (SELECT row_number() OVER () AS number, {name} AS written FROM "
+            "records) "
             "WHERE written IS NOT NULL AND TRY_CAST(written AS DOUBLE) IS NULL ORDER BY number LIMIT 1"
         ).to_pylist()
         if bad:
             written = bad[0]["written"]
             comma = "; it looks like a decimal comma" if re.fullmatch(r"-?[\d.]+,\d+", written) else ""
             raise InputError(
-                f"{records.place}, record {bad[0]['number']}: '{written}' in column '{column}' is not a number{comma}. "
+                f"{records.place}, record {bad[0]['number']}: '{written}' in column '{column}' is not a "
+                f"number{comma}. "
                 "Correct it, or leave the record out with where=..."
             )
         return f"CAST({name} AS DOUBLE)"
@@ -136,13 +140,15 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
         return _Survey(0, 0.0, 0.0)
     if missing := total - present:
         raise InputError(
-            f"{records.place}: no {what} in {missing:,} of {total:,} records (column '{column}'). Leave them out with "
-            f"where=\"{quoted(column)} IS NOT NULL\", or fill them."
+            f"{records.place}: no {what} in {missing:,} of {total:,} records (column '{column}'). Leave "
+            "them out with "
+            f'where="{quoted(column)} IS NOT NULL", or fill them.'
         )
     if infinite:
         raise InputError(
-            f"{records.place}: the {what} is NaN or infinite in {infinite:,} of {total:,} records (column '{column}'). "
-            f"Leave them out with where=\"isfinite({quoted(column)})\", or fill them."
+            f"{records.place}: the {what} is NaN or infinite in {infinite:,} of {total:,} records (column "
+            f"'{column}'). "
+            f'Leave them out with where="isfinite({quoted(column)})", or fill them.'
         )
     if what == "weight" and least < 0:
         raise InputError(f"{records.place}: column '{column}' holds negative weights. Correct them.")
@@ -153,21 +159,27 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
             f"SELECT {x} FROM records WHERE NOT {_exact(x, GUESSED_DECIMALS)} ORDER BY 1 LIMIT 1"
         )[0]
         raise InputError(
-            f"{records.place}: values such as {example!r} in column '{column}' need more than {GUESSED_DECIMALS} decimals. "
+            f"{records.place}: values such as {example!r} in column '{column}' need more than "
+            f"{GUESSED_DECIMALS} decimals. "
             "Say how many count with decimals=..., each record is then rounded to them."
         )
     return _Survey(decimals, float(size), float(least))
 
 
 def _decimals(records: Records, x: str, source: str) -> int:
-    """The fewest decimals that write every finite value exactly; one more than are guessed at if those do not do."""
+    """The fewest decimals that write every finite value exactly; one more than are guessed at if those do
+    not do.
+    """
     cases = " ".join(f"WHEN {_exact(x, d)} THEN {d}" for d in range(GUESSED_DECIMALS + 1))
     found = records.row(
-        f"SELECT max(CASE {cases} ELSE {GUESSED_DECIMALS + 1} END) FILTER (isfinite({x})) FROM {source} AS records"
+        f"SELECT max(CASE {cases} ELSE {GUESSED_DECIMALS + 1} END) FILTER (isfinite({x})) FROM {source} AS "
+        "records"
     )[0]
     return int(found or 0)
 
 
 def _exact(x: str, decimals: int) -> str:
-    """SQL: a double is the one nearest to a number of so many decimals, as ``exact.decimals_needed`` understands it."""
+    """SQL: a double is the one nearest to a number of so many decimals, as ``exact.decimals_needed``
+    understands it.
+    """
     return f"(round_even({x} * 1e{decimals}, 0) / 1e{decimals} = {x})"

@@ -1,9 +1,9 @@
 """Who stands behind each cell, when records name their respondent or holding: an *owner*.
 
-An owner's records in a leaf cell are merged first: that is an *entry*. Owners with one entry go through the roll-up of the
-largest contributions. Owners with several are merged in each cell where entries of theirs come together: they count once
-there, with the sum. Those with entries of both signs, whose sum may be smaller than its parts, are kept out of the roll-up and
-merged in all their cells.
+An owner's records in a leaf cell are merged first: that is an *entry*. Owners with one entry go through the
+roll-up of the largest contributions. Owners with several are merged in each cell where entries of theirs come
+together: they count once there, with the sum. Those with entries of both signs, whose sum may be smaller than
+its parts, are kept out of the roll-up and merged in all their cells.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from tacita.tabulate_numbers import WHOLE, Numbers
 from tacita.tabulate_shares import Entries, LeafShares, merge
 from tacita.tabulate_source import Records, quoted, told_as_input_error
 
-ENTRIES_AT_ONCE = 400_000
+# So many that sorting them stays within the caches.
+ENTRIES_AT_ONCE = 100_000
 _ROOM = 2**62
 
 
@@ -43,8 +44,8 @@ class Standing:
 class Owners:
     """Owners with the sums over their entries per leaf cell; the entries themselves stay in DuckDB.
 
-    ``several`` owners have more than one entry, ``mixed`` of them entries of both signs; the latter are in ``leaves.value`` but
-    in no other column of ``leaves``.
+    ``several`` owners have more than one entry, ``mixed`` of them entries of both signs; the latter are in
+    ``leaves.value`` but in no other column of ``leaves``.
     """
 
     numbering: _Numbering
@@ -62,24 +63,33 @@ def group_owners(
     """
     numbering = _number_owners(records, column)
     _create_entries(records, cube, numbers, numbering, counted)
-    sums = "min(least(own, weighted)) < 0 AND max(greatest(own, weighted)) > 0" if numbers.negative else "false"
+    sums = (
+        "min(least(own, weighted)) < 0 AND max(greatest(own, weighted)) > 0" if numbers.negative else "false"
+    )
     records.do(
-        f"CREATE OR REPLACE TEMP TABLE several AS SELECT id, {sums} AS mixed FROM entries GROUP BY id HAVING count(*) > 1"
+        f"CREATE OR REPLACE TEMP TABLE several AS SELECT id, {sums} AS mixed FROM entries GROUP BY id "
+        "HAVING count(*) > 1"
     )
     several, mixed = records.row("SELECT count(*), count(*) FILTER (mixed) FROM several")
     if counted == column and several:
         raise InputError(
-            f"{records.place}: {several:,} of the respondents in column '{column}' occur in more than one cell, so numbers of "
-            "them do not add up to totals. Count records (leave it out), count them through a value column of ones, or "
+            f"{records.place}: {several:,} of the respondents in column '{column}' occur in more than one "
+            "cell, so numbers of "
+            "them do not add up to totals. Count records (leave it out), count them through a value column "
+            "of ones, or "
             "tabulate by codes of which each respondent has one."
         )
     return Owners(numbering, _leaf_sums(records, numbers, depth, bool(mixed)), several, mixed)
 
 
 def owners_above(records: Records, cube: Cube, rollup: Rollup, owners: Owners) -> Standing:
-    """Owners in every cell, from their entries at the leaves. (Every record has one, so the leaf cells are those of the records.)"""
+    """Owners in every cell, from their entries at the leaves. (Every record has one, so the leaf cells are
+    those of the records.)
+    """
     leaves = owners.leaves
-    count, absolute, weight = (rollup.add(column) for column in (leaves.count, leaves.absolute, leaves.weight))
+    count, absolute, weight = (
+        rollup.add(column) for column in (leaves.count, leaves.absolute, leaves.weight)
+    )
     lists = leaves.largest.rolled_up(rollup, repeated=owners.several > 0)
     for mixed in (False, True):
         if not (owners.mixed if mixed else owners.several - owners.mixed):
@@ -119,11 +129,14 @@ def _number_owners(records: Records, column: str) -> _Numbering:
     )
     if missing:
         raise InputError(
-            f"{records.place}: column '{column}' is empty in {missing:,} records. Fill it (who stands alone can be given a "
-            f"name of his own), or leave them out with where=\"{quoted(column)} IS NOT NULL\"."
+            f"{records.place}: column '{column}' is empty in {missing:,} records. Fill it (who stands "
+            "alone can be given a "
+            f'name of his own), or leave them out with where="{quoted(column)} IS NOT NULL".'
         )
     if whole and int(high) - int(low) < _ROOM:
-        return _Numbering(column, f"(CAST({name} AS BIGINT) - ({int(low)}))", int(high) - int(low) + 1, int(low))
+        return _Numbering(
+            column, f"(CAST({name} AS BIGINT) - ({int(low)}))", int(high) - int(low) + 1, int(low)
+        )
     records.do(
         "CREATE OR REPLACE TEMP TABLE owners AS SELECT owner, row_number() OVER (ORDER BY owner) - 1 AS id "
         f"FROM (SELECT DISTINCT {name} AS owner FROM records)"
@@ -138,7 +151,9 @@ def _create_entries(
 
     joins, terms = "", []
     for d, (dimension, (raw, position)) in enumerate(zip(cube.dimensions, cube.raw, strict=True)):
-        records.connection.register(f"codes{d}", pa.table({"raw": raw, "position": position.astype(np.int64)}))
+        records.connection.register(
+            f"codes{d}", pa.table({"raw": raw, "position": position.astype(np.int64)})
+        )
         joins += f" JOIN codes{d} ON codes{d}.raw = records.{quoted(dimension.name)}"
         terms.append(f"codes{d}.position * {key_stride(cube.dimensions, d)}")
     if numbering.first is None:
@@ -163,7 +178,10 @@ def _create_entries(
     records.do(f"CREATE OR REPLACE TEMP TABLE summed AS SELECT {pair}, {sums} FROM ({each}) GROUP BY {pair}")
     # Without weights the two further columns need no room.
     weights = "weighted, weight" if numbers.weight is not None else "own AS weighted, 0::BIGINT AS weight"
-    records.do(f"CREATE OR REPLACE TEMP VIEW entries AS SELECT {key} AS key, {owner} AS id, own, {weights} FROM summed")
+    records.do(
+        f"CREATE OR REPLACE TEMP VIEW entries AS SELECT {key} AS key, {owner} AS id, own, {weights} FROM "
+        "summed"
+    )
 
 
 def _leaf_sums(records: Records, numbers: Numbers, depth: int, mixed: bool) -> Leaves:
@@ -190,8 +208,14 @@ def _leaf_sums(records: Records, numbers: Numbers, depth: int, mixed: bool) -> L
         ragged(answer.column("who"), depth, missing=-1),
         ragged(answer.column("copies"), depth, missing=0),
     )
-    names = ("key", "count", "value", "absolute", "weight")
-    return Leaves(*(column_of(answer, name) for name in names), largest=lists)
+    return Leaves(
+        keys=column_of(answer, "key"),
+        count=column_of(answer, "count"),
+        value=column_of(answer, "value"),
+        absolute=column_of(answer, "absolute"),
+        weight=column_of(answer, "weight"),
+        largest=lists,
+    )
 
 
 def _entries(records: Records, mixed: bool) -> Iterator[Entries]:

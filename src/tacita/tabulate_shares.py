@@ -1,9 +1,10 @@
 """Contributors with several leaf cells: what they contribute to the cells above.
 
-Contributor ``r`` has entries ``x_r(c)`` in leaf cells ``c``. To a cell ``A`` he contributes ``x_r(A)``, the sum over the ``c``
-below ``A``. He *shares* ``A`` with himself if two or more of his leaf cells lie below it; only there does merging change
-anything. The search for shared cells goes one dimension at a time: entries are grouped by contributor and the ancestors
-chosen so far, and a group of one is dropped, since whatever is chosen next it stays one.
+Contributor ``r`` has entries ``x_r(c)`` in leaf cells ``c``. To a cell ``A`` he contributes ``x_r(A)``, the
+sum over the ``c`` below ``A``. He *shares* ``A`` with himself if two or more of his leaf cells lie below it;
+only there does merging change anything. The search for shared cells goes one dimension at a time: entries are
+grouped by contributor and the ancestors chosen so far, and a group of one is dropped, since whatever is
+chosen next it stays one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from tacita.rollup import each_ancestor, key_stride, run_starts
 class Entries:
     """What contributor ``who[r]`` has in the leaf cell with key ``keys[r]``: the sum of his records there.
 
-    ``weighted`` is what they add to the cell's value, ``weight`` the largest weight among them, in millionths.
+    ``weighted`` is what they add to the cell's value, ``weight`` the largest weight among them, in
+    millionths.
     """
 
     who: Cells
@@ -38,7 +40,9 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """Pairs of contributor ``who[g]`` and cell key ``keys[g]``; the entries below are ``rows[starts[g]:starts[g + 1]]``."""
+    """Pairs of contributor ``who[g]`` and cell key ``keys[g]``; the entries below are
+    ``rows[starts[g]:starts[g + 1]]``.
+    """
 
     who: Cells
     keys: Cells

@@ -1,8 +1,10 @@
-"""Where records come from: a frame, a CSV or Parquet file (or a pattern of them), or a table of a DuckDB file.
+"""Where records come from: a frame, a CSV or Parquet file (or a pattern of them), or a table of a DuckDB
+file.
 
-Whatever the source, the records end up as one DuckDB view that holds the needed columns of the wanted records. DuckDB reads
-Parquet, DuckDB files and arrow tables in pieces as often as it is asked; CSV files and DuckDB relations are read once into a
-temporary table, which moves to a temporary folder when it outgrows memory.
+Whatever the source, the records end up as one DuckDB view that holds the needed columns of the wanted
+records. DuckDB reads Parquet, DuckDB files and arrow tables in pieces as often as it is asked; CSV files and
+DuckDB relations are read once into a temporary table, which moves to a temporary folder when it outgrows
+memory.
 """
 
 from __future__ import annotations
@@ -73,7 +75,8 @@ def open_records(
     Parameters
     ----------
     codes, owners, numbers
-        Columns needed. In CSV files codes and owners are read as text (so ``01`` stays ``01``), numbers as numbers.
+        Columns needed. In CSV files codes and owners are read as text (so ``01`` stays ``01``), numbers as
+        numbers.
     where
         Condition in SQL that wanted records fulfil; it may use any column.
     decimal
@@ -154,12 +157,17 @@ def _scan(
         path, _, table = os.fspath(source).partition("::")
         if table or path.lower().endswith(DUCKDB):
             return _duckdb_file(connection, Path(path), table)
-        return _file(path, texts, numbers, decimal)
+        return _file(connection, path, texts, numbers, where, decimal)
     return _frame(connection, source, columns, where)
 
 
 def _file(
-    path: str, texts: Sequence[str], numbers: Sequence[str], decimal: str
+    connection: DuckDBPyConnection,
+    path: str,
+    texts: Sequence[str],
+    numbers: Sequence[str],
+    where: str | None,
+    decimal: str,
 ) -> tuple[str, str, bool]:
     if not glob(path) and not Path(path).exists():
         raise InputError(f"{path}: there is no such file. Check the path.")
@@ -169,25 +177,41 @@ def _file(
         raise InputError(f"{path}: the kind of file is not known. {REMEDY}")
     header, delimiter = _header(Path(next(iter(sorted(glob(path))), path)))
     _refuse_unknown(path, [*texts, *numbers], header)
-    types = {**dict.fromkeys(numbers, "DOUBLE"), **dict.fromkeys(texts, "VARCHAR")}
-    listed = ", ".join(f"{_literal(column)}: '{kind}'" for column, kind in types.items())
-    options = [
-        "header=true",
-        f"delim={_literal(delimiter)}",
-        """quote='"'""",
-        """escape='"'""",
-        f"decimal_separator={_literal(decimal)}",
-        *([f"types={{{listed}}}"] if listed else []),
-    ]
-    return path, f"read_csv({_literal(path)}, {', '.join(options)})", True
+    layout = f"""header=true, delim={_literal(delimiter)}, quote='"', escape='"'"""
+    types = dict.fromkeys(header, "VARCHAR")
+    if where:
+        types |= _guessed_types(connection, f"read_csv({_literal(path)}, {layout})", header)
+    types |= {**dict.fromkeys(numbers, "DOUBLE"), **dict.fromkeys(texts, "VARCHAR")}
+    listed = ", ".join(f"{_literal(column)}: {_literal(kind)}" for column, kind in types.items())
+    # With everything said, DuckDB does not guess, and a ragged line is an error on that line.
+    options = f"auto_detect=false, {layout}, decimal_separator={_literal(decimal)}, columns={{{listed}}}"
+    return path, f"read_csv({_literal(path)}, {options})", True
+
+
+def _guessed_types(connection: DuckDBPyConnection, scan: str, header: Sequence[str]) -> dict[str, str]:
+    """Types of columns that only a condition uses, as DuckDB takes them from the first records."""
+    import duckdb
+
+    try:
+        found = connection.sql(f"SELECT * FROM {scan} LIMIT 0")
+    except duckdb.Error:
+        # What is wrong shows, by line, when the records are read.
+        return {}
+    return {name: str(kind) for name, kind in zip(found.columns, found.types, strict=True) if name in header}
 
 
 def _header(path: Path) -> tuple[list[str], str]:
-    """Column names and delimiter of a CSV file: the commonest of comma, semicolon, tab and bar in its first line."""
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", errors="replace") as file:
+    """Column names and delimiter of a CSV file: the commonest of comma, semicolon, tab and bar in its
+    first line.
+    """
+    with (gzip.open if path.suffix == ".gz" else open)(
+        path, "rt", encoding="utf-8-sig", errors="replace"
+    ) as file:
         line = file.readline().strip("\r\n")
     if not line.strip():
-        raise InputError(f"{path}, line 1: the file is empty. It needs a header line and one line per record.")
+        raise InputError(
+            f"{path}, line 1: the file is empty. It needs a header line and one line per record."
+        )
     delimiter = max(",;\t|", key=line.count)
     return next(csv.reader([line], delimiter=delimiter)), delimiter
 
@@ -199,7 +223,8 @@ def _duckdb_file(connection: DuckDBPyConnection, path: Path, table: str) -> tupl
         connection.execute(f"ATTACH {_literal(str(path))} AS stored (READ_ONLY)")
         rows = connection.execute(
             "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'stored' UNION ALL "
-            "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'stored' AND NOT internal"
+            "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'stored' AND NOT "
+            "internal"
         ).fetchall()
     tables = {name: f"stored.{quoted(schema)}.{quoted(name)}" for schema, name in rows}
     if not table and len(tables) == 1:

@@ -55,7 +55,9 @@ def cells_of(record: Record) -> Iterator[tuple[str, ...]]:
 def microdata(draw: st.DrawFn, lowest: int = 0) -> list[Record]:
     code = st.tuples(*(st.sampled_from(codes) for codes in LEAVES.values()))
     firms = draw(st.integers(1, 6))
-    record = st.tuples(code, st.integers(lowest, 12), st.integers(1, firms), st.sampled_from([0.4, 1.0, 1.5, 3.25]))
+    record = st.tuples(
+        code, st.integers(lowest, 12), st.integers(1, firms), st.sampled_from([0.4, 1.0, 1.5, 3.25])
+    )
     return [
         Record(codes, value, f"f{firm}", f"g{firm % 3}", weight)
         for codes, value, firm, weight in draw(st.lists(record, min_size=1, max_size=25))
@@ -113,7 +115,9 @@ def check_owners(
     shares = contributions.of(everyone)
     found_shares = {
         (contributions.name(w), cell): units
-        for w, cell, units in zip(shares.who.tolist(), shares.cells.tolist(), shares.units.tolist(), strict=True)
+        for w, cell, units in zip(
+            shares.who.tolist(), shares.cells.tolist(), shares.units.tolist(), strict=True
+        )
     }
     names = {contributions.name(w) for w in everyone}
     assert found_shares == {

@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tacita.errors import HierarchyError, InputError, TacitaError
+from tacita.hierarchy import Hierarchy
+from tacita.run import Event, Run
+from tacita.table import Table
+from tacita.tabulate import tabulate
+
+REGIONS = Hierarchy.from_dict({"North": ["01", "02"], "South": ["03"]})
+COLUMNS: dict[str, list[Any]] = {
+    "region": ["01", "01", "02", "03", "03"],
+    "sector": ["a", "b", "a", "a", "a"],
+    "turnover": [10.5, 2.25, 7.0, 1.0, 4.0],
+    "firm": ["x", "x", "y", "z", "x"],
+}
+
+
+def value_of(table: Table, *codes: str) -> float:
+    return float(table.values[table.find(*codes)])
+
+
+def csv_of(columns: dict[str, list[Any]], separator: str = ",") -> str:
+    rows = [
+        separator.join(columns),
+        *(separator.join(map(str, row)) for row in zip(*columns.values(), strict=True)),
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def as_csv(folder: Path) -> str:
+    (folder / "records.csv").write_text(csv_of(COLUMNS))
+    return str(folder / "records.csv")
+
+
+def as_gzip(folder: Path) -> Path:
+    with gzip.open(folder / "records.csv.gz", "wt") as file:
+        file.write(csv_of(COLUMNS, ";"))
+    return folder / "records.csv.gz"
+
+
+def as_parquet_pattern(folder: Path) -> str:
+    whole = pa.table(COLUMNS)
+    pq.write_table(whole.slice(0, 2), folder / "part1.parquet")
+    pq.write_table(whole.slice(2), folder / "part2.parquet")
+    return str(folder / "part*.parquet")
+
+
+def as_duckdb(folder: Path) -> str:
+    with duckdb.connect(str(folder / "store.duckdb")) as connection:
+        connection.register("frame", pa.table(COLUMNS))
+        connection.execute("CREATE TABLE firms AS SELECT * FROM frame")
+        connection.execute("CREATE TABLE other AS SELECT 1 AS a")
+    return f"{folder / 'store.duckdb'}::firms"
+
+
+def as_relation(folder: Path) -> Any:
+    connection = duckdb.connect()
+    connection.register("frame", pa.table(COLUMNS))
+    return connection.sql("SELECT * FROM frame")
+
+
+SOURCES: dict[str, Callable[[Path], Any]] = {
+    "pandas": lambda _: pd.DataFrame(COLUMNS),
+    "pandas categories": lambda _: pd.DataFrame(COLUMNS).astype({"region": "category"}),
+    "polars": lambda _: pl.DataFrame(COLUMNS),
+    "polars lazy": lambda _: pl.DataFrame(COLUMNS).lazy(),
+    "arrow": lambda _: pa.table(COLUMNS),
+    "dictionary": lambda _: COLUMNS,
+    "duckdb relation": as_relation,
+    "csv": as_csv,
+    "csv.gz": as_gzip,
+    "parquet pattern": as_parquet_pattern,
+    "duckdb file": as_duckdb,
+    "duckdb pair": lambda folder: tuple(as_duckdb(folder).split("::")),
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_every_source_gives_the_same_table(kind: str, tmp_path: Path) -> None:
+    source = SOURCES[kind](tmp_path)
+    table = tabulate(source, {"region": REGIONS, "sector": None}, "turnover", "firm")
+    assert table.decimals == 2
+    assert value_of(table, "Total", "Total") == 24.75
+    assert value_of(table, "North", "a") == 17.5
+    assert value_of(table, "South", "Total") == 5.0
+    assert table.count is not None
+    assert table.contributions is not None
+    top = table.find("Total", "Total")
+    assert table.count[top] == 3
+    assert table.contributions.values[top].tolist() == [1675, 700]
+    assert [table.contributions.name(w) for w in table.contributions.who[top]] == ["x", "y"]
+
+
+def test_a_node_with_one_child_is_listed_and_is_the_same_cell() -> None:
+    table = tabulate(COLUMNS, {"region": REGIONS}, "turnover")
+    assert table.find("South") == table.find("03")
+    listed = table.structure.parts[0]
+    names = [table.structure.dimensions[0].codes[c] for c in listed.codes[:, 0]]
+    assert sorted(names) == ["01", "02", "03", "North", "South", "Total"]
+
+
+def test_without_value_records_are_counted() -> None:
+    table = tabulate(COLUMNS, ["region", "sector"])
+    assert table.whole
+    assert value_of(table, "03", "a") == 2
+    assert value_of(table, "Total", "Total") == 5
+    assert table.value_name == "count"
+
+
+def test_without_value_respondents_are_counted_once_per_cell() -> None:
+    columns = {"region": ["N", "N", "S"], "firm": [1, 1, 2], "group": ["g", "g", "g"]}
+    table = tabulate(columns, ["region"], respondent="firm", holding="group")
+    assert value_of(table, "N") == 1
+    assert value_of(table, "Total") == 2
+    assert table.holding_count is not None
+    assert table.holdings is not None
+    assert table.holding_count[table.find("Total")] == 1
+    assert table.holdings.values[table.find("Total")].tolist() == [2, 0]
+
+
+def test_respondents_in_several_cells_cannot_be_counted_additively() -> None:
+    with pytest.raises(
+        InputError, match=r"1 of the respondents in column 'firm' occur in more than one cell"
+    ):
+        tabulate(COLUMNS, ["region"], respondent="firm")
+
+
+def test_weights_expand_contributors_and_population() -> None:
+    columns = {"region": ["N", "N"], "value": [10, 8], "weight": [2.5, 1.0]}
+    table = tabulate(columns, ["region"], "value", weight="weight", largest=3)
+    cell = table.find("N")
+    assert table.decimals == 1
+    assert value_of(table, "N") == 33.0
+    assert table.count is not None
+    assert table.population is not None
+    assert table.contributions is not None
+    assert table.count[cell] == 2
+    assert table.population[cell] == 3.5
+    # round(2.5) is 2, half to even: two contributors of 10, of which one has a name.
+    assert table.contributions.values[cell].tolist() == [100, 100, 80]
+    assert (table.contributions.who[cell] >= 0).tolist() == [True, False, True]
+
+
+def test_weighted_counts_keep_the_decimals_of_weights() -> None:
+    table = tabulate({"region": ["N", "S"], "weight": [1.25, 2.0]}, ["region"], weight="weight")
+    assert not table.whole
+    assert value_of(table, "Total") == 3.25
+
+
+def test_values_are_rounded_before_they_are_summed() -> None:
+    table = tabulate({"region": ["N"] * 3, "value": [0.4, 0.4, 0.4]}, ["region"], "value", decimals=0)
+    assert value_of(table, "N") == 0
+
+
+def test_decimals_beyond_the_sample_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacita.tabulate_numbers.SAMPLE", 2)
+    table = tabulate({"region": ["N"] * 4, "value": [1.0, 2.0, 0.125, 3.5]}, ["region"], "value")
+    assert table.decimals == 3
+
+
+@pytest.mark.parametrize("dtype", [pa.float32(), pa.decimal128(9, 2), pa.string(), pa.int16()])
+def test_numbers_of_any_type(dtype: pa.DataType) -> None:
+    values = pa.array([1, 2] if dtype == pa.int16() else ["1.10", "2.05"]).cast(dtype)
+    table = tabulate(pa.table({"region": ["N", "S"], "value": values}), ["region"], "value")
+    assert value_of(table, "Total") == pytest.approx(3 if dtype == pa.int16() else 3.15)
+
+
+def test_codes_of_numbers_are_their_text() -> None:
+    table = tabulate(pd.DataFrame({"region": [1.0, 2.0, 1.0]}), {"region": Hierarchy.flat(["1", "2"])})
+    assert value_of(table, "1") == 2
+
+
+def test_where_selects_records_by_any_column() -> None:
+    assert value_of(tabulate(COLUMNS, ["region"], "turnover", where="sector = 'b'"), "Total") == 2.25
+
+
+def test_where_compares_numbers_of_a_csv_file(tmp_path: Path) -> None:
+    file = tmp_path / "records.csv"
+    file.write_text("region,year\n01,2023\n01,2024\n02,2024\n")
+    assert value_of(tabulate(file, ["region"], where="year > 2023"), "01") == 1
+
+
+def test_codes_in_csv_stay_text_and_commas_can_be_decimal(tmp_path: Path) -> None:
+    file = tmp_path / "records.csv"
+    file.write_text("region;value\n01;1,5\n02;2,25\n")
+    assert value_of(tabulate(file, ["region"], "value", decimal=","), "01") == 1.5
+
+
+def test_shares_of_a_respondent_come_from_all_his_records() -> None:
+    table = tabulate(COLUMNS, {"region": REGIONS}, "turnover", "firm", largest=1)
+    assert table.contributions is not None
+    shares = table.contributions.of(np.array([list(table.contributions.names).index("x")]))
+    assert {table.name(c): u for c, u in zip(shares.cells, shares.units, strict=True)} == {
+        "region=Total": 1675,
+        "region=North": 1275,
+        "region=01": 1275,
+        "region=South": 400,
+    }
+
+
+def test_owner_numbers_of_any_range() -> None:
+    firms = pa.array([-(2**62), 2**62, 7], pa.int64())
+    table = tabulate(
+        pa.table({"region": ["N", "S", "S"], "value": [1, 2, 3], "firm": firms}), ["region"], "value", "firm"
+    )
+    assert table.contributions is not None
+    assert table.contributions.name(int(table.contributions.who[table.find("N"), 0])) == str(-(2**62))
+
+
+def test_input_is_not_changed() -> None:
+    frame = pd.DataFrame(COLUMNS)
+    before = frame.copy()
+    tabulate(frame, ["region"], "turnover", "firm")
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_progress_is_told_and_a_cancelled_run_ends() -> None:
+    events: list[Event] = []
+    tabulate(COLUMNS, ["region"], "turnover", "firm", run=Run(listener=events.append))
+    assert [event.phase for event in events][:2] == ["reading values", "tabulating leaf cells"]
+    cancelled = Run()
+    cancelled.cancel()
+    with pytest.raises(TacitaError, match="stopped before reading values"):
+        tabulate(COLUMNS, ["region"], run=cancelled)
+
+
+N = {"region": ["N", "S"], "value": [1.0, 2.0]}
+BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "unknown column": (N, {"value": "vlue"}, r"no column 'vlue'.*Did you mean 'value'"),
+    "missing value": (
+        {**N, "value": [None, 1.0]},
+        {"value": "value"},
+        r"no value in 1 of 2 records \(column 'value'\).*where=",
+    ),
+    "nan": ({**N, "value": [float("nan"), 1.0]}, {"value": "value"}, r"NaN or infinite in 1 of 2 records"),
+    "text": (
+        {**N, "value": ["1", "many"]},
+        {"value": "value"},
+        r"record 2: 'many' in column 'value' is not a number",
+    ),
+    "comma": ({**N, "value": ["1", "2,5"]}, {"value": "value"}, r"record 2: '2,5'.*decimal comma"),
+    "dates": ({**N, "value": pa.array([1, 2], pa.date32())}, {"value": "value"}, r"holds DATE, not numbers"),
+    "thirds": ({**N, "value": [1 / 3, 1.0]}, {"value": "value"}, r"0\.333.*more than 6 decimals.*decimals="),
+    "too large": (
+        {**N, "value": [1e15, 0.5]},
+        {"value": "value", "decimals": 6},
+        r"too large.*Use decimals=0",
+    ),
+    "huge": ({**N, "value": [1e17, 0.0]}, {"value": "value"}, r"larger unit"),
+    "decimals": (N, {"value": "value", "decimals": -1}, r"decimals=-1"),
+    "largest": (N, {"largest": 0}, r"largest=0"),
+    "negative weight": ({**N, "w": [1.0, -1.0]}, {"weight": "w"}, r"'w' holds negative weights"),
+    "missing weight": ({**N, "w": [1.0, None]}, {"weight": "w"}, r"no weight in 1 of 2 records"),
+    "missing respondent": (
+        {**N, "f": ["a", None]},
+        {"value": "value", "respondent": "f"},
+        r"'f' is empty in 1 records",
+    ),
+    "no records": (N, {"where": "region = 'X'"}, r"holds no records"),
+    "bad condition": (N, {"where": "regoin = 'X'"}, r"where="),
+    "counts": ({**N, "value": [0.5, 1.0]}, {"value": "value", "counts": True}, r"counts=True, but"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_with_place_and_remedy(case: str) -> None:
+    columns, options, message = BAD[case]
+    with pytest.raises(InputError, match=message):
+        tabulate(pa.table(columns), ["region"], **options)
+
+
+def test_unknown_missing_and_inner_codes_are_counted() -> None:
+    def refused(codes: list[str | None], message: str) -> None:
+        with pytest.raises(HierarchyError, match=message):
+            tabulate(pa.table({"region": codes}), {"region": REGIONS})
+
+    refused(
+        ["01", "001", "001"],
+        r"'001' \(2 records\) in column 'region' are not in its classification.*Did you mean",
+    )
+    refused(["01", None, None], r"missing code in 2 records \(column 'region'\).*IS NOT NULL")
+    refused(["01", " "], r"missing code in 1 records")
+    refused(["01", "North"], r"'North' \(1 records\) in column 'region' are totals")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("region,value\nN,1\nS,many\n", r"records\.csv, line 3: 'many' in column 'value' is not a number"),
+        ("region;value\nN;1,5\n", r"line 2: '1,5'.*decimal=','"),
+        ("region,value\nN,1\nS,2,3\n", r"records\.csv, line 3: 3 fields where the header has 2"),
+        ("", r"records\.csv, line 1: the file is empty"),
+        ("region,value\n", r"holds no records"),
+        ("region,amount\nN,1\n", r"no column 'value'"),
+    ],
+)
+def test_bad_csv_is_refused_by_line(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "records.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        tabulate(file, ["region"], "value")
+
+
+def test_sources_that_are_none(tmp_path: Path) -> None:
+    for source, message in [
+        (tmp_path / "none.csv", "there is no such file"),
+        ("none*.parquet", "there is no such file"),
+        (tmp_path / "none.duckdb", "there is no such file"),
+        (7, "cannot be read from the int"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            tabulate(source, ["region"])
+    file = tmp_path / "records.doc"
+    file.write_text("x")
+    with pytest.raises(InputError, match="the kind of file is not known"):
+        tabulate(file, ["region"])
+    store = as_duckdb(tmp_path)
+    with pytest.raises(InputError, match=r"no table 'frims'; it holds firms, other"):
+        tabulate(store.replace("firms", "frims"), ["region"])
+    with pytest.raises(InputError, match="give a list of columns"):
+        tabulate(COLUMNS, "region")
+    with pytest.raises(InputError, match="by is empty"):
+        tabulate(COLUMNS, [])
