@@ -83,6 +83,8 @@ def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
         _refuse_nothing(records, answer)
         encoded.append(_encode(records, name, trees, answer.column("code"), count))
         total = int(count.sum())
+    # Refuses cubes whose cells cannot be numbered, before any of them is.
+    cell_keys([e.dimension for e in encoded], np.zeros((0, len(encoded)), dtype=np.int32))
     return Cube(tuple(e.dimension for e in encoded), tuple((e.raw, e.position) for e in encoded), total)
 
 

@@ -138,10 +138,11 @@ def _number_owners(records: Records, column: str) -> _Numbering:
             column, f"(CAST({name} AS BIGINT) - ({int(low)}))", int(high) - int(low) + 1, int(low)
         )
     records.do(
-        "CREATE OR REPLACE TEMP TABLE owners AS SELECT owner, row_number() OVER (ORDER BY owner) - 1 AS id "
-        f"FROM (SELECT DISTINCT {name} AS owner FROM records)"
+        "CREATE OR REPLACE TEMP TABLE owners AS SELECT _owner, row_number() OVER (ORDER BY _owner) - 1 AS "
+        "_id "
+        f"FROM (SELECT DISTINCT {name} AS _owner FROM records)"
     )
-    return _Numbering(column, "owners.id", records.row("SELECT count(*) FROM owners")[0], None)
+    return _Numbering(column, "owners._id", records.row("SELECT count(*) FROM owners")[0], None)
 
 
 def _create_entries(
@@ -152,12 +153,12 @@ def _create_entries(
     joins, terms = "", []
     for d, (dimension, (raw, position)) in enumerate(zip(cube.dimensions, cube.raw, strict=True)):
         records.connection.register(
-            f"codes{d}", pa.table({"raw": raw, "position": position.astype(np.int64)})
+            f"codes{d}", pa.table({"_raw": raw, "_position": position.astype(np.int64)})
         )
-        joins += f" JOIN codes{d} ON codes{d}.raw = records.{quoted(dimension.name)}"
-        terms.append(f"codes{d}.position * {key_stride(cube.dimensions, d)}")
+        joins += f" JOIN codes{d} ON codes{d}._raw = records.{quoted(dimension.name)}"
+        terms.append(f"codes{d}._position * {key_stride(cube.dimensions, d)}")
     if numbering.first is None:
-        joins += f" JOIN owners ON owners.owner = records.{quoted(numbering.column)}"
+        joins += f" JOIN owners ON owners._owner = records.{quoted(numbering.column)}"
     columns = {"own": numbers.own}
     if numbers.weight is not None:
         columns |= {"weighted": numbers.weighted, "weight": numbers.weight}
@@ -274,5 +275,5 @@ def _contributions(
 def _names(records: Records, owners: _Numbering, ids: Cells) -> tuple[str, ...]:
     if owners.first is not None:
         return tuple(map(str, (ids + owners.first).tolist()))
-    answer: Any = records.ask("SELECT owner FROM owners WHERE id IN (SELECT id FROM wanted) ORDER BY id")
-    return tuple(code_texts(answer.column("owner").to_pylist(), lambda _: f"column '{owners.column}'"))
+    answer: Any = records.ask("SELECT _owner FROM owners WHERE _id IN (SELECT id FROM wanted) ORDER BY _id")
+    return tuple(code_texts(answer.column("_owner").to_pylist(), lambda _: f"column '{owners.column}'"))

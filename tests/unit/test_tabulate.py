@@ -220,6 +220,23 @@ def test_owner_numbers_of_any_range() -> None:
     assert table.contributions.name(int(table.contributions.who[table.find("N"), 0])) == str(-(2**62))
 
 
+@pytest.mark.parametrize("respondent", ["id", "owner"])
+def test_columns_may_have_any_name(respondent: str) -> None:
+    columns = {
+        "key": ["N", "N"],
+        "raw": ["a", "b"],
+        "own": [1, 2],
+        "id": [5, 6],
+        "owner": ["p", "q"],
+        'say "x"': [3, 4],
+    }
+    for value in ("own", "id", 'say "x"'):
+        table = tabulate(columns, ["key", "raw"], value, respondent, "owner", "own")
+        assert value_of(table, "N", "b") == 2 * columns[value][1]
+        assert table.contributions is not None
+        assert table.contributions.values[table.find("N", "b"), 0] == columns[value][1]
+
+
 def test_input_is_not_changed() -> None:
     frame = pd.DataFrame(COLUMNS)
     before = frame.copy()
