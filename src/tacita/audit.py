@@ -19,22 +19,12 @@ from functools import cached_property
 import numpy as np
 
 from tacita.attackers import Insider
-from tacita.audit_piece import (
-    BELOW_LOWER,
-    BELOW_SLIDING,
-    BELOW_UPPER,
-    EXACT,
-    FRACTIONAL,
-    UNPROVEN,
-    Job,
-    Result,
-    Task,
-    audit_piece,
-)
+from tacita.audit_piece import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN, audit_piece
+from tacita.audit_questions import Answers, Questions, steps
 from tacita.errors import ReleaseError
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.exact import UNBOUNDED, Units
 from tacita.problem import Problem, Requirement
-from tacita.region import Piece, peel, pieces
+from tacita.region import peel, pieces
 from tacita.release import Release
 from tacita.run import Run
 from tacita.witness import Move
@@ -72,17 +62,13 @@ class Finding:
 class Audit:
     """Verdicts for every sensitive cell and attacker, with the moves that prove them.
 
-    ``bits[k][t]`` belongs to the ``t``-th target of ``problem.requirements[k]``; ``above`` and ``below`` are how far (in units)
-    the value can be thought to lie above and below the truth, at least; ``up_moves`` and ``down_moves`` index ``moves``.
+    ``answers[0]`` is the outsider's. An insider has answers of his own only where his differ: where he knows more, or faces
+    other levels; elsewhere the outsider's hold for him.
     """
 
     problem: Problem
     release: Release
-    bits: tuple[Units, ...]
-    above: tuple[Floats, ...]
-    below: tuple[Floats, ...]
-    up_moves: tuple[Cells, ...]
-    down_moves: tuple[Cells, ...]
+    answers: tuple[Answers, ...]
     moves: tuple[Move, ...]
     programs: int
     seconds: float
@@ -91,9 +77,17 @@ class Audit:
     def worst(self) -> Units:
         """Bits per sensitive cell, all attackers together, in the order of ``problem.sensitive``."""
         together = np.zeros(len(self.problem.table), dtype=np.int64)
-        for need, bits in zip(self.problem.requirements, self.bits, strict=True):
-            np.bitwise_or.at(together, need.cells, bits)
+        for own in self.answers:
+            np.bitwise_or.at(together, own.cells, own.bits)
         return together[self.problem.sensitive]
+
+    def verdicts(self, need: Requirement) -> Units:
+        """Bits for each target of one attacker."""
+        known = np.zeros(len(self.problem.table), dtype=np.int64)
+        for own in self.answers:
+            if own.insider is None or own.insider is need.insider:
+                known[own.cells] = own.bits
+        return known[need.cells]
 
     @property
     def safe(self) -> bool:
@@ -137,12 +131,14 @@ class Audit:
         return f"Audit({self.verdict})"
 
     def findings(self, only_unsafe: bool = False) -> Iterator[Finding]:
-        """One verdict per sensitive cell and attacker."""
+        """One verdict per sensitive cell and attacker; those of insiders only where they differ from the outsider's."""
         structure = self.problem.table.structure
-        for need, bits, above, below in zip(self.problem.requirements, self.bits, self.above, self.below, strict=True):
-            for t in np.flatnonzero(bits) if only_unsafe else range(bits.size):
-                cell = int(need.cells[t])
-                yield Finding(cell, structure.name(cell), need.attacker, int(bits[t]), float(above[t]), float(below[t]))
+        for own in self.answers:
+            for t in np.flatnonzero(own.bits) if only_unsafe else range(own.bits.size):
+                cell = int(own.cells[t])
+                yield Finding(
+                    cell, structure.name(cell), own.attacker, int(own.bits[t]), float(own.above[t]), float(own.below[t])
+                )
 
 
 def audit(problem: Problem, release: Release, run: Run | None = None) -> Audit:
@@ -167,12 +163,15 @@ def audit(problem: Problem, release: Release, run: Run | None = None) -> Audit:
     equations = problem.table.equations
     free = peel(equations, low < high)
     found = list(pieces(equations, free, np.zeros(len(equations), dtype=np.int64)))
-    tasks = list(_tasks(problem, found, low, high, run))
+    questions = Questions(problem, found, low, high)
+    tasks = questions.tasks(run)
     results = []
     for result in run.map(audit_piece, tasks):
         results.append(result)
         run.tell("audit", len(results), len(tasks))
-    return _gathered(problem, release, tasks, results, run.seconds)
+    answers, moves = questions.answers(results)
+    programs = sum(result.programs for result in results)
+    return Audit(problem, release, answers, moves, programs, run.seconds)
 
 
 def moves_allowed(problem: Problem, release: Release, insider: Insider | None = None) -> tuple[Units, Units]:
@@ -190,7 +189,7 @@ def moves_allowed(problem: Problem, release: Release, insider: Insider | None = 
         )
     lower, upper = problem.bounds_at(insider, np.arange(len(table)))
     low, high = np.maximum(windows[0], lower), np.minimum(windows[1], upper)
-    return _steps(low, table.units, table.unit, up=False), _steps(high, table.units, table.unit, up=True)
+    return steps(low, table.units, table.unit, up=False), steps(high, table.units, table.unit, up=True)
 
 
 def windows_in_units_of(problem: Problem, release: Release) -> tuple[Units, Units]:
@@ -204,129 +203,3 @@ def windows_in_units_of(problem: Problem, release: Release) -> tuple[Units, Unit
     factor = 10 ** (release.decimals - table.decimals)
     low = np.where(release.low <= -UNBOUNDED, -UNBOUNDED, -(-release.low // factor))
     return low, np.where(release.high >= UNBOUNDED, UNBOUNDED, release.high // factor)
-
-
-def _steps(bound: Units, truth: Units, unit: int, up: bool) -> Units:
-    infinite = np.abs(bound) >= UNBOUNDED
-    distance = np.where(infinite, 0, bound - truth)
-    steps = distance // unit if up else -(-distance // unit)
-    return np.where(infinite, bound, steps)
-
-
-def _tasks(problem: Problem, found: list[Piece], low: Units, high: Units, run: Run) -> Iterator[Task]:
-    table = problem.table
-    n = len(table)
-    piece_of, column_of = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    for g, piece in enumerate(found):
-        piece_of[piece.cells] = g
-        column_of[piece.cells] = np.arange(piece.cells.size)
-    jobs: list[list[Job]] = [[] for _ in found]
-    for k, need in enumerate(problem.requirements):
-        for g, job in _jobs(problem, k, need, piece_of, column_of, low, high):
-            jobs[g].append(job)
-    for g, piece in enumerate(found):
-        if jobs[g]:
-            yield Task(piece, low[piece.cells], high[piece.cells], tuple(jobs[g]), table.whole, run)
-
-
-def _jobs(
-    problem: Problem, k: int, need: Requirement, piece_of: Cells, column_of: Cells, low: Units, high: Units
-) -> Iterator[tuple[int, Job]]:
-    """The targets of one attacker, piece by piece; an insider's only where he differs from the outsider."""
-    table = problem.table
-    tight, tight_low, tight_high = _tighter(problem, need, piece_of, low, high)
-    target = np.flatnonzero(_worth_asking(problem, need, piece_of, tight))
-    where = piece_of[need.cells[target]]
-    for g in np.unique(where[where >= 0]):
-        at = target[where == g]
-        own = piece_of[tight] == g
-
-        def level(units: Units, at: Cells = at) -> Units:
-            return -(-units[at] // table.unit)
-
-        yield (
-            int(g),
-            Job(
-                k,
-                column_of[tight[own]],
-                tight_low[own],
-                tight_high[own],
-                column_of[need.cells[at]],
-                level(need.upper),
-                level(need.lower),
-                level(need.sliding),
-            ),
-        )
-
-
-def _tighter(problem: Problem, need: Requirement, piece_of: Cells, low: Units, high: Units) -> tuple[Cells, Units, Units]:
-    """Free cells that an insider knows better than the outsider, with the moves he allows."""
-    nothing = np.zeros(0, dtype=np.int64)
-    if need.insider is None:
-        return nothing, nothing, nothing
-    cells, table = need.insider.cells, problem.table
-    truth = table.units[cells]
-    own_low = np.maximum(low[cells], _steps(need.insider.lower, truth, table.unit, up=False))
-    own_high = np.minimum(high[cells], _steps(need.insider.upper, truth, table.unit, up=True))
-    better = (piece_of[cells] >= 0) & ((own_low > low[cells]) | (own_high < high[cells]))
-    return cells[better], own_low[better], own_high[better]
-
-
-def _worth_asking(problem: Problem, need: Requirement, piece_of: Cells, tight: Cells) -> Mask:
-    """Targets whose answer does not follow from the outsider's: another region, or another level."""
-    if need.insider is None:
-        return np.ones(need.cells.size, dtype=bool)
-    levels, at = problem.levels, need.cells
-    other = (need.upper != levels.upper[at]) | (need.lower != levels.lower[at]) | (need.sliding != levels.sliding[at])
-    return other | np.isin(piece_of[at], piece_of[tight])
-
-
-def _gathered(problem: Problem, release: Release, tasks: list[Task], results: list[Result], seconds: float) -> Audit:
-    needs = problem.requirements
-    n = len(problem.table)
-    everyone = np.full(n, -1, dtype=np.int64)
-    everyone[problem.sensitive] = np.arange(problem.sensitive.size)
-    bits = [_disclosed(need) for need in needs]
-    above, below = [np.zeros(need.cells.size) for need in needs], [np.zeros(need.cells.size) for need in needs]
-    up_moves = [np.full(need.cells.size, -1, dtype=np.int64) for need in needs]
-    down_moves = [np.full(need.cells.size, -1, dtype=np.int64) for need in needs]
-    answered = [np.zeros(need.cells.size, dtype=bool) for need in needs]
-    position = [dict(zip(need.cells.tolist(), range(need.cells.size), strict=True)) for need in needs]
-    moves: list[Move] = []
-    for task, result in zip(tasks, results, strict=True):
-        offset = len(moves)
-        moves.extend(Move(result.cells[at], numerators, d) for at, numerators, d in result.moves)
-        for j, job in enumerate(task.jobs):
-            k = job.requirement
-            at = np.array([position[k][c] for c in result.cells[job.targets].tolist()], dtype=np.int64)
-            bits[k][at], above[k][at], below[k][at] = result.bits[j], result.above[j], result.below[j]
-            for kept, own in ((up_moves[k], result.up_move[j]), (down_moves[k], result.down_move[j])):
-                kept[at] = np.where(own >= 0, own + offset, -1)
-            answered[k][at] = True
-    for k, need in enumerate(needs[1:], start=1):
-        rest = np.flatnonzero(~answered[k])
-        same = everyone[need.cells[rest]]
-        known = same >= 0
-        for kept in (bits, above, below, up_moves, down_moves):
-            kept[k][rest[known]] = kept[0][same[known]]
-    unit = float(problem.table.unit)
-    return Audit(
-        problem,
-        release,
-        tuple(bits),
-        tuple(a * unit for a in above),
-        tuple(b * unit for b in below),
-        tuple(up_moves),
-        tuple(down_moves),
-        tuple(moves),
-        sum(result.programs for result in results),
-        seconds,
-    )
-
-
-def _disclosed(need: Requirement) -> Units:
-    """The verdict on targets that cannot move at all: what it stays until an answer replaces it."""
-    bits = np.where(need.upper > 0, BELOW_UPPER, 0) | np.where(need.lower > 0, BELOW_LOWER, 0)
-    bits |= np.where(need.sliding > 0, BELOW_SLIDING, 0)
-    return np.where(bits > 0, bits | EXACT, 0)
-

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from tacita.audit_pool import Pool
+from tacita.audit_short_moves import ShortMoves
 from tacita.exact import UNBOUNDED, Cells, Floats, Units
 from tacita.region import Piece, by_columns
 from tacita.run import Run
 from tacita.solvers.highs import Answer, Session, Status
-from tacita.witness import snap, vertex
+from tacita.witness import recover, snap
 
 BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
 """What is wrong with a target, as bits; 0 is safe and proven."""
@@ -94,6 +96,8 @@ class _Examiner:
         self.result = Result(task.piece.cells, moves=self.pool.moves)
         self._session: Session | None = None
         self._columns = by_columns(task.piece)
+        # Once a vertex was too crooked for floats to name, this piece is asked for short moves first.
+        self._rough = False
 
     def examine(self) -> Result:
         for job in self.task.jobs:
@@ -149,38 +153,56 @@ class _Examiner:
         best = self._from_pool(p, sign)
         if best.proven >= level or (before is not None and before.optimum is not None):
             return best if before is None else _merge(before, best)
+        optimum = None
+        if not self._rough:
+            optimum = self._maximise(p, sign, far)
+            best = self._from_pool(p, sign)
+            if best.proven >= level or not optimum >= level * (1 - 1e-9):
+                return Reach(best.proven, best.move, optimum)
+            self._rough = True
+        fractional = self._short_move(p, sign, level)
+        best = self._from_pool(p, sign)
+        if best.proven < level and optimum is None:
+            optimum = self._maximise(p, sign, far)
+        return Reach(best.proven, best.move, optimum, fractional)
+
+    def _maximise(self, p: int, sign: int, far: int) -> float:
+        """The solver's optimum; its vertex goes into the pool if floats tell which exact point it is. NaN: not settled."""
         answer = self._ask(p, sign)
         runs_away = answer.status is Status.UNBOUNDED
         if runs_away:
             answer = self._ask_capped(p, sign, far)
         if answer.status is not Status.OPTIMAL:
-            return Reach(best.proven, best.move, float("nan"))
-        fractional = self._keep(answer, p, sign, level)
-        best = self._from_pool(p, sign)
-        return Reach(best.proven, best.move, float("inf") if runs_away else sign * answer.value * self.scale, fractional)
+            return float("nan")
+        exact = snap(self.task.piece.matrix, self.low, self.high, answer.point * self.scale)
+        if exact is not None:
+            self.pool.add(*exact)
+        return float("inf") if runs_away else sign * answer.value * self.scale
 
-    def _from_pool(self, p: int, sign: int) -> Reach:
-        return Reach(*self.pool.best(p, sign))
-
-    def _keep(self, answer: Answer, p: int, sign: int, level: int) -> bool:
-        """Put the solver's point into the pool as an exact move; True if counts admit only a fractional one."""
-        matrix, point = self.task.piece.matrix, answer.point * self.scale
-        exact = snap(matrix, self.low, self.high, point)
-        if exact is None:
-            basic, at_upper = self.session.basis()
-            exact = vertex(matrix, self.low, self.high, basic, at_upper)
-        if exact is None:
+    def _short_move(self, p: int, sign: int, level: int) -> bool:
+        """Put a move of few cells into the pool, if there is one; True if counts admit only a fractional one."""
+        self.result.programs += 1
+        point, _ = self.short_moves.find(p, sign, level, self.low, self.high, self.task.run)
+        if point is None:
             return False
-        self.pool.add(*exact)
-        if not self.task.whole or exact[1] == 1 or sign * int(exact[0][p]) < level * exact[1]:
+        matrix = self.task.piece.matrix
+        exact = snap(matrix, self.low, self.high, point) or recover(matrix, self.low, self.high, point, p, sign * level)
+        if exact is not None:
+            self.pool.add(*exact)
+        if exact is not None and (exact[1] == 1 or not self.task.whole):
             return False
         status, whole = self._whole_move(p, sign, level)
         if whole is not None:
             self.pool.add(whole, 1)
-        return status is Status.INFEASIBLE
+        return self.task.whole and status is Status.INFEASIBLE
+
+    def _from_pool(self, p: int, sign: int) -> Reach:
+        return Reach(*self.pool.best(p, sign))
 
     def _whole_move(self, p: int, sign: int, level: int) -> tuple[Status, Units | None]:
         """A whole-number move of at least ``level``, by integer programming, or the news that there is none."""
+        if self.scale != 1.0:
+            return Status.STOPPED, None
         low, high = self.low.copy(), self.high.copy()
         if sign > 0:
             low[p] = level
@@ -217,6 +239,10 @@ class _Examiner:
             rhs = np.zeros(self.task.piece.matrix.shape[0])
             self._session = Session(self._columns, self._floats(self.low), self._floats(self.high), rhs)
         return self._session
+
+    @cached_property
+    def short_moves(self) -> ShortMoves:
+        return ShortMoves(self.task.piece.matrix, self._columns, self.scale)
 
     def _floats(self, units: Units) -> Floats:
         floats = units / self.scale

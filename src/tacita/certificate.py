@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tacita.attackers import Insider
 from tacita.audit import Audit, windows_in_units_of
 from tacita.errors import CertificateError, UnsafeError
 from tacita.exact import UNBOUNDED, Units
@@ -51,17 +52,7 @@ def case_part(problem: Problem) -> dict[str, Any]:
             [rhs, cells[a:b], coefficients[a:b]]
             for rhs, a, b in zip(equations.rhs.tolist(), starts[:-1], starts[1:], strict=True)
         ],
-        "attackers": [
-            {
-                "name": need.attacker,
-                "cells": None if need.insider is None else need.insider.cells.tolist(),
-                "lower": _bounds(problem.outsider.lower if need.insider is None else need.insider.lower),
-                "upper": _bounds(problem.outsider.upper if need.insider is None else need.insider.upper),
-                "targets": need.cells.tolist(),
-                "levels": [need.lower.tolist(), need.upper.tolist(), need.sliding.tolist()],
-            }
-            for need in problem.requirements
-        ],
+        "attackers": [_outsider(problem), *(_insider(insider) for insider in problem.insiders)],
     }
 
 
@@ -86,24 +77,47 @@ def dump(certificate: dict[str, Any]) -> str:
     return json.dumps(certificate, separators=(",", ":"))
 
 
+def _outsider(problem: Problem) -> dict[str, Any]:
+    need = problem.against_everyone()
+    return {
+        "name": need.attacker,
+        "lower": _bounds(problem.outsider.lower),
+        "upper": _bounds(problem.outsider.upper),
+        "targets": need.cells.tolist(),
+        "levels": [need.lower.tolist(), need.upper.tolist(), need.sliding.tolist()],
+    }
+
+
+def _insider(insider: Insider) -> dict[str, Any]:
+    targets, levels = insider.own_targets()
+    return {
+        "name": insider.name,
+        "cells": insider.cells.tolist(),
+        "lower": _bounds(insider.lower),
+        "upper": _bounds(insider.upper),
+        "targets": targets.tolist(),
+        "levels": levels.tolist(),
+        "others": insider.targets is None or insider.also_others,
+    }
+
+
 def _proof(audit: Audit) -> dict[str, Any]:
-    """Per attacker the claims ``[cell, up move, down move]``, an insider's only where they are not the outsider's; and the
+    """Per attacker the claims ``[cell, up move, down move]``, an insider's only where the outsider's do not serve; and the
     moves that claims use."""
-    claims: list[list[list[int]]] = []
-    everyone: dict[int, list[int]] = {}
-    for k, need in enumerate(audit.problem.requirements):
-        own = np.column_stack([need.cells, audit.up_moves[k], audit.down_moves[k]]).tolist()
-        claims.append([claim for claim in own if everyone.get(claim[0]) != claim])
-        everyone = everyone or {claim[0]: claim for claim in own}
+    number = {id(insider): k for k, insider in enumerate(audit.problem.insiders, start=1)}
+    claims: list[list[list[int]]] = [[] for _ in audit.problem.attackers]
+    for own in audit.answers:
+        k = 0 if own.insider is None else number[id(own.insider)]
+        claims[k] = np.column_stack([own.cells, own.up_moves, own.down_moves]).tolist()
     used = sorted({move for own in claims for claim in own for move in claim[1:] if move >= 0})
-    number = {move: i for i, move in enumerate(used)} | {-1: -1}
+    renumbered = {move: i for i, move in enumerate(used)} | {-1: -1}
     unit = audit.problem.table.unit
     return {
         "moves": [
             [audit.moves[m].denominator, audit.moves[m].cells.tolist(), (audit.moves[m].changes * unit).tolist()]
             for m in used
         ],
-        "claims": [[[cell, number[up], number[down]] for cell, up, down in own] for own in claims],
+        "claims": [[[cell, renumbered[up], renumbered[down]] for cell, up, down in own] for own in claims],
     }
 
 

@@ -9,9 +9,8 @@ since no release can keep an attacker from what he knew before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,18 +87,25 @@ class Problem:
         """Positions of the sensitive cells."""
         return self.levels.cells
 
-    @cached_property
-    def requirements(self) -> tuple[Requirement, ...]:
-        """What must hold against each attacker, the outsider first."""
-        return (self._against_everyone(), *(self._against(insider, self.sensitive) for insider in self.insiders))
+    @property
+    def attackers(self) -> tuple[str, ...]:
+        """The attackers by name, the outsider first."""
+        return (self.outsider.name, *(insider.name for insider in self.insiders))
 
-    def _against_everyone(self) -> Requirement:
+    def requirements(self) -> Iterator[Requirement]:
+        """What must hold against each attacker, the outsider first; long where there are many insiders."""
+        yield self.against_everyone()
+        for insider in self.insiders:
+            yield self.against(insider, self.sensitive)
+
+    def against_everyone(self) -> Requirement:
+        """What must hold against the outsider."""
         at = self.sensitive
         return Requirement(
             self.outsider.name, None, at, self.levels.lower[at], self.levels.upper[at], self.levels.sliding[at]
         )
 
-    def _against(self, insider: Insider, sensitive: Cells) -> Requirement:
+    def against(self, insider: Insider, sensitive: Cells) -> Requirement:
         """What must hold against an insider in his own targets and, unless he has only these, in ``sensitive``."""
         own, own_levels = insider.own_targets()
         common = np.zeros(0, dtype=np.int64)
@@ -139,11 +145,11 @@ class Problem:
         _refuse_false_knowledge(table, self.outsider.name, everything, low, high)
         for insider in self.insiders:
             _refuse_false_knowledge(table, insider.name, insider.cells, insider.lower, insider.upper)
-        self._check_levels(self._against_everyone())
+        self._check_levels(self.against_everyone())
         for insider in self.insiders:
             # Elsewhere he knows what the outsider knows and faces the same levels.
             own_cells = insider.cells[self.levels.sensitive[insider.cells]]
-            self._check_levels(self._against(insider, own_cells))
+            self._check_levels(self.against(insider, own_cells))
 
     def _check_levels(self, need: Requirement) -> None:
         table, cells = self.table, need.cells

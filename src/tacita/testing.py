@@ -148,7 +148,7 @@ def _all_tables(
 def brute_force_safe(problem: Problem, release: Release) -> Mask:
     """Per requirement and target, joined: True where all whole-number tables leave the cell as uncertain as its levels ask."""
     verdicts = []
-    for need in problem.requirements:
+    for need in problem.requirements():
         least, most = brute_force_intervals(problem, release, need.insider)
         value = problem.table.units[need.cells]
         verdicts.append(

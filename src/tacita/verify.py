@@ -98,28 +98,69 @@ def _verify(certificate: dict[str, Any]) -> int:
     ):
         raise Refused("cells are counts, but a move is not in whole numbers")
     attackers, claims = certificate["attackers"], certificate["claims"]
-    if not attackers or len(claims) != len(attackers) or attackers[0]["cells"] is not None:
+    if not attackers or len(claims) != len(attackers):
         raise Refused("the attackers, the outsider first, and their claims do not correspond")
     outsider = _knowledge(attackers[0], range(len(name)))
-    everyone = {cell: (up, down) for cell, up, down in claims[0]}
+    everyones = {cell: (up, down) for cell, up, down in claims[0]}
+    users = _users(everyones, moves)
     proven = 0
     for attacker, own_claims in zip(attackers, claims, strict=True):
-        special = _knowledge(attacker, attacker["cells"]) if attacker is not attackers[0] else outsider
+        inside = attacker is not attackers[0]
+        special = _knowledge(attacker, attacker["cells"]) if inside else outsider
         _check_true(values, special, name, f"what {attacker['name']} is said to know")
-        own = {**everyone, **{cell: (up, down) for cell, up, down in own_claims}}
+        own = {**everyones, **{cell: (up, down) for cell, up, down in own_claims}}
 
         def room(cell: int, special: dict[int, tuple[Bound, Bound]] = special) -> tuple[Bound, Bound]:
             return _room(values[cell], (windows[cell], outsider[cell], special.get(cell, (None, None))))
 
-        lower, upper, sliding = attacker["levels"]
-        for cell, *levels in zip(attacker["targets"], lower, upper, sliding, strict=True):
+        targets = _targets(attacker)
+        if inside and attacker["others"]:
+            targets = {**_left_over(_targets(attackers[0]), special, users, own_claims), **targets}
+        for cell, levels in targets.items():
             where = f"cell ({name[cell]}) against {attacker['name']}"
             if cell not in own:
+                if not any(levels):
+                    continue
                 raise Refused(f"{where}: no proof is given")
             up, down = (_reached(moves, move, cell, room, where) for move in own[cell])
             _check_levels(where, levels, up, down)
             proven += 1
     return proven
+
+
+def _targets(attacker: dict[str, Any]) -> dict[int, tuple[int, int, int]]:
+    lower, upper, sliding = attacker["levels"]
+    _integers([*attacker["targets"], *lower, *upper, *sliding], "a level")
+    return {
+        cell: (low, up, slide)
+        for cell, low, up, slide in zip(attacker["targets"], lower, upper, sliding, strict=True)
+    }
+
+
+def _users(everyones: dict[int, tuple[int, int]], moves: list[Move]) -> dict[int, set[int]]:
+    """For each cell the outsider's targets whose proof moves it."""
+    users: dict[int, set[int]] = {}
+    for target, pair in everyones.items():
+        for which in pair:
+            for moved in moves[_whole(which)][1] if which != -1 else ():
+                users.setdefault(moved, set()).add(target)
+    return users
+
+
+def _left_over(
+    targets: dict[int, tuple[int, int, int]],
+    special: dict[int, tuple[Bound, Bound]],
+    users: dict[int, set[int]],
+    own_claims: list[list[int]],
+) -> dict[int, tuple[int, int, int]]:
+    """The outsider's targets that an insider attacks too and that need a look: those whose proof he could see through.
+
+    Where a proof moves none of the cells he knows better, it holds for him as it does for everyone. What he knows exactly he
+    does not need to attack.
+    """
+    look = {target for cell in special for target in users.get(cell, ())} | {cell for cell, _, _ in own_claims}
+    known = {cell for cell, (low, high) in special.items() if low is not None and low == high}
+    return {cell: targets[cell] for cell in sorted(look) if cell in targets and cell not in known}
 
 
 def _check_table(equations: list[Any], values: list[int]) -> None:
@@ -185,8 +226,7 @@ def _reached(
     return Fraction(changes.get(cell, 0), denominator)
 
 
-def _check_levels(where: str, levels: list[int], up: Fraction, down: Fraction) -> None:
-    _integers(levels, "a level")
+def _check_levels(where: str, levels: tuple[int, int, int], up: Fraction, down: Fraction) -> None:
     lower, upper, sliding = levels
     if up < upper:
         raise Refused(f"{where}: the upward move falls short of the upper protection level")

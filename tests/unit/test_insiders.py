@@ -86,7 +86,7 @@ def known(table: Table, insider: Insider) -> dict[tuple[str, ...], tuple[int, in
 
 
 def asked(problem: Problem, name: str) -> dict[tuple[str, ...], tuple[int, int, int]]:
-    need = next(need for need in problem.requirements if need.attacker == name)
+    need = next(need for need in problem.requirements() if need.attacker == name)
     return {
         problem.table.structure.key(int(cell)): (int(low), int(up), int(slide))
         for cell, low, up, slide in zip(need.cells, need.lower, need.upper, need.sliding, strict=True)

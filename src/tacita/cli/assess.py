@@ -74,7 +74,7 @@ def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
         "equations": len(table.equations),
         "sensitive": len(levels),
         "rules": [{"rule": reason.rule, "cells": int(reason.cells.size)} for reason in levels.reasons],
-        "attackers": [need.attacker for need in problem.requirements],
+        "attackers": list(problem.attackers),
         "notes": list(table.notes),
         "sensitive_cells": listed,
     }

@@ -66,7 +66,7 @@ def drop_unneeded(problem: Problem, hidden: Mask, run: Run) -> Mask:
 
 
 def _demands(problem: Problem) -> Iterator[Demand]:
-    for need in problem.requirements:
+    for need in problem.requirements():
         low, high = problem.bounds_at(need.insider, need.cells)
         value = problem.table.units[need.cells]
         for p, cell in enumerate(need.cells.tolist()):

@@ -68,7 +68,7 @@ def _figures(problem: Problem, release: Release) -> str:
         "cells": f"{len(problem.table):,}",
         "sensitive": f"{len(problem.levels):,}",
         "not shown as they are": f"{int(release.changed.sum()):,}",
-        "attackers": f"{len(problem.requirements):,}: the outsider and {len(problem.insiders):,} insiders",
+        "attackers": f"{len(problem.attackers):,}: the outsider and {len(problem.insiders):,} insiders",
         "method": str(release.made_by.get("method", "made elsewhere")),
     }
     if release.outcome is not None:

@@ -40,7 +40,7 @@ def audit_record(audit: Audit) -> dict[str, Any]:
     return {
         **audit_object(audit),
         "verdict": audit.verdict,
-        "attackers": [need.attacker for need in problem.requirements],
+        "attackers": list(problem.attackers),
         "programs": audit.programs,
         "seconds": round(audit.seconds, 3),
         "made_by": dict(audit.release.made_by),

@@ -77,8 +77,7 @@ class Session:
 
     def _run(self, seconds: float) -> Answer:
         highs = self._highs
-        # HiGHS adds up run time over all calls of one instance, so the limit must move along.
-        highs.setOptionValue("time_limit", highs.getRunTime() + seconds if np.isfinite(seconds) else float("inf"))
+        _limit(highs, seconds)
         highs.run()
         self.pivots += highs.getInfo().simplex_iteration_count
         status = _status(highs)
@@ -86,21 +85,43 @@ class Session:
             return Answer(status, float("nan"), np.empty(0))
         return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
 
-    def basis(self) -> tuple[Cells, Cells]:
-        """Columns that are basic, and those that sit at their upper bound."""
+
+class GrowingProgram:
+    """``min c x : A x = 0, 0 <= x <= u``, to which columns are added while the basis stays."""
+
+    def __init__(self, rows: int) -> None:
         import highspy
 
-        columns = np.array([int(status) for status in self._highs.getBasis().col_status])
-        basic, at_upper = int(highspy.HighsBasisStatus.kBasic), int(highspy.HighsBasisStatus.kUpper)
-        return np.flatnonzero(columns == basic), np.flatnonzero(columns == at_upper)
+        self._highs = _quiet(presolve="off")
+        self._highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
+        program = highspy.HighsLp()
+        program.num_row_, program.num_col_ = rows, 0
+        program.row_lower_ = program.row_upper_ = np.zeros(rows)
+        self._highs.passModel(program)
+
+    def add(self, costs: list[float], upper: list[float], rows: list[Cells], entries: list[Floats]) -> None:
+        """More columns, each with its cost, its upper bound and its entries."""
+        if not costs:
+            return
+        starts = np.cumsum([0] + [r.size for r in rows[:-1]]).astype(np.int32)
+        index, value = np.concatenate(rows).astype(np.int32), np.concatenate(entries).astype(np.float64)
+        self._highs.addCols(
+            len(costs), np.array(costs), np.zeros(len(costs)), np.array(upper), value.size, starts, index, value
+        )
+
+    def solve(self, seconds: float) -> tuple[Status, Floats, Floats]:
+        """Status, point and the prices of the rows."""
+        highs = self._highs
+        _limit(highs, seconds)
+        highs.run()
+        solution = highs.getSolution()
+        return _status(highs), np.array(solution.col_value), np.array(solution.row_dual)
 
 
 def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool) -> Highs:
     import highspy
 
-    highs = highspy.Highs()
-    for option, value in (("output_flag", False), ("threads", 1), ("presolve", "on" if whole else "off")):
-        highs.setOptionValue(option, value)
+    highs = _quiet(presolve="on" if whole else "off")
     if not whole:
         highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
         highs.setOptionValue("solver", "simplex")
@@ -119,6 +140,20 @@ def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: b
     if highs.passModel(program) == highspy.HighsStatus.kError:
         raise SolverError("HiGHS did not accept the attacker's linear program")
     return highs
+
+
+def _quiet(presolve: str) -> Highs:
+    import highspy
+
+    highs = highspy.Highs()
+    for option, value in (("output_flag", False), ("threads", 1), ("presolve", presolve)):
+        highs.setOptionValue(option, value)
+    return highs
+
+
+def _limit(highs: Highs, seconds: float) -> None:
+    # HiGHS adds up run time over all calls of one instance, so the limit must move along.
+    highs.setOptionValue("time_limit", highs.getRunTime() + seconds if np.isfinite(seconds) else float("inf"))
 
 
 def _status(highs: Highs) -> Status:
