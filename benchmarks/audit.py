@@ -1,9 +1,11 @@
-"""Audit against a bare solver: the same bounds by cold linear programs, by a bare hot HiGHS loop, and by Tacita, in one run.
+"""Audit against a bare solver: the same bounds by cold linear programs, by a bare hot HiGHS loop, and by
+Tacita, in one run.
 
     python benchmarks/audit.py [--million]
 
-Cold: a new HiGHS instance per bound on the hidden columns (a sample, scaled up). Hot: one HiGHS instance, the objective changes. All times
-are CPU seconds on one core. ``--million`` adds a table of a million cells with 1 % hidden and prints the peak memory.
+Cold: a new HiGHS instance per bound on the hidden columns (a sample, scaled up). Hot: one HiGHS instance,
+the objective changes. All times are CPU seconds on one core. ``--million`` adds a table of a million cells
+with 1 % hidden and prints the peak memory.
 """
 
 from __future__ import annotations
@@ -16,30 +18,36 @@ import highspy
 import numpy as np
 from scipy.sparse import csc_array
 
-from tacita.audit import audit
-from tacita.deduce import deduce
+from tacita.auditing.audit import audit
+from tacita.auditing.deduce import deduce
 from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.release import Release
-from tacita.table import Table
-from tacita.table_build import build_table
-from tacita.dimension import Dimension
+from tacita.tables.build import build_table
+from tacita.tables.dimension import Dimension
+from tacita.tables.table import Table
 
 COLD_SAMPLE = 40
 
 
 def square(rows: int, hidden: int, seed: int) -> tuple[Table, np.ndarray]:
-    """A ``rows x rows`` table of magnitudes with about ``hidden`` inner cells hidden, two or more in every touched equation."""
+    """A ``rows x rows`` table of magnitudes with about ``hidden`` inner cells hidden, two or more in every
+    touched equation.
+    """
     random = np.random.default_rng(seed)
-    table = Table.from_array(np.rint(np.exp(random.normal(4, 1.2, (rows, rows)))).astype(int) + 1, counts=False)
+    table = Table.from_array(
+        np.rint(np.exp(random.normal(4, 1.2, (rows, rows)))).astype(int) + 1, counts=False
+    )
     return table, complete(table, random, hidden)
 
 
 def hierarchical(seed: int) -> tuple[Table, np.ndarray]:
     """Two dimensions, three levels deep each: about 8,000 cells, about 1,000 of them hidden."""
     random = np.random.default_rng(seed)
-    dimensions = [Dimension(name, (tree(*shape),)) for name, shape in (("region", (4, 5, 5)), ("industry", (3, 4, 4)))]
+    dimensions = [
+        Dimension(name, (tree(*shape),)) for name, shape in (("region", (4, 5, 5)), ("industry", (3, 4, 4)))
+    ]
     leaves = [np.flatnonzero(d.is_leaf) for d in dimensions]
     codes = np.array([(a, b) for a in leaves[0] for b in leaves[1]], dtype=np.int32)
     values = np.rint(np.exp(random.normal(4, 1.2, codes.shape[0]))).astype(np.int64) + 1
@@ -55,7 +63,9 @@ def tree(*branching: int) -> Hierarchy:
 
 
 def complete(table: Table, random: np.random.Generator, hidden: int) -> np.ndarray:
-    """A plausible pattern: random cells, then further cheap ones until no equation has a single hidden cell."""
+    """A plausible pattern: random cells, then further cheap ones until no equation has a single hidden
+    cell.
+    """
     mask = np.zeros(len(table), dtype=bool)
     inner = np.flatnonzero(~table.structure.is_total)
     equations = table.equations
@@ -63,7 +73,9 @@ def complete(table: Table, random: np.random.Generator, hidden: int) -> np.ndarr
     while mask.sum() < hidden:
         mask[random.choice(inner, min(batch, hidden - int(mask.sum())), replace=False)] = True
         for _ in range(60):
-            per_row = np.bincount(equations.row_of_entry, weights=mask[equations.cells], minlength=len(equations))
+            per_row = np.bincount(
+                equations.row_of_entry, weights=mask[equations.cells], minlength=len(equations)
+            )
             lonely = np.flatnonzero(per_row == 1)
             if lonely.size == 0:
                 break
@@ -85,7 +97,12 @@ def bare(table: Table, hidden: np.ndarray) -> tuple[csc_array, np.ndarray]:
 
 def solver(matrix: csc_array, values: np.ndarray) -> highspy.Highs:
     highs = highspy.Highs()
-    for option, value in (("output_flag", False), ("presolve", "off"), ("simplex_strategy", 4), ("threads", 1)):
+    for option, value in (
+        ("output_flag", False),
+        ("presolve", "off"),
+        ("simplex_strategy", 4),
+        ("threads", 1),
+    ):
         highs.setOptionValue(option, value)
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = matrix.shape
@@ -93,7 +110,10 @@ def solver(matrix: csc_array, values: np.ndarray) -> highspy.Highs:
     program.col_lower_, program.col_upper_ = np.zeros(matrix.shape[1]), np.full(matrix.shape[1], np.inf)
     program.row_lower_ = program.row_upper_ = matrix @ values
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    program.a_matrix_.start_, program.a_matrix_.index_ = (
+        matrix.indptr.astype(np.int32),
+        matrix.indices.astype(np.int32),
+    )
     program.a_matrix_.value_ = matrix.data
     highs.passModel(program)
     return highs
@@ -140,12 +160,23 @@ def compare(name: str, table: Table, mask: np.ndarray) -> None:
     hot, (low, high) = timed(hot_loop, matrix, values)
     full, deduced = timed(deduce, problem, release)
     check, verdict = timed(audit, problem, release)
-    agree = np.allclose(deduced.low, low, rtol=1e-6, atol=1e-6) and np.allclose(deduced.high, high, rtol=1e-6, atol=1e-6)
-    print(f"{name}: {len(table):,} cells, {hidden.size:,} hidden, {bounds:,} bounds; same intervals as the bare loop: {agree}")
+    agree = np.allclose(deduced.low, low, rtol=1e-6, atol=1e-6) and np.allclose(
+        deduced.high, high, rtol=1e-6, atol=1e-6
+    )
+    print(
+        f"{name}: {len(table):,} cells, {hidden.size:,} hidden, {bounds:,} bounds; "
+        f"same intervals as the bare loop: {agree}"
+    )
     print(f"  {'cold LP per bound (sampled)':34} {cold:8.3f} s  {cold / full:6.1f} x")
     print(f"  {'bare hot HiGHS loop':34} {hot:8.3f} s  {hot / full:6.2f} x")
-    print(f"  {'tacita deduce (every interval)':34} {full:8.3f} s   1.00 x   needed: cold >= 10 x, hot >= {1 / 1.3:.2f} x")
-    print(f"  {'tacita audit (half of them secret)':34} {check:8.3f} s           {verdict.verdict}; {verdict.programs} programs")
+    print(
+        f"  {'tacita deduce (every interval)':34} {full:8.3f} s   1.00 x   "
+        f"needed: cold >= 10 x, hot >= {1 / 1.3:.2f} x"
+    )
+    print(
+        f"  {'tacita audit (half of them secret)':34} {check:8.3f} s           "
+        f"{verdict.verdict}; {verdict.programs} programs"
+    )
 
 
 def million() -> None:
@@ -158,7 +189,10 @@ def million() -> None:
     problem = Problem(table, Levels.of(sensitive, level, level))
     seconds, found = timed(audit, problem, Release.suppress(table, mask))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"million: {len(table):,} cells, {int(mask.sum()):,} hidden, built in {built:.1f} s, audited in {seconds:.1f} s: {found.verdict}")
+    print(
+        f"million: {len(table):,} cells, {int(mask.sum()):,} hidden, built in {built:.1f} s, "
+        f"audited in {seconds:.1f} s: {found.verdict}"
+    )
     print(f"  peak memory {peak:.2f} GB   needed: under 4 GB")
 
 

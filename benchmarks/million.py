@@ -21,7 +21,7 @@ from tacita.io import write_release
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.rules import PPercent, Threshold
-from tacita.tabulate import tabulate
+from tacita.tabulation.tabulate import tabulate
 
 DIMENSIONS = {"region": (400, 4), "industry": (300, 4), "size": (9, 1)}
 

@@ -24,8 +24,8 @@ import duckdb
 
 from tacita.generate import microdata
 from tacita.hierarchy import Hierarchy
-from tacita.table import Table
-from tacita.tabulate import tabulate
+from tacita.tables.table import Table
+from tacita.tabulation.tabulate import tabulate
 
 DIMENSIONS = {"region": (96, 3), "industry": (88, 3), "size": (9, 1)}
 CODES = ", ".join(DIMENSIONS)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tacita.audit import audit
-from tacita.certificate import certify
+from tacita.auditing.audit import audit
+from tacita.auditing.certificate import certify
 from tacita.methods import make_method
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.rules import Threshold
-from tacita.table import Table
+from tacita.tables.table import Table
 from tacita.verify import verify
 
 

@@ -11,6 +11,7 @@
     ├── UnsafeError                writing a release that no passing audit stands behind
     ├── CertificateError           a certificate is corrupted, truncated, forged or of another case
     ├── SolverError                a solver ended in a state that proves nothing
+    ├── StoppedError               time or patience ended before there was anything to keep
     └── InfeasibleError            no release of the chosen kind protects the table
 
 Every message names the place (file and line, or cell), the requirement that is missed, and the remedy.
@@ -61,6 +62,10 @@ class CertificateError(TacitaError):
 
 class SolverError(TacitaError):
     """A solver ended in a state that proves nothing."""
+
+
+class StoppedError(TacitaError):
+    """Time or patience ended before there was anything to keep."""
 
 
 class InfeasibleError(TacitaError):

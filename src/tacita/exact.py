@@ -1,7 +1,8 @@
 """Exact decimal numbers as integers.
 
-A value ``v`` with ``d`` decimals is stored as the integer ``v * 10**d``: its *units*. Sums, equations and proofs are then
-exact, and a float is only ever a picture of a number. Units stay within ``2**53`` so that this picture is faithful too.
+A value ``v`` with ``d`` decimals is stored as the integer ``v * 10**d``: its *units*. Sums, equations and
+proofs are then exact, and a float is only ever a picture of a number. Units stay within ``2**53`` so that
+this picture is faithful too.
 
 ``UNBOUNDED`` and ``-UNBOUNDED`` stand for plus and minus infinity in arrays of units.
 """
@@ -65,7 +66,9 @@ def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
         _refuse_large(array, decimals, what)
         return np.asarray(array.astype(np.int64) * 10**decimals)
     if array.dtype.kind in "OUS":
-        return np.array([_units_of(v, decimals, what) for v in array.ravel()], dtype=np.int64).reshape(array.shape)
+        return np.array([_units_of(v, decimals, what) for v in array.ravel()], dtype=np.int64).reshape(
+            array.shape
+        )
     if np.isnan(array).any():
         raise InputError(f"{what} number {int(np.flatnonzero(np.isnan(array.ravel()))[0]) + 1} is missing")
     finite = np.isfinite(array)

@@ -4,8 +4,8 @@ For a sensitive cell ``p`` with value ``a_p`` an attacker who deduces ``[min y_p
 
     max y_p >= a_p + UPL,    min y_p <= a_p - LPL,    max y_p - min y_p >= SPL.
 
-``upper``, ``lower`` and ``sliding`` hold UPL, LPL and SPL in the table's units. A sensitive cell asks for at least one unit
-of uncertainty in some form: to know it exactly is always a disclosure.
+``upper``, ``lower`` and ``sliding`` hold UPL, LPL and SPL in the table's units. A sensitive cell asks for at
+least one unit of uncertainty in some form: to know it exactly is always a disclosure.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ class Levels:
     ) -> Levels:
         """Levels that vanish where nothing is sensitive; symmetric unless ``lower`` is given.
 
-        A sensitive cell whose levels would all be zero gets the sliding level ``least``: it must not be known exactly.
+        A sensitive cell whose levels would all be zero gets the sliding level ``least``: it must not be
+        known exactly.
         """
         zero = np.zeros(sensitive.size, dtype=np.int64)
         up = np.where(sensitive, np.maximum(upper, 0), zero)

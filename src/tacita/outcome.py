@@ -20,7 +20,9 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Loss of the release (sensitive cells included), a lower bound on any protected release's loss, and the effort."""
+    """Loss of the release (sensitive cells included), a lower bound on any protected release's loss, and the
+    effort.
+    """
 
     status: Status
     loss: float

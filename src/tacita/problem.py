@@ -1,6 +1,7 @@
 """The question put to a method and to the audit: this table, these levels, these attackers, this cost.
 
-Before anything is solved the question itself is checked. For each attacker ``k`` and each sensitive cell ``p``
+Before anything is solved the question itself is checked. For each attacker ``k`` and each sensitive cell
+``p``
 
     lower_kp <= a_p - LPL,    a_p + UPL <= upper_kp,    upper_kp - lower_kp >= SPL,
 
@@ -17,12 +18,12 @@ from numpy.typing import ArrayLike
 
 from tacita import exact
 from tacita.attackers import Insider, Outsider
+from tacita.attackers.insiders import AttackerLike, resolve_attackers
 from tacita.errors import InputError, LevelsError
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
-from tacita.insiders import AttackerLike, resolve_attackers
 from tacita.levels import Levels
 from tacita.rules import Rule
-from tacita.table import Table
+from tacita.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -36,10 +37,11 @@ class Problem:
     rule
         A rule (or several joined with ``|``), or levels that were worked out elsewhere.
     attackers
-        ``"outsider"``, ``"respondents"``, ``"holdings"``, an :class:`Outsider`, :class:`Insider` s, or a list of these.
+        ``"outsider"``, ``"respondents"``, ``"holdings"``, an :class:`Outsider`, :class:`Insider` s, or a
+        list of these.
     cost
-        What hiding or changing a cell costs: ``"value"``, ``"unit"`` (1 each), ``"log"`` (log(1 + value)), ``"count"``, the
-        name of a column, or one number per cell.
+        What hiding or changing a cell costs: ``"value"``, ``"unit"`` (1 each), ``"log"`` (log(1 + value)),
+        ``"count"``, the name of a column, or one number per cell.
     must_publish, must_hide
         Cells (positions) that a method must leave as they are, or must hide.
     """
@@ -80,7 +82,8 @@ class Problem:
         self._check()
 
     def __repr__(self) -> str:
-        return f"Problem({self.table!r}, {len(self.levels):,} sensitive cells, {1 + len(self.insiders):,} attackers)"
+        attackers = f"{1 + len(self.insiders):,} attackers"
+        return f"Problem({self.table!r}, {len(self.levels):,} sensitive cells, {attackers})"
 
     @property
     def sensitive(self) -> Cells:
@@ -102,11 +105,18 @@ class Problem:
         """What must hold against the outsider."""
         at = self.sensitive
         return Requirement(
-            self.outsider.name, None, at, self.levels.lower[at], self.levels.upper[at], self.levels.sliding[at]
+            self.outsider.name,
+            None,
+            at,
+            self.levels.lower[at],
+            self.levels.upper[at],
+            self.levels.sliding[at],
         )
 
     def against(self, insider: Insider, sensitive: Cells) -> Requirement:
-        """What must hold against an insider in his own targets and, unless he has only these, in ``sensitive``."""
+        """What must hold against an insider in his own targets and, unless he has only these, in
+        ``sensitive``.
+        """
         own, own_levels = insider.own_targets()
         common = np.zeros(0, dtype=np.int64)
         if insider.targets is None or insider.also_others:
@@ -137,10 +147,13 @@ class Problem:
         everything = np.arange(len(table))
         if (wrong := np.flatnonzero(self.must_publish & self.levels.sensitive)).size:
             raise InputError(
-                f"{table.structure.names(wrong)}: sensitive, yet must be published; take it off one of the two lists"
+                f"{table.structure.names(wrong)}: sensitive, yet must be published; "
+                "take it off one of the two lists"
             )
         if (wrong := np.flatnonzero(self.must_publish & self.must_hide)).size:
-            raise InputError(f"{table.structure.names(wrong)}: must be published and must be hidden; choose one")
+            raise InputError(
+                f"{table.structure.names(wrong)}: must be published and must be hidden; choose one"
+            )
         low, high = self.outsider.lower, self.outsider.upper
         _refuse_false_knowledge(table, self.outsider.name, everything, low, high)
         for insider in self.insiders:
@@ -160,15 +173,20 @@ class Problem:
         for what, level, room in (
             ("lower protection level", need.lower, room_below),
             ("upper protection level", need.upper, room_above),
-            ("sliding protection level", need.sliding, np.minimum(room_below, UNBOUNDED // 2) + np.minimum(room_above, UNBOUNDED // 2)),
+            (
+                "sliding protection level",
+                need.sliding,
+                np.minimum(room_below, UNBOUNDED // 2) + np.minimum(room_above, UNBOUNDED // 2),
+            ),
         ):
             if (wrong := np.flatnonzero(level > room)).size:
                 p = int(wrong[0])
                 more = f" ({wrong.size - 1} more cells likewise)" if wrong.size > 1 else ""
+                wanted, left = (exact.text(int(x[p]), table.decimals) for x in (level, room))
                 raise LevelsError(
-                    f"({table.name(int(cells[p]))}): the {what} of {exact.text(int(level[p]), table.decimals)} cannot be met "
-                    f"against {need.attacker}, whose own bounds leave only {exact.text(int(room[p]), table.decimals)}{more}. "
-                    "Lower the level (levels can be capped at what the bounds allow), or widen the attacker's bounds."
+                    f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against "
+                    f"{need.attacker}, whose own bounds leave only {left}{more}. Lower the level (it can be "
+                    "capped at what the bounds allow), or widen the attacker's bounds."
                 )
 
 
@@ -212,7 +230,9 @@ def _costs(table: Table, cost: str | ArrayLike) -> Floats:
         array = np.log1p(np.abs(table.values))
     elif cost == "count":
         if table.count is None:
-            raise InputError("cost 'count' needs the number of respondents per cell: tabulate microdata or name its column")
+            raise InputError(
+                "cost 'count' needs the number of respondents per cell: tabulate microdata or name its column"
+            )
         array = table.count.astype(np.float64)
     elif cost in table.columns:
         array = np.asarray(table.columns[cost], dtype=np.float64).copy()
@@ -221,5 +241,7 @@ def _costs(table: Table, cost: str | ArrayLike) -> Floats:
         raise InputError(f"unknown cost '{cost}': use one of {', '.join(known)}, or one number per cell")
     if not np.isfinite(array).all() or (array < 0).any():
         cell = int(np.flatnonzero(~np.isfinite(array) | (array < 0))[0])
-        raise InputError(f"the cost of ({table.name(cell)}) is negative or not a number: costs must be zero or more")
+        raise InputError(
+            f"the cost of ({table.name(cell)}) is negative or not a number: costs must be zero or more"
+        )
     return array

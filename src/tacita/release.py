@@ -1,4 +1,5 @@
-"""What a reader gets: for each cell a window that the true value lies in, and a number to show if there is one.
+"""What a reader gets: for each cell a window that the true value lies in, and a number to show if there is
+one.
 
 | published as | mark | window |
 |---|---|---|
@@ -8,7 +9,8 @@
 | rounded to ``v``, radius ``r`` announced | ``rounded`` | ``[v - r, v + r]`` |
 | adjusted or perturbed to ``v``, radius ``r`` announced | ``adjusted`` | ``[v - r, v + r]`` |
 
-A release carries the public structure and nothing else of the table: the true value of a hidden cell is not in it.
+A release carries the public structure and nothing else of the table: the true value of a hidden cell is not
+in it.
 """
 
 from __future__ import annotations
@@ -26,11 +28,11 @@ from tacita import exact
 from tacita.errors import ReleaseError
 from tacita.exact import UNBOUNDED, Cells, Mask, Units, frozen
 from tacita.outcome import Outcome
-from tacita.structure import Structure
-from tacita.table import Table
+from tacita.tables.structure import Structure
+from tacita.tables.table import Table
 
 if TYPE_CHECKING:
-    from tacita.audit import Audit
+    from tacita.auditing.audit import Audit
 
 
 class Mark(IntEnum):
@@ -86,12 +88,12 @@ class Release:
     @property
     def hidden(self) -> Mask:
         """True for cells whose value is not given exactly."""
-        return self.low < self.high
+        return np.asarray(self.low < self.high)
 
     @property
     def changed(self) -> Mask:
         """True for cells not published as they are."""
-        return self.marks != Mark.PUBLISHED
+        return np.asarray(self.marks != Mark.PUBLISHED)
 
     def with_decimals(self, decimals: int) -> Release:
         """The same release counted in a finer last place."""
@@ -103,8 +105,8 @@ class Release:
     def write(self, path: str | Path, audit: Audit | None = None, unaudited: str | None = None) -> Path:
         """Write a file for publication; the ending of ``path`` chooses the format.
 
-        Refuses without an audit that found this release safe, unless ``unaudited`` gives a reason, which the file then
-        carries.
+        Refuses without an audit that found this release safe, unless ``unaudited`` gives a reason, which the
+        file then carries.
         """
         from tacita.io import write_release
 
@@ -113,20 +115,36 @@ class Release:
     # ------------------------------------------------------------------ from a table
 
     @classmethod
-    def suppress(cls, table: Table, cells: Cells | Mask, primary: Mask | None = None, **about: Any) -> Release:
+    def suppress(
+        cls, table: Table, cells: Cells | Mask, primary: Mask | None = None, **about: Any
+    ) -> Release:
         """Hide some cells, publish the rest as they are."""
-        return cls.mixed(table, _mask(table, cells), Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about)
+        return cls.mixed(
+            table, _mask(table, cells), Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about
+        )
 
     @classmethod
     def intervals(
-        cls, table: Table, cells: Cells | Mask, low: Units, high: Units, primary: Mask | None = None, **about: Any
+        cls,
+        table: Table,
+        cells: Cells | Mask,
+        low: Units,
+        high: Units,
+        primary: Mask | None = None,
+        **about: Any,
     ) -> Release:
         """Publish an interval ``[low, high]`` (one entry per cell of the table) for some cells."""
         return cls.mixed(table, _mask(table, cells), Mark.INTERVAL, low, high, primary=primary, **about)
 
     @classmethod
     def rounded(
-        cls, table: Table, value: Units, radius: ArrayLike, primary: Mask | None = None, mark: Mark = Mark.ROUNDED, **about: Any
+        cls,
+        table: Table,
+        value: Units,
+        radius: ArrayLike,
+        primary: Mask | None = None,
+        mark: Mark = Mark.ROUNDED,
+        **about: Any,
     ) -> Release:
         """Publish ``value`` for every cell and announce that the truth is within ``radius`` (units) of it.
 
@@ -148,11 +166,18 @@ class Release:
         made_by: Mapping[str, Any] | None = None,
         outcome: Outcome | None = None,
     ) -> Release:
-        """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are published."""
+        """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are
+        published.
+        """
         n = len(table)
         shown = ~changed if value is None else np.ones(n, dtype=bool)
-        shown &= ~(changed & ((np.broadcast_to(mark, n) == Mark.SUPPRESSED) | (np.broadcast_to(mark, n) == Mark.INTERVAL)))
-        display = np.where(shown & changed, value if value is not None else 0, np.where(changed, 0, table.units))
+        shown &= ~(
+            changed
+            & ((np.broadcast_to(mark, n) == Mark.SUPPRESSED) | (np.broadcast_to(mark, n) == Mark.INTERVAL))
+        )
+        display = np.where(
+            shown & changed, value if value is not None else 0, np.where(changed, 0, table.units)
+        )
         return cls(
             table.structure,
             table.decimals,
@@ -169,7 +194,7 @@ class Release:
 
 def _mask(table: Table, cells: Cells | Mask) -> Mask:
     if np.asarray(cells).dtype == bool:
-        return np.asarray(cells).copy()
+        return np.array(cells, dtype=bool)
     mask = np.zeros(len(table), dtype=bool)
     mask[np.asarray(cells, dtype=np.int64)] = True
     return mask

@@ -1,7 +1,7 @@
 """How much effort a computation may take, and how it tells about itself.
 
-A :class:`Run` carries the time limit, the seed, the executor for independent pieces, a listener for progress, and the switch
-with which another thread says *enough*. It holds no results.
+A :class:`Run` carries the time limit, the seed, the executor for independent pieces, a listener for
+progress, and the switch with which another thread says *enough*. It holds no results.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Run:
     Parameters
     ----------
     time_limit
-        Seconds from the moment the run is made; none by default. A limit ends work, it never turns "unknown" into "safe".
+        Seconds from the moment the run is made; none by default. A limit ends work, it never turns "unknown"
+        into "safe".
     seed
         For everything that draws random numbers.
     executor

@@ -1,7 +1,8 @@
-"""For people who test methods: random small problems (hypothesis strategies) and an attacker who simply tries everything.
+"""For people who test methods: random small problems (hypothesis strategies) and an attacker who simply
+tries everything.
 
-The brute-force attacker enumerates every whole-number table in his region. It shares no code with the audit, so that the two can
-be held against each other; it is meant for a handful of hidden cells.
+The brute-force attacker enumerates every whole-number table in his region. It shares no code with the audit,
+so that the two can be held against each other; it is meant for a handful of hidden cells.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tacita.methods.method import Method
 from tacita.problem import Problem
 from tacita.release import Mark, Release
 from tacita.run import Run
-from tacita.table import Table
+from tacita.tables.table import Table
 
 SHAPES = ((3,), (2, 2), (2, 3), (3, 3), (2, 2, 2))
 
@@ -34,8 +35,12 @@ def tables(draw: Callable[..., Any], shapes: tuple[tuple[int, ...], ...] = SHAPE
 
 
 @st.composite
-def problems(draw: Callable[..., Any], tables_from: st.SearchStrategy[Table] | None = None, insiders: int = 2) -> Problem:
-    """A table with one to three sensitive cells, levels within reach, a bounded outsider and up to ``insiders`` insiders."""
+def problems(
+    draw: Callable[..., Any], tables_from: st.SearchStrategy[Table] | None = None, insiders: int = 2
+) -> Problem:
+    """A table with one to three sensitive cells, levels within reach, a bounded outsider and up to
+    ``insiders`` insiders.
+    """
     table: Table = draw(tables_from if tables_from is not None else tables())
     n = len(table)
     room = draw(st.integers(1, 4))
@@ -52,8 +57,12 @@ def problems(draw: Callable[..., Any], tables_from: st.SearchStrategy[Table] | N
 
 
 @st.composite
-def _insiders(draw: Callable[..., Any], table: Table, outsider: Outsider, levels: Levels, number: int) -> Insider:
-    """Someone who knows a few cells better and attacks every sensitive cell with the levels his knowledge leaves room for."""
+def _insiders(
+    draw: Callable[..., Any], table: Table, outsider: Outsider, levels: Levels, number: int
+) -> Insider:
+    """Someone who knows a few cells better and attacks every sensitive cell with the levels his knowledge
+    leaves room for.
+    """
     cells = np.array(draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=3, unique=True)))
     low, high = outsider.lower.copy(), outsider.upper.copy()
     low[cells] = np.maximum(low[cells], table.units[cells] - draw(st.integers(0, 2)))
@@ -74,7 +83,9 @@ def _insiders(draw: Callable[..., Any], table: Table, outsider: Outsider, levels
 
 @st.composite
 def releases(draw: Callable[..., Any], problem: Problem) -> Release:
-    """Any mixture of windows that is true of the table: some boxes of cells that can balance each other, some single cells."""
+    """Any mixture of windows that is true of the table: some boxes of cells that can balance each other,
+    some single cells.
+    """
     table = problem.table
     changed = np.zeros(len(table), dtype=bool)
     for _ in range(draw(st.integers(0, 2))):
@@ -104,8 +115,12 @@ def _boxes(draw: Callable[..., Any], table: Table) -> Mask:
     return inside
 
 
-def brute_force_intervals(problem: Problem, release: Release, insider: Insider | None = None) -> tuple[Units, Units]:
-    """Smallest and largest value of every cell over all whole-number tables that the attacker thinks possible."""
+def brute_force_intervals(
+    problem: Problem, release: Release, insider: Insider | None = None
+) -> tuple[Units, Units]:
+    """Smallest and largest value of every cell over all whole-number tables that the attacker thinks
+    possible.
+    """
     low, high = problem.bounds_at(insider, np.arange(len(problem.table)))
     low, high = np.maximum(low, release.low), np.minimum(high, release.high)
     equations = [(c.tolist(), m.tolist(), rhs) for c, m, rhs in problem.table.equations]
@@ -146,7 +161,9 @@ def _all_tables(
 
 
 def brute_force_safe(problem: Problem, release: Release) -> Mask:
-    """Per requirement and target, joined: True where all whole-number tables leave the cell as uncertain as its levels ask."""
+    """Per requirement and target, joined: True where all whole-number tables leave the cell as uncertain as
+    its levels ask.
+    """
     verdicts = []
     for need in problem.requirements():
         least, most = brute_force_intervals(problem, release, need.insider)
@@ -160,8 +177,10 @@ def brute_force_safe(problem: Problem, release: Release) -> Mask:
 
 
 def check_method(method: Method, problem: Problem, run: Run | None = None) -> Release:
-    """Protect a problem and hold the method to its word: the audit finds the release safe, and inputs are unchanged."""
-    from tacita.audit import audit
+    """Protect a problem and hold the method to its word: the audit finds the release safe, and inputs are
+    unchanged.
+    """
+    from tacita.auditing.audit import audit
 
     before = problem.table.units.copy()
     release = method.protect(problem, run)

@@ -3,19 +3,20 @@
 
     python verify.py certificate.json [release.csv]
 
-A table ``a`` satisfies ``M a = b``. Readers are told that each cell lies in a window; attacker ``k`` also knows bounds. For each
-of his target cells ``p`` with levels (lower, upper, sliding) the certificate gives two *moves* ``u`` and ``d``. This file checks
+A table ``a`` satisfies ``M a = b``. Readers are told that each cell lies in a window; attacker ``k`` also
+knows bounds. For each of his target cells ``p`` with levels (lower, upper, sliding) the certificate gives
+two *moves* ``u`` and ``d``. This file checks
 
     M a = b,                                     the table adds up
     window_low <= a <= window_high,              the release tells the truth
     lower_k <= a <= upper_k,                     what the attacker knows is true
     M u = 0 and M d = 0,                         a + u and a + d add up like the truth
-    max(window_low, lower_k) <= a + u <= min(window_high, upper_k),  and the same for d: he cannot rule them out
-    u_p >= upper,   -d_p >= lower,   u_p - d_p >= sliding,
+    max(window_low, lower_k) <= a + u <= min(window_high, upper_k),  and the same for d: he cannot rule them
+    out u_p >= upper,   -d_p >= lower,   u_p - d_p >= sliding,
 
-and, where cells are counts, that moves are whole numbers. If all of it holds, no attacker of the list can narrow any of these
-cells down below its levels. All numbers are integers of the table's last decimal place; a move is a list of integers over
-one denominator.
+and, where cells are counts, that moves are whole numbers. If all of it holds, no attacker of the list can
+narrow any of these cells down below its levels. All numbers are integers of the table's last decimal place;
+a move is a list of integers over one denominator.
 
 Exit code 0: the proof holds. 2: it does not, with the reason.
 """
@@ -32,8 +33,9 @@ from typing import Any
 
 FORMAT = "tacita-certificate"
 VERSION = 1
-FIELDS = ("format", "version", "decimals", "whole", "cells", "values", "equations")
-FIELDS += ("attackers", "low", "high", "moves", "claims", "digest")
+FIELDS = {"format", "version", "decimals", "whole", "cells", "values", "equations"} | {
+    *("attackers", "low", "high", "moves", "claims", "digest")
+}
 
 Bound = int | None
 """None is no bound."""
@@ -41,7 +43,7 @@ Move = tuple[int, dict[int, int]]
 """A denominator and the changes by cell."""
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """Why a certificate does not prove what it says."""
 
 
@@ -57,36 +59,40 @@ def load(path: str) -> dict[str, Any]:
         with open(path, encoding="utf-8") as file:
             certificate = json.load(file)
     except (ValueError, OSError) as error:
-        raise Refused(f"{path} cannot be read as a certificate (truncated or not JSON): {error}") from None
+        raise RefusedError(
+            f"{path} cannot be read as a certificate (truncated or not JSON): {error}"
+        ) from None
     if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
-        raise Refused(f"{path} is not a Tacita certificate")
+        raise RefusedError(f"{path} is not a Tacita certificate")
     return certificate
 
 
 def verify(certificate: dict[str, Any]) -> int:
-    """Check everything; return how many (attacker, cell) pairs are proven. Raises Refused with the reason."""
+    """Check everything; return how many pairs of attacker and cell are proven, or raise with the reason."""
     try:
         return _verify(certificate)
-    except Refused:
+    except RefusedError:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise Refused(f"the certificate is malformed: {type(error).__name__} {error}") from None
+        raise RefusedError(f"the certificate is malformed: {type(error).__name__} {error}") from None
 
 
 def _verify(certificate: dict[str, Any]) -> int:
-    missing = [name for name in FIELDS if name not in certificate]
+    missing = sorted(FIELDS - certificate.keys())
     if missing:
-        raise Refused(f"the certificate is truncated: no {', '.join(missing)}")
+        raise RefusedError(f"the certificate is truncated: no {', '.join(missing)}")
     if certificate["version"] != VERSION:
-        raise Refused(f"the certificate has version {certificate['version']!r}; this program checks version {VERSION}")
+        raise RefusedError(
+            f"the certificate has version {certificate['version']!r}; this program checks version {VERSION}"
+        )
     content = {name: value for name, value in certificate.items() if name != "digest"}
     if digest(content) != certificate["digest"]:
-        raise Refused("the certificate is corrupted: its digest does not fit its content")
+        raise RefusedError("the certificate is corrupted: its digest does not fit its content")
     name = [", ".join(map(str, key)) for key in certificate["cells"]]
     windows = list(zip(certificate["low"], certificate["high"], strict=True))
     values = certificate["values"]
     if not len(values) == len(windows) == len(name):
-        raise Refused("cells, values and windows differ in number")
+        raise RefusedError("cells, values and windows differ in number")
     _integers(values, "a value")
     _check_table(certificate["equations"], values)
     _check_true(values, dict(enumerate(windows)), name, "the release")
@@ -94,12 +100,13 @@ def _verify(certificate: dict[str, Any]) -> int:
     moves = [_move(move, columns, len(name)) for move in certificate["moves"]]
     unit = 10 ** _whole(certificate["decimals"])
     if certificate["whole"] and any(
-        denominator != 1 or any(change % unit for change in changes.values()) for denominator, changes in moves
+        denominator != 1 or any(change % unit for change in changes.values())
+        for denominator, changes in moves
     ):
-        raise Refused("cells are counts, but a move is not in whole numbers")
+        raise RefusedError("cells are counts, but a move is not in whole numbers")
     attackers, claims = certificate["attackers"], certificate["claims"]
     if not attackers or len(claims) != len(attackers):
-        raise Refused("the attackers, the outsider first, and their claims do not correspond")
+        raise RefusedError("the attackers, the outsider first, and their claims do not correspond")
     outsider = _knowledge(attackers[0], range(len(name)))
     everyones = {cell: (up, down) for cell, up, down in claims[0]}
     users = _users(everyones, moves)
@@ -118,10 +125,10 @@ def _verify(certificate: dict[str, Any]) -> int:
             targets = {**_left_over(_targets(attackers[0]), special, users, own_claims), **targets}
         for cell, levels in targets.items():
             where = f"cell ({name[cell]}) against {attacker['name']}"
+            if not any(levels):
+                continue
             if cell not in own:
-                if not any(levels):
-                    continue
-                raise Refused(f"{where}: no proof is given")
+                raise RefusedError(f"{where}: no proof is given")
             up, down = (_reached(moves, move, cell, room, where) for move in own[cell])
             _check_levels(where, levels, up, down)
             proven += 1
@@ -153,12 +160,15 @@ def _left_over(
     users: dict[int, set[int]],
     own_claims: list[list[int]],
 ) -> dict[int, tuple[int, int, int]]:
-    """The outsider's targets that an insider attacks too and that need a look: those whose proof he could see through.
+    """The outsider's targets that an insider attacks too and that need a look: those whose proof he could
+    see through.
 
-    Where a proof moves none of the cells he knows better, it holds for him as it does for everyone. What he knows exactly he
-    does not need to attack.
+    Where a proof moves none of the cells he knows better, it holds for him as it does for everyone. What he
+    knows exactly he does not need to attack.
     """
-    look = {target for cell in special for target in users.get(cell, ())} | {cell for cell, _, _ in own_claims}
+    look = {target for cell in special for target in users.get(cell, ())} | {
+        cell for cell, _, _ in own_claims
+    }
     known = {cell for cell, (low, high) in special.items() if low is not None and low == high}
     return {cell: targets[cell] for cell in sorted(look) if cell in targets and cell not in known}
 
@@ -166,7 +176,7 @@ def _left_over(
 def _check_table(equations: list[Any], values: list[int]) -> None:
     for j, (rhs, cells, coefficients) in enumerate(equations):
         if sum(m * values[_whole(i)] for i, m in zip(cells, coefficients, strict=True)) != rhs:
-            raise Refused(f"equation {j + 1} does not hold for the values")
+            raise RefusedError(f"equation {j + 1} does not hold for the values")
 
 
 def _columns(equations: list[Any]) -> dict[int, list[tuple[int, int]]]:
@@ -182,20 +192,20 @@ def _move(move: Any, columns: dict[int, list[tuple[int, int]]], n: int) -> Move:
     denominator, cells, changes = move
     _integers([denominator, *cells, *changes], "a move")
     if denominator < 1 or len(set(cells)) != len(cells) or not all(0 <= i < n for i in cells):
-        raise Refused("a move is malformed")
+        raise RefusedError("a move is malformed")
     residual: dict[int, int] = {}
     for i, change in zip(cells, changes, strict=True):
         for j, m in columns.get(i, ()):
             residual[j] = residual.get(j, 0) + m * change
     if any(residual.values()):
-        raise Refused("a move breaks an equation of the table")
+        raise RefusedError("a move breaks an equation of the table")
     return denominator, dict(zip(cells, changes, strict=True))
 
 
 def _check_true(values: list[int], known: dict[int, tuple[Bound, Bound]], name: list[str], who: str) -> None:
     for cell, (low, high) in known.items():
         if (low is not None and values[cell] < low) or (high is not None and values[cell] > high):
-            raise Refused(f"{who} is not true of cell ({name[cell]})")
+            raise RefusedError(f"{who} is not true of cell ({name[cell]})")
 
 
 def _knowledge(attacker: dict[str, Any], cells: Any) -> dict[int, tuple[Bound, Bound]]:
@@ -206,7 +216,9 @@ def _knowledge(attacker: dict[str, Any], cells: Any) -> dict[int, tuple[Bound, B
 
 
 def _room(value: int, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bound]:
-    """How far below and above the truth a cell can be thought to lie by someone who knows all these bounds."""
+    """How far below and above the truth a cell can be thought to lie by someone who knows all these
+    bounds.
+    """
     below = [value - low for low, _ in known if low is not None]
     above = [high - value for _, high in known if high is not None]
     return min(below, default=None), min(above, default=None)
@@ -215,25 +227,29 @@ def _room(value: int, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bo
 def _reached(
     moves: list[Move], which: int, cell: int, room: Callable[[int], tuple[Bound, Bound]], where: str
 ) -> Fraction:
-    """How far a move carries the cell, after checking that the attacker cannot rule the move out; -1 is no move."""
+    """How far a move carries the cell, after checking that the attacker cannot rule the move out; -1 is no
+    move.
+    """
     if which == -1:
         return Fraction(0)
     denominator, changes = moves[_whole(which)]
     for moved, change in changes.items():
         below, above = room(moved)
-        if (below is not None and -change > below * denominator) or (above is not None and change > above * denominator):
-            raise Refused(f"{where}: the move leaves what the attacker thinks possible")
+        if (below is not None and -change > below * denominator) or (
+            above is not None and change > above * denominator
+        ):
+            raise RefusedError(f"{where}: the move leaves what the attacker thinks possible")
     return Fraction(changes.get(cell, 0), denominator)
 
 
 def _check_levels(where: str, levels: tuple[int, int, int], up: Fraction, down: Fraction) -> None:
     lower, upper, sliding = levels
     if up < upper:
-        raise Refused(f"{where}: the upward move falls short of the upper protection level")
+        raise RefusedError(f"{where}: the upward move falls short of the upper protection level")
     if -down < lower:
-        raise Refused(f"{where}: the downward move falls short of the lower protection level")
+        raise RefusedError(f"{where}: the downward move falls short of the lower protection level")
     if up - down < sliding:
-        raise Refused(f"{where}: the two moves together are narrower than the sliding protection level")
+        raise RefusedError(f"{where}: the two moves together are narrower than the sliding protection level")
 
 
 def check_release(certificate: dict[str, Any], path: str) -> None:
@@ -241,7 +257,7 @@ def check_release(certificate: dict[str, Any], path: str) -> None:
     with open(path, newline="", encoding="utf-8-sig") as file:
         rows = list(csv.reader(file))
     if not rows or "mark" not in rows[0]:
-        raise Refused(f"{path} is not a release: no column 'mark'")
+        raise RefusedError(f"{path} is not a release: no column 'mark'")
     header = rows[0]
     first, width = header.index("mark"), 10 ** _whole(certificate["decimals"])
     told = {}
@@ -251,23 +267,23 @@ def check_release(certificate: dict[str, Any], path: str) -> None:
     for i, key in enumerate(certificate["cells"]):
         row = told.get(tuple(map(str, key)))
         if row is None:
-            raise Refused(f"the release has no cell ({', '.join(map(str, key))})")
+            raise RefusedError(f"the release has no cell ({', '.join(map(str, key))})")
         low = None if row[0] == "" else -((-Fraction(row[0]) * width) // 1)
         high = None if row[1] == "" else (Fraction(row[1]) * width) // 1
         if (low, high) != (certificate["low"][i], certificate["high"][i]):
-            raise Refused(f"the release says something else about cell ({', '.join(map(str, key))})")
+            raise RefusedError(f"the release says something else about cell ({', '.join(map(str, key))})")
 
 
 def _whole(number: Any) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise Refused(f"the certificate holds {number!r} where a count or position belongs")
+        raise RefusedError(f"the certificate holds {number!r} where a count or position belongs")
     return number
 
 
 def _integers(numbers: list[Any], what: str) -> None:
     for number in numbers:
         if not isinstance(number, int) or isinstance(number, bool):
-            raise Refused(f"{what} holds {number!r}, which is not an integer")
+            raise RefusedError(f"{what} holds {number!r}, which is not an integer")
 
 
 def main(arguments: list[str]) -> int:
@@ -280,7 +296,7 @@ def main(arguments: list[str]) -> int:
         proven = verify(certificate)
         if len(arguments) == 2:
             check_release(certificate, arguments[1])
-    except Refused as reason:
+    except RefusedError as reason:
         print(f"refused: {reason}", file=sys.stderr)
         return 2
     print(f"verified: {proven:,} pairs of sensitive cell and attacker, {len(certificate['cells']):,} cells")

@@ -1,4 +1,6 @@
-"""The audit against an attacker who tries every whole-number table: it must agree, and never call safe what he can break."""
+"""The audit against an attacker who tries every whole-number table: it must agree, and never call safe what
+he can break.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tacita import verify
-from tacita.audit import audit
-from tacita.certificate import certify, check_certificate
-from tacita.deduce import deduce, expose
+from tacita.auditing.audit import audit
+from tacita.auditing.certificate import certify, check_certificate
+from tacita.auditing.deduce import deduce, expose
 from tacita.release import Release
 from tacita.testing import brute_force_intervals, brute_force_safe, problems, releases
 
@@ -61,7 +63,7 @@ def test_certificates_of_safe_audits_verify_and_mutated_ones_do_not(data: st.Dat
     assert verify.verify(certificate) >= problem.sensitive.size
     forged = _forge(data, certificate)
     forged["digest"] = verify.digest({name: value for name, value in forged.items() if name != "digest"})
-    with pytest.raises(verify.Refused):
+    with pytest.raises(verify.RefusedError):
         verify.verify(forged)
 
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from tacita.attackers import Outsider
 from tacita.exact import UNBOUNDED
-from tacita.frames import table_from_frame, table_to_frame
 from tacita.io import read_jj, read_release, write_jj, write_release
 from tacita.io.escape import escape, unescape
 from tacita.levels import Levels
-from tacita.linked import link
 from tacita.problem import Problem
 from tacita.release import Mark, Release
-from tacita.table import Table
+from tacita.tables.frames import table_from_frame, table_to_frame
+from tacita.tables.linked import link
+from tacita.tables.table import Table
 
 # Any text without control signs that survives the trimming of blanks around it.
 CODES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=6)

@@ -14,10 +14,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tacita.attackers import Insider
-from tacita.contributions import Contributions, Shares
+from tacita.attackers.insiders import Coalition
 from tacita.errors import RuleError
 from tacita.exact import UNBOUNDED
-from tacita.insiders import Coalition
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import (
@@ -30,7 +29,8 @@ from tacita.rules import (
     Threshold,
     parse_rule,
 )
-from tacita.table import Table
+from tacita.tables.contributions import Contributions, Shares
+from tacita.tables.table import Table
 
 amounts = st.lists(st.integers(0, 60), min_size=1, max_size=6)
 percentages = st.sampled_from([1, 5, 12.5, 33.3, 60, 85, 100])

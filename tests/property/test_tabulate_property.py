@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacita import tabulate_owners
-from tacita.contributions import Contributions
 from tacita.hierarchy import Hierarchy
-from tacita.table import Table
-from tacita.tabulate import tabulate
+from tacita.tables.contributions import Contributions
+from tacita.tables.table import Table
+from tacita.tabulation import owners as tabulate_owners
+from tacita.tabulation.tabulate import tabulate
 
 REGIONS = Hierarchy.from_dict({"North": ["n1", "n2"], "South": {"s1": ["s1a", "s1b"], "s2": ["s2a"]}})
 COASTS = Hierarchy.from_dict({"Coast": ["n1", "s1"], "Inland": ["n2", "s2"]})

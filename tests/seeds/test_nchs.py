@@ -56,13 +56,18 @@ def test_table_ii_intervals_and_verdict(problem: tc.Problem) -> None:
 
 
 @pytest.mark.parametrize("three", [[(1, 3), (3, 4), (9, 1)], [(1, 4), (3, 1), (9, 3)]])
-def test_patterns_of_three_cells_fail_the_lower_levels(problem: tc.Problem, three: list[tuple[int, int]]) -> None:
+def test_patterns_of_three_cells_fail_the_lower_levels(
+    problem: tc.Problem, three: list[tuple[int, int]]
+) -> None:
     release = tc.Release.suppress(problem.table, np.concatenate([problem.sensitive, cells(problem, three)]))
     deduced = tc.deduce(problem, release)
     assert deduced.of(cells(problem, [(3, 3)])[0])[0] >= 2
     assert deduced.of(cells(problem, [(9, 4)])[0])[0] >= 3
     assert not tc.audit(problem, release).safe
     upper_only = tc.Problem(
-        problem.table, tc.Marked([("1", "1")], upper=4, lower=0) | tc.Marked([("3", "3")], upper=2, lower=0) | tc.Marked([("9", "4")], upper=1, lower=0)
+        problem.table,
+        tc.Marked([("1", "1")], upper=4, lower=0)
+        | tc.Marked([("3", "3")], upper=2, lower=0)
+        | tc.Marked([("9", "4")], upper=1, lower=0),
     )
     assert tc.audit(upper_only, release).safe

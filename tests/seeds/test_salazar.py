@@ -15,11 +15,17 @@ PATTERN = [("II", "A"), ("II", "C"), ("III", "A"), ("III", "C")]
 @pytest.fixture
 def table() -> tc.Table:
     return tc.Table.from_array(
-        FIGURE_1, totals=True, names=["activity", "region"], codes=[["I", "II", "III"], ["A", "B", "C"]], counts=False
+        FIGURE_1,
+        totals=True,
+        names=["activity", "region"],
+        codes=[["I", "II", "III"], ["A", "B", "C"]],
+        counts=False,
     )
 
 
-def problem_with(table: tc.Table, lower: int, upper: int, sliding: int = 0, attackers=("outsider",)) -> tc.Problem:
+def problem_with(
+    table: tc.Table, lower: int, upper: int, sliding: int = 0, attackers=("outsider",)
+) -> tc.Problem:
     rule = tc.Marked([("II", "C")], lower=lower, upper=upper, sliding=sliding)
     return tc.Problem(table, rule, attackers=list(attackers))
 
@@ -36,9 +42,16 @@ def test_figure_1_has_16_cells_and_8_equations_of_rank_7(table: tc.Table) -> Non
 def test_figure_2_intervals(table: tc.Table) -> None:
     deduced = tc.deduce(problem_with(table, 10, 8), figure_2(table))
     intervals = {codes: deduced.of(table.find(*codes)) for codes in PATTERN}
-    assert intervals == {("II", "C"): (5, 30), ("II", "A"): (0, 25), ("III", "A"): (0, 25), ("III", "C"): (4, 29)}
+    assert intervals == {
+        ("II", "C"): (5, 30),
+        ("II", "A"): (0, 25),
+        ("III", "A"): (0, 25),
+        ("III", "C"): (4, 29),
+    }
     anyone = tc.expose(figure_2(table))
-    assert [tuple(anyone.of(table.find(*codes))) for codes in PATTERN] == [intervals[codes] for codes in PATTERN]
+    assert [tuple(anyone.of(table.find(*codes))) for codes in PATTERN] == [
+        intervals[codes] for codes in PATTERN
+    ]
 
 
 @pytest.mark.parametrize(
@@ -71,11 +84,14 @@ def test_the_respondent_alone_in_a_secondary_cell_breaks_figure_2(table: tc.Tabl
 def test_figure_5_intervals_protect_only_2_and_4(table: tc.Table) -> None:
     low, high = table.units.copy(), table.units.copy()
     cells = []
-    for codes, (l, h) in {
-        ("I", "A"): (18, 24), ("I", "C"): (6, 12), ("II", "A"): (4, 10), ("II", "C"): (20, 26)
+    for codes, (lowest, highest) in {
+        ("I", "A"): (18, 24),
+        ("I", "C"): (6, 12),
+        ("II", "A"): (4, 10),
+        ("II", "C"): (20, 26),
     }.items():
         cells.append(table.find(*codes))
-        low[cells[-1]], high[cells[-1]] = l, h
+        low[cells[-1]], high[cells[-1]] = lowest, highest
     release = tc.Release.intervals(table, np.array(cells), low, high)
     assert tc.audit(problem_with(table, 2, 4), release).safe
     assert not tc.audit(problem_with(table, 10, 12), release).safe

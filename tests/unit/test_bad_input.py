@@ -10,7 +10,7 @@ import pytest
 from tacita.errors import FormatError, HierarchyError, InputError, LevelsError, NotAdditiveError, TacitaError
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_case
-from tacita.table import Table
+from tacita.tables.table import Table
 
 MILLION = 1_000_000
 NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tacita.cli import main
-from tacita.errors import InfeasibleError
+from tacita.errors import InfeasibleError, StoppedError
 from tacita.methods import method as registry
 from tacita.outcome import Outcome, Status
 from tacita.release import Release
@@ -207,7 +207,7 @@ class Late:
     name: ClassVar[str] = "late"
 
     def protect(self, problem: Any, run: Any = None) -> Release:
-        raise TimeoutError("the time ended before a first pattern was built")
+        raise StoppedError("the time ended before a first pattern was built")
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 
 from tacita.errors import HierarchyError, InputError, NotAdditiveError
-from tacita.frames import release_to_frame, table_from_frame, table_to_frame
 from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
 from tacita.release import Release
+from tacita.tables.frames import release_to_frame, table_from_frame, table_to_frame
 
 LEAVES = {
     "region": ["N", "N", "S", "S"],

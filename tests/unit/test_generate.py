@@ -6,7 +6,7 @@ import pytest
 from tacita import generate
 from tacita.errors import InputError
 from tacita.generate import FAMILIES
-from tacita.tabulate import tabulate
+from tacita.tabulation.tabulate import tabulate
 
 EXPECTED_FS = [1343, 613, 730, 491, 236, 255, 852, 377, 475]
 EXPECTED_LOGNORMAL = [337493, 169022, 168471, 243806, 85343, 158463, 93687, 83679, 10008]

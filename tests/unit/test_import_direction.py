@@ -22,13 +22,13 @@ PACKAGE = SOURCE / "tacita"
 # Layer -> patterns over the first name after `tacita.`
 MEMBERS = {
     "core": (
-        "errors exact equations dimension hierarchy* structure contributions rollup table* tabulate* frames "
-        "rules* levels attackers* insiders problem linked release* run generate* quality"
+        "errors exact hierarchy tables tabulation rules levels attackers problem release outcome run "
+        "generate quality"
     ),
     "solvers": "solvers",
     "engine": "engine",
     "methods": "methods",
-    "audit": "audit* certificate verify",
+    "audit": "auditing verify",
     "files": "io report",
     "interface": "cli* app __main__",
 }
@@ -42,6 +42,8 @@ BELOW = {
     "files": {"core", "solvers", "engine", "methods", "audit"},
     "interface": {"core", "solvers", "engine", "methods", "audit", "files"},
 }
+# `Release.write` is the door through which a user reaches the files from the core; it is opened when called.
+DOORS = {("tacita.release", "tacita.io"), ("tacita.release", "tacita.auditing.audit")}
 # These see everything, hence nothing in a layer may import them.
 EXEMPT = {"tacita", "tacita.testing"}
 
@@ -100,7 +102,7 @@ def violations(package: Path) -> list[str]:
             place = f"{path.relative_to(package.parent)}:{line}"
             if target in EXEMPT:
                 found.append(f"{place}: imports {target}. Remedy: import from the file that defines the name")
-            elif layer_of(target) not in BELOW[layer] | {layer}:
+            elif (module, target) not in DOORS and layer_of(target) not in BELOW[layer] | {layer}:
                 found.append(f"{place}: {layer} imports {target}, which is {layer_of(target)}")
     return found
 
@@ -113,19 +115,19 @@ def test_imports_point_one_way() -> None:
 @pytest.mark.parametrize(
     ("file", "statement"),
     [
-        ("table.py", "from tacita.solvers.highs import Session"),
-        ("release.py", "def write():\n    from tacita.io import csv"),
+        ("tables/table.py", "from tacita.solvers.highs import Session"),
+        ("problem.py", "def write():\n    from tacita.io import csv"),
         ("solvers/highs.py", "from tacita.engine import cuts"),
-        ("methods/rounding.py", "from tacita.audit import audit"),
-        ("methods/rounding.py", "from tacita import certificate"),
-        ("methods/rounding.py", "from ..audit import audit"),
-        ("methods/__init__.py", "from .. import audit"),
+        ("methods/rounding.py", "from tacita.auditing.audit import audit"),
+        ("methods/rounding.py", "from tacita.auditing import certificate"),
+        ("methods/rounding.py", "from ..auditing import audit"),
+        ("methods/__init__.py", "from .. import auditing"),
         ("engine/cuts.py", "import tacita.methods.rounding as rounding"),
-        ("audit.py", "if TYPE_CHECKING:\n    from .methods.rounding import Rounding"),
-        ("audit_worker.py", "from tacita.engine.cuts import capacity"),
-        ("audit.py", "from tacita import Suppression"),
-        ("audit.py", "import tacita"),
-        ("audit.py", "from tacita.testing import check_method"),
+        ("auditing/audit.py", "if TYPE_CHECKING:\n    from ..methods.rounding import Rounding"),
+        ("auditing/worker.py", "from tacita.engine.cuts import capacity"),
+        ("auditing/audit.py", "from tacita import Suppression"),
+        ("auditing/audit.py", "import tacita"),
+        ("auditing/audit.py", "from tacita.testing import check_method"),
         ("io/csv.py", "from tacita.cli import main"),
     ],
 )
@@ -137,11 +139,14 @@ def test_import_against_the_direction_is_found(tmp_path: Path, file: str, statem
 @pytest.mark.parametrize(
     ("file", "statement"),
     [
-        ("table.py", "from .errors import TacitaError\nimport numpy"),
-        ("audit.py", "from tacita.solvers.highs import Session\nfrom tacita import __version__"),
-        ("certificate.py", "from tacita import audit"),
+        ("tables/table.py", "from ..errors import TacitaError\nimport numpy"),
+        ("auditing/audit.py", "from tacita.solvers.highs import Session\nfrom tacita import __version__"),
+        ("auditing/certificate.py", "from tacita.auditing import audit"),
         ("methods/rounding.py", "from ..engine import cuts\nfrom . import suppression"),
-        ("io/csv.py", "from ..report import html\nfrom ..methods import rounding\nfrom ..audit import audit"),
+        (
+            "io/csv.py",
+            "from ..report import html\nfrom ..methods import rounding\nfrom ..auditing import audit",
+        ),
         ("cli.py", "from tacita.io import csv"),
         ("testing.py", "from tacita.cli import main\nfrom tacita.methods import rounding"),
     ],
@@ -153,7 +158,8 @@ def test_import_along_the_direction_is_allowed(tmp_path: Path, file: str, statem
 def plant(folder: Path, files: dict[str, str]) -> Path:
     """A package `tacita` with one empty file per layer, then `files` on top."""
     base = (
-        "__init__ errors audit certificate cli testing solvers/__init__ solvers/highs engine/__init__ "
+        "__init__ errors auditing/__init__ auditing/audit auditing/certificate cli testing tables/__init__ "
+        "solvers/__init__ solvers/highs engine/__init__ "
         "engine/cuts methods/__init__ methods/rounding methods/suppression io/__init__ io/csv "
         "report/__init__ report/html"
     )

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from tacita.attackers import Insider, Outsider
-from tacita.audit import audit
-from tacita.contributions import Contributions, Shares
+from tacita.attackers.insiders import Coalition, resolve_attackers
+from tacita.auditing.audit import audit
 from tacita.errors import InputError, LevelsError
 from tacita.exact import UNBOUNDED
-from tacita.insiders import Coalition, resolve_attackers
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.rules import MinimumFrequency, PPercent, Rule
-from tacita.table import Table
+from tacita.tables.contributions import Contributions, Shares
+from tacita.tables.table import Table
 
 People = Mapping[tuple[str, str], Mapping[str, int]]
 

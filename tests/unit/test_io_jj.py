@@ -13,7 +13,7 @@ from tacita.exact import UNBOUNDED
 from tacita.io import read_case, read_jj, write_jj
 from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.table import Table
+from tacita.tables.table import Table
 
 GOOD = """0
 4

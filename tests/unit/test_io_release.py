@@ -11,20 +11,20 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from tacita import audit as audits
+from tacita.auditing import audit as audits
 from tacita.errors import FormatError, InputError, ReleaseError, UnsafeError
 from tacita.exact import UNBOUNDED
-from tacita.frames import table_from_frame
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_release, write_release
 from tacita.io.excel import BLUE, RED
 from tacita.io.nchs import write_nchs
 from tacita.io.published import parse_published
 from tacita.levels import Levels
-from tacita.linked import link
 from tacita.problem import Problem
 from tacita.release import Mark, Release
-from tacita.table import Table
+from tacita.tables.frames import table_from_frame
+from tacita.tables.linked import link
+from tacita.tables.table import Table
 
 FORMATS = ("csv", "parquet", "xlsx", "txt")
 # Values that occur in no other number of any file.

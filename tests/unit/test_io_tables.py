@@ -12,11 +12,11 @@ import xlsxwriter
 
 from tacita.errors import FormatError, InputError, RuleError
 from tacita.exact import UNBOUNDED
-from tacita.frames import table_to_frame
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_case, read_nchs, read_thesis, write_thesis
 from tacita.problem import Problem
-from tacita.table import Table
+from tacita.tables.frames import table_to_frame
+from tacita.tables.table import Table
 
 CELLS = """cell_id,region,size,freq,value,max1,max2,cost,status,lb,ub,lpl,upl,spl
 0,Total,Total,9,100,30,20,100,s,0,200,0,0,0

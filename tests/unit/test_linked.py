@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacita.contributions import Contributions
 from tacita.errors import InputError
-from tacita.frames import release_to_frame, table_from_frame, table_to_frame
 from tacita.hierarchy import Hierarchy
-from tacita.linked import link
 from tacita.release import Release
-from tacita.table import Table
+from tacita.tables.contributions import Contributions
+from tacita.tables.frames import release_to_frame, table_from_frame, table_to_frame
+from tacita.tables.linked import link
+from tacita.tables.table import Table
 
 
 def by_size() -> Table:

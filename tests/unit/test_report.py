@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tacita.audit import Audit, audit
+from tacita.auditing.audit import Audit, audit
 from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
 from tacita.problem import Problem
@@ -17,7 +17,7 @@ from tacita.report.html import report_page
 from tacita.report.picture import KINDS, crosstab, kinds, shown_text
 from tacita.report.record import audit_object, audit_record
 from tacita.report.terminal import crosstab_table, findings_table, legend, verdict_line
-from tacita.table import Table
+from tacita.tables.table import Table
 
 VALUES = [[20111, 50222, 10333], [8444, 19555, 22666], [17777, 32888, 12999]]
 SENSITIVE = ("2", "3")

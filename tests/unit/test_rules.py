@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacita.contributions import Contributions
 from tacita.errors import InputError, RuleError
 from tacita.rules import (
     PQ,
@@ -30,7 +29,8 @@ from tacita.rules import (
     argument_names,
     parse_rule,
 )
-from tacita.table import Table
+from tacita.tables.contributions import Contributions
+from tacita.tables.table import Table
 
 
 def magnitudes(*cells: Sequence[int], depth: int = 3, decimals: int = 0, **fields: Any) -> Table:

@@ -16,8 +16,8 @@ import pytest
 from tacita.errors import HierarchyError, InputError, TacitaError
 from tacita.hierarchy import Hierarchy
 from tacita.run import Event, Run
-from tacita.table import Table
-from tacita.tabulate import tabulate
+from tacita.tables.table import Table
+from tacita.tabulation.tabulate import tabulate
 
 REGIONS = Hierarchy.from_dict({"North": ["01", "02"], "South": ["03"]})
 COLUMNS: dict[str, list[Any]] = {
@@ -166,7 +166,7 @@ def test_values_are_rounded_before_they_are_summed() -> None:
 
 
 def test_decimals_beyond_the_sample_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tacita.tabulate_numbers.SAMPLE", 2)
+    monkeypatch.setattr("tacita.tabulation.numbers.SAMPLE", 2)
     table = tabulate({"region": ["N"] * 4, "value": [1.0, 2.0, 0.125, 3.5]}, ["region"], "value")
     assert table.decimals == 3
 

@@ -47,8 +47,8 @@ def audit(
 
     Exit code 0 if every sensitive cell is proven safe against every attacker, else 2.
     """
-    from tacita.audit import audit as check
-    from tacita.deduce import deduce
+    from tacita.auditing.audit import audit as check
+    from tacita.auditing.deduce import deduce
     from tacita.report.record import audit_object, intervals_list
 
     problem = load_problem(case, table_options, requirement)

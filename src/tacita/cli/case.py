@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacita.hierarchy import Hierarchy
     from tacita.problem import Problem
     from tacita.release import Release
-    from tacita.table import Table
+    from tacita.tables.table import Table
 
 Case = Annotated[
     Path,

@@ -13,7 +13,7 @@ from tacita.cli.verb import DONE, Output
 
 if TYPE_CHECKING:
     from tacita.problem import Problem
-    from tacita.table import Table
+    from tacita.tables.table import Table
 
 
 def convert(

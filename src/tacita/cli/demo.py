@@ -16,10 +16,10 @@ from tacita.cli.protect import audited
 from tacita.cli.verb import DONE, UNSAFE, Output
 
 if TYPE_CHECKING:
-    from tacita.audit import Audit
+    from tacita.auditing.audit import Audit
     from tacita.generate import Microdata
     from tacita.problem import Problem
-    from tacita.table import Table
+    from tacita.tables.table import Table
 
 RULES = "p-percent(10) | frequency(3)"
 SHAPE = {"industry": (12, 2), "region": (5, 2)}
@@ -56,7 +56,7 @@ def demo(
 
     DIR gets what may be published; DIR/internal what stays in the house, with a report to look at.
     """
-    from tacita.certificate import certify
+    from tacita.auditing.certificate import certify
     from tacita.generate import microdata
     from tacita.methods import make_method
     from tacita.problem import Problem
@@ -110,7 +110,7 @@ def _write_case(made: Microdata, folder: Path) -> list[Path]:
 
 
 def _tabulated(made: Microdata, folder: Path) -> Table:
-    from tacita.tabulate import tabulate
+    from tacita.tabulation.tabulate import tabulate
 
     return carry_out(
         lambda run: tabulate(

@@ -74,13 +74,13 @@ def _solve() -> str:
     """A 4x4 table: hiding one cell alone must be found unsafe, the method's pattern safe."""
     import numpy as np
 
-    from tacita.audit import audit
-    from tacita.certificate import certify
+    from tacita.auditing.audit import audit
+    from tacita.auditing.certificate import certify
     from tacita.levels import Levels
     from tacita.methods import make_method
     from tacita.problem import Problem
     from tacita.release import Release
-    from tacita.table import Table
+    from tacita.tables.table import Table
     from tacita.verify import verify
 
     started = time.perf_counter()

@@ -13,7 +13,7 @@ from tacita.cli.verb import DONE, Output, verb
 from tacita.errors import InputError
 
 if TYPE_CHECKING:
-    from tacita.structure import Structure
+    from tacita.tables.structure import Structure
 
 generate = typer.Typer(
     help="Make random tables or microdata, seeded, to try things out with.", no_args_is_help=True

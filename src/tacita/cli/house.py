@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tacita.cli.console import finite
 
 if TYPE_CHECKING:
-    from tacita.audit import Audit
+    from tacita.auditing.audit import Audit
     from tacita.hierarchy import Hierarchy
 
 
@@ -28,7 +28,7 @@ def write_result(audit: Audit, folder: Path, formats: Iterable[str] = ("csv",)) 
 
 def write_verdict(audit: Audit, folder: Path) -> list[Path]:
     """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe."""
-    from tacita.certificate import certify, dump
+    from tacita.auditing.certificate import certify, dump
     from tacita.io.atomic import write_text
     from tacita.report.record import audit_record
 

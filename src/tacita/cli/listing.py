@@ -14,16 +14,16 @@ import numpy as np
 
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Cells, Units
-from tacita.frames import listing, numbers_to_arrow
 from tacita.io.atomic import replacing, write_text
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
 from tacita.io.nchs import cell_grid
 from tacita.io.numbers import number_texts
+from tacita.tables.frames import listing, numbers_to_arrow
 
 if TYPE_CHECKING:
     from tacita.problem import Problem
-    from tacita.table import Table
+    from tacita.tables.table import Table
 
 FORMATS = (".csv", ".parquet", ".xlsx")
 MOST_ROWS = 2**20

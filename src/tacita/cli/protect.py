@@ -17,7 +17,7 @@ from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.errors import InfeasibleError, InputError, TacitaError
 
 if TYPE_CHECKING:
-    from tacita.audit import Audit
+    from tacita.auditing.audit import Audit
     from tacita.methods import Method
     from tacita.problem import Problem
     from tacita.release import Release
@@ -94,7 +94,7 @@ def protect(
     try:
         limit = plan.effort.time_limit
         release = carry_out(lambda run: chosen.protect(problem, run), plan.effort, time_limit=limit)
-    except (TacitaError, TimeoutError) as error:
+    except TacitaError as error:
         answer["status"] = "infeasible" if isinstance(error, InfeasibleError) else "failed"
         report_error(str(error))
         if output.json:
@@ -116,7 +116,7 @@ def protect(
 
 def audited(problem: Problem, release: Release, effort: Effort) -> Audit:
     """The time limit is the method's: an audit that is cut short proves nothing."""
-    from tacita.audit import audit
+    from tacita.auditing.audit import audit
 
     return carry_out(lambda run: audit(problem, release, run), effort)
 

@@ -52,7 +52,7 @@ def tabulate(
     ] = None,
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
-    from tacita.tabulate import tabulate as count_up
+    from tacita.tabulation.tabulate import tabulate as count_up
 
     if source.endswith(".toml"):
         from tacita.io.project import load_project

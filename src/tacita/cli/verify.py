@@ -33,9 +33,9 @@ def verify(
 
     Exit code 0 if it does; 2 with the reason if it is of another case or release, corrupted or forged.
     """
-    from tacita.certificate import check_certificate
+    from tacita.auditing.certificate import check_certificate
     from tacita.errors import CertificateError, ReleaseError
-    from tacita.verify import Refused, load
+    from tacita.verify import RefusedError, load
     from tacita.verify import verify as check
 
     problem = load_problem(case, table_options, requirement)
@@ -45,7 +45,7 @@ def verify(
         check_certificate(
             proof, problem, load_release(release, problem, release_options, table_options.decimal)
         )
-    except (Refused, CertificateError, ReleaseError) as reason:
+    except (RefusedError, CertificateError, ReleaseError) as reason:
         say(str(reason), "refused:", "bold red")
         if output.json:
             print_json({"verified": False, "reason": str(reason)})

@@ -1,12 +1,14 @@
 """A protected suppression pattern, built target by target.
 
-For target ``p`` with upper level ``u`` the cheapest way to let an attacker think ``a_p + u`` possible is a flow of changes
+For target ``p`` with upper level ``u`` the cheapest way to let an attacker think ``a_p + u`` possible is a
+flow of changes
 
-    min  sum_i c_i (f+_i + f-_i)    s.t.  M (f+ - f-) = 0,   f+_p - f-_p = u,   0 <= f+ <= UB_k,   0 <= f- <= LB_k,
+    min  sum_i c_i (f+_i + f-_i)    s.t.  M (f+ - f-) = 0,   f+_p - f-_p = u,   0 <= f+ <= UB_k,   0 <= f- <=
+    LB_k,
 
-where ``UB_k = upper_k - a`` and ``LB_k = a - lower_k``. Cells that carry flow must be hidden; those that are hidden already cost
-nothing. Targets are taken from the most demanding to the least. A second round may only use hidden cells and pays for each again,
-so that cells which turned out unnecessary are published after all.
+where ``UB_k = upper_k - a`` and ``LB_k = a - lower_k``. Cells that carry flow must be hidden; those that are
+hidden already cost nothing. Targets are taken from the most demanding to the least. A second round may only
+use hidden cells and pays for each again, so that cells which turned out unnecessary are published after all.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csc_array, hstack
 
-from tacita.errors import InfeasibleError
+from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.problem import Problem, Requirement
 from tacita.run import Run
@@ -37,22 +39,30 @@ class Demand:
 
 
 def build_pattern(problem: Problem, run: Run) -> Mask:
-    """Cells to hide so that every target can move as far as its levels ask; sensitive and must-hide cells included."""
+    """Cells to hide so that every target can move as far as its levels ask; sensitive and must-hide cells
+    included.
+    """
     demands = sorted(_demands(problem), key=lambda d: (-abs(d.amount), d.cell))
     hidden = problem.levels.sensitive | problem.must_hide
     router = _Router(problem)
     for done, demand in enumerate(demands, start=1):
-        _end_if_over(run)
+        if run.over:
+            raise StoppedError(
+                f"stopped at target {done:,} of {len(demands):,}, before a first protected pattern was "
+                "complete: allow more time"
+            )
         hidden = hidden | router.route(demand, hidden, ~problem.must_publish)
         run.tell("constructing", done, len(demands), incumbent=float(problem.cost[hidden].sum()))
     return hidden
 
 
 def drop_unneeded(problem: Problem, hidden: Mask, run: Run) -> Mask:
-    """The same protection with no more cells, often fewer: every target is routed anew through hidden cells only."""
+    """The same protection with no more cells, often fewer: every target is routed anew through hidden cells
+    only.
+    """
     demands = sorted(_demands(problem), key=lambda d: (abs(d.amount), d.cell))
     router = _Router(problem)
-    while not run.over:
+    while run.remaining > 0:
         used = problem.levels.sensitive | problem.must_hide
         for demand in demands:
             if run.over:
@@ -80,11 +90,6 @@ def _demands(problem: Problem) -> Iterator[Demand]:
                 yield Demand(need, cell, upper)
             if lower:
                 yield Demand(need, cell, -lower)
-
-
-def _end_if_over(run: Run) -> None:
-    if run.over:
-        raise TimeoutError("the time ended before a first protected pattern was built")
 
 
 class _Router:
@@ -135,6 +140,6 @@ class _Router:
             else "lower the level, or widen what the attacker is assumed to know"
         )
         raise InfeasibleError(
-            f"({table.name(demand.cell)}) cannot be made uncertain enough ({way}) against {demand.need.attacker} by hiding "
-            f"cells: {remedy}."
+            f"({table.name(demand.cell)}) cannot be made uncertain enough ({way}) against "
+            f"{demand.need.attacker} by hiding cells: {remedy}."
         )

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tacita.attackers.insiders import AttackerLike
 from tacita.errors import FormatError, InputError
-from tacita.insiders import AttackerLike
 from tacita.io.columns import FORMATS, read_columns
 from tacita.io.jj import read_jj
 from tacita.io.marks import Marks, outsider_from_marks, problem_from_marks
@@ -26,8 +26,8 @@ from tacita.io.roles import NUMERIC, Roles, find_roles
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import Rule, parse_rule
-from tacita.table import Table
-from tacita.table_columns import Columns, Spec, Totals, is_text, table_from_columns
+from tacita.tables.columns import Columns, Spec, Totals, is_text, table_from_columns
+from tacita.tables.table import Table
 
 
 def read_case(path: str | os.PathLike[str], **options: Any) -> Problem | Table:

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from tacita.errors import FormatError
-from tacita.table import Table
-from tacita.table_columns import Columns
+from tacita.tables.columns import Columns
+from tacita.tables.table import Table
 
 FORMATS = (".csv", ".tab", ".parquet", ".xlsx", ".xls", ".ods")
 

@@ -19,7 +19,7 @@ from tacita.io.atomic import replacing
 from tacita.io.escape import unescape
 
 if TYPE_CHECKING:
-    from tacita.table_columns import Columns
+    from tacita.tables.columns import Columns
 
 SEPARATORS = ";\t|,"
 
@@ -36,7 +36,7 @@ def read_csv(
     import pyarrow.compute as pc
     import pyarrow.csv
 
-    from tacita.table_columns import Columns
+    from tacita.tables.columns import Columns
 
     data, notes = _utf8(path, encoding)
     header_line = data.split(b"\n", 1)[0].decode("utf-8")

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from tacita.errors import FormatError, InputError
 from tacita.exact import Cells
-from tacita.frames import listing, part_of
 from tacita.io.atomic import replacing
 from tacita.io.escape import escape, unescape
 from tacita.io.numbers import number_texts
 from tacita.release import Mark, Release
-from tacita.table_columns import Columns
+from tacita.tables.columns import Columns
+from tacita.tables.frames import listing, part_of
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 BLUE, RED = "#BDD7EE", "#F8CBAD"

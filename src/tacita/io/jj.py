@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from tacita import exact
-from tacita.equations import Equations
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Units
 from tacita.io.atomic import replacing
@@ -26,8 +25,9 @@ from tacita.io.jj_parse import JJFile, parse_jj
 from tacita.io.marks import NO_BOUND, Marks, problem_from_marks
 from tacita.io.numbers import number_texts
 from tacita.problem import Problem
-from tacita.structure import Structure
-from tacita.table import Table
+from tacita.tables.equations import Equations
+from tacita.tables.structure import Structure
+from tacita.tables.table import Table
 
 
 def read_jj(

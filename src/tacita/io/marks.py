@@ -17,7 +17,7 @@ from tacita.errors import FormatError
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.levels import Levels, Reason
 from tacita.problem import Problem
-from tacita.table import Table
+from tacita.tables.table import Table
 
 LETTERS = frozenset("suzpmxew") | {""}
 # Programs that cannot say "no bound" write a huge number; from here on it is taken for what it means.

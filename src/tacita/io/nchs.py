@@ -18,9 +18,9 @@ from tacita.errors import FormatError, InputError
 from tacita.io.atomic import write_text
 from tacita.io.numbers import number_texts
 from tacita.release import Mark, Release
-from tacita.structure import Structure
-from tacita.table import Table
-from tacita.table_columns import Columns
+from tacita.tables.columns import Columns
+from tacita.tables.structure import Structure
+from tacita.tables.table import Table
 
 
 def read_nchs(

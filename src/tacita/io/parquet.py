@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from tacita.errors import FormatError
-from tacita.frames import part_of, release_to_arrow
 from tacita.io.atomic import replacing
 from tacita.release import Release
-from tacita.table_columns import Columns
+from tacita.tables.columns import Columns
+from tacita.tables.frames import part_of, release_to_arrow
 
 REASON = b"tacita.unaudited"
 

@@ -19,7 +19,7 @@ from tacita.io.atomic import write_text
 from tacita.io.nchs import cell_grid
 from tacita.levels import Levels, Reason
 from tacita.problem import Problem
-from tacita.table import Table
+from tacita.tables.table import Table
 
 FILES = ("A.txt", "PSC.txt", "VSC.txt")
 

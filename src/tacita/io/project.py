@@ -31,15 +31,15 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from tacita.attackers import Outsider
+from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.errors import FormatError, InputError
 from tacita.hierarchy import Hierarchy
-from tacita.insiders import AttackerLike, Coalition
 from tacita.io.case import read_table_file
 from tacita.io.jj import read_jj
-from tacita.linked import link
 from tacita.problem import Problem
 from tacita.rules import parse_rule
-from tacita.table import Table
+from tacita.tables.linked import link
+from tacita.tables.table import Table
 
 
 class Section(BaseModel):
@@ -246,7 +246,7 @@ class Project(Section):
     ) -> Problem | Table:
         by = _dimensions(spec.by, hierarchies)
         if spec.microdata is not None:
-            from tacita.tabulate import tabulate
+            from tacita.tabulation.tabulate import tabulate
 
             return tabulate(
                 str(self._folder / spec.microdata),

@@ -16,15 +16,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.dimension import Dimension
 from tacita.errors import FormatError, ReleaseError
 from tacita.exact import Cells, Floats, Mask, Units, frozen
-from tacita.frames import part_of
 from tacita.io.columns import read_columns
 from tacita.io.published import DASHES, parse_published
 from tacita.release import Mark, Release
-from tacita.table import Table
-from tacita.table_columns import Columns
+from tacita.tables.columns import Columns
+from tacita.tables.dimension import Dimension
+from tacita.tables.frames import part_of
+from tacita.tables.table import Table
 
 SAID = ("mark", "low", "high", "value")
 VALUE_NAMES = ("value", "published", "release", "released", "figure")

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacita.errors import InputError, UnsafeError
-from tacita.frames import listing, part_of
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
 from tacita.io.numbers import number_texts
 from tacita.release import Mark, Release
-from tacita.structure import Structure
+from tacita.tables.frames import listing, part_of
+from tacita.tables.structure import Structure
 
 if TYPE_CHECKING:
-    from tacita.audit import Audit
+    from tacita.auditing.audit import Audit
 
 FORMATS = (".csv", ".parquet", ".xlsx", ".txt", ".tsv")
 WORDS = [mark.word for mark in Mark]

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacita.errors import FormatError
-from tacita.table_columns import Columns, is_text
+from tacita.tables.columns import Columns, is_text
 
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

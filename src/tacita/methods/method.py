@@ -1,6 +1,7 @@
 """What a method is: an immutable set of options with ``protect(problem, run) -> Release``.
 
-A method proposes; it never judges. It does not import the audit, and whatever it returns is audited before it is written.
+A method proposes; it never judges. It does not import the audit, and whatever it returns is audited before
+it is written.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ METHODS: Mapping[str, str] = {
 
 @runtime_checkable
 class Method(Protocol):
-    """A way to protect a table. Its dataclass fields are its options; ``metadata['help']`` says what each one means."""
+    """A way to protect a table. Its dataclass fields are its options; ``metadata['help']`` says what each
+    one means.
+    """
 
     name: ClassVar[str]
 
@@ -71,7 +74,9 @@ def options_of(name: str) -> tuple[Option, ...]:
     cls = method_class(name)
     kinds = typing.get_type_hints(cls)
     return tuple(
-        Option(f.name, kinds[f.name], f.default, f.metadata.get("help", "")) for f in dataclasses.fields(cls) if f.init
+        Option(f.name, kinds[f.name], f.default, f.metadata.get("help", ""))
+        for f in dataclasses.fields(cls)
+        if f.init
     )
 
 
@@ -105,7 +110,11 @@ def _value(what: str, kind: Any, value: Any) -> Any:
     for literal in (k for k in kinds if typing.get_origin(k) is typing.Literal):
         if value in typing.get_args(literal):
             return value
-        raise InputError(f"{what} must be one of {', '.join(map(str, typing.get_args(literal)))}, not '{value}'")
+        raise InputError(
+            f"{what} must be one of {', '.join(map(str, typing.get_args(literal)))}, not '{value}'"
+        )
     if str in kinds:
         return value
-    raise InputError(f"{what} must be {' or '.join(getattr(k, '__name__', str(k)) for k in kinds)}, not '{value}'")
+    raise InputError(
+        f"{what} must be {' or '.join(getattr(k, '__name__', str(k)) for k in kinds)}, not '{value}'"
+    )

@@ -1,9 +1,11 @@
 """Cell suppression: some cells are not published, the others are published as they are.
 
-    min  sum_i w_i x_i    s.t.  every sensitive cell keeps its levels against every attacker who sees the cells with x_i = 0
+    min  sum_i w_i x_i    s.t.  every sensitive cell keeps its levels against every attacker who sees the
+    cells with x_i = 0
 
-``w`` is the problem's cost; sensitive cells count too. This is the constructive heuristic: it finds a protected pattern and says
-how far it can be from the best one by the trivial bound, the cost of what must be hidden anyway.
+``w`` is the problem's cost; sensitive cells count too. This is the constructive heuristic: it finds a
+protected pattern and says how far it can be from the best one by the trivial bound, the cost of what must be
+hidden anyway.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tacita import __version__
-from tacita.audit import Audit
+from tacita.auditing.audit import Audit
 from tacita.exact import Mask
 from tacita.problem import Problem
 from tacita.release import Release

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.dimension import Dimension
 from tacita.exact import UNBOUNDED, Cells, Mask
 from tacita.release import Mark, Release
-from tacita.structure import Structure
+from tacita.tables.dimension import Dimension
+from tacita.tables.structure import Structure
 
 KINDS = ("published", "sensitive", "other", "exposed")
 SIGNS = {"published": "", "sensitive": "■", "other": "▲", "exposed": "!"}

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tacita.audit import WORDS, Audit
-from tacita.deduce import Deduction
+from tacita.auditing.audit import WORDS, Audit
+from tacita.auditing.deduce import Deduction
 from tacita.problem import Problem
 from tacita.release import Release
-from tacita.structure import Structure
+from tacita.tables.structure import Structure
 
 
 def cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:

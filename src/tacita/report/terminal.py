@@ -14,8 +14,8 @@ from tacita import exact
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
 
 if TYPE_CHECKING:
-    from tacita.audit import Audit, Finding
-    from tacita.deduce import Deduction
+    from tacita.auditing.audit import Audit, Finding
+    from tacita.auditing.deduce import Deduction
     from tacita.exact import Mask
     from tacita.methods import Option
     from tacita.problem import Problem

@@ -1,7 +1,8 @@
 """HiGHS as a hot session: one linear program ``min c x : A x = b, l <= x <= u`` asked many questions.
 
-The matrix is passed once. Between questions only the objective and a few bounds change, and the basis stays, so that most
-answers take a handful of pivots. The primal simplex is used because a change of objective leaves the basis primal feasible.
+The matrix is passed once. Between questions only the objective and a few bounds change, and the basis stays,
+so that most answers take a handful of pivots. The primal simplex is used because a change of objective
+leaves the basis primal feasible.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacita.errors import SolverError
 from tacita.exact import Cells, Floats
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
 PRIMAL_SIMPLEX = 4
+MOST_NODES = 10_000
+"""An integer program that needs more branching than this is given up, on every machine alike."""
+
+Rows = NDArray[np.int32] | NDArray[np.int64]
 
 
 class Status(Enum):
@@ -55,7 +61,9 @@ class Session:
         Every variable is an integer. Such a session is a mixed-integer solver and starts cold each time.
     """
 
-    def __init__(self, matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool = False) -> None:
+    def __init__(
+        self, matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool = False
+    ) -> None:
         self._highs = _load(matrix, lower, upper, rhs, whole)
         self.pivots = 0
 
@@ -99,14 +107,21 @@ class GrowingProgram:
         program.row_lower_ = program.row_upper_ = np.zeros(rows)
         self._highs.passModel(program)
 
-    def add(self, costs: list[float], upper: list[float], rows: list[Cells], entries: list[Floats]) -> None:
+    def add(self, costs: list[float], upper: list[float], rows: list[Rows], entries: list[Floats]) -> None:
         """More columns, each with its cost, its upper bound and its entries."""
         if not costs:
             return
         starts = np.cumsum([0] + [r.size for r in rows[:-1]]).astype(np.int32)
         index, value = np.concatenate(rows).astype(np.int32), np.concatenate(entries).astype(np.float64)
         self._highs.addCols(
-            len(costs), np.array(costs), np.zeros(len(costs)), np.array(upper), value.size, starts, index, value
+            len(costs),
+            np.array(costs),
+            np.zeros(len(costs)),
+            np.array(upper),
+            value.size,
+            starts,
+            index,
+            value,
         )
 
     def solve(self, seconds: float) -> tuple[Status, Floats, Floats]:
@@ -122,7 +137,9 @@ def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: b
     import highspy
 
     highs = _quiet(presolve="on" if whole else "off")
-    if not whole:
+    if whole:
+        highs.setOptionValue("mip_max_nodes", MOST_NODES)
+    else:
         highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
         highs.setOptionValue("solver", "simplex")
     program = highspy.HighsLp()
@@ -168,6 +185,14 @@ def _status(highs: Highs) -> Status:
         return Status.UNBOUNDED
     if ended == known.kInfeasible:
         return Status.INFEASIBLE
-    if ended in (known.kTimeLimit, known.kInterrupt, known.kIterationLimit, known.kSolutionLimit, known.kUnknown):
+    if ended in (
+        known.kTimeLimit,
+        known.kInterrupt,
+        known.kIterationLimit,
+        known.kSolutionLimit,
+        known.kUnknown,
+    ):
         return Status.STOPPED
-    raise SolverError(f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing; please report the table")
+    raise SolverError(
+        f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: report the table"
+    )

@@ -1,0 +1,138 @@
+"""Who might attack, and what they know before they see the release.
+
+Attacker ``k`` knows ``lower_k <= y <= upper_k`` for each cell. The *outsider* knows the same of every table:
+cells are not negative, structural zeros are zero, perhaps that values lie within some percentage. An
+*insider* knows that too, and more about the few cells he is in: at least his own contribution, or the whole
+value if he is the only one there. So an insider is a short list on top of the outsider. He may also have
+levels of his own for the cells he attacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacita import exact
+from tacita.errors import InputError
+from tacita.exact import UNBOUNDED, Cells, Mask, Units, frozen
+from tacita.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Outsider:
+    """What everyone knows: a lower and an upper bound per cell, in the table's units."""
+
+    lower: Units
+    upper: Units
+    name: str = "outsider"
+
+    def __post_init__(self) -> None:
+        frozen(self.lower)
+        frozen(self.upper)
+
+    @classmethod
+    def of(cls, table: Table, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> Outsider:
+        """Bounds for every cell.
+
+        Parameters
+        ----------
+        lower
+            A number or one per cell. Default 0, where no cell is negative; with negative cells it must be
+            said.
+        upper
+            A number or one per cell. Default: none.
+        """
+        n = len(table)
+        if lower is None:
+            if (table.units < 0).any():
+                cell = int(np.argmin(table.units))
+                raise InputError(
+                    f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not: "
+                    "give the attacker's lower bounds, for example lower=-inf"
+                )
+            lower = 0.0
+        low = np.broadcast_to(exact.to_units(np.asarray(lower, dtype=np.float64), table.decimals), n).copy()
+        high = (
+            np.full(n, UNBOUNDED, dtype=np.int64)
+            if upper is None
+            else np.broadcast_to(
+                exact.to_units(np.asarray(upper, dtype=np.float64), table.decimals), n
+            ).copy()
+        )
+        if table.structural is not None:
+            low[table.structural] = 0
+            high[table.structural] = 0
+        return cls(low, high)
+
+    @classmethod
+    def within(cls, table: Table, below: float, above: float) -> Outsider:
+        """Everyone knows each value up to a share of it: ``a - below * |a| <= y <= a + above * |a|``.
+
+        ``within(table, 0.5, 1.0)`` is ``[a/2, 2a]``. Bounds are rounded inwards to the table's last decimal
+        place, which favours the attacker.
+        """
+        size = np.abs(table.units)
+        low = table.units - np.floor(size * below + 1e-9).astype(np.int64)
+        high = table.units + np.floor(size * above + 1e-9).astype(np.int64)
+        return cls(low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Insider:
+    """An attacker who knows more than the outsider about ``cells``.
+
+    ``targets`` are the cells he attacks with levels of his own (``target_lower``, ``target_upper``,
+    ``target_sliding``). With ``also_others``, and whenever ``targets`` is None, he attacks every other
+    sensitive cell with the problem's levels, except those he knows exactly. A target whose levels are all
+    zero he leaves alone.
+    """
+
+    name: str
+    cells: Cells
+    lower: Units
+    upper: Units
+    targets: Cells | None = None
+    target_lower: Units | None = None
+    target_upper: Units | None = None
+    target_sliding: Units | None = None
+    also_others: bool = False
+
+    def __post_init__(self) -> None:
+        self._sort_by("cells", "lower", "upper")
+        if self.targets is not None:
+            self._sort_by("targets", "target_lower", "target_upper", "target_sliding")
+
+    def _sort_by(self, key: str, *others: str) -> None:
+        cells = np.asarray(getattr(self, key), dtype=np.int64)
+        order = np.argsort(cells, kind="stable")
+        if (np.diff(cells[order]) == 0).any():
+            raise InputError(f"attacker '{self.name}' lists a cell twice")
+        for name in (key, *others):
+            column = getattr(self, name)
+            if column is None or np.size(column) != cells.size:
+                raise InputError(f"attacker '{self.name}' needs one entry of '{name}' for each of '{key}'")
+            object.__setattr__(self, name, frozen(np.asarray(column, dtype=np.int64)[order]))
+
+    def own_targets(self) -> tuple[Cells, Units]:
+        """Cells with levels of his own, and these levels: rows LPL, UPL and SPL."""
+        if self.targets is None:
+            return np.zeros(0, dtype=np.int64), np.zeros((3, 0), dtype=np.int64)
+        return self.targets, np.array([self.target_lower, self.target_upper, self.target_sliding])
+
+    @classmethod
+    def knowing(
+        cls, name: str, table: Table, bounds: Mapping[int, tuple[float, float]], **levels: Any
+    ) -> Insider:
+        """An attacker by hand: ``{cell: (lower, upper)}`` in plain numbers."""
+        cells = np.array(list(bounds), dtype=np.int64)
+        low = exact.to_units(np.array([b[0] for b in bounds.values()], dtype=np.float64), table.decimals)
+        high = exact.to_units(np.array([b[1] for b in bounds.values()], dtype=np.float64), table.decimals)
+        return cls(name, cells, low, high, **levels)
+
+    def knows_exactly(self) -> Mask:
+        """True for the cells whose value he has."""
+        return np.asarray(self.lower == self.upper)

@@ -1,0 +1,232 @@
+"""Does a release protect a table? The attacker's own problem, solved for every sensitive cell and every
+attacker.
+
+    region(k) = { y : M y = b,  max(window low, lower_k) <= y <= min(window high, upper_k) }
+
+The release protects cell ``p`` against attacker ``k`` if and only if over his region
+
+    max y_p >= a_p + UPL,    min y_p <= a_p - LPL,    max y_p - min y_p >= SPL.
+
+This file implements that paragraph and nothing else; it imports no method. *Safe* means that the
+inequalities hold, *proven* that exact moves show it (whole-number moves where cells are counts). Only what
+is proven makes :attr:`Audit.safe` true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tacita.attackers import Insider
+from tacita.auditing.piece import (
+    BELOW_LOWER,
+    BELOW_SLIDING,
+    BELOW_UPPER,
+    EXACT,
+    FRACTIONAL,
+    UNPROVEN,
+    audit_piece,
+)
+from tacita.auditing.questions import Answers, Questions, steps
+from tacita.auditing.region import peel, pieces
+from tacita.auditing.witness import Move
+from tacita.errors import ReleaseError
+from tacita.exact import UNBOUNDED, Units
+from tacita.problem import Problem, Requirement
+from tacita.release import Release
+from tacita.run import Run
+
+UNSAFE = BELOW_UPPER | BELOW_LOWER | BELOW_SLIDING | EXACT
+
+WORDS = {
+    EXACT: "exact disclosure",
+    BELOW_UPPER: "below upper",
+    BELOW_LOWER: "below lower",
+    BELOW_SLIDING: "below sliding",
+    FRACTIONAL: "only fractional",
+    UNPROVEN: "unproven",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one sensitive cell against one attacker."""
+
+    cell: int
+    name: str
+    attacker: str
+    bits: int
+    above: float
+    below: float
+
+    @property
+    def verdict(self) -> str:
+        """``safe``, or everything that is wrong, the worst first."""
+        return ", ".join(word for bit, word in WORDS.items() if self.bits & bit) or "safe"
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Verdicts for every sensitive cell and attacker, with the moves that prove them.
+
+    ``answers[0]`` is the outsider's. An insider has answers of his own only where his differ: where he knows
+    more, or faces other levels; elsewhere the outsider's hold for him.
+    """
+
+    problem: Problem
+    release: Release
+    answers: tuple[Answers, ...]
+    moves: tuple[Move, ...]
+    programs: int
+    seconds: float
+
+    @cached_property
+    def worst(self) -> Units:
+        """Bits per sensitive cell, all attackers together, in the order of ``problem.sensitive``."""
+        together = np.zeros(len(self.problem.table), dtype=np.int64)
+        for own in self.answers:
+            np.bitwise_or.at(together, own.cells, own.bits)
+        return together[self.problem.sensitive]
+
+    def verdicts(self, need: Requirement) -> Units:
+        """Bits for each target of one attacker."""
+        known = np.zeros(len(self.problem.table), dtype=np.int64)
+        for own in self.answers:
+            if own.insider is None or own.insider is need.insider:
+                known[own.cells] = own.bits
+        return known[need.cells]
+
+    @property
+    def safe(self) -> bool:
+        """True if every sensitive cell is safe against every attacker, and proven so."""
+        return not self.worst.any()
+
+    def __bool__(self) -> bool:
+        return self.safe
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Sensitive cells by verdict: ``safe`` by the inequalities, ``proven`` by exact moves, ``unsafe``,
+        ``exact``.
+        """
+        worst = self.worst
+        return {
+            "safe": int(((worst & (UNSAFE | UNPROVEN)) == 0).sum()),
+            "checked": int(worst.size),
+            "proven": int((worst == 0).sum()),
+            "unsafe": int(((worst & UNSAFE) != 0).sum()),
+            "exact": int(((worst & EXACT) != 0).sum()),
+        }
+
+    @property
+    def verdict(self) -> str:
+        """The result in a sentence."""
+        n = self.counts
+        cells = f"{n['checked']:,} sensitive cell" + ("s" if n["checked"] != 1 else "")
+        if self.safe:
+            return f"{cells}: {n['safe']:,} safe, all proven"
+        told = [f"{n['safe']:,} safe"]
+        if n["unsafe"]:
+            told.append(
+                f"{n['unsafe']:,} UNSAFE" + (f" ({n['exact']:,} disclosed exactly)" if n["exact"] else "")
+            )
+        fractional = int(((self.worst & FRACTIONAL) != 0).sum())
+        if fractional:
+            told.append(
+                f"{fractional:,} of them only if an attacker does not know that cells are whole numbers"
+            )
+        unproven = int((((self.worst & UNPROVEN) != 0) & ((self.worst & UNSAFE) == 0)).sum())
+        if unproven:
+            told.append(f"{unproven:,} not settled")
+        return f"{cells}: " + ", ".join(told)
+
+    def __repr__(self) -> str:
+        return f"Audit({self.verdict})"
+
+    def findings(self, only_unsafe: bool = False) -> Iterator[Finding]:
+        """One verdict per sensitive cell and attacker; those of insiders only where they differ from the
+        outsider's.
+        """
+        structure = self.problem.table.structure
+        for own in self.answers:
+            for t in np.flatnonzero(own.bits) if only_unsafe else range(own.bits.size):
+                cell = int(own.cells[t])
+                yield Finding(
+                    cell,
+                    structure.name(cell),
+                    own.attacker,
+                    int(own.bits[t]),
+                    float(own.above[t]),
+                    float(own.below[t]),
+                )
+
+
+def audit(problem: Problem, release: Release, run: Run | None = None) -> Audit:
+    """Check a release, whatever made it.
+
+    Parameters
+    ----------
+    problem
+        The table with its levels and attackers.
+    release
+        What would be published.
+    run
+        Time limit, executor, progress. What a limit leaves unanswered is *unproven*, never safe.
+
+    Raises
+    ------
+    ReleaseError
+        The release is of another table, or says something that is not true of this one.
+    """
+    run = run or Run()
+    low, high = moves_allowed(problem, release)
+    equations = problem.table.equations
+    free = peel(equations, low < high)
+    found = list(pieces(equations, free, np.zeros(len(equations), dtype=np.int64)))
+    questions = Questions(problem, found, low, high)
+    tasks = questions.tasks(run)
+    results = []
+    for result in run.map(audit_piece, tasks):
+        results.append(result)
+        run.tell("audit", len(results), len(tasks))
+    answers, moves = questions.answers(results)
+    programs = sum(result.programs for result in results)
+    return Audit(problem, release, answers, moves, programs, run.seconds)
+
+
+def moves_allowed(problem: Problem, release: Release, insider: Insider | None = None) -> tuple[Units, Units]:
+    """How far below and above the truth an attacker can think each cell to be, in steps of the table's unit.
+
+    Bounds are rounded towards the truth, which never hides a danger.
+    """
+    table = problem.table
+    windows = windows_in_units_of(problem, release)
+    untrue = np.flatnonzero((windows[0] > table.units) | (windows[1] < table.units))
+    if untrue.size:
+        raise ReleaseError(
+            f"the release says something untrue about {table.structure.names(untrue)} of this table: "
+            "check that it belongs to this table, and that announced radii are as large as the changes"
+        )
+    lower, upper = problem.bounds_at(insider, np.arange(len(table)))
+    low, high = np.maximum(windows[0], lower), np.minimum(windows[1], upper)
+    return steps(low, table.units, table.unit, up=False), steps(high, table.units, table.unit, up=True)
+
+
+def windows_in_units_of(problem: Problem, release: Release) -> tuple[Units, Units]:
+    """The windows of a release in the table's units; finer ones are rounded inwards, which favours the
+    attacker.
+    """
+    table = problem.table
+    if len(release) != len(table):
+        raise ReleaseError(
+            f"the release has {len(release):,} cells, the table {len(table):,}: they do not belong together"
+        )
+    if release.decimals <= table.decimals:
+        finer = release.with_decimals(table.decimals)
+        return finer.low, finer.high
+    factor = 10 ** (release.decimals - table.decimals)
+    low = np.where(release.low <= -UNBOUNDED, -UNBOUNDED, -(-release.low // factor))
+    return low, np.where(release.high >= UNBOUNDED, UNBOUNDED, release.high // factor)

@@ -1,0 +1,130 @@
+"""The proof of a safe audit, written so that it can be checked without a solver.
+
+For each sensitive cell and attacker two *moves*: changes of the table that satisfy every equation, stay
+inside what the attacker can think possible, and carry the cell up past its upper level and down past its
+lower one (together as wide as the sliding level). The file holds the whole case: cells, equations, windows,
+bounds, levels, all as integers of the last decimal place. It names true values: it stays in the house.
+
+``verify.py`` checks it with the standard library alone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from tacita.attackers import Insider
+from tacita.auditing.audit import Audit, windows_in_units_of
+from tacita.errors import CertificateError, UnsafeError
+from tacita.exact import UNBOUNDED, Units
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.verify import FORMAT, VERSION, digest
+
+
+def certify(audit: Audit) -> dict[str, Any]:
+    """The certificate of an audit that found everything safe and proven."""
+    if not audit.safe:
+        raise UnsafeError(f"only a safe release can be certified; this audit says: {audit.verdict}")
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        **case_part(audit.problem),
+        **release_part(audit.problem, audit.release),
+        **_proof(audit),
+    }
+    return {**content, "digest": digest(content)}
+
+
+def case_part(problem: Problem) -> dict[str, Any]:
+    """What a certificate says about the case: table, attackers, levels."""
+    table, equations = problem.table, problem.table.equations
+    starts = equations.starts.tolist()
+    cells, coefficients = equations.cells.tolist(), equations.coefficients.tolist()
+    return {
+        "decimals": table.decimals,
+        "whole": table.whole,
+        "cells": [list(table.structure.key(i)) for i in range(len(table))],
+        "values": table.units.tolist(),
+        "equations": [
+            [rhs, cells[a:b], coefficients[a:b]]
+            for rhs, a, b in zip(equations.rhs.tolist(), starts[:-1], starts[1:], strict=True)
+        ],
+        "attackers": [_outsider(problem), *(_insider(insider) for insider in problem.insiders)],
+    }
+
+
+def release_part(problem: Problem, release: Release) -> dict[str, Any]:
+    """What a certificate says about the release: the windows, in the table's units."""
+    low, high = windows_in_units_of(problem, release)
+    return {"low": _bounds(low), "high": _bounds(high)}
+
+
+def check_certificate(certificate: dict[str, Any], problem: Problem, release: Release) -> None:
+    """Raise unless the certificate speaks of this case and of this release (not whether its proof holds)."""
+    for name, expected in {**case_part(problem), **release_part(problem, release)}.items():
+        if certificate.get(name) != expected:
+            of = "release" if name in ("low", "high") else "case"
+            raise CertificateError(
+                f"the certificate is not of this {of}: its '{name}' differ. "
+                f"Audit the current {of} again to have it certified."
+            )
+
+
+def dump(certificate: dict[str, Any]) -> str:
+    """The certificate as text."""
+    return json.dumps(certificate, separators=(",", ":"))
+
+
+def _outsider(problem: Problem) -> dict[str, Any]:
+    need = problem.against_everyone()
+    return {
+        "name": need.attacker,
+        "lower": _bounds(problem.outsider.lower),
+        "upper": _bounds(problem.outsider.upper),
+        "targets": need.cells.tolist(),
+        "levels": [need.lower.tolist(), need.upper.tolist(), need.sliding.tolist()],
+    }
+
+
+def _insider(insider: Insider) -> dict[str, Any]:
+    targets, levels = insider.own_targets()
+    return {
+        "name": insider.name,
+        "cells": insider.cells.tolist(),
+        "lower": _bounds(insider.lower),
+        "upper": _bounds(insider.upper),
+        "targets": targets.tolist(),
+        "levels": levels.tolist(),
+        "others": insider.targets is None or insider.also_others,
+    }
+
+
+def _proof(audit: Audit) -> dict[str, Any]:
+    """Per attacker the claims ``[cell, up move, down move]``, an insider's only where the outsider's do not
+    serve; and the moves that claims use."""
+    number = {id(insider): k for k, insider in enumerate(audit.problem.insiders, start=1)}
+    claims: list[list[list[int]]] = [[] for _ in audit.problem.attackers]
+    for own in audit.answers:
+        k = 0 if own.insider is None else number[id(own.insider)]
+        claims[k] = np.column_stack([own.cells, own.up_moves, own.down_moves]).tolist()
+    used = sorted({move for own in claims for claim in own for move in claim[1:] if move >= 0})
+    renumbered = {move: i for i, move in enumerate(used)} | {-1: -1}
+    unit = audit.problem.table.unit
+    return {
+        "moves": [
+            [
+                audit.moves[m].denominator,
+                audit.moves[m].cells.tolist(),
+                (audit.moves[m].changes * unit).tolist(),
+            ]
+            for m in used
+        ],
+        "claims": [[[cell, renumbered[up], renumbered[down]] for cell, up, down in own] for own in claims],
+    }
+
+
+def _bounds(units: Units) -> list[int | None]:
+    return [None if abs(u) >= UNBOUNDED else u for u in units.tolist()]

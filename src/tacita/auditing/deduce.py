@@ -1,0 +1,159 @@
+"""What can be deduced: the interval of every hidden cell, with the truth at hand or without it.
+
+:func:`deduce` answers for the office: attacker ``k``'s interval ``[min y_i, max y_i]`` for each hidden cell.
+:func:`expose` answers for anyone: it is given a release and nothing else, as a reader would be, and tells
+which hidden cells are no secret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacita import exact
+from tacita.attackers import Insider
+from tacita.auditing.audit import moves_allowed
+from tacita.auditing.extremes import Question, extremes
+from tacita.auditing.region import peel, pieces
+from tacita.errors import ReleaseError
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Run
+from tacita.tables.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class Deduction:
+    """Interval ``[low, high]`` of each hidden cell, in plain numbers; NaN where the time ran out."""
+
+    structure: Structure
+    cells: Cells
+    low: Floats
+    high: Floats
+
+    def __len__(self) -> int:
+        return int(self.cells.size)
+
+    @property
+    def known(self) -> Mask:
+        """Cells (among ``cells``) that are no secret at all: a single value is possible."""
+        return np.asarray(self.low == self.high)
+
+    def of(self, cell: int) -> tuple[float, float]:
+        """The interval of one hidden cell."""
+        at = int(np.flatnonzero(self.cells == cell)[0])
+        return float(self.low[at]), float(self.high[at])
+
+
+def deduce(
+    problem: Problem, release: Release, insider: Insider | None = None, run: Run | None = None
+) -> Deduction:
+    """The interval that an attacker (the outsider by default) computes for every hidden cell.
+
+    Whole-number tables get whole-number bounds: what an attacker who knows that cells are counts can deduce.
+    """
+    run = run or Run()
+    table = problem.table
+    low, high = moves_allowed(problem, release, insider)
+    hidden = np.flatnonzero(release.low < release.high)
+    free = peel(table.equations, low < high)
+    least, most = np.zeros(len(table)), np.zeros(len(table))
+    rhs = np.zeros(len(table.equations), dtype=np.int64)
+    found = list(pieces(table.equations, free, rhs))
+    questions = [Question(piece, low[piece.cells], high[piece.cells], table.whole, run) for piece in found]
+    for done, (piece, (down, up)) in enumerate(
+        zip(found, run.map(extremes, questions), strict=True), start=1
+    ):
+        least[piece.cells], most[piece.cells] = down, up
+        run.tell("intervals", done, len(found))
+    step = table.unit / 10.0**table.decimals
+    value = table.values[hidden]
+    return Deduction(table.structure, hidden, value + least[hidden] * step, value + most[hidden] * step)
+
+
+def expose(
+    release: Release,
+    lower: ArrayLike | None = 0.0,
+    upper: ArrayLike | None = None,
+    whole: bool = False,
+    run: Run | None = None,
+) -> Deduction:
+    """What anyone can deduce from a release: no truth needed.
+
+    Parameters
+    ----------
+    lower, upper
+        What readers know of every cell beforehand (numbers, or one per cell; None: nothing).
+    whole
+        Readers know that cells are whole numbers.
+
+    Raises
+    ------
+    ReleaseError
+        No table at all satisfies what is published.
+    """
+    run = run or Run()
+    structure, n = release.structure, len(release)
+    low = np.maximum(release.low, _units(lower, -UNBOUNDED, n, release.decimals))
+    high = np.minimum(release.high, _units(upper, UNBOUNDED, n, release.decimals))
+    unit = 10**release.decimals if whole else 1
+    low = np.where(low <= -UNBOUNDED, low, -(-low // unit))
+    high = np.where(high >= UNBOUNDED, high, high // unit)
+    if (wrong := np.flatnonzero(low > high)).size:
+        raise ReleaseError(
+            f"nothing is possible for {structure.names(wrong)}: the release contradicts the bounds"
+        )
+    low, high = _worked_out(structure, low, high, unit)
+    free = low < high
+    equations = structure.equations
+    known = np.where(free, 0, low)
+    rhs = equations.rhs // unit - np.asarray(equations.matrix @ known)
+    least, most = low.astype(np.float64), high.astype(np.float64)
+    found = list(pieces(equations, free, rhs))
+    questions = [Question(piece, low[piece.cells], high[piece.cells], whole, run) for piece in found]
+    for done, (piece, (down, up)) in enumerate(
+        zip(found, run.map(extremes, questions), strict=True), start=1
+    ):
+        least[piece.cells], most[piece.cells] = down, up
+        run.tell("intervals", done, len(found))
+    hidden = np.flatnonzero(release.low < release.high)
+    step = unit / 10.0**release.decimals
+    return Deduction(structure, hidden, least[hidden] * step, most[hidden] * step)
+
+
+def _units(bound: ArrayLike | None, without: int, n: int, decimals: int) -> Units:
+    if bound is None:
+        return np.full(n, without, dtype=np.int64)
+    return np.broadcast_to(exact.to_units(np.asarray(bound, dtype=np.float64), decimals), n)
+
+
+def _worked_out(structure: Structure, low: Units, high: Units, unit: int) -> tuple[Units, Units]:
+    """Cells that an equation with no other hidden cell determines, one after the other."""
+    low, high = low.copy(), high.copy()
+    equations = structure.equations
+    rows, cells, coefficients = equations.row_of_entry, equations.cells, equations.coefficients
+    while True:
+        free = low < high
+        open_cells = np.bincount(rows[free[cells]], minlength=len(equations))
+        rest = equations.rhs // unit - np.asarray(equations.matrix @ np.where(free, 0, low))
+        wrong = np.flatnonzero((open_cells == 0) & (rest != 0))
+        if wrong.size:
+            raise ReleaseError(
+                f"what is published does not add up: {structure.describe_equation(int(wrong[0]))}"
+            )
+        single = free[cells] & (open_cells[rows] == 1)
+        if not single.any():
+            return low, high
+        value = rest[rows[single]] // coefficients[single]
+        exactly = value * coefficients[single] == rest[rows[single]]
+        cell = cells[single]
+        fits = exactly & (value >= low[cell]) & (value <= high[cell])
+        if not fits.all():
+            bad = cell[~fits]
+            raise ReleaseError(
+                f"no possible value is left for {structure.names(bad)}: the release contradicts itself"
+            )
+        low[cell], high[cell] = value, value

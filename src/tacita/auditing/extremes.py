@@ -1,0 +1,114 @@
+"""The smallest and largest value of each variable over ``{ x : A x = b, l <= x <= u }``.
+
+Two linear programs per variable in one hot session; every point found on the way is looked at for all
+variables, and a bound that some point attains needs no program of its own. Where variables are whole numbers
+and a vertex is not, an integer program settles it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.auditing.region import Piece, by_columns
+from tacita.errors import ReleaseError, SolverError
+from tacita.exact import UNBOUNDED, Floats, Units
+from tacita.run import Run
+from tacita.solvers.highs import Answer, Session, Status
+
+TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A piece with its integer bounds, and the effort allowed."""
+
+    piece: Piece
+    low: Units
+    high: Units
+    whole: bool
+    run: Run
+
+
+def extremes(question: Question) -> tuple[Floats, Floats]:
+    """Smallest and largest value of each variable; NaN where the time ran out, infinite where there is no
+    bound.
+    """
+    return _Search(question).all()
+
+
+class _Search:
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.low, self.high = _floats(question.low), _floats(question.high)
+        largest = max(float(np.abs(b[np.isfinite(b)]).max(initial=0.0)) for b in (self.low, self.high))
+        self.scale = 1.0 if question.whole else 10.0 ** max(0.0, np.ceil(np.log10(max(1.0, largest))) - 7.0)
+        self.matrix = by_columns(question.piece)
+        self.rhs = question.piece.rhs.astype(np.float64)
+        self.session = Session(
+            self.matrix, self.low / self.scale, self.high / self.scale, self.rhs / self.scale
+        )
+        self.least = np.full(self.low.size, np.inf)
+        self.most = np.full(self.low.size, -np.inf)
+
+    def all(self) -> tuple[Floats, Floats]:
+        low, high = np.empty(self.low.size), np.empty(self.low.size)
+        # All maxima first: their vertices attain most minima (often zero), which then need no program.
+        for column in range(self.low.size):
+            high[column] = self._one(column, 1)
+        for column in range(self.low.size):
+            low[column] = self._one(column, -1)
+        return low, high
+
+    def _one(self, column: int, sign: int) -> float:
+        bound = self.high[column] if sign > 0 else self.low[column]
+        seen = self.most[column] if sign > 0 else self.least[column]
+        if np.isfinite(bound) and abs(seen - bound) <= TOLERANCE * max(1.0, abs(bound)):
+            return float(bound)
+        answer = self._ask(column, sign)
+        if answer.status is Status.UNBOUNDED:
+            return sign * float("inf")
+        if answer.status is Status.STOPPED:
+            return float("nan")
+        value = answer.value * self.scale
+        nearest = float(np.rint(value))
+        if abs(value - nearest) <= TOLERANCE * max(1.0, abs(value)):
+            return nearest
+        return self._whole(column, sign) if self.question.whole else value
+
+    def _ask(self, column: int, sign: int) -> Answer:
+        if self.question.run.over:
+            return Answer(Status.STOPPED, float("nan"), np.empty(0))
+        answer = self.session.extreme(column, sign, self.question.run.remaining)
+        if answer.status is Status.INFEASIBLE:
+            raise ReleaseError(
+                "no table satisfies the equations and all that is published: the release contradicts itself "
+                f"(among {self.low.size} connected cells)"
+            )
+        if answer.status is Status.OPTIMAL and not self.question.whole:
+            self._look_at(answer.point * self.scale)
+        return answer
+
+    def _look_at(self, point: Floats) -> None:
+        np.minimum(self.least, point, out=self.least)
+        np.maximum(self.most, point, out=self.most)
+
+    def _whole(self, column: int, sign: int) -> float:
+        program = Session(self.matrix, self.low, self.high, self.rhs, whole=True)
+        answer = program.extreme(column, sign, self.question.run.remaining)
+        if answer.status is Status.OPTIMAL:
+            self._look_at(np.rint(answer.point))
+            return float(np.rint(answer.value))
+        if answer.status is Status.STOPPED:
+            return float("nan")
+        raise SolverError(
+            f"no whole-number table was found where a fractional one exists ({answer.status.value})"
+        )
+
+
+def _floats(units: Units) -> Floats:
+    floats = units.astype(np.float64)
+    floats[units >= UNBOUNDED] = np.inf
+    floats[units <= -UNBOUNDED] = -np.inf
+    return floats

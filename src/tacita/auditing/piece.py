@@ -1,0 +1,311 @@
+"""The attacker problems of one piece of the region, for every attacker whose knowledge touches it.
+
+For target ``p`` find moves with ``z_p >= UPL`` and with ``z_p <= -LPL`` that are wide enough for SPL. Each
+move found is kept and tried on every later target and attacker before a linear program is solved: one vertex
+often proves dozens of cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from tacita.auditing.pool import Pool
+from tacita.auditing.region import Piece, by_columns
+from tacita.auditing.short_moves import ShortMoves
+from tacita.auditing.witness import recover, snap
+from tacita.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.run import Run
+from tacita.solvers.highs import Answer, Session, Status
+
+BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
+"""What is wrong with a target, as bits; 0 is safe and proven."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One attacker in one piece: his tighter bounds there (local columns) and his targets with their
+    levels.
+    """
+
+    requirement: int
+    tight: Cells
+    low: Units
+    high: Units
+    targets: Cells
+    upper: Units
+    lower: Units
+    sliding: Units
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A piece with its bounds, the attackers' jobs in it (the outsider first), and the effort allowed."""
+
+    piece: Piece
+    low: Units
+    high: Units
+    jobs: tuple[Job, ...]
+    whole: bool
+    run: Run
+
+
+@dataclass(eq=False)
+class Result:
+    """Per job and target: bits, the distances shown possible, and the moves that show them (-1: none)."""
+
+    cells: Cells
+    bits: list[Units] = field(default_factory=list)
+    above: list[Floats] = field(default_factory=list)
+    below: list[Floats] = field(default_factory=list)
+    up_move: list[Cells] = field(default_factory=list)
+    down_move: list[Cells] = field(default_factory=list)
+    moves: list[tuple[Cells, Units, int]] = field(default_factory=list)
+    programs: int = 0
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a target can be moved one way: proven steps, by which move, and the solver's optimum if it was
+    asked.
+    """
+
+    proven: Fraction
+    move: int
+    optimum: float | None = None
+    fractional: bool = False
+
+    @property
+    def believed(self) -> float:
+        return float(self.proven) if self.optimum is None else max(self.optimum, float(self.proven))
+
+
+def audit_piece(task: Task) -> Result:
+    """Answer all jobs of a piece."""
+    return _Examiner(task).examine()
+
+
+class _Examiner:
+    """Works through the jobs of one piece with one hot session and a growing pool of moves."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.low, self.high = task.low.copy(), task.high.copy()
+        self.scale = _scale(task)
+        insiders = [columns for job in task.jobs if job.tight.size for columns in (job.tight, job.targets)]
+        watched = np.unique(np.concatenate(insiders)) if insiders else np.zeros(0, dtype=np.int64)
+        self.pool = Pool(task.piece.cells.size, watched, task.whole)
+        self.result = Result(task.piece.cells, moves=self.pool.moves)
+        self._session: Session | None = None
+        self._columns = by_columns(task.piece)
+        # Once a vertex was too crooked for floats to name, this piece is asked for short moves first.
+        self._rough = False
+
+    def examine(self) -> Result:
+        for job in self.task.jobs:
+            self._enter(job)
+            self._answer(job)
+            self._leave(job)
+        return self.result
+
+    # ------------------------------------------------------------------ one attacker
+
+    def _enter(self, job: Job) -> None:
+        if job.tight.size:
+            self.low[job.tight], self.high[job.tight] = job.low, job.high
+            self._bounds_changed(job.tight)
+            self.pool.enter(job.tight, job.low, job.high, job.targets)
+
+    def _leave(self, job: Job) -> None:
+        self.low[job.tight], self.high[job.tight] = self.task.low[job.tight], self.task.high[job.tight]
+        self._bounds_changed(job.tight)
+
+    def _bounds_changed(self, columns: Cells) -> None:
+        if self._session is not None and columns.size:
+            self._session.set_bounds(
+                columns, self._floats(self.low[columns]), self._floats(self.high[columns])
+            )
+
+    def _answer(self, job: Job) -> None:
+        n = job.targets.size
+        bits, above, below = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
+        up_move, down_move = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+        for t, p in enumerate(job.targets.tolist()):
+            upper, lower, sliding = int(job.upper[t]), int(job.lower[t]), int(job.sliding[t])
+            far = max(upper, lower, sliding, 1)
+            up, down = self._reach(p, 1, upper, far), self._reach(p, -1, lower, far)
+            if up.proven + down.proven < sliding:
+                up = self._reach(p, 1, max(upper, sliding - int(down.proven)), far, up)
+            if up.proven + down.proven < sliding:
+                down = self._reach(p, -1, max(lower, sliding - int(up.proven)), far, down)
+            bits[t] = _judge(up, down, upper, lower, sliding, self.task.whole)
+            above[t], below[t] = up.believed, down.believed
+            up_move[t], down_move[t] = up.move, down.move
+        self.result.bits.append(bits)
+        self.result.above.append(above)
+        self.result.below.append(below)
+        self.result.up_move.append(up_move)
+        self.result.down_move.append(down_move)
+
+    # ------------------------------------------------------------------ one direction of one target
+
+    def _reach(self, p: int, sign: int, level: int, far: int, before: Reach | None = None) -> Reach:
+        """A proven move of at least ``level``, or as far as can be proven, with the solver's optimum.
+
+        A target without any bound runs away; ``far`` is as good as infinity for it.
+        """
+        best = self._from_pool(p, sign)
+        if best.proven >= level or (before is not None and before.optimum is not None):
+            return best if before is None else _merge(before, best)
+        optimum = None
+        if not self._rough:
+            optimum = self._maximise(p, sign, far)
+            best = self._from_pool(p, sign)
+            if best.proven >= level or not optimum >= level * (1 - 1e-9):
+                return Reach(best.proven, best.move, optimum)
+            self._rough = True
+        fractional = self._short_move(p, sign, level)
+        best = self._from_pool(p, sign)
+        if best.proven < level and optimum is None:
+            optimum = self._maximise(p, sign, far)
+        return Reach(best.proven, best.move, optimum, fractional)
+
+    def _maximise(self, p: int, sign: int, far: int) -> float:
+        """The solver's optimum; its vertex goes into the pool if floats tell which exact point it is. NaN:
+        not settled.
+        """
+        answer = self._ask(p, sign)
+        runs_away = answer.status is Status.UNBOUNDED
+        if runs_away:
+            answer = self._ask_capped(p, sign, far)
+        if answer.status is not Status.OPTIMAL:
+            return float("nan")
+        exact = snap(self.task.piece.matrix, self.low, self.high, answer.point * self.scale)
+        if exact is not None:
+            self.pool.add(*exact)
+        return float("inf") if runs_away else sign * answer.value * self.scale
+
+    def _short_move(self, p: int, sign: int, level: int) -> bool:
+        """Put a move of few cells into the pool, if there is one; True if counts admit only a fractional
+        one.
+        """
+        self.result.programs += 1
+        point, _ = self.short_moves.find(p, sign, level, self.low, self.high, self.task.run)
+        if point is None:
+            return False
+        matrix = self.task.piece.matrix
+        exact = snap(matrix, self.low, self.high, point) or recover(
+            matrix, self.low, self.high, point, p, sign * level
+        )
+        if exact is not None:
+            self.pool.add(*exact)
+        if not self.task.whole or (exact is not None and exact[1] == 1):
+            return False
+        status, whole = self._whole_move(p, sign, level)
+        if whole is not None:
+            self.pool.add(whole, 1)
+        return status is Status.INFEASIBLE
+
+    def _from_pool(self, p: int, sign: int) -> Reach:
+        return Reach(*self.pool.best(p, sign))
+
+    def _whole_move(self, p: int, sign: int, level: int) -> tuple[Status, Units | None]:
+        """A whole-number move of at least ``level``, by integer programming, or the news that there is
+        none.
+        """
+        low, high = self.low.copy(), self.high.copy()
+        if sign > 0:
+            low[p] = level
+        else:
+            high[p] = -level
+        rhs = np.zeros(self.task.piece.matrix.shape[0])
+        program = Session(self._columns, self._floats(low), self._floats(high), rhs, whole=True)
+        self.result.programs += 1
+        answer = program.extreme(p, -sign, self._left())
+        if answer.status is not Status.OPTIMAL:
+            return answer.status, None
+        exact = snap(self.task.piece.matrix, self.low, self.high, answer.point)
+        return answer.status, exact[0] if exact is not None and exact[1] == 1 else None
+
+    def _ask(self, p: int, sign: int) -> Answer:
+        if self._left() <= 0:
+            return Answer(Status.STOPPED, float("nan"), np.empty(0))
+        self.result.programs += 1
+        return self.session.extreme(p, sign, self._left())
+
+    def _ask_capped(self, p: int, sign: int, cap: int) -> Answer:
+        here = np.array([p])
+        low, high = self.low[here], self.high[here]
+        self.session.set_bounds(
+            here, self._floats(np.maximum(low, -cap)), self._floats(np.minimum(high, cap))
+        )
+        answer = self._ask(p, sign)
+        self.session.set_bounds(here, self._floats(low), self._floats(high))
+        return answer
+
+    # ------------------------------------------------------------------ the session
+
+    @property
+    def session(self) -> Session:
+        if self._session is None:
+            rhs = np.zeros(self.task.piece.matrix.shape[0])
+            self._session = Session(self._columns, self._floats(self.low), self._floats(self.high), rhs)
+        return self._session
+
+    @cached_property
+    def short_moves(self) -> ShortMoves:
+        return ShortMoves(self.task.piece.matrix, self._columns, self.scale)
+
+    def _floats(self, units: Units) -> Floats:
+        floats = units / self.scale
+        floats[units >= UNBOUNDED] = np.inf
+        floats[units <= -UNBOUNDED] = -np.inf
+        return np.asarray(floats, dtype=np.float64)
+
+    def _left(self) -> float:
+        return self.task.run.remaining
+
+
+def _judge(up: Reach, down: Reach, upper: int, lower: int, sliding: int, whole: bool) -> int:
+    """Bits for one target. What the solver believes but no exact move shows is unproven, never safe."""
+    bits = 0
+    unknown = (up.optimum is not None and np.isnan(up.optimum)) or (
+        down.optimum is not None and np.isnan(down.optimum)
+    )
+    for proven, believed, level, bit in (
+        (up.proven, up.believed, upper, BELOW_UPPER),
+        (down.proven, down.believed, lower, BELOW_LOWER),
+        (up.proven + down.proven, up.believed + down.believed, sliding, BELOW_SLIDING),
+    ):
+        if proven >= level:
+            continue
+        if unknown:
+            bits |= UNPROVEN
+        elif believed < level - 1e-6 * max(1.0, level):
+            bits |= bit
+        else:
+            bits |= FRACTIONAL if whole and (up.fractional or down.fractional) else UNPROVEN
+    if bits and not unknown and up.believed <= 1e-6 and down.believed <= 1e-6:
+        bits |= EXACT
+    return bits
+
+
+def _merge(before: Reach, now: Reach) -> Reach:
+    if now.proven > before.proven:
+        return Reach(now.proven, now.move, before.optimum, before.fractional)
+    return before
+
+
+def _scale(task: Task) -> float:
+    """Steps per unit of the float program: large values are shrunk so that their numbers stay within a
+    solver's comfort.
+
+    Counts are never shrunk: their moves are whole numbers in the solver too.
+    """
+    if task.whole:
+        return 1.0
+    finite = [np.abs(b[np.abs(b) < UNBOUNDED]).max(initial=0) for b in (task.low, task.high)]
+    return float(10.0 ** max(0.0, np.ceil(np.log10(max(1.0, float(max(finite))))) - 7.0))

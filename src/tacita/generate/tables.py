@@ -1,0 +1,195 @@
+"""Random tables, problems, classifications and microdata: seeded, calibrated, for tests and for trying things
+out.
+
+The same seed gives the same data on any machine: everything is drawn from numpy's ``Generator(PCG64(seed))``
+and rounded to whole units. :data:`FAMILIES` says what the tables look like; none of it is real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.errors import InputError
+from tacita.exact import Cells, Mask, ceil_units
+from tacita.generate.families import Family, family_named
+from tacita.generate.trees import tree_over
+from tacita.levels import Levels, Reason
+from tacita.tables.build import build_table
+from tacita.tables.dimension import Codes, Dimension
+from tacita.tables.table import Table
+
+if TYPE_CHECKING:
+    from tacita.problem import Problem
+
+NAMES = ("region", "industry", "size", "legal form", "year")
+PATTERNS = ("uniform", "clustered", "smallest")
+
+
+def table(
+    shape: Sequence[int] = (20, 20),
+    family: str = "uniform",
+    *,
+    kind: str | None = None,
+    zeros: float | None = None,
+    hierarchy: Sequence[int] | None = None,
+    seed: int = 0,
+) -> Table:
+    """A random table with all its totals.
+
+    Parameters
+    ----------
+    shape
+        Leaf codes per dimension, one to five dimensions.
+    family
+        One of :data:`FAMILIES`.
+    kind
+        ``"counts"`` or ``"magnitudes"``, whether everyone knows that cells are whole. Default: as the family
+        is.
+    zeros
+        Share of empty leaf cells, which are not listed. Default: as in the family. (Values that are drawn as
+        0 are listed.)
+    hierarchy
+        Levels of codes below the total per dimension; 1, the default, is flat.
+    seed
+        Same seed, same table.
+    """
+    chosen = family_named(family)
+    random = np.random.default_rng(seed)
+    dimensions = _dimensions(shape, hierarchy, random)
+    empty = chosen.empty if zeros is None else zeros
+    cells = _filled(random, shape, empty)
+    leaves = [np.array([d.position[leaf] for leaf in d.trees[0].leaves], dtype=np.int32) for d in dimensions]
+    codes = np.column_stack(
+        [leaf[i] for leaf, i in zip(leaves, np.unravel_index(cells, tuple(shape)), strict=True)]
+    )
+    return build_table(
+        dimensions,
+        codes,
+        chosen.draw(random, cells.size),
+        chosen.decimals,
+        compute_totals=True,
+        whole=_whole(chosen, kind),
+        value_name="count" if chosen.counts else "value",
+    )
+
+
+def problem(
+    shape: Sequence[int] = (20, 20),
+    family: str = "fs",
+    *,
+    sensitive: float | int | None = None,
+    pattern: str | None = None,
+    protection: float | None = None,
+    cost: str = "value",
+    zeros: float | None = None,
+    hierarchy: Sequence[int] | None = None,
+    seed: int = 0,
+) -> Problem:
+    """A random table with sensitive leaf cells, against an outsider.
+
+    Parameters
+    ----------
+    sensitive
+        How many leaf cells (a whole number) or which share of the positive ones (a fraction). Default: as in
+        the family.
+    pattern
+        ``uniform``; ``clustered``, around a few centres, as small industries of one region are; ``smallest``,
+        the smallest values. Default: as in the family.
+    protection
+        Level in percent of the value, the same up and (as far as the value reaches) down, at least one unit
+        up. Default: as in the family.
+    """
+    from tacita.problem import Problem
+
+    chosen = family_named(family)
+    made = table(shape, family, zeros=zeros, hierarchy=hierarchy, seed=seed)
+    # A second stream, so that the table of a problem is the table of the same seed.
+    random = np.random.default_rng([seed, 1])
+    marked = _sensitive(made, chosen, sensitive, pattern or chosen.pattern, random)
+    percent = chosen.protection if protection is None else protection
+    level = np.maximum(ceil_units(made.units * (percent / 100.0), 0), made.unit)
+    if made.whole:
+        level = -(-level // made.unit) * made.unit
+    reason = Reason(
+        "generated", np.flatnonzero(marked), lambda _: f"drawn at random, {percent:g} % of its value"
+    )
+    levels = Levels.of(marked, level, lower=np.minimum(level, made.units), reasons=(reason,), least=made.unit)
+    return Problem(made, levels, cost=cost)
+
+
+def _dimensions(
+    shape: Sequence[int], depths: Sequence[int] | None, random: np.random.Generator
+) -> tuple[Dimension, ...]:
+    if not 1 <= len(shape) <= len(NAMES) or min(shape) < 1:
+        raise InputError(
+            f"shape={tuple(shape)}: give one to {len(NAMES)} dimensions of at least one code each"
+        )
+    depths = [1] * len(shape) if depths is None else list(depths)
+    if len(depths) != len(shape) or min(depths) < 1:
+        raise InputError(
+            f"hierarchy={tuple(depths)}: give one depth of at least 1 per dimension, {len(shape)} in all"
+        )
+    return tuple(
+        Dimension(name, (tree_over(leaves, depth, random),))
+        for name, leaves, depth in zip(NAMES, shape, depths, strict=False)
+    )
+
+
+def _filled(random: np.random.Generator, shape: Sequence[int], empty: float) -> Cells:
+    """Positions of the leaf cells that are not empty, in order; at least one."""
+    if not 0.0 <= empty < 1.0:
+        raise InputError(f"zeros={empty}: give a share from 0 up to but not including 1")
+    size = int(np.prod(shape, dtype=np.int64))
+    if empty == 0.0:
+        return np.arange(size)
+    wanted = max(1, round(size * (1.0 - empty)))
+    return np.sort(random.choice(size, wanted, replace=False, shuffle=False))
+
+
+def _whole(family: Family, kind: str | None) -> bool:
+    if kind not in (None, "counts", "magnitudes"):
+        raise InputError(f"kind={kind!r}: choose 'counts' or 'magnitudes'")
+    if kind == "counts" and family.decimals:
+        raise InputError(f"this family has {family.decimals} decimals: choose another one for counts")
+    return family.counts if kind is None else kind == "counts"
+
+
+def _sensitive(
+    made: Table, family: Family, wanted: float | int | None, pattern: str, random: np.random.Generator
+) -> Mask:
+    """Which leaf cells are sensitive."""
+    if pattern not in PATTERNS:
+        raise InputError(f"pattern={pattern!r}: choose one of {', '.join(PATTERNS)}")
+    marked = np.zeros(len(made), dtype=bool)
+    candidates = np.flatnonzero(~made.structure.is_total & (made.units > 0))
+    share = family.sensitive if wanted is None else wanted
+    if isinstance(share, tuple):
+        low, high = share
+        values = made.units[candidates] // 10**made.decimals
+        marked[candidates[(values >= low) & (values <= high)]] = True
+        return marked
+    number = share if isinstance(share, int) else round(share * candidates.size)
+    if not 0 <= number <= candidates.size:
+        raise InputError(
+            f"sensitive={share}: the table has {candidates.size} positive leaf cells to choose from"
+        )
+    if pattern == "uniform":
+        order = random.permutation(candidates.size)
+    elif pattern == "smallest":
+        order = np.lexsort((random.permutation(candidates.size), made.units[candidates]))
+    else:
+        order = _around_centres(made.structure.codes[candidates], number, random)
+    marked[candidates[order[:number]]] = True
+    return marked
+
+
+def _around_centres(codes: Codes, number: int, random: np.random.Generator) -> Cells:
+    """Cells ordered by their distance (sum of steps in code order) to the nearest of a few centres."""
+    centres = random.choice(codes.shape[0], min(max(1, number // 12), codes.shape[0]), replace=False)
+    distance = np.full(codes.shape[0], np.iinfo(np.int64).max)
+    for centre in centres:
+        distance = np.minimum(distance, np.abs(codes.astype(np.int64) - codes[centre]).sum(axis=1))
+    return np.lexsort((random.permutation(distance.size), distance))

@@ -1,0 +1,30 @@
+"""What is sensitive, and how uncertain it must stay."""
+
+from __future__ import annotations
+
+from tacita.rules.base import AnyOf, Exempt, Inside, Rule
+from tacita.rules.concentration import PQ, Concentration, Dominance, LinearSensitivity, PPercent
+from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
+from tacita.rules.marks import FromColumns, Marked, Request
+from tacita.rules.parse import RULES, argument_names, parse_rule
+
+__all__ = [
+    "PQ",
+    "RULES",
+    "AnyOf",
+    "Concentration",
+    "Dominance",
+    "Exempt",
+    "FromColumns",
+    "Inside",
+    "LinearSensitivity",
+    "Marked",
+    "MinimumFrequency",
+    "PPercent",
+    "Request",
+    "Rule",
+    "Threshold",
+    "Zeros",
+    "argument_names",
+    "parse_rule",
+]

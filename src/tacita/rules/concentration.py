@@ -1,0 +1,345 @@
+"""Rules that look at the largest contributions: dominance, p%, (p,q) and linear sensitivity measures.
+
+They are one family. With contributions ``x_1 >= x_2 >= ...`` to a cell of total ``X``, weights
+``w_1 >= .. >= w_m >= 0`` and ``c > 0``, a cell is sensitive iff
+
+    S = w_1 x_1 + .. + w_m x_m - c X > 0        (strict)
+
+and its upper protection level is ``UPL = S / c``: the smallest amount ``u`` such that the cell would be safe
+if its total were ``X + u`` with the same large contributions, since ``w x - c (X + u) <= 0`` iff
+``u >= S / c``. ``LPL = UPL`` by symmetry, capped at the value. Where contributions can be negative, ``x`` and
+``X`` are made of absolute values.
+
+The contributor in first place is the one who is protected; those after him stand for the others who might
+attack together.
+
+*Waivers.* Who has consented needs no protection: the largest contributor who has not takes the first place,
+the others follow in order. A cell where nobody is left to protect is safe. If he is too small to be among the
+stored contributions, the most that he can be is taken; tabulate with a larger ``largest=`` to know him.
+
+*Insiders.* An attacker who put ``s`` into the cell attacks the largest other contributor ``x_t``, with the
+largest others as partners where the measure has places for them. He has ``s`` to subtract in any case, so
+that
+
+    UPL = (w_1 x_t + max(w_2, c) s + w_3 y_1 + w_4 y_2 + .. - c X) / c
+
+with ``y`` the remaining contributions; for p% this is ``p/100 x_t - (X - x_t - s)``. Nothing is asked of
+cells where this is not positive.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita import exact
+from tacita.errors import RuleError
+from tacita.exact import Cells, Mask, Units
+from tacita.levels import Levels
+from tacita.rules.base import (
+    HOLDING,
+    RESPONDENT,
+    Inside,
+    Number,
+    OwnLevels,
+    Protection,
+    Rule,
+    as_fraction,
+    ceil_to_unit,
+    check_by,
+    check_protection,
+    combine,
+    contributions_of,
+    name_set,
+    percent_of_value,
+    require_number,
+    settle,
+    short,
+    slots_of,
+    whole_ratio,
+)
+from tacita.tables.contributions import Contributions
+from tacita.tables.table import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concentration(Rule):
+    """A linear sensitivity measure; see the head of this file.
+
+    Parameters
+    ----------
+    by
+        ``"respondent"`` or ``"holding"``: whose contributions count.
+    protection
+        Percentage of the value, or ``(lower, upper)`` percentages, in place of ``S / c``.
+    waivers
+        Contributors (by name) who have consented to be recognised.
+    """
+
+    by: str = RESPONDENT
+    protection: Protection = None
+    waivers: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        check_by(self.text, self.by)
+        check_protection(self.text, self.protection)
+        object.__setattr__(self, "waivers", name_set(self.waivers))
+
+    @abstractmethod
+    def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
+        """``(w_1, .., w_m), c``."""
+
+    @abstractmethod
+    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+        """Why a cell is sensitive, from ``x_1``, ``X - x_1 - .. - x_m``, ``x_1 + .. + x_m`` and ``X``."""
+
+    def waived_by(self, respondents: Iterable[object]) -> Rule:
+        return replace(self, waivers=self.waivers | name_set(respondents))
+
+    def levels(self, table: Table) -> Levels:
+        contributions = self._contributions(table)
+        *weights, c = self._whole_measure()
+        m = len(weights)
+        excess = combine([*contributions.values.T[:m], contributions.sums], [*weights, -c])
+        if self.waivers:
+            waived = slots_of(contributions, self.waivers)
+            # A waiver puts a smaller contribution first, so S can only fall: other cells are decided.
+            open_cells = np.flatnonzero(waived[:, 0] & (excess > 0))
+            excess = excess.copy()
+            excess[open_cells] = self._excess_with_waivers(contributions, open_cells, waived)
+        hit = np.asarray(excess > 0)
+        upper = np.zeros(len(table), dtype=np.int64)
+        upper[hit] = ceil_to_unit(excess[hit], c, table.unit)
+
+        def explain(cell: int) -> str:
+            return self._explain(table, contributions, cell)
+
+        return settle(table, self.text, hit, upper, self.protection, explain)
+
+    def against(self, table: Table, inside: Inside) -> OwnLevels:
+        if inside.by != self.by:
+            return super().against(table, inside)
+        contributions = self._contributions(table)
+        *weights, c = self._whole_measure()
+        cells = inside.cells
+        allowed = ~inside.mine & ~slots_of(contributions, self.waivers)[cells]
+        target, others = _target_and_others(contributions, cells, allowed, inside.mine, len(weights))
+        his = max(c, weights[1]) if len(weights) > 1 else c
+        partners = list(others.T[: len(weights) - 2]) if len(weights) > 2 else []
+        excess = combine(
+            [target, inside.known, *partners, contributions.sums[cells]], [weights[0], his, *weights[2:], -c]
+        )
+        hit = np.asarray(excess > 0) & (target > 0) & self.levels(table).sensitive[cells]
+        lower = upper = np.where(hit, ceil_to_unit(excess, c, table.unit), 0)
+        if self.protection is not None:
+            lower, upper = (
+                np.where(hit, level[cells], 0) for level in percent_of_value(table, self.protection)
+            )
+        return lower, upper, np.zeros_like(upper)
+
+    def _suffix(self) -> str:
+        return " by holding" if self.by == HOLDING else ""
+
+    def _whole_measure(self) -> list[int]:
+        weights, c = self.measure()
+        return whole_ratio([*weights, c])
+
+    def _contributions(self, table: Table) -> Contributions:
+        contributions, needed = contributions_of(table, self.by, self.text), len(self.measure()[0])
+        if contributions.depth < needed:
+            raise RuleError(
+                f"{self.text} looks at the {needed} largest contributions of each cell, "
+                f"the table holds {contributions.depth}: tabulate with largest={needed}"
+            )
+        return contributions
+
+    def _excess_with_waivers(self, contributions: Contributions, cells: Cells, waived: Mask) -> NDArray[Any]:
+        *weights, c = self._whole_measure()
+        nobody = np.zeros((cells.size, contributions.depth), dtype=bool)
+        target, others = _target_and_others(contributions, cells, ~waived[cells], nobody, len(weights))
+        partners = list(others.T[: len(weights) - 1])
+        excess = combine([target, *partners, contributions.sums[cells]], [*weights, -c])
+        return np.where(target > 0, excess, 0)
+
+    def _explain(self, table: Table, contributions: Contributions, cell: int) -> str:
+        m, at = len(self.measure()[0]), np.array([cell])
+        first, total = int(contributions.values[cell, 0]), int(contributions.sums[cell])
+        largest = int(contributions.values[cell, :m].sum())
+        consent = ""
+        if self.waivers and slots_of(contributions, self.waivers)[cell, 0]:
+            allowed = ~slots_of(contributions, self.waivers)[at]
+            target, others = _target_and_others(contributions, at, allowed, np.zeros_like(allowed), m)
+            first, largest = int(target[0]), int(target[0] + others[0, : m - 1].sum())
+            consent = "; x_1 is the largest who has not consented"
+        numbers = (exact.text(n, table.decimals) for n in (first, total - largest, largest, total))
+        return self.because(*numbers) + consent
+
+
+def _target_and_others(
+    contributions: Contributions, cells: Cells, allowed: Mask, mine: Mask, places: int
+) -> tuple[Units, Units]:
+    """The largest contribution that ``allowed`` marks, and the rest without it and without ``mine``, in
+    descending order.
+
+    What lies beyond the stored contributions is taken as large as it can be: each at most the smallest stored
+    one, together at most what is left of the total.
+    """
+    values = contributions.values[cells]
+    left = contributions.sums[cells] - values.sum(axis=1)
+    unseen = np.zeros((cells.size, places), dtype=np.int64)
+    for r in range(places):
+        unseen[:, r] = np.minimum(values[:, -1], left)
+        left = left - unseen[:, r]
+    everyone = np.hstack([values, unseen])
+    candidates = np.hstack([np.where(allowed, values, 0), unseen])
+    rows, at = np.arange(cells.size), candidates.argmax(axis=1)
+    target = candidates[rows, at]
+    others = np.hstack([np.where(mine, 0, values), everyone[:, values.shape[1] :]])
+    others[rows, at] = np.where(target > 0, 0, others[rows, at])
+    return target, -np.sort(-others, axis=1)
+
+
+@dataclass(frozen=True)
+class Dominance(Concentration):
+    """``x_1 + .. + x_n > k/100 X``: the ``n`` largest hold more than ``k`` percent (strict).
+
+        UPL = 100/k (x_1 + .. + x_n) - X
+
+    See :class:`Concentration` for ``by``, ``protection`` and ``waivers``.
+    """
+
+    n: int
+    k: Number
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_whole(self.text, "n", self.n)
+        require_number(self.text, "k", self.k, 0, 100)
+
+    @property
+    def text(self) -> str:
+        return f"({self.n},{short(self.k)}) dominance{self._suffix()}"
+
+    def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
+        return (Fraction(1),) * self.n, as_fraction(self.k) / 100
+
+    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+        return f"the {self.n} largest hold {largest} of {total}, more than {short(self.k)} %"
+
+
+@dataclass(frozen=True)
+class PPercent(Concentration):
+    """``X - x_1 - x_2 < p/100 x_1``: the second largest can estimate the largest to within ``p`` percent
+    (strict).
+
+        UPL = p/100 x_1 - (X - x_1 - x_2)
+
+    With a coalition of ``n`` attackers ``x_2 + .. + x_{n+1}`` takes the place of ``x_2``. See
+    :class:`Concentration` for ``by``, ``protection`` and ``waivers``.
+    """
+
+    p: Number
+    n: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.text, "p", self.p, 0)
+        _require_whole(self.text, "n", self.n)
+
+    @property
+    def text(self) -> str:
+        coalition = f", {self.n} attackers" if self.n != 1 else ""
+        return f"p% ({short(self.p)}{coalition}){self._suffix()}"
+
+    def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
+        return (1 + as_fraction(self.p) / 100, *[Fraction(1)] * self.n), Fraction(1)
+
+    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+        return (
+            f"the {self.n + 1} largest leave {rest} of {total}, less than {short(self.p)} % of x_1 = {first}"
+        )
+
+
+@dataclass(frozen=True)
+class PQ(Concentration):
+    """``q/100 (X - x_1 - x_2) < p/100 x_1``, with ``p < q <= 100``: who knows each contribution to within
+    ``q`` percent beforehand learns the largest to within ``p`` percent (strict).
+
+        UPL = p/q x_1 - (X - x_1 - x_2)
+
+    ``q = 100`` is the p% rule. See :class:`Concentration` for ``by``, ``protection`` and ``waivers``.
+    """
+
+    p: Number
+    q: Number
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.text, "p", self.p, 0)
+        require_number(self.text, "q", self.q, 0, 100)
+        if not self.p < self.q:
+            raise RuleError(
+                f"{self.text}: p must be smaller than q; who knows more beforehand learns nothing new"
+            )
+
+    @property
+    def text(self) -> str:
+        return f"pq ({short(self.p)},{short(self.q)}){self._suffix()}"
+
+    def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
+        return (1 + as_fraction(self.p) / as_fraction(self.q), Fraction(1)), Fraction(1)
+
+    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+        return (
+            f"the 2 largest leave {rest} of {total}; {short(self.q)} % of that is less than "
+            f"{short(self.p)} % of x_1 = {first}"
+        )
+
+
+@dataclass(frozen=True)
+class LinearSensitivity(Concentration):
+    """``w_1 x_1 + .. + w_m x_m - c X > 0``: any subadditive linear measure, ``w_1 >= .. >= w_m >= 0`` and
+    ``c > 0`` (strict).
+
+        UPL = S / c
+
+    Weights that do not increase make the measure subadditive: the union of two safe cells is safe.
+    ``weights=(1.1, 1)`` with ``cell_weight=1`` is the p% rule with p = 10. See :class:`Concentration` for
+    ``by``, ``protection`` and ``waivers``.
+    """
+
+    weights: Sequence[Number]
+    cell_weight: Number = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", tuple(self.weights))
+        super().__post_init__()
+        require_number(self.text, "cell_weight", self.cell_weight, 0)
+        falling = all(a >= b for a, b in zip(self.weights, self.weights[1:], strict=False))
+        if not self.weights or not falling or self.weights[-1] < 0:
+            raise RuleError(
+                f"{self.text}: weights must be one or more numbers, none negative and none larger "
+                "than the one before, or merging two safe cells could make an unsafe one"
+            )
+
+    @property
+    def text(self) -> str:
+        return f"linear ({', '.join(map(short, self.weights))}; {short(self.cell_weight)}){self._suffix()}"
+
+    def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
+        return tuple(map(as_fraction, self.weights)), as_fraction(self.cell_weight)
+
+    def because(self, first: str, rest: str, largest: str, total: str) -> str:
+        more = f"more than {short(self.cell_weight)} x {total}"
+        return f"the {len(self.weights)} largest, {largest} in all, weigh {more}"
+
+
+def _require_whole(rule: str, name: str, number: object) -> None:
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise RuleError(f"{rule}: {name}={number!r} must be a whole number, 1 or more")

@@ -1,0 +1,207 @@
+"""Rules that count: how many stand behind a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacita import exact
+from tacita.errors import RuleError
+from tacita.exact import Floats, Mask, Units
+from tacita.levels import Levels
+from tacita.rules.base import (
+    HOLDING,
+    RESPONDENT,
+    Number,
+    Protection,
+    Rule,
+    as_fraction,
+    check_by,
+    check_protection,
+    minimal,
+    name_set,
+    require_number,
+    settle,
+    short,
+    slots_of,
+)
+from tacita.tables.table import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Counting(Rule):
+    """What threshold and minimum frequency share: the count, its kinds, and consent."""
+
+    by: str = RESPONDENT
+    weighted: bool = False
+    protection: Protection = None
+    waivers: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        check_by(self.text, self.by)
+        check_protection(self.text, self.protection)
+        object.__setattr__(self, "waivers", name_set(self.waivers))
+        if self.weighted and self.by == HOLDING:
+            raise RuleError(f"{self.text}: holdings have no weights; drop weighted=True or by='{HOLDING}'")
+
+    def waived_by(self, respondents: Iterable[object]) -> Rule:
+        return replace(self, waivers=self.waivers | name_set(respondents))
+
+    def _suffix(self) -> str:
+        return (" by holding" if self.by == HOLDING else "") + (" (weighted)" if self.weighted else "")
+
+    def _count(self, table: Table, value_counts: bool) -> Units | Floats:
+        """How many stand behind each cell; with ``value_counts`` the value, in a table of counts."""
+        if self.by == HOLDING:
+            found: Units | Floats | None = table.holding_count
+        elif self.weighted:
+            found = table.population
+        elif table.whole and (value_counts or table.count is None):
+            found = table.units // 10**table.decimals
+        else:
+            found = table.count
+        if found is None:
+            wanted = "weight='column'" if self.weighted else f"{self.by}='column'"
+            raise RuleError(
+                f"{self.text} needs the number of contributors per cell, and the table has none: "
+                f"tabulate microdata with {wanted}, or name its column (count=..., holding_count=...)"
+            )
+        return found
+
+    def _all_waived(self, table: Table) -> Mask:
+        """Cells of which everybody is known and has consented."""
+        contributions = table.contributions if self.by == RESPONDENT else table.holdings
+        count = table.count if self.by == RESPONDENT else table.holding_count
+        if not self.waivers or contributions is None:
+            return np.zeros(len(table), dtype=bool)
+        taken = contributions.who >= 0
+        if count is None:
+            complete = ~taken[:, -1] & (contributions.values[:, -1] == 0)
+        else:
+            complete = np.asarray(count <= taken.sum(axis=1))
+        unwilling = (taken & ~slots_of(contributions, self.waivers)).any(axis=1)
+        return np.asarray(complete & taken[:, 0] & ~unwilling)
+
+
+@dataclass(frozen=True)
+class Threshold(_Counting):
+    """``0 < count < n``: fewer than ``n`` stand behind the cell (strict; ``count <= n`` with
+    ``at_or_below``).
+
+    In a table of counts the value itself is the count, and the level lets a reader think of the threshold:
+
+        UPL = n - a,    LPL = min(UPL, a)
+
+    (at least one in each direction that is possible). In a table of magnitudes the distance to a number of
+    people is no amount of money: the level is the least one, as for :class:`MinimumFrequency`, or
+    ``protection``.
+
+    Parameters
+    ----------
+    n
+        The threshold.
+    zeros
+        Cells with count zero are sensitive as well, with ``UPL = n`` and ``LPL = 0``.
+    at_or_below
+        The threshold itself is sensitive too.
+    by
+        ``"respondent"`` or ``"holding"``: whom to count.
+    weighted
+        Count the population that a sample stands for.
+    protection
+        Percentage of the value, or ``(lower, upper)`` percentages, in place of the formula.
+    waivers
+        Contributors who have consented: a cell is safe if all its contributors are known and have.
+    """
+
+    n: Number
+    zeros: bool = False
+    at_or_below: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.text, "n", self.n, 0)
+
+    @property
+    def text(self) -> str:
+        most = " or below" if self.at_or_below else ""
+        return f"threshold {short(self.n)}{most}{' with zeros' if self.zeros else ''}{self._suffix()}"
+
+    def levels(self, table: Table) -> Levels:
+        count = self._count(table, value_counts=True)
+        few = count <= float(self.n) if self.at_or_below else count < float(self.n)
+        hit = few & (count >= 0 if self.zeros else count > 0) & ~self._all_waived(table)
+        upper = minimal(table)
+        if table.whole and self.by == RESPONDENT and not self.weighted:
+            wanted = -(-as_fraction(self.n).numerator // as_fraction(self.n).denominator) * 10**table.decimals
+            upper = np.maximum(wanted - table.units, upper)
+
+        def explain(cell: int) -> str:
+            return f"{count[cell]:g} stand behind the cell"
+
+        return settle(table, self.text, hit, upper, self.protection, explain)
+
+
+@dataclass(frozen=True)
+class MinimumFrequency(_Counting):
+    """``0 < count < n``: fewer than ``n`` contributors (strict).
+
+    Guards against exact disclosure only: UPL and LPL are one step of the table's last place (LPL zero in a
+    cell of value zero). ``protection`` asks for a percentage of the value instead, as FREQ(n, range) of
+    tau-ARGUS does.
+
+    In a table of counts without a separate number of contributors the value is that number.
+
+    Parameters are those of :class:`Threshold`.
+    """
+
+    n: Number = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.text, "n", self.n, 0)
+
+    @property
+    def text(self) -> str:
+        return f"minimum frequency {short(self.n)}{self._suffix()}"
+
+    def levels(self, table: Table) -> Levels:
+        count = self._count(table, value_counts=False)
+        hit = (count > 0) & (count < float(self.n)) & ~self._all_waived(table)
+
+        def explain(cell: int) -> str:
+            return f"{count[cell]:g} contributors"
+
+        return settle(table, self.text, hit, minimal(table), self.protection, explain)
+
+
+@dataclass(frozen=True)
+class Zeros(Rule):
+    """``a = 0``: a listed zero tells of each contributor that he has nothing.
+
+    ``UPL = upper`` (an amount; one step of the last place by default) and ``LPL = 0``. Structural zeros and
+    cells that are not listed are known to everyone and never sensitive.
+    """
+
+    upper: Number | None = None
+
+    def __post_init__(self) -> None:
+        if self.upper is not None:
+            require_number(self.text, "upper", self.upper, 0)
+
+    @property
+    def text(self) -> str:
+        return "zeros"
+
+    def levels(self, table: Table) -> Levels:
+        upper = minimal(table)
+        if self.upper is not None:
+            amount = as_fraction(self.upper) * 10**table.decimals
+            upper[:] = -(-amount.numerator // (amount.denominator * table.unit)) * table.unit
+
+        def explain(cell: int) -> str:
+            return f"the value is {exact.text(int(table.units[cell]), table.decimals)}"
+
+        return settle(table, self.text, table.units == 0, upper, None, explain, lower=np.zeros_like(upper))

@@ -1,0 +1,221 @@
+"""Rules that repeat what somebody decided: requests of respondents, marks by hand, the status in a file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita import exact
+from tacita.errors import RuleError
+from tacita.exact import Mask, Units
+from tacita.levels import Levels, Reason
+from tacita.rules.base import (
+    RESPONDENT,
+    CellList,
+    Number,
+    Protection,
+    Rule,
+    as_fraction,
+    capped_at_value,
+    cell_mask,
+    check_by,
+    check_protection,
+    combine,
+    contributions_of,
+    is_number,
+    minimal,
+    name_set,
+    percent_of_value,
+    settle,
+    settled_list,
+    short,
+)
+from tacita.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Request(Rule):
+    """``x_r > share/100 X`` for some respondent ``r`` who asked for protection (strict; ``share=0``: whatever
+    he put in).
+
+    Levels are the least ones (one step of the last place), or ``protection`` percent of the value. Where the
+    microdata can be asked again all his cells are found, else those where he is among the largest
+    contributions that are stored.
+
+    Parameters
+    ----------
+    respondents
+        Who asked, by name.
+    share
+        Percentage of the cell above which he counts.
+    by
+        ``"respondent"`` or ``"holding"``.
+    protection
+        Percentage of the value, or ``(lower, upper)`` percentages.
+    """
+
+    respondents: Iterable[object]
+    share: Number = 0
+    by: str = RESPONDENT
+    protection: Protection = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "respondents", name_set(self.respondents))
+        check_by(self.text, self.by)
+        check_protection(self.text, self.protection)
+        if not (is_number(self.share) and 0 <= self.share < 100):
+            raise RuleError(
+                f"{self.text}: share={self.share!r} is a percentage of the cell: use 0 or more, below 100"
+            )
+
+    @property
+    def text(self) -> str:
+        above = f" (share above {short(self.share)} %)" if self.share else ""
+        return f"request{above}{'' if self.by == RESPONDENT else ' by holding'}"
+
+    def waived_by(self, respondents: Iterable[object]) -> Rule:
+        return replace(self, respondents=name_set(self.respondents) - name_set(respondents))
+
+    def levels(self, table: Table) -> Levels:
+        contributions = contributions_of(table, self.by, self.text)
+        asked = sorted(map(str, self.respondents))
+        position = {str(name): i for i, name in enumerate(contributions.names)}
+        if unknown := [name for name in asked if name not in position]:
+            near = difflib.get_close_matches(unknown[0], position, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise RuleError(
+                f"{self.text}: {', '.join(map(repr, unknown[:5]))} not among the largest contributors of any "
+                f"cell{hint}: correct the name, take it off the list, or tabulate with a larger largest="
+            )
+        shares = contributions.of(np.array([position[name] for name in asked], dtype=np.int64))
+        share = as_fraction(self.share) / 100
+        sums = contributions.sums[shares.cells]
+        enough = combine([np.abs(shares.units), sums], [share.denominator, -share.numerator]) > 0
+        hit = np.zeros(len(table), dtype=bool)
+        hit[shares.cells[np.asarray(enough, dtype=bool)]] = True
+
+        def explain(cell: int) -> str:
+            there = sorted({contributions.name(int(w)) for w in shares.who[enough & (shares.cells == cell)]})
+            return f"{', '.join(there)} asked for protection"
+
+        return settle(table, self.text, hit, minimal(table), self.protection, explain)
+
+
+@dataclass(frozen=True)
+class Marked(Rule):
+    """Cells marked by hand: by position, by their codes, or by the name of a boolean column of the table.
+
+    Levels are the amounts ``lower``, ``upper``, ``sliding`` where given. If neither ``lower`` nor ``upper``
+    is, both are ``protection`` percent of the value (20 by default, as MAN of tau-ARGUS), LPL capped at the
+    value. Amounts that are given are not capped: what cannot be met is refused by the problem.
+    """
+
+    cells: CellList
+    lower: Number | None = None
+    upper: Number | None = None
+    sliding: Number | None = None
+    protection: Number | tuple[Number, Number] = 20
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", settled_list(self.cells))
+        check_protection(self.text, self.protection)
+        for name in ("lower", "upper", "sliding"):
+            amount = getattr(self, name)
+            if amount is not None and not (is_number(amount) and 0 <= amount < float("inf")):
+                raise RuleError(f"{self.text}: {name}={amount!r} must be an amount, zero or more")
+
+    @property
+    def text(self) -> str:
+        return f"marked in '{self.cells}'" if isinstance(self.cells, str) else "marked by hand"
+
+    def levels(self, table: Table) -> Levels:
+        hit = cell_mask(table, self.cells, self.text)
+
+        def amount(number: Number | None) -> Units | None:
+            return None if number is None else np.full(len(table), _up(np.array([number]), table)[0])
+
+        lower, upper = amount(self.lower), amount(self.upper)
+        if lower is None and upper is None:
+            below, upper = percent_of_value(table, self.protection)
+            lower = capped_at_value(table, below)
+        nothing = np.zeros(len(table), dtype=np.int64)
+        reason = Reason(self.text, np.flatnonzero(hit), lambda cell: "the office marked it")
+        return Levels.of(
+            hit,
+            nothing if upper is None else upper,
+            nothing if lower is None else lower,
+            amount(self.sliding),
+            (reason,),
+            least=table.unit,
+        )
+
+
+@dataclass(frozen=True)
+class FromColumns(Rule):
+    """The status and the levels that a file gives: sensitive iff the status reads ``u`` (or ``U``).
+
+    ``lower``, ``upper`` and ``sliding`` name the columns of LPL, UPL and SPL, which are amounts and are not
+    capped. A column that the table lacks counts as empty. Where a sensitive cell has neither LPL nor UPL,
+    both are ``protection`` percent of the value, LPL capped at it; where it has only one of them, the other
+    is zero.
+    """
+
+    status: str = "status"
+    lower: str = "lpl"
+    upper: str = "upl"
+    sliding: str = "spl"
+    protection: Number | tuple[Number, Number] = 20
+
+    def __post_init__(self) -> None:
+        check_protection(self.text, self.protection)
+
+    @property
+    def text(self) -> str:
+        return f"status in column '{self.status}'"
+
+    def levels(self, table: Table) -> Levels:
+        if self.status not in table.columns:
+            known = ", ".join(table.columns) or "none"
+            raise RuleError(
+                f"the table has no column '{self.status}' (columns: {known}): name the one with the status"
+            )
+        status = np.asarray(table.columns[self.status])
+        hit = np.char.lower(np.char.strip(status.astype(str))) == "u"
+        lower, no_lower = self._column(table, self.lower, hit)
+        upper, no_upper = self._column(table, self.upper, hit)
+        sliding, _ = self._column(table, self.sliding, hit)
+        silent = no_lower & no_upper
+        below, above = percent_of_value(table, self.protection)
+        lower = np.where(silent, capped_at_value(table, below), lower)
+        upper = np.where(silent, above, upper)
+        reason = Reason(self.text, np.flatnonzero(hit), lambda cell: "the status is unsafe")
+        return Levels.of(np.asarray(hit), upper, lower, sliding, (reason,), least=table.unit)
+
+    def _column(self, table: Table, name: str, hit: Mask) -> tuple[Units, Mask]:
+        """A column of amounts as units, and where it says nothing."""
+        if name not in table.columns:
+            return np.zeros(len(table), dtype=np.int64), np.ones(len(table), dtype=bool)
+        numbers = _as_floats(np.asarray(table.columns[name]), name)
+        missing = np.isnan(numbers)
+        if (wrong := np.flatnonzero(hit & ~missing & ~((numbers >= 0) & np.isfinite(numbers)))).size:
+            raise RuleError(
+                f"column '{name}' of {table.structure.names(wrong)}: a level must be zero or more; correct it"
+            )
+        return _up(np.where(missing | ~hit, 0.0, numbers), table), missing
+
+
+def _as_floats(column: NDArray[Any], name: str) -> NDArray[np.float64]:
+    if column.dtype.kind in "iufb":
+        return column.astype(np.float64)
+    numbers = [exact.parse_number(value) for value in column]
+    return np.array([np.nan if number is None else float(number) for number in numbers])
+
+
+def _up(amounts: NDArray[Any], table: Table) -> Units:
+    """Amounts as units, rounded up to what a reader can tell apart."""
+    return -(-exact.ceil_units(amounts, table.decimals) // table.unit) * table.unit

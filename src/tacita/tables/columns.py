@@ -1,0 +1,316 @@
+"""From columns of codes and numbers, one row per cell, to a :class:`Table`.
+
+Frames and files both come down to Arrow columns; here they are read the same way, a million rows at a time,
+and every complaint names the row (by ``place``), the column and the remedy.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tacita import exact
+from tacita.errors import HierarchyError, InputError
+from tacita.exact import Mask, Units
+from tacita.hierarchy import Hierarchy
+from tacita.tables.build import build_table, representatives
+from tacita.tables.contributions import Contributions
+from tacita.tables.dimension import Codes, Dimension
+from tacita.tables.table import Table
+
+TOTAL_CODES = ("Total", "TOTAL", "total", "T", "_T", "Sum", "Ensemble", "ALL")
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | None"
+Totals: TypeAlias = Literal["auto", "given", "compute"]
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Named columns; ``place(row)`` says where a row stands, ``decimal`` is the decimal sign in text.
+
+    ``notes`` are remarks on how the columns were read; they go on to the table.
+    """
+
+    data: pa.Table
+    place: Callable[[int], str] = lambda row: f"row {row + 1}"
+    decimal: str = "."
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.data.column_names)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        if name not in self.data.column_names:
+            near = difflib.get_close_matches(str(name), self.names, n=1)
+            hint = f" (did you mean '{near[0]}'?)" if near else ""
+            raise InputError(
+                f"there is no column '{name}'{hint}; there are {', '.join(map(repr, self.names))}"
+            )
+        column = self.data.column(name)
+        if pa.types.is_dictionary(column.type):
+            return column.cast(column.type.value_type)
+        return column
+
+    def codes(self, name: str) -> tuple[Codes, list[str]]:
+        """Each row's position in the list of distinct codes, which stand in the order of their first row."""
+        column = self.column(name)
+        if pa.types.is_floating(column.type) and pc.all(pc.equal(column, pc.floor(column))).as_py():
+            column = column.cast(pa.int64())  # 43.0 is what is left of code 43 in a column with gaps
+        encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        distinct = encoded.dictionary.to_pylist()
+        blank = encoded.indices.is_null().to_numpy(zero_copy_only=False)
+        if "" in distinct:
+            blank |= encoded.indices.fill_null(-1).to_numpy() == distinct.index("")
+        if blank.any():
+            row = int(np.flatnonzero(blank)[0])
+            more = f" ({int(blank.sum()) - 1} more rows likewise)" if blank.sum() > 1 else ""
+            raise InputError(
+                f"{self.place(row)}: no code in column '{name}'{more}: "
+                "give one, such as 'Unknown', or drop the row"
+            )
+        return encoded.indices.to_numpy().astype(np.int32), distinct
+
+    def numbers(self, name: str) -> tuple[NDArray[Any], Mask]:
+        """A column as int64 or float64, and where it is missing (the number is zero there)."""
+        column = self.column(name)
+        kind = column.type
+        if is_text(kind):
+            column = self._parsed(name, column)
+        elif pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+            column = column.cast(pa.float64())
+        elif pa.types.is_null(kind):
+            return np.zeros(len(column), dtype=np.int64), np.ones(len(column), dtype=bool)
+        elif not pa.types.is_integer(kind):
+            raise InputError(
+                f"column '{name}' holds {kind}, not numbers: choose another column or convert it"
+            )
+        missing = column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+        values = column.fill_null(0).to_numpy(zero_copy_only=False)
+        values = values.astype(np.int64 if values.dtype.kind in "iu" else np.float64)
+        values[missing] = 0
+        if values.dtype.kind == "f" and (wrong := np.flatnonzero(~np.isfinite(values))).size:
+            raise InputError(f"{self.place(int(wrong[0]))}: column '{name}' is infinite: give a number")
+        return values, missing
+
+    def _parsed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        written = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        nothing = pc.is_in(pc.utf8_lower(written), value_set=pa.array(["", "nan", "na", "null"]))
+        written = pc.if_else(nothing, pa.scalar(None, pa.string()), written)
+        plain = pc.replace_substring(written, ",", ".") if self.decimal == "," else written
+        wrong = pc.invert(pc.match_substring_regex(plain, _NUMBER))
+        if self.decimal == ",":
+            wrong = pc.or_(wrong, pc.match_substring(written, "."))
+        rows = np.flatnonzero(wrong.fill_null(False).to_numpy(zero_copy_only=False))
+        if rows.size:
+            self._refuse_text(name, int(rows[0]), str(written[int(rows[0])]), rows.size)
+        return plain.cast(pa.float64())
+
+    def _refuse_text(self, name: str, row: int, written: str, how_many: int) -> None:
+        more = f" ({how_many - 1} more rows likewise)" if how_many > 1 else ""
+        if self.decimal == ",":
+            reason = f"'{written}' is not a number with decimal ',': leave out points and other signs"
+        else:
+            reason = f"'{written}' is not a number"
+            if written.count(",") == 1 and "." not in written:
+                reason += "; it looks like a decimal comma: read with decimal=',' or write a point"
+            else:
+                reason += "; correct it, or leave it empty if it is missing"
+        raise InputError(f"{self.place(row)}, column '{name}'{more}: {reason}")
+
+
+def table_from_columns(
+    source: Columns,
+    by: Mapping[str, Spec] | Sequence[str],
+    *,
+    value: str | None = None,
+    count: str | None = None,
+    totals: Totals = "auto",
+    decimals: int | None = None,
+    counts: bool | None = None,
+    repair: bool = False,
+    structural: str | None = None,
+    largest: Sequence[str] = (),
+    holding_count: str | None = None,
+    columns: Sequence[str] = (),
+    name: str = "table",
+) -> Table:
+    """A table from one row per cell; the parameters are those of :func:`tacita.frames.table_from_frame`."""
+    specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
+    if not specs:
+        raise InputError("a table needs at least one dimension: name the columns of codes with by=")
+    if value is None and count is None:
+        raise InputError(f"name the column of values (value=) or of counts (count=) among {source.names}")
+    if source.data.num_rows == 0:
+        raise InputError("there are no rows: a table needs at least one cell")
+    dimensions, shown = _dimensions(source, specs)
+    compute = _compute_totals(dimensions, shown, totals)
+    number, missing = source.numbers(value if value is not None else str(count))
+    places = exact.decimals_needed(number[~missing]) if decimals is None else decimals
+    whole = counts
+    if whole is None:
+        negative = bool((number[~missing] < 0).any())
+        whole = value is None or (count is None and not largest and places == 0 and not negative)
+    additive = {}
+    if count is not None:
+        additive["count"] = _whole_numbers(source, count)
+    if holding_count is not None:
+        if compute:
+            raise InputError(
+                f"'{holding_count}': holdings can be in several cells, so their number in totals is no sum: "
+                "give the totals too, or tabulate the microdata"
+            )
+        additive["holding_count"] = _whole_numbers(source, holding_count)
+    table = build_table(
+        dimensions,
+        shown,
+        exact.to_units(number, places),
+        places,
+        compute_totals=compute,
+        repair=repair,
+        missing=missing,
+        additive=additive,
+        name=name,
+        whole=whole,
+        value_name=value if value is not None else str(count),
+    )
+    rows = table.structure.locate(representatives(dimensions, shown))
+    carried = {column: _carry(source, column, rows, len(table)) for column in columns}
+    return replace(
+        table,
+        columns=carried,
+        contributions=_largest(source, largest, table, rows, compute) if largest else None,
+        structural=_flags(source, structural, rows, len(table)) if structural is not None else None,
+        notes=(*source.notes, *table.notes),
+    )
+
+
+def _dimensions(source: Columns, specs: Mapping[str, Spec]) -> tuple[list[Dimension], Codes]:
+    dimensions, encoded = [], []
+    for name, spec in specs.items():
+        rows, distinct = source.codes(name)
+        dimension = Dimension(name, _trees(spec, distinct))
+        known = dimension.position
+        unknown = [k for k, code in enumerate(distinct) if code not in known]
+        if unknown:
+            first = distinct[unknown[0]]
+            near = difflib.get_close_matches(first, dimension.codes, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            more = f" (and {len(unknown) - 1} more codes)" if len(unknown) > 1 else ""
+            raise HierarchyError(
+                f"{source.place(int(np.flatnonzero(rows == unknown[0])[0]))}: code {first!r}{more} of column "
+                f"'{name}' is not in its classification{hint}. Add it to the hierarchy or correct the data."
+            )
+        encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])
+        dimensions.append(dimension)
+    return dimensions, np.column_stack(encoded)
+
+
+def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
+    if isinstance(spec, Hierarchy):
+        return (spec,)
+    if spec is None or isinstance(spec, str):
+        total = spec if spec is not None else next((c for c in TOTAL_CODES if c in distinct), TOTAL_CODES[0])
+        return (Hierarchy.flat([code for code in distinct if code != total], total=total),)
+    trees = tuple(spec)
+    if not trees or not all(isinstance(tree, Hierarchy) for tree in trees):
+        raise InputError(
+            "each dimension is given by a Hierarchy, a list of them, the code of its total, or None"
+        )
+    return trees
+
+
+def _compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Totals) -> bool:
+    """Whether totals have to be computed: asked for, or no row has the code of a total in any dimension."""
+    if totals not in ("auto", "given", "compute"):
+        raise InputError(f"totals='{totals}': choose 'auto', 'given' or 'compute'")
+    if totals != "auto":
+        return totals == "compute"
+    return not any(_has_parts(dimension)[shown[:, k]].any() for k, dimension in enumerate(dimensions))
+
+
+def _has_parts(dimension: Dimension) -> Mask:
+    """True for codes with children in some tree, also where a child is the only one."""
+    above = np.zeros(len(dimension.codes), dtype=bool)
+    for tree in dimension.trees:
+        own = np.array([dimension.position[code] for code in tree.codes], dtype=np.int64)
+        above[own[tree.parents[tree.parents >= 0]]] = True
+    return above
+
+
+def _whole_numbers(source: Columns, name: str) -> Units:
+    numbers, missing = source.numbers(name)
+    for wrong, what in (
+        (missing, "is missing"),
+        (numbers < 0, "is negative"),
+        (numbers != np.rint(numbers), "is not a whole number"),
+    ):
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise InputError(f"{source.place(row)}: the count in column '{name}' {what}: correct it")
+    return numbers.astype(np.int64)
+
+
+def _carry(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
+    """A column per cell: NaN, or empty text, for cells that no row is given for."""
+    kind = source.column(name).type
+    if pa.types.is_boolean(kind) or is_text(kind):
+        texts = source.column(name).cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
+        result: NDArray[Any] = np.full(n, "", dtype=object)
+        result[rows] = texts
+        return result
+    numbers, missing = source.numbers(name)
+    result = np.full(n, np.nan)
+    result[rows[~missing]] = numbers[~missing]
+    return result
+
+
+def _flags(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> Mask:
+    column = source.column(name)
+    if is_text(column.type):
+        yes = pc.is_in(pc.utf8_lower(column), value_set=pa.array(["true", "1", "yes", "y"]))
+    else:
+        yes = column.cast(pa.bool_())
+    result = np.zeros(n, dtype=bool)
+    result[rows] = yes.fill_null(False).to_numpy(zero_copy_only=False)
+    return result
+
+
+def _largest(
+    source: Columns, names: Sequence[str], table: Table, rows: NDArray[np.int64], compute: bool
+) -> Contributions:
+    if compute:
+        raise InputError(
+            f"the largest contributions ({', '.join(names)}) of totals do not follow from the parts: "
+            "give the totals too, or tabulate the microdata"
+        )
+    values = np.zeros((len(table), len(names)), dtype=np.int64)
+    for k, name in enumerate(names):
+        numbers, _ = source.numbers(name)
+        values[rows, k] = exact.to_units(numbers, table.decimals)
+    rising = np.asarray((np.diff(values, axis=1) > 0).any(axis=1))
+    too_much = (values.sum(axis=1) > table.units) & (values >= 0).all(axis=1) & (table.units >= 0)
+    # Rounding each contribution may exceed the rounded value by half a unit each.
+    too_much &= values.sum(axis=1) - table.units > len(names)
+    for wrong, what in ((rising, "do not descend"), (too_much, "exceed the value of the cell")):
+        if wrong.any():
+            row = int(np.flatnonzero(wrong[rows])[0])
+            raise InputError(
+                f"{source.place(row)}: the largest contributions {', '.join(names)} {what}: correct them"
+            )
+    return Contributions(values, np.full(values.shape, -1, dtype=np.int64), np.abs(table.units))

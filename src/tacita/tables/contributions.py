@@ -1,0 +1,64 @@
+"""Who stands behind a cell: its largest contributions, in order, and who made them.
+
+For cell ``i`` with contributions ``x_1 >= x_2 >= ...`` the first ``depth`` of them are ``values[i]``, made
+by ``who[i]`` (positions in ``names``, -1 where there are fewer). A respondent counts once per cell with the
+sum of his records in it. Where contributions can be negative they are ordered by and kept as absolute
+values, and ``sums`` holds the sum of all absolute contributions: what a concentration rule compares with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.exact import Cells, Units, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """The largest contributions per cell, in the table's units."""
+
+    values: Units
+    who: Cells
+    sums: Units
+    names: Sequence[object] = ()
+    ask: Callable[[Cells], Shares] | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.who, self.sums):
+            frozen(array)
+
+    @property
+    def depth(self) -> int:
+        """How many of the largest are known per cell."""
+        return int(self.values.shape[1])
+
+    def name(self, who: int) -> str:
+        """A contributor by the name he has in the data."""
+        return str(self.names[who]) if len(self.names) else f"#{who}"
+
+    def largest(self, n: int) -> Units:
+        """``x_1 + .. + x_n`` per cell."""
+        return np.asarray(self.values[:, :n].sum(axis=1))
+
+    def of(self, who: Cells) -> Shares:
+        """Everything that some contributors put into any cell.
+
+        Uses the microdata where they can be asked again; else what the largest contributions tell.
+        """
+        if self.ask is not None:
+            return self.ask(who)
+        wanted = np.isin(self.who, who) & (self.who >= 0)
+        cells, ranks = np.nonzero(wanted)
+        return Shares(self.who[cells, ranks], cells.astype(np.int64), self.values[cells, ranks])
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Triples: contributor ``who[r]`` put ``units[r]`` into cell ``cells[r]``."""
+
+    who: Cells
+    cells: Cells
+    units: Units

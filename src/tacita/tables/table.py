@@ -1,0 +1,225 @@
+"""The table an office wants to publish, with everything that must not leave the house.
+
+``a`` are the cell values and ``M a = b`` the equations of its structure, both exact integers of the last
+decimal place. A :class:`Table` is checked when it is made: it adds up, or it is refused with the worst
+equations by name.
+
+Three things that look like "no number" are different:
+
+* an *empty* cell is not listed; nobody contributed, everybody knows, its value is zero;
+* a *structural zero* is listed with value zero and can be nothing else, so every attacker knows it;
+* a *zero* is listed like any other value: contributions that sum up to zero.
+
+A *missing* value (the office itself does not know it) is never stored: it is worked out from the equations
+or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacita import exact
+from tacita.errors import InputError, NotAdditiveError
+from tacita.exact import Cells, Floats, Mask, Units, frozen
+from tacita.tables.contributions import Contributions
+from tacita.tables.equations import Equations
+from tacita.tables.structure import Structure
+
+if TYPE_CHECKING:
+    from tacita.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Cell values on a structure.
+
+    Attributes
+    ----------
+    units, decimals
+        ``a * 10**decimals`` as integers.
+    whole
+        Every attacker knows that cells are whole numbers (counts).
+    count, holding_count
+        Respondents and holdings per cell.
+    population
+        Weighted number of respondents per cell (a sample with weights).
+    contributions, holdings
+        The largest contributions per cell by respondent and by holding.
+    structural
+        Cells that can only be zero.
+    columns
+        Further columns per cell, such as a cost.
+    notes
+        What was done to the input on the way, in sentences.
+    """
+
+    structure: Structure
+    units: Units
+    decimals: int = 0
+    whole: bool = False
+    count: Units | None = None
+    population: Floats | None = None
+    contributions: Contributions | None = None
+    holding_count: Units | None = None
+    holdings: Contributions | None = None
+    structural: Mask | None = None
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    value_name: str = "value"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        frozen(self.units)
+        if self.units.size != len(self.structure):
+            raise InputError(f"{self.units.size} values for {len(self.structure)} cells")
+        if (
+            self.structural is not None
+            and (wrong := np.flatnonzero(self.structural & (self.units != 0))).size
+        ):
+            raise InputError(
+                f"structural zeros with a value: {self.structure.names(wrong)}; unmark them or set them to 0"
+            )
+        refuse_unless_additive(self.structure, self.units, self.decimals)
+
+    def __len__(self) -> int:
+        return len(self.structure)
+
+    def __repr__(self) -> str:
+        kind = "counts" if self.whole else f"{self.decimals} decimals"
+        return f"Table({len(self):,} cells, {len(self.equations):,} equations, {kind})"
+
+    @property
+    def equations(self) -> Equations:
+        return self.structure.equations
+
+    @cached_property
+    def values(self) -> Floats:
+        """Cell values as floats, for display and for solvers."""
+        return frozen(exact.to_floats(self.units, self.decimals))
+
+    @property
+    def unit(self) -> int:
+        """The smallest step between two values a reader thinks possible, in units."""
+        return 10**self.decimals if self.whole else 1
+
+    def name(self, cell: int) -> str:
+        return self.structure.name(cell)
+
+    def find(self, *codes: str, **by_name: str) -> int:
+        """Position of a cell by its codes; see :meth:`Structure.find`."""
+        return self.structure.find(*codes, **by_name)
+
+    def with_decimals(self, decimals: int) -> Table:
+        """The same table counted in a finer last place."""
+        if decimals == self.decimals:
+            return self
+        factor = 10 ** (decimals - self.decimals)
+
+        def finer(c: Contributions | None) -> Contributions | None:
+            return c and replace(
+                c,
+                values=exact.rescale(c.values, self.decimals, decimals),
+                sums=exact.rescale(c.sums, self.decimals, decimals),
+            )
+
+        return replace(
+            self,
+            structure=replace(self.structure, equations=self.equations.scaled(factor)),
+            units=exact.rescale(self.units, self.decimals, decimals),
+            decimals=decimals,
+            contributions=finer(self.contributions),
+            holdings=finer(self.holdings),
+        )
+
+    @classmethod
+    def from_array(
+        cls,
+        values: ArrayLike,
+        *,
+        totals: bool = False,
+        names: Sequence[str] | None = None,
+        codes: Sequence[Sequence[str]] | None = None,
+        decimals: int | None = None,
+        counts: bool | None = None,
+        repair: bool = False,
+    ) -> Table:
+        """A table from a 1-D, 2-D, .. n-D array, with (last position per axis) or without totals."""
+        from tacita.tables.arrays import table_from_array
+
+        return table_from_array(
+            values, totals=totals, names=names, codes=codes, decimals=decimals, counts=counts, repair=repair
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        by: Mapping[str, Hierarchy | Sequence[Hierarchy] | str | None] | Sequence[str],
+        **options: Any,
+    ) -> Table:
+        """A table from a long frame, one row per cell; see :func:`tacita.frames.table_from_frame`."""
+        from tacita.tables.frames import table_from_frame
+
+        return table_from_frame(frame, by, **options)
+
+
+def refuse_unless_additive(structure: Structure, units: Units, decimals: int) -> None:
+    """Raise with the five worst equations by name and amount if ``M a != b``."""
+    residuals = structure.equations.residuals(units)
+    wrong = np.flatnonzero(residuals)
+    if wrong.size == 0:
+        return
+    worst = wrong[np.argsort(-np.abs(residuals[wrong]), kind="stable")[:5]]
+    lines = []
+    for j in worst:
+        how = "exceed" if residuals[j] > 0 else "fall short of"
+        amount = exact.text(abs(int(residuals[j])), decimals)
+        lines.append(f"  {structure.describe_equation(j)}: the parts {how} the total by {amount}")
+    more = f"\n  and {wrong.size - 5} more" if wrong.size > 5 else ""
+    raise NotAdditiveError(
+        f"the table does not add up in {wrong.size} of {len(structure.equations)} equations:\n"
+        + "\n".join(lines)
+        + more
+        + "\nCorrect the values, or have the totals computed anew with repair=True (--repair)."
+    )
+
+
+def repaired(structure: Structure, units: Units, decimals: int) -> tuple[Units, tuple[str, ...]]:
+    """Totals computed anew from the cells that are no total of anything, and a note per change.
+
+    Equations are taken in an order in which each total comes after all its parts.
+    """
+    equations, result = structure.equations, units.copy()
+    for j in _bottom_up(equations):
+        cells, coefficients, rhs = equations.row(j)
+        total = equations.total_of(j)
+        own = cells == total
+        result[total] = (rhs - coefficients[~own] @ result[cells[~own]]) // int(coefficients[own][0])
+    changed = np.flatnonzero(result != units)
+    notes = tuple(
+        f"total ({structure.name(c)}) corrected by {exact.text(int(result[c] - units[c]), decimals)}"
+        for c in changed.tolist()
+    )
+    return result, notes
+
+
+def _bottom_up(equations: Equations) -> Cells:
+    """Equations ordered so that no cell is used as a part before it has been computed as a total."""
+    heads = np.array([equations.total_of(j) for j in range(len(equations))], dtype=np.int64)
+    height = np.zeros(equations.n_cells, dtype=np.int64)
+    rows, cells = equations.row_of_entry, equations.cells
+    part = cells != heads[rows]
+    for _ in range(len(equations) + 1):
+        tallest = np.zeros(len(equations), dtype=np.int64)
+        np.maximum.at(tallest, rows[part], height[cells[part]] + 1)
+        raised = height.copy()
+        np.maximum.at(raised, heads, tallest)
+        if np.array_equal(raised, height):
+            return np.argsort(height[heads], kind="stable")
+        height = raised
+    raise InputError("the equations go in a circle: some total is a part of itself")

@@ -1,0 +1,249 @@
+"""The leaf cells: one query that groups the records by their codes, and the codes put into their
+classifications.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita.errors import HierarchyError, InputError
+from tacita.exact import Cells, Units
+from tacita.hierarchy import Hierarchy
+from tacita.hierarchy.files import code_texts
+from tacita.tables.dimension import Codes, Dimension
+from tacita.tables.rollup import Step, key_stride, run_starts
+from tacita.tables.structure import cell_keys
+from tacita.tabulation.largest import Largest
+from tacita.tabulation.numbers import Numbers
+from tacita.tabulation.source import Records, quoted
+
+Trees = Hierarchy | Sequence[Hierarchy] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Cube:
+    """The dimensions that span a table, and how the data write their codes.
+
+    ``raw`` holds, per dimension, codes as they stand in the data and their positions in the dimension.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    raw: tuple[tuple[Any, Codes], ...]
+    records: int
+
+    def codes(self, keys: Cells) -> Codes:
+        """The codes of cells given by their keys."""
+        return np.column_stack(
+            [
+                keys // key_stride(self.dimensions, d) % len(dimension.codes)
+                for d, dimension in enumerate(self.dimensions)
+            ]
+        ).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """Leaf cells in ascending order of their keys, with sums over their contributors.
+
+    ``value`` sums what they add to the cell, ``absolute`` the same without signs, ``weight`` their weights in
+    millionths.
+    """
+
+    keys: Cells
+    count: Units
+    value: Units
+    absolute: Units
+    weight: Units
+    largest: Largest
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRecords:
+    """Records that occur among the largest of a leaf cell: record ``r`` stands in the cell with key
+    ``keys[r]``.
+    """
+
+    keys: Cells
+    own: Units
+
+
+def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
+    """The dimensions, from the codes that occur in the records."""
+    encoded = []
+    total = 0
+    for name, trees in by.items():
+        answer = records.ask(f"SELECT {quoted(name)} AS code, count(*) AS count FROM records GROUP BY ALL")
+        count = column_of(answer, "count")
+        _refuse_nothing(records, answer)
+        encoded.append(_encode(records, name, trees, answer.column("code"), count))
+        total = int(count.sum())
+    # Refuses cubes whose cells cannot be numbered, before any of them is.
+    cell_keys([e.dimension for e in encoded], np.zeros((0, len(encoded)), dtype=np.int32))
+    return Cube(tuple(e.dimension for e in encoded), tuple((e.raw, e.position) for e in encoded), total)
+
+
+def read_leaves(
+    records: Records, by: Mapping[str, Trees], numbers: Numbers, largest: int
+) -> tuple[Cube, Leaves, ListedRecords]:
+    """Group the records by their codes, each a contributor of his own."""
+    columns = ", ".join(quoted(column) for column in by)
+    weight = f"sum({numbers.weight})" if numbers.weight else "0"
+    answer = records.ask(
+        f"SELECT {columns}, count(*) AS _count, CAST(sum({numbers.weighted}) AS BIGINT) AS _value, "
+        f"CAST(sum(abs({numbers.weighted})) AS BIGINT) AS _absolute, CAST({weight} AS BIGINT) AS _weight, "
+        f"max({_packed(numbers, largest)}, {largest}) AS _largest FROM records GROUP BY ALL"
+    )
+    _refuse_nothing(records, answer)
+    count = column_of(answer, "_count")
+    encoded = [_encode(records, name, trees, answer.column(name), count) for name, trees in by.items()]
+    dimensions = tuple(e.dimension for e in encoded)
+    keys = cell_keys(dimensions, np.column_stack([e.rows for e in encoded]))
+    # Codes that are written differently may be one code: 1 and 1.0, or a node and its only child.
+    order = np.argsort(keys, kind="stable")
+    starts = run_starts(keys[order])
+    step = Step(order, np.repeat(np.arange(starts.size), np.diff(starts, append=order.size)), starts)
+    lists, listed = _unpacked(answer.column("_largest"), largest, keys)
+    leaves = Leaves(
+        keys=keys[order[starts]],
+        count=step.add(count),
+        value=step.add(column_of(answer, "_value")),
+        absolute=step.add(column_of(answer, "_absolute")),
+        weight=step.add(column_of(answer, "_weight")),
+        largest=lists.merged(step, repeated=False),
+    )
+    return Cube(dimensions, tuple((e.raw, e.position) for e in encoded), int(count.sum())), leaves, listed
+
+
+def _refuse_nothing(records: Records, answer: Any) -> None:
+    if answer.num_rows == 0:
+        raise InputError(
+            f"{records.place} holds no records (that fulfil where=...): there is nothing to tabulate"
+        )
+
+
+def column_of(answer: Any, name: str) -> NDArray[np.int64]:
+    """A column of an arrow table that holds 64-bit integers and no nulls."""
+    return plain(answer.column(name).combine_chunks())
+
+
+def plain(array: Any) -> NDArray[np.int64]:
+    """An arrow array of integers without nulls, as numpy sees it."""
+    # Arrow's own to_numpy imports pandas, which takes longer than most tabulations.
+    wide = array.type.bit_width // 8
+    whole = np.frombuffer(array.buffers()[1], dtype=f"i{wide}", count=len(array), offset=array.offset * wide)
+    return whole.astype(np.int64, copy=False)
+
+
+def ragged(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
+    """An arrow column of lists of at most ``depth`` whole numbers as a matrix."""
+    lists = column.combine_chunks()
+    lengths = np.diff(plain(lists.offsets))
+    matrix = np.full((lengths.size, depth), missing, dtype=np.int64)
+    rank = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    matrix[np.repeat(np.arange(lengths.size), lengths), rank] = plain(lists.flatten())
+    return matrix
+
+
+def copies_of(weight: str | None, most: int) -> str:
+    """SQL: how many contributors of his size a record of this weight (in millionths) stands for, at most
+    ``most``.
+    """
+    if weight is None:
+        return "1"
+    return f"CAST(least(greatest(round_even({weight} / 1e6, 0), 1), {most}) AS BIGINT)"
+
+
+def _packed(numbers: Numbers, largest: int) -> str:
+    """SQL: size, copies and sign of a record in one integer that is ordered by size."""
+    copies = copies_of(numbers.weight, largest)
+    return f"(abs({numbers.own}) * {largest + 1} + {copies}) * 2 + CAST({numbers.own} < 0 AS BIGINT)"
+
+
+def _unpacked(column: Any, largest: int, keys: Cells) -> tuple[Largest, ListedRecords]:
+    packed = ragged(column, largest, missing=-1)
+    present = packed >= 0
+    size = np.where(present, packed // 2 // (largest + 1), -1)
+    copies = np.where(present, packed // 2 % (largest + 1), 0)
+    who = np.where(present, np.cumsum(present).reshape(present.shape) - 1, -1)
+    own = np.where(packed % 2 == 1, -size, size)
+    return Largest(size, who, copies), ListedRecords(np.repeat(keys, largest)[present.ravel()], own[present])
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoded:
+    """A dimension, the position of each row's code, and the codes as they stand in the data with their
+    positions.
+    """
+
+    dimension: Dimension
+    rows: Codes
+    raw: Any
+    position: Codes
+
+
+def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units) -> _Encoded:
+    import pyarrow as pa
+
+    written = column.combine_chunks()
+    if pa.types.is_dictionary(written.type):
+        written = written.dictionary_decode()
+    encoded = written.dictionary_encode()
+    texts = code_texts(encoded.dictionary.to_pylist(), lambda _: f"{records.place}, column '{name}'")
+    row = plain(encoded.indices.fill_null(len(texts)))
+    missing = np.array([not text for text in texts] + [True])[row]
+    if missing.any():
+        raise HierarchyError(
+            f"{records.place}: missing code in {count[missing].sum():,} records (column '{name}'). "
+            f"Leave them out with where=\"{quoted(name)} IS NOT NULL\", or give them a code, say 'unknown'."
+        )
+    dimension = Dimension(name, _trees(name, trees, texts))
+    dimension.check()
+    per_text = np.bincount(row, weights=count, minlength=len(texts)).astype(np.int64)
+    _refuse_foreign(records, dimension, texts, per_text)
+    position = dimension.representative[[dimension.position[text] for text in texts]]
+    return _Encoded(dimension, position[row], encoded.dictionary, position)
+
+
+def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ...]:
+    if trees is None:
+        return (Hierarchy.flat(sorted(set(texts))),)
+    listed = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
+    if not listed or not all(isinstance(tree, Hierarchy) for tree in listed):
+        raise InputError(
+            f"by: '{name}' needs a Hierarchy, a list of them, or None for the codes found in the data, not "
+            f"{trees!r}"
+        )
+    return listed
+
+
+def _refuse_foreign(records: Records, dimension: Dimension, texts: Sequence[str], count: Units) -> None:
+    """Refuse codes that the classification does not know, and totals that carry records of their own."""
+    unknown = [i for i, text in enumerate(texts) if text not in dimension.position]
+    if unknown:
+        listed = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in unknown[:5])
+        more = f" and {len(unknown) - 5} more codes" if len(unknown) > 5 else ""
+        near = difflib.get_close_matches(texts[unknown[0]], dimension.codes, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise HierarchyError(
+            f"{records.place}: {listed}{more} in column '{dimension.name}' "
+            f"are not in its classification.{hint} Add them to the hierarchy, correct the data, or leave "
+            "them out with where=..."
+        )
+    inner = [
+        i
+        for i, text in enumerate(texts)
+        if not dimension.is_leaf[dimension.representative[dimension.position[text]]]
+    ]
+    if inner:
+        listed = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in inner[:5])
+        raise HierarchyError(
+            f"{records.place}: {listed} in column '{dimension.name}' are totals of its classification. "
+            "Code the records "
+            "at the finest level, or give such a total a child of its own for what is not classified further."
+        )

@@ -1,0 +1,185 @@
+"""What a record counts: its value and its weight as exact integers, in SQL.
+
+With ``d`` decimals a record of value ``x`` and weight ``w`` carries
+
+    own       = round(x * 10**d)         what its respondent contributes,
+    weighted  = round(w * x * 10**d)     what it adds to its cells,
+
+each rounded once, half to even, before anything is summed. So all sums are exact and do not depend on their
+order.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tacita.errors import InputError
+from tacita.exact import LARGEST, MOST_DECIMALS
+from tacita.tabulation.source import Records, quoted
+
+GUESSED_DECIMALS = 6
+SAMPLE = 10_000
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "BOOLEAN")
+# Weights are counted in millionths, so that sums of weights do not depend on their order either.
+WEIGHT_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """SQL expressions of a record's integers; ``weight`` is in millionths. ``negative``: some value is."""
+
+    decimals: int
+    negative: bool
+    own: str
+    weighted: str
+    weight: str | None
+
+
+def read_numbers(records: Records, value: str | None, weight: str | None, decimals: int | None) -> Numbers:
+    """Check values and weights, choose the decimals, and write down the integers.
+
+    Without ``decimals`` the fewest are taken that write every value exactly, and with weights as many again
+    as the weights need, up to six in all.
+
+    Raises
+    ------
+    InputError
+        Values or weights are missing, not numbers, infinite, too large, or need more than six decimals.
+    """
+    if decimals is not None and not 0 <= decimals <= MOST_DECIMALS:
+        raise InputError(f"decimals={decimals}: choose between 0 and {MOST_DECIMALS}")
+    x = _number(records, value) if value is not None else "1"
+    w = _number(records, weight) if weight is not None else None
+    whole = value is None or records.types[value] in WHOLE
+    found, size, negative = 0, 0.0, False
+    if value is not None:
+        values = _survey(records, value, x, "value", whole, guess=decimals is None)
+        found, size, negative = values.decimals, values.size, values.least < 0
+    if w is not None and weight is not None:
+        weights = _survey(records, weight, w, "weight", whole=False, guess=decimals is None)
+        found += weights.decimals
+        grossed = records.row(f"SELECT sum(abs(CAST({x} AS DOUBLE) * {w})) FROM records")[0]
+        size = max(size, float(grossed or 0.0))
+    if decimals is None:
+        if found > GUESSED_DECIMALS:
+            raise InputError(
+                f"{records.place}: the weighted values need {found} decimals to be exact. "
+                "Say how many count with decimals=..., each record is then rounded to them."
+            )
+        decimals = found
+    if size * 10.0**decimals > LARGEST:
+        fitting = next((d for d in range(decimals, -1, -1) if size * 10.0**d <= LARGEST), None)
+        remedy = f"decimals={fitting}" if fitting is not None else "a larger unit, such as thousands"
+        raise InputError(
+            f"{records.place}: the values add up to about {size:.3g}; with {decimals} decimals that is too "
+            "large to be "
+            f"counted exactly. Use {remedy}."
+        )
+    factor = 10**decimals
+    own = f"CAST({x} AS BIGINT) * {factor}" if whole else _rounded(f"{x} * {factor}")
+    if w is None:
+        return Numbers(decimals, negative, own, own, None)
+    weighted = _rounded(f"CAST({x} AS DOUBLE) * {w} * {factor}")
+    return Numbers(decimals, negative, own, weighted, _rounded(f"{w} * {10**WEIGHT_DECIMALS}"))
+
+
+def _rounded(expression: str) -> str:
+    return f"CAST(round_even({expression}, 0) AS BIGINT)"
+
+
+def _number(records: Records, column: str) -> str:
+    """A column as a number in SQL; whole numbers as they are, all others as doubles."""
+    kind, name = records.types[column], quoted(column)
+    if kind in WHOLE:
+        return name
+    if kind == "FLOAT":
+        # The shortest text of a single 0.1 is "0.1"; as a double it would be 0.10000000149.
+        return f"CAST(CAST({name} AS VARCHAR) AS DOUBLE)"
+    if kind == "DOUBLE" or kind.startswith(("DECIMAL", "UBIGINT", "HUGEINT", "UHUGEINT")):
+        return f"CAST({name} AS DOUBLE)"
+    if kind == "VARCHAR":
+        bad = records.ask(
+            f"SELECT number, written FROM (SELECT row_number() OVER () AS number, {name} AS written FROM "
+            "records) "
+            "WHERE written IS NOT NULL AND TRY_CAST(written AS DOUBLE) IS NULL ORDER BY number LIMIT 1"
+        ).to_pylist()
+        if bad:
+            written = bad[0]["written"]
+            comma = "; it looks like a decimal comma" if re.fullmatch(r"-?[\d.]+,\d+", written) else ""
+            raise InputError(
+                f"{records.place}, record {bad[0]['number']}: '{written}' in column '{column}' is not a "
+                f"number{comma}. "
+                "Correct it, or leave the record out with where=..."
+            )
+        return f"CAST({name} AS DOUBLE)"
+    raise InputError(f"{records.place}: column '{column}' holds {kind}, not numbers. Choose another column.")
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """Decimals that a column needs (if asked for), the sum of its absolute values, and its least value."""
+
+    decimals: int
+    size: float
+    least: float
+
+
+def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess: bool) -> _Survey:
+    """Look at a column once; faults are refused."""
+    finite = "true" if whole else f"isfinite({x})"
+    # The first records tell the decimals; one comparison per record then shows whether they do for all.
+    guess = guess and not whole
+    decimals = _decimals(records, x, f"(SELECT * FROM records LIMIT {SAMPLE})") if guess else 0
+    total, present, infinite, least, size, longer = records.row(
+        f"SELECT count(*), count({x}), count(*) FILTER (NOT {finite}), min({x}) FILTER ({finite}), "
+        f"sum(abs(CAST({x} AS DOUBLE))) FILTER ({finite}), "
+        f"count(*) FILTER ({f'{finite} AND NOT {_exact(x, decimals)}' if guess else 'false'}) FROM records"
+    )
+    if total == 0:
+        return _Survey(0, 0.0, 0.0)
+    if missing := total - present:
+        raise InputError(
+            f"{records.place}: no {what} in {missing:,} of {total:,} records (column '{column}'). Leave "
+            "them out with "
+            f'where="{quoted(column)} IS NOT NULL", or fill them.'
+        )
+    if infinite:
+        raise InputError(
+            f"{records.place}: the {what} is NaN or infinite in {infinite:,} of {total:,} records (column "
+            f"'{column}'). "
+            f'Leave them out with where="isfinite({quoted(column)})", or fill them.'
+        )
+    if what == "weight" and least < 0:
+        raise InputError(f"{records.place}: column '{column}' holds negative weights. Correct them.")
+    if longer:
+        decimals = _decimals(records, x, "records")
+    if decimals > GUESSED_DECIMALS:
+        example = records.row(
+            f"SELECT {x} FROM records WHERE NOT {_exact(x, GUESSED_DECIMALS)} ORDER BY 1 LIMIT 1"
+        )[0]
+        raise InputError(
+            f"{records.place}: values such as {example!r} in column '{column}' need more than "
+            f"{GUESSED_DECIMALS} decimals. "
+            "Say how many count with decimals=..., each record is then rounded to them."
+        )
+    return _Survey(decimals, float(size), float(least))
+
+
+def _decimals(records: Records, x: str, source: str) -> int:
+    """The fewest decimals that write every finite value exactly; one more than are guessed at if those do
+    not do.
+    """
+    cases = " ".join(f"WHEN {_exact(x, d)} THEN {d}" for d in range(GUESSED_DECIMALS + 1))
+    found = records.row(
+        f"SELECT max(CASE {cases} ELSE {GUESSED_DECIMALS + 1} END) FILTER (isfinite({x})) FROM {source} AS "
+        "records"
+    )[0]
+    return int(found or 0)
+
+
+def _exact(x: str, decimals: int) -> str:
+    """SQL: a double is the one nearest to a number of so many decimals, as ``exact.decimals_needed``
+    understands it.
+    """
+    return f"(round_even({x} * 1e{decimals}, 0) / 1e{decimals} = {x})"

@@ -1,0 +1,220 @@
+"""From records to a table: one query per leaf cell in DuckDB, the totals above them in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from tacita.errors import InputError, TacitaError
+from tacita.exact import Cells
+from tacita.run import Run
+from tacita.tables.build import table_of_cells
+from tacita.tables.contributions import Contributions
+from tacita.tables.dimension import Dimension
+from tacita.tables.rollup import Rollup, key_stride, roll_up
+from tacita.tables.table import Table
+from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
+from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
+from tacita.tabulation.owners import Standing, group_owners, owners_above
+from tacita.tabulation.shares import LeafShares
+from tacita.tabulation.source import open_records
+
+MOST_LARGEST = 100
+
+
+def tabulate(
+    source: Any,
+    by: Mapping[str, Trees] | Iterable[str],
+    value: str | None = None,
+    respondent: str | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    largest: int = 2,
+    decimals: int | None = None,
+    where: str | None = None,
+    counts: bool | None = None,
+    name: str = "table",
+    decimal: str = ".",
+    run: Run | None = None,
+) -> Table:
+    """A table with all its totals, and who stands behind each cell, from microdata.
+
+    A record with value ``x`` and weight ``w`` adds ``w x`` to its leaf cell and to each cell above it. The
+    contribution of a respondent to a cell is the sum of ``x`` over all his records below it, however many
+    leaf cells they lie in; he is counted once.
+
+    Parameters
+    ----------
+    source
+        A pandas, polars, arrow or duckdb frame; the path of a CSV or Parquet file, or a pattern such as
+        ``"2024/*.parquet"``; a table of a DuckDB file, ``"file.duckdb::table"`` or ``("file.duckdb",
+        "table")``. It may be larger than memory.
+    by
+        Per dimension a :class:`Hierarchy`, a list of them over the same codes, or None: the codes found in
+        the data, sorted. A list of names means None for each. Records carry codes of the finest level.
+    value
+        Column of values. Without it the table counts: respondents if ``respondent`` is given, records
+        otherwise.
+    respondent, holding
+        Columns that say who made a record and to which group of respondents he belongs. Without
+        ``respondent`` each record is a respondent of his own.
+    weight
+        Column of sampling weights. Then ``Table.count`` is the number of respondents in the sample,
+        ``Table.population`` the sum of their weights (in millionths exactly; of several weights of one
+        respondent the largest counts), and a respondent with weight ``w`` stands for ``max(1, round(w))``
+        contributors of size ``x`` each, the others without a name, so that the two largest may both be ``x``.
+    largest
+        How many of the largest contributions to keep per cell.
+    decimals
+        Decimals that count: each record's value (and weighted value) is rounded to them, half to even, before
+        summing, so that everything adds up exactly. Default: the fewest that write every value exactly, plus
+        those of the weights; more than six must be asked for.
+    where
+        Condition in SQL on the records to use.
+    counts
+        Whether everyone knows that cells are whole numbers. Default: if no ``value`` is given (and no
+        decimals).
+    name
+        What to call the table.
+    decimal
+        Decimal separator in CSV files.
+    run
+        Progress and time limit.
+
+    Returns
+    -------
+    Table
+        All non-empty cells. ``contributions.ask`` gives everything a listed respondent put into any cell.
+
+    Raises
+    ------
+    InputError
+        Values, weights, respondents or codes are missing or wrong; the message says where, how many, and what
+        to do.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> records = pa.table({"region": ["N", "N", "S"], "firm": ["a", "b", "a"], "turnover": [5, 7, 2]})
+    >>> table = tabulate(records, ["region"], value="turnover", respondent="firm")
+    >>> total = table.find("Total")
+    >>> int(table.units[total]), int(table.count[total]), table.contributions.values[total].tolist()
+    (14, 2, [7, 7])
+    """
+    run = run or Run()
+    dimensions = _dimensions(by)
+    if not 1 <= largest <= MOST_LARGEST:
+        raise InputError(f"largest={largest}: choose between 1 and {MOST_LARGEST}")
+    people = [column for column in (respondent, holding) if column is not None]
+    figures = [column for column in (value, weight) if column is not None]
+    with open_records(source, list(dimensions), people, figures, where, decimal) as records:
+        _tell(run, "reading values")
+        numbers = read_numbers(records, value, weight, decimals)
+        _tell(run, "tabulating leaf cells")
+        counted = respondent if value is None else None
+        if respondent:
+            cube = read_cube(records, dimensions)
+            owners = group_owners(records, cube, numbers, respondent, largest, counted)
+            leaves = owners.leaves
+            rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
+            _tell(run, f"merging records by {respondent}")
+            of_respondents = owners_above(records, cube, rollup, owners)
+        else:
+            cube, leaves, listed = read_leaves(records, dimensions, numbers, largest)
+            rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
+            of_respondents = _of_records(cube, rollup, leaves, listed)
+        of_holdings = None
+        if holding:
+            _tell(run, f"merging records by {holding}")
+            owners = group_owners(records, cube, numbers, holding, largest, counted)
+            of_holdings = owners_above(records, cube, rollup, owners)
+    units = rollup.add(leaves.value)
+    whole = (value is None and numbers.decimals == 0) if counts is None else counts
+    if whole and (numbers.decimals or (units < 0).any()):
+        raise InputError(
+            "counts=True, but values have decimals or are negative: use decimals=0, or counts=False"
+        )
+    _tell(run, "writing equations")
+    return table_of_cells(
+        cube.dimensions,
+        rollup.codes,
+        units,
+        numbers.decimals,
+        name=name,
+        notes=(f"{cube.records:,} records tabulated into {rollup.keys.size:,} cells",),
+        whole=whole,
+        count=of_respondents.count,
+        population=of_respondents.weight / 10**WEIGHT_DECIMALS if weight else None,
+        contributions=of_respondents.contributions,
+        holding_count=of_holdings.count if of_holdings else None,
+        holdings=of_holdings.contributions if of_holdings else None,
+        value_name=value or "count",
+    )
+
+
+def _dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
+    if isinstance(by, str):
+        raise InputError(
+            f"by={by!r}: give a list of columns, [{by!r}], or a dictionary of columns and hierarchies"
+        )
+    listed = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
+    if not listed:
+        raise InputError("by is empty: name at least one column that spans the table")
+    return listed
+
+
+def _tell(run: Run, phase: str) -> None:
+    if run.over:
+        raise TacitaError(
+            f"stopped before {phase}: the time limit is over or the run was cancelled. Give it more time."
+        )
+    run.tell(phase)
+
+
+def _of_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRecords) -> Standing:
+    """Standing where each record is a respondent of his own."""
+    lists = leaves.largest.rolled_up(rollup, repeated=False).with_copies()
+    shares = LeafShares(cube.dimensions, rollup.keys, np.arange(listed.keys.size), listed.keys, listed.own)
+    return Standing(
+        count=rollup.add(leaves.count),
+        weight=rollup.add(leaves.weight),
+        contributions=Contributions(
+            values=np.maximum(lists.sizes, 0),
+            who=lists.who,
+            sums=rollup.add(leaves.absolute),
+            names=RecordNames(cube.dimensions, listed.keys),
+            ask=shares,
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RecordNames(Sequence[str]):
+    """Names for records that have none: their leaf cell, and their rank in it."""
+
+    dimensions: tuple[Dimension, ...]
+    keys: Cells
+
+    def __len__(self) -> int:
+        return int(self.keys.size)
+
+    @overload
+    def __getitem__(self, who: int) -> str: ...
+
+    @overload
+    def __getitem__(self, who: slice) -> list[str]: ...
+
+    def __getitem__(self, who: int | slice) -> str | list[str]:
+        if isinstance(who, slice):
+            return [self[i] for i in range(*who.indices(len(self)))]
+        key = int(self.keys[who])
+        rank = who - next(i for i in range(who, -1, -1) if i == 0 or self.keys[i - 1] != key)
+        places = (key // key_stride(self.dimensions, d) for d in range(len(self.dimensions)))
+        codes = ", ".join(
+            f"{dimension.name}={dimension.codes[place % len(dimension.codes)]}"
+            for dimension, place in zip(self.dimensions, places, strict=True)
+        )
+        return f"record {rank + 1} of ({codes})"
