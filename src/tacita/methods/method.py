@@ -12,12 +12,14 @@ import importlib
 import types
 import typing
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from tacita.errors import InputError
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
+
+if TYPE_CHECKING:
+    from tacita.problem import Problem
+    from tacita.release import Release
+    from tacita.run import Run
 
 METHODS: Mapping[str, str] = {
     "suppression": "tacita.methods.suppression:Suppression",
