@@ -19,6 +19,7 @@ from tacita.release import Release
 from tacita.rules import MinimumFrequency, PPercent, Rule
 from tacita.tables.contributions import Contributions, Shares
 from tacita.tables.table import Table
+from tacita.tabulation.tabulate import tabulate
 
 People = Mapping[tuple[str, str], Mapping[str, int]]
 
@@ -66,6 +67,27 @@ PEOPLE: People = {
     ("r2", "c2"): {"e": 20, "d": 12, "a": 8},
     ("r2", "c3"): {"e": 9, "f": 9, "g": 9},
 }
+
+
+def sampled(
+    people: Mapping[tuple[str, str], Sequence[tuple[str, int, float]]], holding: str | None = None
+) -> Table:
+    """A table tabulated from a sample, ``{(row, column): [(name, amount, weight)]}``, besides a safe cell."""
+    everyone = {**people, ("r2", "c9"): [(name, 9, 1.0) for name in "nopqrstuvw"]}
+    records = [(*cell, *who) for cell, there in everyone.items() for who in there]
+    columns = dict(
+        zip(("row", "column", "firm", "amount", "weight"), zip(*records, strict=True), strict=True)
+    )
+    owners = [holding if row == "r1" else name for row, _, name, _, _ in records]
+    return tabulate(
+        {name: list(column) for name, column in columns.items()} | {"holding": owners},
+        ["row", "column"],
+        "amount",
+        "firm",
+        "holding" if holding else None,
+        "weight",
+        decimals=0,
+    )
 
 
 # Cells that are safe by any rule here, so that a cell is not its own total.
@@ -216,6 +238,55 @@ def test_without_microdata_the_largest_contributions_tell_what_they_can() -> Non
     assert bounds["r1", "c1"] == (15, UNBOUNDED)
     assert bounds["r1", "c2"] == (40, 40)
     assert ("Total", "c1") not in bounds or bounds["Total", "c1"] == (15, UNBOUNDED)
+
+
+@pytest.mark.parametrize(
+    ("weight", "expected"),
+    [
+        (1.0, (40, 40)),
+        (1.25, (50, 50)),  # he stands for one contributor: himself
+        (0.5, (20, 20)),
+        (3.0, (40, UNBOUNDED)),  # two more like him in the population, whom he does not know
+    ],
+)
+def test_alone_in_a_sample_is_alone_only_where_the_population_is_one(
+    weight: float, expected: tuple[int, int]
+) -> None:
+    table = sampled({("r1", "c1"): [("a", 40, weight)]})
+    problem = Problem(table, MinimumFrequency(9), attackers="respondents")
+    assert known(table, by_name(problem)["respondent a"])["r1", "c1"] == expected
+
+
+def test_alone_in_a_sample_with_nothing_does_not_know_that_the_population_has_nothing() -> None:
+    table = sampled({("r1", "c1"): [("a", 0, 3.0)], ("r1", "c2"): [("a", 5, 1.0)]})
+    problem = Problem(table, MinimumFrequency(9), attackers="respondents")
+    bounds = known(table, by_name(problem)["respondent a"])
+    assert ("r1", "c1") not in bounds
+    assert bounds["r1", "c2"] == (5, 5)
+
+
+def test_all_of_a_sample_together_know_a_cell_only_where_nobody_was_left_out() -> None:
+    people = {("r1", "c1"): [("a", 40, 1.0), ("b", 30, 1.0)], ("r1", "c2"): [("a", 40, 1.0), ("b", 30, 2.0)]}
+    table = sampled(people)
+    (pair,) = Problem(table, MinimumFrequency(9), attackers=Coalition("a", "b")).insiders
+    assert known(table, pair)["r1", "c1"] == (70, 70)
+    assert known(table, pair)["r1", "c2"] == (70, UNBOUNDED)
+
+
+def test_a_weight_below_one_gives_no_bound_above_the_value() -> None:
+    """a has 40, of which 20 are counted, and b adds 5: nobody may be taken to know y >= 40 of 25."""
+    table = sampled({("r1", "c1"): [("a", 40, 0.5), ("b", 5, 1.0)]})
+    problem = Problem(table, MinimumFrequency(9), attackers=Coalition("a"))
+    assert known(table, problem.insiders[0])["r1", "c1"] == (25, UNBOUNDED)
+
+
+def test_a_holding_alone_in_a_sample_knows_the_cell_only_where_all_its_firms_were_sampled() -> None:
+    people = {("r1", "c1"): [("a", 40, 1.0), ("b", 30, 1.0)], ("r1", "c2"): [("a", 40, 4.0)]}
+    table = sampled(people, holding="H")
+    problem = Problem(table, MinimumFrequency(9), attackers="holdings")
+    bounds = known(table, by_name(problem)["holding H"])
+    assert bounds["r1", "c1"] == (70, 70)
+    assert bounds["r1", "c2"] == (40, UNBOUNDED)
 
 
 def test_holdings_attack_with_all_that_their_firms_know() -> None:

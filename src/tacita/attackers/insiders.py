@@ -2,7 +2,8 @@
 
 A contributor who put ``s >= 0`` into a cell of value ``a`` knows ``y >= s``; one who is alone in it knows
 ``y = a``. This replaces special treatment of "singletons": a sole contributor is an attacker like any other.
-Each attacker carries
+In a sample, alone means alone in the population: where the weights add up to more than the contributors that
+were sampled, the others are unknown to him too. Each attacker carries
 
 * bounds for all cells he is in (where contributions can be negative his own one is no bound, unless he is
   alone);
@@ -125,6 +126,7 @@ def _groups(
     if everyone:
         count = _count(table, by)
         alone = contributions.values[:, 0] == contributions.sums if count is None else count == 1
+        alone = alone & _fully_sampled(table)
         candidates = np.concatenate([contributions.who[alone, 0], contributions.who[levels.cells].ravel()])
         single = np.unique(candidates[candidates >= 0])
     names = [f"{by} {contributions.name(int(who))}" for who in single]
@@ -153,6 +155,13 @@ def _count(table: Table, by: str) -> Units | None:
     return table.count if by == "respondent" else table.holding_count
 
 
+def _fully_sampled(table: Table) -> Mask:
+    """Cells whose population (the sum of the weights) rounds to no more than the respondents sampled."""
+    if table.population is None or table.count is None:
+        return np.ones(len(table), dtype=bool)
+    return np.asarray(np.rint(table.population) <= table.count)
+
+
 def _insiders(
     table: Table,
     rule: Rule | None,
@@ -165,11 +174,11 @@ def _insiders(
     found = _presence(contributions.of(np.unique(groups.who)), groups, len(table))
     cells, count = found.cells, _count(table, by)
     value, sums = table.units[cells], contributions.sums[cells]
-    alone = found.known == sums
-    if count is not None:
-        alone &= found.people == count[cells]
-    # Absolute contributions sum up to the value exactly where none is negative.
-    at_least = np.where(sums == value, found.known, -UNBOUNDED)
+    alone = found.known == sums if count is None else found.people == count[cells]
+    alone &= _fully_sampled(table)[cells]
+    # Absolute contributions sum up to the value exactly where none is negative. A weight below one puts in
+    # less than he has: he is taken to know the most that is true.
+    at_least = np.where(sums == value, np.minimum(found.known, value), -UNBOUNDED)
     lower = np.maximum(np.where(alone, value, at_least), outsider.lower[cells])
     upper = np.minimum(np.where(alone, value, UNBOUNDED), outsider.upper[cells])
     tighter = np.flatnonzero((lower > outsider.lower[cells]) | (upper < outsider.upper[cells]))
