@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from tacita.exact import UNBOUNDED, Cells, Floats, Units
 
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 36, 40, 48, 60)
-LARGEST_ELIMINATION = 400
+LARGEST_ELIMINATION = 3000
 
 
 @dataclass(frozen=True, eq=False)
