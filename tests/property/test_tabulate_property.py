@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tacita.hierarchy import Hierarchy
 from tacita.tables.contributions import Contributions
 from tacita.tables.table import Table
-from tacita.tabulation import owners as tabulate_owners
+from tacita.tabulation import standing
 from tacita.tabulation.tabulate import tabulate
 
 REGIONS = Hierarchy.from_dict({"North": ["n1", "n2"], "South": {"s1": ["s1a", "s1b"], "s2": ["s2a"]}})
@@ -136,7 +136,7 @@ def check_values(records: list[Record], table: Table, weighted: bool) -> None:
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tabulate_owners, "ENTRIES_AT_ONCE", 4)
+    monkeypatch.setattr(standing, "ENTRIES_AT_ONCE", 4)
 
 
 @settings(max_examples=30, deadline=None)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacita.exact import Cells, Units
+from tacita.exact import Cells, Mask, Units
 from tacita.tables.rollup import Rollup, Step, run_starts
 
 NOBODY = -1
@@ -108,22 +108,25 @@ class Largest:
             at[moving] += 1
         return at
 
+    def admits(self, cells: Cells, who: Cells, sizes: Units) -> Mask:
+        """Whether contributors of such sizes would stand in the lists of these cells, each taken alone."""
+        least, last = self.sizes[cells, -1], self.who[cells, -1]
+        return np.asarray((sizes > least) | ((sizes == least) & (who <= last)))
+
     def with_entries(self, cells: Cells, who: Cells, sizes: Units, copies: Cells) -> Largest:
-        """Enter contributors (each at most once per cell) with what they contribute; it replaces a smaller
-        entry.
+        """Enter contributors with what they contribute; of several entries of one in a cell, also earlier
+        ones, the largest counts.
         """
-        keep = sizes >= self.sizes[cells, -1]
+        keep = self.admits(cells, who, sizes)
         cells, who, sizes, copies = cells[keep], who[keep], sizes[keep], copies[keep]
         if cells.size == 0:
             return self
         touched, local = np.unique(cells, return_inverse=True)
-        old = np.repeat(np.arange(touched.size), self.depth)
-        where = np.concatenate([old, local])
+        where = np.concatenate([np.repeat(np.arange(touched.size), self.depth), local])
         person = np.concatenate([self.who[touched].ravel(), who])
         size = np.concatenate([self.sizes[touched].ravel(), sizes])
         copy = np.concatenate([self.copies[touched].ravel(), copies])
-        earlier = np.arange(where.size) < old.size
-        order = np.lexsort((earlier, person, where))
+        order = np.lexsort((-copy, -size, person, where))
         order = order[person[order] >= 0]
         again = np.zeros(order.size, dtype=bool)
         again[1:] = (where[order[1:]] == where[order[:-1]]) & (person[order[1:]] == person[order[:-1]])

@@ -17,10 +17,11 @@ from tacita.exact import Cells, Units
 from tacita.hierarchy import Hierarchy
 from tacita.hierarchy.files import code_texts
 from tacita.tables.dimension import Codes, Dimension
-from tacita.tables.rollup import Step, key_stride, run_starts
+from tacita.tables.rollup import Step, run_starts
 from tacita.tables.structure import cell_keys
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.numbers import Numbers
+from tacita.tabulation.shares import codes_in
 from tacita.tabulation.source import Records, quoted
 
 Trees = Hierarchy | Sequence[Hierarchy] | None
@@ -39,12 +40,7 @@ class Cube:
 
     def codes(self, keys: Cells) -> Codes:
         """The codes of cells given by their keys."""
-        return np.column_stack(
-            [
-                keys // key_stride(self.dimensions, d) % len(dimension.codes)
-                for d, dimension in enumerate(self.dimensions)
-            ]
-        ).astype(np.int32)
+        return np.column_stack([codes_in(self.dimensions, d, keys) for d in range(len(self.dimensions))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita.exact import Cells, Units
+from tacita.exact import Cells, Mask, Units
 from tacita.tables.contributions import Shares
 from tacita.tables.dimension import Codes, Dimension
 from tacita.tables.rollup import each_ancestor, key_stride, run_starts
@@ -34,7 +34,7 @@ class Entries:
     weighted: Units
     weight: Units
 
-    def part(self, rows: slice) -> Entries:
+    def part(self, rows: slice | Mask) -> Entries:
         return Entries(*(c[rows] for c in (self.who, self.keys, self.own, self.weighted, self.weight)))
 
 
@@ -68,13 +68,15 @@ class Merged:
 
 
 def merge(dimensions: Sequence[Dimension], who: Cells, keys: Cells, shared_only: bool) -> Merged:
-    """All pairs of contributor and cell, or only those where several entries come together."""
+    """All pairs of contributor and cell, or only those where several entries come together; ``who``
+    ascends.
+    """
     rows = np.arange(who.size)
-    _, group = np.unique(who, return_inverse=True)
+    starts = run_starts(who)
+    group = np.repeat(np.arange(starts.size), np.diff(starts, append=who.size))
     above = np.zeros(who.size, dtype=np.int64)
-    starts = run_starts(group) if dimensions else rows
     for d, dimension in enumerate(dimensions):
-        source, code = each_ancestor(dimension, _code(dimensions, d, keys[rows]))
+        source, code = each_ancestor(dimension, codes_in(dimensions, d, keys[rows]))
         wanted = group[source] * len(dimension.codes) + code
         order = np.argsort(wanted, kind="stable")
         wanted = wanted[order]
@@ -91,7 +93,8 @@ def merge(dimensions: Sequence[Dimension], who: Cells, keys: Cells, shared_only:
     return Merged(who[first], above[starts], rows, starts)
 
 
-def _code(dimensions: Sequence[Dimension], d: int, keys: Cells) -> Codes:
+def codes_in(dimensions: Sequence[Dimension], d: int, keys: Cells) -> Codes:
+    """The codes of cells, given by their keys, in dimension ``d``."""
     return (keys // key_stride(dimensions, d) % len(dimensions[d].codes)).astype(np.int32)
 
 

@@ -18,9 +18,10 @@ from tacita.tables.rollup import Rollup, key_stride, roll_up
 from tacita.tables.table import Table
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
 from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
-from tacita.tabulation.owners import Standing, group_owners, owners_above
+from tacita.tabulation.owners import group_owners
 from tacita.tabulation.shares import LeafShares
 from tacita.tabulation.source import open_records
+from tacita.tabulation.standing import Standing, owners_above
 
 MOST_LARGEST = 100
 

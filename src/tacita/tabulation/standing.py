@@ -1,0 +1,224 @@
+"""Who stands behind each cell: how many owners, their weights, and the largest of them.
+
+Every entry of an owner goes through the roll-up, so in a cell above several of his entries he is counted once
+too often for each but one, and listed with the largest of them instead of their sum. That is set right in one
+pass over the entries in the order of their owners: for few entries at their joins (:mod:`.joins`), for many,
+and for mixed owners, who were kept out of the roll-up, in each of their cells (:func:`.merge`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacita.exact import Cells, Mask, Units
+from tacita.hierarchy.files import code_texts
+from tacita.tables.contributions import Contributions
+from tacita.tables.rollup import Rollup, each_ancestor, key_stride, roll_up, run_starts
+from tacita.tabulation.joins import joins, joins_exist
+from tacita.tabulation.largest import Largest
+from tacita.tabulation.leaves import Cube, column_of, plain
+from tacita.tabulation.owners import Numbering, Owners
+from tacita.tabulation.shares import Entries, LeafShares, codes_in, merge
+from tacita.tabulation.source import Records, told_as_input_error
+
+# So many that working on them stays within the caches.
+ENTRIES_AT_ONCE = 200_000
+# Four entries have 11 subsets of two or more, five have 26: then it is faster to go through the cells.
+FEW = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Per cell: how many contributors, the sum of their weights in millionths, and the largest of them."""
+
+    count: Units
+    weight: Units
+    contributions: Contributions
+
+
+def owners_above(records: Records, cube: Cube, rollup: Rollup, owners: Owners) -> Standing:
+    """Owners in every cell, from their entries at the leaves. (Every record has one, so the leaf cells are
+    those of the records.)
+    """
+    leaves = owners.leaves
+    sums = _Sums(*(rollup.add(column) for column in (leaves.count, leaves.weight, leaves.absolute)))
+    at_joins = _Sums(*np.zeros((3, rollup.keys.size), dtype=np.int64))
+    lists = leaves.largest.rolled_up(rollup, repeated=True)
+    few = FEW if joins_exist(cube.dimensions) else 1
+    for entries in _entries(records):
+        starts = run_starts(entries.who)
+        sizes = np.diff(starts, append=entries.who.size)
+        mixed = _mixed(entries, starts) if owners.negative else np.zeros(starts.size, dtype=bool)
+        below: list[_Entering] = []
+        for many in range(2, few + 1):
+            rows = starts[(sizes == many) & ~mixed][:, None] + np.arange(many)
+            below += _at_joins(cube, rollup, entries, rows, at_joins, lists)
+        entering = [_Entering.all_of(below).above(cube, rollup, lists)] if below else []
+        for apart, chosen in ((False, (sizes > few) & (sizes > 1) & ~mixed), (True, mixed)):
+            if chosen.any():
+                part = entries.part(np.repeat(chosen, sizes))
+                entering.append(_in_cells(cube, rollup, part, apart, sums))
+        if entering:
+            lists = _Entering.all_of(entering).into(lists)
+    _roll_up_into(cube, rollup, at_joins, sums)
+    contributions = _contributions(
+        records, cube, rollup, owners.numbering, lists.with_copies(), sums.absolute
+    )
+    return Standing(sums.count, sums.weight, contributions)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums per cell, still growing."""
+
+    count: Units
+    weight: Units
+    absolute: Units
+
+
+def _entries(records: Records) -> Iterator[Entries]:
+    """All entries by owner, so many owners at once as memory likes."""
+    with told_as_input_error(records.place):
+        reader = records.connection.sql(
+            "SELECT id, key, own, weighted, weight FROM entries ORDER BY id, key"
+        ).to_arrow_reader(ENTRIES_AT_ONCE)
+        waiting: Entries | None = None
+        for batch in reader:
+            columns = [plain(column) for column in batch.columns]
+            if waiting is not None:
+                before = (waiting.who, waiting.keys, waiting.own, waiting.weighted, waiting.weight)
+                columns = [np.concatenate(pair) for pair in zip(before, columns, strict=True)]
+            entries = Entries(*columns)
+            if entries.who.size < ENTRIES_AT_ONCE:
+                waiting = entries
+                continue
+            # The last owner may go on in the next batch.
+            cut = int(np.searchsorted(entries.who, entries.who[-1]))
+            if cut:
+                yield entries.part(slice(0, cut))
+            waiting = entries.part(slice(cut, None))
+        if waiting is not None:
+            yield waiting
+
+
+def _mixed(entries: Entries, starts: Cells) -> Mask:
+    """Owners with entries of both signs."""
+    low = np.minimum.reduceat(np.minimum(entries.own, entries.weighted), starts)
+    high = np.maximum.reduceat(np.maximum(entries.own, entries.weighted), starts)
+    return np.asarray((low < 0) & (high > 0))
+
+
+def _at_joins(
+    cube: Cube, rollup: Rollup, entries: Entries, rows: Cells, at_joins: _Sums, lists: Largest
+) -> Iterator[_Entering]:
+    """Note what owners with the entries ``rows[i]`` change in the cells above their joins; those who may be
+    among the largest there.
+    """
+    who = entries.who[rows[:, 0]]
+    for joined in joins(cube.dimensions, entries, rows):
+        cells = np.searchsorted(rollup.keys, joined.keys)
+        np.add.at(at_joins.count, cells, joined.sign)
+        np.add.at(at_joins.weight, cells, joined.sign * joined.lightest)
+        yield _Entering(cells, who, np.abs(joined.own), joined.heaviest).admitted(lists)
+
+
+def _in_cells(cube: Cube, rollup: Rollup, entries: Entries, mixed: bool, sums: _Sums) -> _Entering:
+    """Count owners once in each cell that they share with themselves (in all their cells if they are mixed);
+    what they have there.
+    """
+    found = merge(cube.dimensions, entries.who, entries.keys, shared_only=not mixed)
+    cells = np.searchsorted(rollup.keys, found.keys)
+    heaviest = found.most(entries.weight)
+    np.add.at(sums.count, cells, 1 if mixed else 1 - found.sizes)
+    np.add.at(sums.weight, cells, heaviest - (0 if mixed else found.add(entries.weight)))
+    if mixed:
+        np.add.at(sums.absolute, cells, np.abs(found.add(entries.weighted)))
+    return _Entering(cells, found.who, np.abs(found.add(entries.own)), heaviest)
+
+
+def _roll_up_into(cube: Cube, rollup: Rollup, at_joins: _Sums, sums: _Sums) -> None:
+    """Add what was noted at joins to the cells above them."""
+    noted = np.flatnonzero((at_joins.count != 0) | (at_joins.weight != 0))
+    if noted.size:
+        above = roll_up(cube.dimensions, rollup.codes[noted])
+        cells = np.searchsorted(rollup.keys, above.keys)
+        sums.count[cells] += above.add(at_joins.count[noted])
+        sums.weight[cells] += above.add(at_joins.weight[noted])
+
+
+@dataclass(frozen=True, eq=False)
+class _Entering:
+    """Owner ``who[r]`` may be among the largest of cell ``cells[r]`` with ``sizes[r]``."""
+
+    cells: Cells
+    who: Cells
+    sizes: Units
+    heaviest: Units
+
+    @classmethod
+    def all_of(cls, parts: Sequence[_Entering]) -> _Entering:
+        columns = ((part.cells, part.who, part.sizes, part.heaviest) for part in parts)
+        return cls(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+    def admitted(self, lists: Largest) -> _Entering:
+        """Those who are large enough. Who is not is too small for the cells above, too."""
+        keep = np.flatnonzero(lists.admits(self.cells, self.who, self.sizes))
+        return _Entering(self.cells[keep], self.who[keep], self.sizes[keep], self.heaviest[keep])
+
+    def above(self, cube: Cube, rollup: Rollup, lists: Largest) -> _Entering:
+        """The same owners in all cells above, too."""
+        entering = self
+        for d, dimension in enumerate(cube.dimensions):
+            keys = rollup.keys[entering.cells]
+            code = codes_in(cube.dimensions, d, keys)
+            source, above = each_ancestor(dimension, code)
+            wanted = keys[source] + (above.astype(np.int64) - code[source]) * key_stride(cube.dimensions, d)
+            entering = _Entering(
+                np.searchsorted(rollup.keys, wanted),
+                entering.who[source],
+                entering.sizes[source],
+                entering.heaviest[source],
+            ).admitted(lists)
+        return entering
+
+    def into(self, lists: Largest) -> Largest:
+        copies = np.clip(np.rint(self.heaviest / 1e6).astype(np.int64), 1, lists.depth)
+        return lists.with_entries(self.cells, self.who, self.sizes, copies)
+
+
+def _contributions(
+    records: Records, cube: Cube, rollup: Rollup, owners: Numbering, lists: Largest, absolute: Units
+) -> Contributions:
+    """The lists with owners numbered by their place among those that occur in them."""
+    import pyarrow as pa
+
+    ids = np.unique(lists.who[lists.who >= 0])
+    records.connection.register("wanted", pa.table({"id": ids}))
+    entries = records.ask(
+        "SELECT id, key, own FROM entries WHERE id IN (SELECT id FROM wanted) ORDER BY id, key"
+    )
+    shares = LeafShares(
+        dimensions=cube.dimensions,
+        cell_keys=rollup.keys,
+        who=np.searchsorted(ids, column_of(entries, "id")),
+        keys=column_of(entries, "key"),
+        own=column_of(entries, "own"),
+    )
+    return Contributions(
+        values=np.maximum(lists.sizes, 0),
+        who=np.where(lists.who >= 0, np.searchsorted(ids, lists.who), -1),
+        sums=absolute,
+        names=_names(records, owners, ids),
+        ask=shares,
+    )
+
+
+def _names(records: Records, owners: Numbering, ids: Cells) -> tuple[str, ...]:
+    if owners.first is not None:
+        return tuple(map(str, (ids + owners.first).tolist()))
+    answer: Any = records.ask("SELECT _owner FROM owners WHERE _id IN (SELECT id FROM wanted) ORDER BY _id")
+    return tuple(code_texts(answer.column("_owner").to_pylist(), lambda _: f"column '{owners.column}'"))
