@@ -43,17 +43,17 @@ def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
     if array.dtype.kind in "iub":
         return 0
     if array.dtype.kind == "O" or array.dtype.kind in "US":
-        numbers = [parse_number(v) for v in array.ravel() if v is not None]
-        return max((_decimals_of(n) for n in numbers if n is not None), default=0)
+        numbers = [n for v in array.ravel() if (n := parse_number(v)) is not None]
+        finest = max(numbers, key=_decimals_of, default=Decimal(0))
+        if _decimals_of(finest) > most:
+            raise InputError(_too_fine(finest, most))
+        return _decimals_of(finest)
     finite = np.unique(array[np.isfinite(array)])
     for decimals in range(most + 1):
         finite = finite[np.round(finite, decimals) != finite]
         if finite.size == 0:
             return decimals
-    raise InputError(
-        f"values such as {finite[0]!r} have more than {most} decimals: "
-        "say how many count with decimals=..., each value is then rounded to them"
-    )
+    raise InputError(_too_fine(finite[0], most))
 
 
 def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
@@ -84,11 +84,15 @@ def ceil_units(values: ArrayLike, decimals: int) -> Units:
     """Values as units, rounded up: what a requirement may be rounded to without becoming weaker.
 
     A value within 1e-9 (relative) of a whole number of units is that number: float noise is no requirement.
+    What is too large for 53 bits becomes ``UNBOUNDED``.
     """
     scaled = np.asarray(values, dtype=np.float64) * 10.0**decimals
-    nearest = np.rint(scaled)
-    noise = np.abs(scaled - nearest) <= 1e-9 * np.maximum(1.0, np.abs(scaled))
-    return np.where(noise, nearest, np.ceil(scaled)).astype(np.int64)
+    large = np.abs(scaled) > LARGEST
+    small = np.where(large, 0.0, scaled)
+    nearest = np.rint(small)
+    noise = np.abs(small - nearest) <= 1e-9 * np.maximum(1.0, np.abs(small))
+    units = np.where(noise, nearest, np.ceil(small)).astype(np.int64)
+    return np.where(large, np.where(scaled > 0, UNBOUNDED, -UNBOUNDED), units)
 
 
 def to_floats(units: Units, decimals: int) -> Floats:
@@ -144,10 +148,11 @@ def parse_number(value: object) -> Decimal | None:
     if isinstance(value, np.floating):
         return parse_number(float(value))
     written = str(value).strip()
-    if written == "" or written.lower() == "nan":
+    if written == "":
         return None
     try:
-        return Decimal(written)
+        number = Decimal(written)
+        return None if number.is_nan() else number
     except InvalidOperation:
         remedy = ""
         if written.count(",") == 1 and "." not in written:
@@ -173,10 +178,16 @@ def _units_of(value: object, decimals: int, what: str) -> int:
         raise InputError(f"a {what} is missing")
     if number.is_infinite():
         return UNBOUNDED if number > 0 else -UNBOUNDED
-    units = int((number * 10**decimals).to_integral_value())
-    if abs(units) > LARGEST:
+    if abs(number) > Decimal(LARGEST) / 10**decimals:
         _refuse_large(np.array([float(number)]), decimals, what)
-    return units
+    return int((number * 10**decimals).to_integral_value())
+
+
+def _too_fine(number: object, most: int) -> str:
+    return (
+        f"values such as {number!s} have more than {most} decimals: "
+        "say how many count with decimals=..., each value is then rounded to them"
+    )
 
 
 def _refuse_large(values: NDArray[Any], decimals: int, what: str) -> None:

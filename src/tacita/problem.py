@@ -11,7 +11,7 @@ since no release can keep an attacker from what he knew before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,15 +66,17 @@ class Problem:
     ) -> None:
         levels = rule if isinstance(rule, Levels) else rule.levels(table)
         own_rule = None if isinstance(rule, Levels) else rule
+        _refuse_broken_levels(table, levels)
         outsider, insiders = resolve_attackers(table, own_rule, levels, attackers)
+        outsider = _knowing_structural_zeros(table, outsider)
         fields = {
             "table": table,
             "levels": levels,
             "outsider": outsider,
-            "insiders": insiders,
+            "insiders": tuple(dict.fromkeys(insiders)),
             "cost": frozen(_costs(table, cost)),
-            "must_publish": frozen(_mask(len(table), must_publish)),
-            "must_hide": frozen(_mask(len(table), must_hide)),
+            "must_publish": frozen(_mask(len(table), must_publish, "must_publish")),
+            "must_hide": frozen(_mask(len(table), must_hide, "must_hide")),
             "rule": own_rule,
         }
         for name, value in fields.items():
@@ -157,6 +159,13 @@ class Problem:
         low, high = self.outsider.lower, self.outsider.upper
         _refuse_false_knowledge(table, self.outsider.name, everything, low, high)
         for insider in self.insiders:
+            own, own_levels = insider.own_targets()
+            _refuse_unknown_cells(len(table), np.concatenate([insider.cells, own]), insider.name)
+            if (wrong := own[own_levels.any(axis=0) & ~self.levels.sensitive[own]]).size:
+                raise InputError(
+                    f"{insider.name} has levels of his own for {table.structure.names(wrong)}, which no rule "
+                    "calls sensitive: mark the cell as sensitive too"
+                )
             _refuse_false_knowledge(table, insider.name, insider.cells, insider.lower, insider.upper)
         self._check_levels(self.against_everyone())
         for insider in self.insiders:
@@ -211,9 +220,39 @@ def _refuse_false_knowledge(table: Table, who: str, cells: Cells, low: Units, hi
         )
 
 
-def _mask(n: int, cells: Iterable[int]) -> Mask:
-    mask = np.zeros(n, dtype=bool)
-    mask[np.array(list(cells), dtype=np.int64)] = True
+def _refuse_broken_levels(table: Table, levels: Levels) -> None:
+    columns = (levels.sensitive, levels.lower, levels.upper, levels.sliding)
+    if any(column.shape != (len(table),) for column in columns):
+        raise LevelsError(f"levels are needed for each of the {len(table):,} cells of the table")
+    each = np.array(columns[1:])
+    if (wrong := np.flatnonzero((each < 0).any(axis=0))).size:
+        raise LevelsError(f"{table.structure.names(wrong)}: a protection level is negative; use 0 or more")
+    if (wrong := np.flatnonzero(levels.sensitive != each.any(axis=0))).size:
+        raise LevelsError(
+            f"{table.structure.names(wrong)}: a sensitive cell needs a level above zero, and levels need a "
+            "sensitive cell; Levels.of sees to both"
+        )
+
+
+def _knowing_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
+    """Everyone knows that a structural zero is zero, whatever bounds are given."""
+    if outsider.lower.shape != (len(table),) or outsider.upper.shape != (len(table),):
+        raise InputError(f"{outsider.name} needs a lower and an upper bound for each of {len(table):,} cells")
+    if table.structural is None:
+        return outsider
+    low, high = (np.where(table.structural, 0, bound) for bound in (outsider.lower, outsider.upper))
+    return replace(outsider, lower=low, upper=high)
+
+
+def _refuse_unknown_cells(n: int, cells: Cells, who: str) -> None:
+    if (wrong := cells[(cells < 0) | (cells >= n)]).size:
+        raise InputError(f"{who}: there is no cell number {wrong[0]}; cells are numbered 0 to {n - 1}")
+
+
+def _mask(n: int, cells: Iterable[int], who: str) -> Mask:
+    mask, listed = np.zeros(n, dtype=bool), np.array(list(cells), dtype=np.int64)
+    _refuse_unknown_cells(n, listed, who)
+    mask[listed] = True
     return mask
 
 

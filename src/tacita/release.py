@@ -73,10 +73,23 @@ class Release:
             array = frozen(getattr(self, name))
             if array.size != n:
                 raise ReleaseError(f"a release of {n} cells needs {n} entries in '{name}', not {array.size}")
-        if (wrong := np.flatnonzero(self.low > self.high)).size:
-            raise ReleaseError(f"windows with low above high: {self.structure.names(wrong)}")
-        if (wrong := np.flatnonzero(~self.shown & (self.value != 0))).size:
-            raise ReleaseError(f"cells that show nothing carry a value: {self.structure.names(wrong)}")
+        published, hidden = self.marks == Mark.PUBLISHED, self.marks == Mark.SUPPRESSED
+        near = (self.marks == Mark.ROUNDED) | (self.marks == Mark.ADJUSTED)
+        window = (self.low > -UNBOUNDED) | (self.high < UNBOUNDED)
+        exactly = (self.low == self.high) & (self.value == self.low) & self.shown
+        outside = (self.value < self.low) | (self.value > self.high)
+        # A release that tells more than its windows would pass an audit that looks at windows.
+        for wrong, what in (
+            (self.marks > max(Mark), "the mark is unknown"),
+            (self.low > self.high, "the window has low above high"),
+            (~self.shown & (self.value != 0), "nothing is shown, yet there is a value"),
+            (published & ~exactly, "published, so the window must be the value alone, and shown"),
+            (hidden & window, "suppressed, so nothing may be said of it: mark it as an interval"),
+            (self.shown & ~published & ~near, "suppressed or an interval, so no value may be shown"),
+            (self.shown & near & outside, "the value that is shown lies outside the window"),
+        ):
+            if wrong.any():
+                raise ReleaseError(f"{self.structure.names(np.flatnonzero(wrong))}: {what}")
 
     def __len__(self) -> int:
         return len(self.structure)

@@ -11,12 +11,14 @@ two *moves* ``u`` and ``d``. This file checks
     window_low <= a <= window_high,              the release tells the truth
     lower_k <= a <= upper_k,                     what the attacker knows is true
     M u = 0 and M d = 0,                         a + u and a + d add up like the truth
-    max(window_low, lower_k) <= a + u <= min(window_high, upper_k),  and the same for d: he cannot rule them
-    out u_p >= upper,   -d_p >= lower,   u_p - d_p >= sliding,
+    max(window_low, lower_k) <= a + u <= min(window_high, upper_k),
+                                                 he cannot rule a + u out, and likewise a + d
+    u_p >= upper,  -d_p >= lower,  u_p - d_p >= sliding,
 
-and, where cells are counts, that moves are whole numbers. If all of it holds, no attacker of the list can
-narrow any of these cells down below its levels. All numbers are integers of the table's last decimal place;
-a move is a list of integers over one denominator.
+and, where cells are counts, that values and moves are whole numbers. If all of it holds, no attacker of the
+list can narrow any of these cells down below its levels. All numbers are integers of the table's last decimal
+place; a move is a list of integers over one denominator. With a release it also checks that the file says of
+each cell what the certificate assumes, and nothing more.
 
 Exit code 0: the proof holds. 2: it does not, with the reason.
 """
@@ -26,6 +28,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -33,9 +36,14 @@ from typing import Any
 
 FORMAT = "tacita-certificate"
 VERSION = 1
+MOST_DECIMALS = 12
 FIELDS = {"format", "version", "decimals", "whole", "cells", "values", "equations"} | {
     *("attackers", "low", "high", "moves", "claims", "digest")
 }
+
+RELEASE = ["mark", "low", "high", "value"]
+ESCAPED = r"^'('*[=+\-@\t\r])"
+"""An apostrophe before what a spreadsheet would run as a formula."""
 
 Bound = int | None
 """None is no bound."""
@@ -58,7 +66,7 @@ def load(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8") as file:
             certificate = json.load(file)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise RefusedError(
             f"{path} cannot be read as a certificate (truncated or not JSON): {error}"
         ) from None
@@ -73,7 +81,7 @@ def verify(certificate: dict[str, Any]) -> int:
         return _verify(certificate)
     except RefusedError:
         raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise RefusedError(f"the certificate is malformed: {type(error).__name__} {error}") from None
 
 
@@ -88,17 +96,19 @@ def _verify(certificate: dict[str, Any]) -> int:
     content = {name: value for name, value in certificate.items() if name != "digest"}
     if digest(content) != certificate["digest"]:
         raise RefusedError("the certificate is corrupted: its digest does not fit its content")
-    name = [", ".join(map(str, key)) for key in certificate["cells"]]
-    windows = list(zip(certificate["low"], certificate["high"], strict=True))
+    name = _names(certificate["cells"])
+    windows = list(zip(_bounds(certificate["low"]), _bounds(certificate["high"]), strict=True))
     values = certificate["values"]
     if not len(values) == len(windows) == len(name):
         raise RefusedError("cells, values and windows differ in number")
     _integers(values, "a value")
+    unit = _unit(certificate)
+    if any(value % unit for value in values):
+        raise RefusedError("cells are counts, but a value is not a whole number")
     _check_table(certificate["equations"], values)
     _check_true(values, dict(enumerate(windows)), name, "the release")
     columns = _columns(certificate["equations"])
     moves = [_move(move, columns, len(name)) for move in certificate["moves"]]
-    unit = 10 ** _whole(certificate["decimals"])
     if certificate["whole"] and any(
         denominator != 1 or any(change % unit for change in changes.values())
         for denominator, changes in moves
@@ -107,7 +117,7 @@ def _verify(certificate: dict[str, Any]) -> int:
     attackers, claims = certificate["attackers"], certificate["claims"]
     if not attackers or len(claims) != len(attackers):
         raise RefusedError("the attackers, the outsider first, and their claims do not correspond")
-    outsider = _knowledge(attackers[0], range(len(name)))
+    outsider = _knowledge(attackers[0], list(range(len(name))))
     everyones = {cell: (up, down) for cell, up, down in claims[0]}
     users = _users(everyones, moves)
     proven = 0
@@ -135,13 +145,25 @@ def _verify(certificate: dict[str, Any]) -> int:
     return proven
 
 
+def _names(cells: list[list[list[str]]]) -> list[str]:
+    """Each cell by the first of its names."""
+    names = [", ".join(rows[0]) if rows else f"number {i}" for i, rows in enumerate(cells)]
+    if sum(map(len, cells)) != len({tuple(row) for rows in cells for row in rows}):
+        raise RefusedError("two cells of the certificate have the same name")
+    return names
+
+
+def _unit(certificate: dict[str, Any]) -> int:
+    """The smallest step between two values that a reader thinks possible."""
+    if not isinstance(certificate["whole"], bool) or _whole(certificate["decimals"]) > MOST_DECIMALS:
+        raise RefusedError("the certificate does not say in which steps its cells count")
+    return 10 ** certificate["decimals"] if certificate["whole"] else 1
+
+
 def _targets(attacker: dict[str, Any]) -> dict[int, tuple[int, int, int]]:
     lower, upper, sliding = attacker["levels"]
-    _integers([*attacker["targets"], *lower, *upper, *sliding], "a level")
-    return {
-        cell: (low, up, slide)
-        for cell, low, up, slide in zip(attacker["targets"], lower, upper, sliding, strict=True)
-    }
+    levels = [(_whole(low), _whole(up), _whole(s)) for low, up, s in zip(lower, upper, sliding, strict=True)]
+    return dict(zip(_distinct(attacker["targets"]), levels, strict=True))
 
 
 def _users(everyones: dict[int, tuple[int, int]], moves: list[Move]) -> dict[int, set[int]]:
@@ -208,11 +230,9 @@ def _check_true(values: list[int], known: dict[int, tuple[Bound, Bound]], name: 
             raise RefusedError(f"{who} is not true of cell ({name[cell]})")
 
 
-def _knowledge(attacker: dict[str, Any], cells: Any) -> dict[int, tuple[Bound, Bound]]:
-    return {
-        _whole(cell): (lower, upper)
-        for cell, lower, upper in zip(cells, attacker["lower"], attacker["upper"], strict=True)
-    }
+def _knowledge(attacker: dict[str, Any], cells: list[int]) -> dict[int, tuple[Bound, Bound]]:
+    bounds = zip(_bounds(attacker["lower"]), _bounds(attacker["upper"]), strict=True)
+    return dict(zip(_distinct(cells), bounds, strict=True))
 
 
 def _room(value: int, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bound]:
@@ -253,31 +273,66 @@ def _check_levels(where: str, levels: tuple[int, int, int], up: Fraction, down: 
 
 
 def check_release(certificate: dict[str, Any], path: str) -> None:
-    """Refuse unless a release.csv says of each cell exactly what the certificate assumes."""
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.reader(file))
-    if not rows or "mark" not in rows[0]:
-        raise RefusedError(f"{path} is not a release: no column 'mark'")
-    header = rows[0]
-    first, width = header.index("mark"), 10 ** _whole(certificate["decimals"])
-    told = {}
-    for line in rows[1:]:
-        record = dict(zip(header, line, strict=False))
-        told[tuple(line[:first])] = (record.get("low", ""), record.get("high", ""))
-    for i, key in enumerate(certificate["cells"]):
-        row = told.get(tuple(map(str, key)))
-        if row is None:
-            raise RefusedError(f"the release has no cell ({', '.join(map(str, key))})")
-        low = None if row[0] == "" else -((-Fraction(row[0]) * width) // 1)
-        high = None if row[1] == "" else (Fraction(row[1]) * width) // 1
-        if (low, high) != (certificate["low"][i], certificate["high"][i]):
-            raise RefusedError(f"the release says something else about cell ({', '.join(map(str, key))})")
+    """Refuse unless a release.csv says of each cell exactly what the certificate assumes, and nothing
+    more.
+    """
+    cell_of = {tuple(row): i for i, rows in enumerate(certificate["cells"]) for row in rows}
+    missing = {i for i, rows in enumerate(certificate["cells"]) if rows}
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            header, *lines = list(csv.reader(file, strict=True)) or [[]]
+    except (OSError, ValueError, csv.Error) as error:
+        raise RefusedError(f"{path} cannot be read as a release: {error}") from None
+    first = header.index("mark") if "mark" in header else -1
+    if header[first:] not in (RELEASE, [*RELEASE, "unaudited"]):
+        raise RefusedError(f"{path} is not a release: its columns must end with {', '.join(RELEASE)}")
+    width = 10 ** certificate["decimals"]
+    for number, line in enumerate(lines, start=2):
+        name = tuple(re.sub(ESCAPED, r"\1", field) for field in line[:first])
+        if len(line) != len(header) or name not in cell_of:
+            raise RefusedError(f"line {number} of the release is of no cell of the certificate")
+        cell = cell_of[name]
+        if _window(line[first : first + 4], width) != (certificate["low"][cell], certificate["high"][cell]):
+            raise RefusedError(f"the release says something else about cell ({', '.join(name)})")
+        missing.discard(cell)
+    if missing:
+        name = certificate["cells"][min(missing)][0]
+        raise RefusedError(f"the release has no cell ({', '.join(name)})")
+
+
+def _window(told: list[str], width: int) -> tuple[Bound, Bound] | None:
+    """What a row says of its cell, in units; None if it says more than its window or cannot be read."""
+    mark, low, high, value = told
+    try:
+        least, most, shown = (None if text == "" else Fraction(text) * width for text in (low, high, value))
+    except (ValueError, ZeroDivisionError):
+        return None
+    if mark == "published":
+        honest = shown is not None and least == most == shown
+    elif mark in ("rounded", "adjusted"):
+        honest = None not in (least, most)
+    else:
+        honest = shown is None and (mark == "interval" or (mark == "suppressed" and least is most is None))
+    if not honest:
+        return None
+    return None if least is None else -(-least // 1), None if most is None else most // 1
 
 
 def _whole(number: Any) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
         raise RefusedError(f"the certificate holds {number!r} where a count or position belongs")
     return number
+
+
+def _distinct(cells: list[Any]) -> list[int]:
+    if len(set(map(_whole, cells))) != len(cells):
+        raise RefusedError("an attacker's list names a cell twice")
+    return cells
+
+
+def _bounds(bounds: list[Any]) -> list[Bound]:
+    _integers([bound for bound in bounds if bound is not None], "a bound")
+    return bounds
 
 
 def _integers(numbers: list[Any], what: str) -> None:

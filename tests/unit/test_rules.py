@@ -176,7 +176,7 @@ def test_numbers_too_wide_for_64_bits_are_still_exact() -> None:
 
 
 def test_levels_are_rounded_up_to_whole_numbers_where_cells_are() -> None:
-    table = magnitudes([86, 14], decimals=1, whole=True)
+    table = magnitudes([86, 14], [20], decimals=1, whole=True)
     assert upper(Dominance(1, 85), table)[1] == 10
 
 

@@ -21,6 +21,8 @@ from tacita.errors import CertificateError, UnsafeError
 from tacita.exact import UNBOUNDED, Units
 from tacita.problem import Problem
 from tacita.release import Release
+from tacita.tables.frames import part_of
+from tacita.tables.structure import Structure
 from tacita.verify import FORMAT, VERSION, digest
 
 
@@ -46,7 +48,7 @@ def case_part(problem: Problem) -> dict[str, Any]:
     return {
         "decimals": table.decimals,
         "whole": table.whole,
-        "cells": [list(table.structure.key(i)) for i in range(len(table))],
+        "cells": _names(table.structure),
         "values": table.units.tolist(),
         "equations": [
             [rhs, cells[a:b], coefficients[a:b]]
@@ -76,6 +78,25 @@ def check_certificate(certificate: dict[str, Any], problem: Problem, release: Re
 def dump(certificate: dict[str, Any]) -> str:
     """The certificate as text."""
     return json.dumps(certificate, separators=(",", ":"))
+
+
+def _names(structure: Structure) -> list[list[list[str]]]:
+    """For each cell the rows that show it in a release file, by the fields that name it there."""
+    if structure.labels:
+        return [[[label]] for label in structure.labels]
+    names: list[list[list[str]]] = [[] for _ in range(len(structure))]
+    several = len(structure.parts) > 1
+    for k in range(max(1, len(structure.parts))):
+        part = part_of(structure, k)
+        n = part.cells.size
+        fields = [[part.name] * n] if several else []
+        for d, dimension in enumerate(structure.dimensions):
+            shown = d in part.dimensions
+            codes = part.codes[:, part.dimensions.index(d)].tolist() if shown else []
+            fields.append([dimension.codes[code] for code in codes] if shown else [""] * n)
+        for cell, *row in zip(part.cells.tolist(), *fields, strict=True):
+            names[cell].append(row)
+    return names
 
 
 def _outsider(problem: Problem) -> dict[str, Any]:

@@ -71,11 +71,12 @@ class _Search:
             return sign * float("inf")
         if answer.status is Status.STOPPED:
             return float("nan")
+        if self.question.whole and not _is_whole(answer.point):
+            # The optimum may be a whole number that only fractional tables attain.
+            return self._whole(column, sign)
         value = answer.value * self.scale
         nearest = float(np.rint(value))
-        if abs(value - nearest) <= TOLERANCE * max(1.0, abs(value)):
-            return nearest
-        return self._whole(column, sign) if self.question.whole else value
+        return nearest if abs(value - nearest) <= TOLERANCE * max(1.0, abs(value)) else value
 
     def _ask(self, column: int, sign: int) -> Answer:
         if self.question.run.over:
@@ -86,7 +87,7 @@ class _Search:
                 "no table satisfies the equations and all that is published: the release contradicts itself "
                 f"(among {self.low.size} connected cells)"
             )
-        if answer.status is Status.OPTIMAL and not self.question.whole:
+        if answer.status is Status.OPTIMAL and (not self.question.whole or _is_whole(answer.point)):
             self._look_at(answer.point * self.scale)
         return answer
 
@@ -105,6 +106,10 @@ class _Search:
         raise SolverError(
             f"no whole-number table was found where a fractional one exists ({answer.status.value})"
         )
+
+
+def _is_whole(point: Floats) -> bool:
+    return bool((np.abs(point - np.rint(point)) <= TOLERANCE * np.maximum(1.0, np.abs(point))).all())
 
 
 def _floats(units: Units) -> Floats:

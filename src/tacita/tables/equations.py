@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.exact import Cells, Mask, Units, frozen
+from tacita.exact import UNBOUNDED, Cells, Mask, Units, frozen
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -68,8 +68,19 @@ class Equations:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def residuals(self, units: Units) -> Units:
-        """``M a - b``, exactly."""
-        return np.asarray(self.matrix @ units) - self.rhs
+        """``M a - b``, exactly; what is larger than ``UNBOUNDED`` is cut off there."""
+        if self._widest * int(np.abs(units).max(initial=0)) < UNBOUNDED:
+            return np.asarray(self.matrix @ units) - self.rhs
+        # 64 bits could wrap around here, and a wrong total would pass for a right one.
+        wide = -self.rhs.astype(object)
+        np.add.at(wide, self.row_of_entry, self.coefficients.astype(object) * units[self.cells])
+        return np.asarray(np.clip(wide, -UNBOUNDED, UNBOUNDED), dtype=np.int64)
+
+    @cached_property
+    def _widest(self) -> int:
+        """The largest sum of absolute coefficients over the equations."""
+        sums = np.bincount(self.row_of_entry, np.abs(self.coefficients), len(self))
+        return int(sums.max(initial=0.0))
 
     @cached_property
     def duplicates(self) -> Mask:

@@ -72,6 +72,14 @@ class Structure:
             return (self.labels[cell],)
         return tuple(d.codes[c] for d, c in zip(self.dimensions, self.codes[cell], strict=True))
 
+    def same_cells(self, other: Structure) -> bool:
+        """True if both list the same cells under the same names in the same order."""
+        return self is other or (
+            self.labels == other.labels
+            and [(d.name, d.codes) for d in self.dimensions] == [(d.name, d.codes) for d in other.dimensions]
+            and np.array_equal(self.codes, other.codes)
+        )
+
     def find(self, *codes: str, **by_name: str) -> int:
         """The cell with these codes (in order, or by dimension name; dimensions left out mean their
         total).

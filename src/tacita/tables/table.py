@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacita import exact
 from tacita.errors import InputError, NotAdditiveError
-from tacita.exact import Cells, Floats, Mask, Units, frozen
+from tacita.exact import LARGEST, Cells, Floats, Mask, Units, frozen
 from tacita.tables.contributions import Contributions
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
@@ -83,6 +83,16 @@ class Table:
         ):
             raise InputError(
                 f"structural zeros with a value: {self.structure.names(wrong)}; unmark them or set them to 0"
+            )
+        if (wrong := np.flatnonzero(np.abs(self.units) > LARGEST)).size:
+            raise InputError(
+                f"values that do not fit into 53 bits with {self.decimals} decimals: "
+                f"{self.structure.names(wrong)}; use fewer decimals (decimals=...) or a larger unit"
+            )
+        if (wrong := np.flatnonzero(self.units % self.unit)).size:
+            raise InputError(
+                f"counts that are no whole numbers: {self.structure.names(wrong)}; "
+                "correct them, or say counts=False"
             )
         refuse_unless_additive(self.structure, self.units, self.decimals)
 
