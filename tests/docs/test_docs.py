@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -167,6 +168,14 @@ def test_what_is_shown_is_compared() -> None:
     assert same("a 0.11 s\n...\nz", "a 0.25 s\nb\nc\nz\n")
     assert not same("2 safe", "3 safe")
     assert not same("a\n...\nz", "a\nb\n")
+
+
+def test_the_picture_is_of_the_demo(tmp_path: Path) -> None:
+    """The readme shows and counts 9 sensitive cells and 15 others; draw it anew if this changes."""
+    _, out, _ = _run(["tacita", "demo", "--out", str(tmp_path / "demo"), "--json"])
+    told = json.loads(out)
+    assert (told["cells"], told["sensitive"], told["changed"]) == (118, 9, 9 + 15)
+    assert "nine sensitive cells (■), fifteen more" in " ".join(EVERYTHING.split())
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
