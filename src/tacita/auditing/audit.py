@@ -102,7 +102,7 @@ class Audit:
     @property
     def safe(self) -> bool:
         """True if every sensitive cell is safe against every attacker, and proven so."""
-        return not self.worst.any()
+        return not any(own.bits.any() for own in self.answers)
 
     def __bool__(self) -> bool:
         return self.safe
@@ -129,14 +129,14 @@ class Audit:
         if self.safe:
             return f"{cells}: {n['safe']:,} safe, all proven"
         told = [f"{n['safe']:,} safe"]
-        if n["unsafe"]:
-            told.append(
-                f"{n['unsafe']:,} UNSAFE" + (f" ({n['exact']:,} disclosed exactly)" if n["exact"] else "")
-            )
-        fractional = int(((self.worst & FRACTIONAL) != 0).sum())
+        fractional = int(((self.worst & (FRACTIONAL | UNSAFE | UNPROVEN)) == FRACTIONAL).sum())
         if fractional:
             told.append(
                 f"{fractional:,} of them only if an attacker does not know that cells are whole numbers"
+            )
+        if n["unsafe"]:
+            told.append(
+                f"{n['unsafe']:,} UNSAFE" + (f" ({n['exact']:,} disclosed exactly)" if n["exact"] else "")
             )
         unproven = int((((self.worst & UNPROVEN) != 0) & ((self.worst & UNSAFE) == 0)).sum())
         if unproven:
@@ -192,7 +192,7 @@ def audit(problem: Problem, release: Release, run: Run | None = None) -> Audit:
     for result in run.map(audit_piece, tasks):
         results.append(result)
         run.tell("audit", len(results), len(tasks))
-    answers, moves = questions.answers(results)
+    answers, moves = questions.answers(tasks, results)
     programs = sum(result.programs for result in results)
     return Audit(problem, release, answers, moves, programs, run.seconds)
 
@@ -223,6 +223,11 @@ def windows_in_units_of(problem: Problem, release: Release) -> tuple[Units, Unit
     if len(release) != len(table):
         raise ReleaseError(
             f"the release has {len(release):,} cells, the table {len(table):,}: they do not belong together"
+        )
+    if not release.structure.same_cells(table.structure):
+        raise ReleaseError(
+            "the release lists other cells than the table, or in another order: they do not belong together; "
+            "make the release from this table, or read its file with this table"
         )
     if release.decimals <= table.decimals:
         finer = release.with_decimals(table.decimals)

@@ -7,9 +7,10 @@ often proves dozens of cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
@@ -17,28 +18,48 @@ from tacita.auditing.pool import Pool
 from tacita.auditing.region import Piece, by_columns
 from tacita.auditing.short_moves import ShortMoves
 from tacita.auditing.witness import recover, snap
-from tacita.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.run import Run
 from tacita.solvers.highs import Answer, Session, Status
 
 BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
 """What is wrong with a target, as bits; 0 is safe and proven."""
 
+MANY_INSIDERS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Columns that someone attacks, with their levels in steps."""
+
+    columns: Cells
+    upper: Units
+    lower: Units
+    sliding: Units
+
+    def take(self, at: Cells) -> Targets:
+        """Some of them."""
+        return Targets(self.columns[at], self.upper[at], self.lower[at], self.sliding[at])
+
+    def __add__(self, other: Targets) -> Targets:
+        mine, his = ((t.columns, t.upper, t.lower, t.sliding) for t in (self, other))
+        return Targets(*(np.concatenate(pair) for pair in zip(mine, his, strict=True)))
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One attacker in one piece: his tighter bounds there (local columns) and his targets with their
-    levels.
+    """One attacker in one piece: the columns he knows better, how far he lets them move, and his targets.
+
+    With ``others`` he also attacks the outsider's targets with the outsider's levels, all but ``spared``.
     """
 
     requirement: int
     tight: Cells
     low: Units
     high: Units
-    targets: Cells
-    upper: Units
-    lower: Units
-    sliding: Units
+    targets: Targets
+    others: bool
+    spared: Cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +79,7 @@ class Result:
     """Per job and target: bits, the distances shown possible, and the moves that show them (-1: none)."""
 
     cells: Cells
+    targets: list[Cells] = field(default_factory=list)
     bits: list[Units] = field(default_factory=list)
     above: list[Floats] = field(default_factory=list)
     below: list[Floats] = field(default_factory=list)
@@ -95,19 +117,18 @@ class _Examiner:
         self.task = task
         self.low, self.high = task.low.copy(), task.high.copy()
         self.scale = _scale(task)
-        insiders = [columns for job in task.jobs if job.tight.size for columns in (job.tight, job.targets)]
-        watched = np.unique(np.concatenate(insiders)) if insiders else np.zeros(0, dtype=np.int64)
-        self.pool = Pool(task.piece.cells.size, watched, task.whole)
+        self.pool = Pool(task.piece.cells.size, _watched(task), task.whole)
         self.result = Result(task.piece.cells, moves=self.pool.moves)
         self._session: Session | None = None
         self._columns = by_columns(task.piece)
-        # Once a vertex was too crooked for floats to name, this piece is asked for short moves first.
-        self._rough = False
+        # Once a vertex was too crooked for floats to name, this piece is asked for short moves first. So is a
+        # piece with many insiders: a vertex moves cells all over it, and each of them would see through it.
+        self._rough = len(task.jobs) > MANY_INSIDERS
 
     def examine(self) -> Result:
         for job in self.task.jobs:
             self._enter(job)
-            self._answer(job)
+            self._answer(job.targets + self._left_over(job) if job.others else job.targets)
             self._leave(job)
         return self.result
 
@@ -117,11 +138,26 @@ class _Examiner:
         if job.tight.size:
             self.low[job.tight], self.high[job.tight] = job.low, job.high
             self._bounds_changed(job.tight)
-            self.pool.enter(job.tight, job.low, job.high, job.targets)
+            self.pool.enter(job.tight, job.low, job.high)
 
     def _leave(self, job: Job) -> None:
-        self.low[job.tight], self.high[job.tight] = self.task.low[job.tight], self.task.high[job.tight]
-        self._bounds_changed(job.tight)
+        if job.tight.size:
+            self.low[job.tight], self.high[job.tight] = self.task.low[job.tight], self.task.high[job.tight]
+            self._bounds_changed(job.tight)
+            self.pool.leave()
+
+    def _left_over(self, job: Job) -> Targets:
+        """The outsider's targets that an insider attacks too and whose proof he can see through.
+
+        Where the outsider already succeeds an insider does too, and is not asked.
+        """
+        everyone, result = self.task.jobs[0].targets, self.result
+        proofs = zip(result.up_move[0].tolist(), result.down_move[0].tolist(), strict=True)
+        open_again = [not (self.pool.serves(up) and self.pool.serves(down)) for up, down in proofs]
+        again = (
+            np.array(open_again, dtype=bool) & (result.bits[0] == 0) & ~np.isin(everyone.columns, job.spared)
+        )
+        return everyone.take(np.flatnonzero(again))
 
     def _bounds_changed(self, columns: Cells) -> None:
         if self._session is not None and columns.size:
@@ -129,21 +165,24 @@ class _Examiner:
                 columns, self._floats(self.low[columns]), self._floats(self.high[columns])
             )
 
-    def _answer(self, job: Job) -> None:
-        n = job.targets.size
+    def _answer(self, targets: Targets) -> None:
+        n = targets.columns.size
         bits, above, below = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
         up_move, down_move = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-        for t, p in enumerate(job.targets.tolist()):
-            upper, lower, sliding = int(job.upper[t]), int(job.lower[t]), int(job.sliding[t])
+        for t, p in enumerate(targets.columns.tolist()):
+            upper, lower, sliding = int(targets.upper[t]), int(targets.lower[t]), int(targets.sliding[t])
             far = max(upper, lower, sliding, 1)
             up, down = self._reach(p, 1, upper, far), self._reach(p, -1, lower, far)
             if up.proven + down.proven < sliding:
                 up = self._reach(p, 1, max(upper, sliding - int(down.proven)), far, up)
             if up.proven + down.proven < sliding:
                 down = self._reach(p, -1, max(lower, sliding - int(up.proven)), far, down)
+            if up.proven + down.proven < sliding <= up.believed + down.believed:
+                up, down = self._both_ends(p, sliding, up, down)
             bits[t] = _judge(up, down, upper, lower, sliding, self.task.whole)
             above[t], below[t] = up.believed, down.believed
             up_move[t], down_move[t] = up.move, down.move
+        self.result.targets.append(targets.columns)
         self.result.bits.append(bits)
         self.result.above.append(above)
         self.result.below.append(below)
@@ -198,7 +237,7 @@ class _Examiner:
             return False
         matrix = self.task.piece.matrix
         exact = snap(matrix, self.low, self.high, point) or recover(
-            matrix, self.low, self.high, point, p, sign * level
+            matrix, self.low, self.high, point, {p: sign * level}
         )
         if exact is not None:
             self.pool.add(*exact)
@@ -208,6 +247,39 @@ class _Examiner:
         if whole is not None:
             self.pool.add(whole, 1)
         return status is Status.INFEASIBLE
+
+    def _both_ends(self, p: int, sliding: int, up: Reach, down: Reach) -> tuple[Reach, Reach]:
+        """Up and down as far as it takes, where only the two together are wide enough."""
+        up = self._further(p, 1, int(min(up.believed, sliding)), up)
+        down = self._further(p, -1, ceil(sliding - up.proven), down)
+        if up.proven + down.proven < sliding:
+            up, down = self._far_end(p, 1, up), self._far_end(p, -1, down)
+        return up, down
+
+    def _further(self, p: int, sign: int, level: int, before: Reach) -> Reach:
+        """By a short move of ``level``, if the solver believes that there is one."""
+        if not before.proven < level <= before.believed:
+            return before
+        fractional = self._short_move(p, sign, level)
+        best = self._from_pool(p, sign)
+        return replace(before, proven=best.proven, move=best.move, fractional=fractional)
+
+    def _far_end(self, p: int, sign: int, before: Reach) -> Reach:
+        """The optimum itself: by integer programming for counts, else the vertex by elimination."""
+        fractional = False
+        if self.task.whole:
+            status, whole = self._whole_program(self.low, self.high, p, sign)
+            fractional = status is Status.OPTIMAL
+            exact = None if whole is None else (whole, 1)
+        else:
+            answer = self._ask(p, sign)
+            if answer.status is not Status.OPTIMAL:
+                return before
+            exact = recover(self.task.piece.matrix, self.low, self.high, answer.point * self.scale)
+        if exact is not None:
+            self.pool.add(*exact)
+        best = self._from_pool(p, sign)
+        return replace(before, proven=best.proven, move=best.move, fractional=fractional)
 
     def _from_pool(self, p: int, sign: int) -> Reach:
         return Reach(*self.pool.best(p, sign))
@@ -221,10 +293,14 @@ class _Examiner:
             low[p] = level
         else:
             high[p] = -level
+        return self._whole_program(low, high, p, -sign)
+
+    def _whole_program(self, low: Units, high: Units, p: int, sign: int) -> tuple[Status, Units | None]:
+        """The whole-number move within ``low`` and ``high`` that carries ``p`` furthest."""
         rhs = np.zeros(self.task.piece.matrix.shape[0])
         program = Session(self._columns, self._floats(low), self._floats(high), rhs, whole=True)
         self.result.programs += 1
-        answer = program.extreme(p, -sign, self._left())
+        answer = program.extreme(p, sign, self._left())
         if answer.status is not Status.OPTIMAL:
             return answer.status, None
         exact = snap(self.task.piece.matrix, self.low, self.high, answer.point)
@@ -267,6 +343,16 @@ class _Examiner:
 
     def _left(self) -> float:
         return self.task.run.remaining
+
+
+def _watched(task: Task) -> Mask:
+    """Columns that insiders know better or attack."""
+    watched = np.zeros(task.piece.cells.size, dtype=bool)
+    for job in task.jobs[1:]:
+        watched[job.tight] = watched[job.targets.columns] = True
+        if job.others:
+            watched[task.jobs[0].targets.columns] = True
+    return watched
 
 
 def _judge(up: Reach, down: Reach, upper: int, lower: int, sliding: int, whole: bool) -> int:

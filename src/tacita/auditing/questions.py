@@ -1,7 +1,8 @@
 """Which attacker problems have to be solved, piece by piece, and what their results say together.
 
 The outsider is asked about every sensitive cell. An insider is asked only where his answer can differ from
-the outsider's: in pieces where he knows some hidden cell better, and at targets with levels of his own.
+the outsider's: at targets with levels of his own, and at the outsider's targets whose proof he can see
+through because it moves a cell that he knows better.
 """
 
 from __future__ import annotations
@@ -13,12 +14,24 @@ from itertools import pairwise
 import numpy as np
 
 from tacita.attackers import Insider
-from tacita.auditing.piece import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, Job, Result, Task
+from tacita.auditing.piece import (
+    BELOW_LOWER,
+    BELOW_SLIDING,
+    BELOW_UPPER,
+    EXACT,
+    Job,
+    Result,
+    Targets,
+    Task,
+)
 from tacita.auditing.region import Piece
 from tacita.auditing.witness import Move
-from tacita.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.problem import Problem, Requirement
 from tacita.run import Run
+
+NONE = np.zeros(0, dtype=np.int64)
+NO_TARGETS = Targets(NONE, NONE, NONE, NONE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +59,55 @@ class Questions:
         for g, piece in enumerate(found):
             self.piece_of[piece.cells] = g
             self.column_of[piece.cells] = np.arange(piece.cells.size)
-        self.in_piece = _grouped(problem.sensitive, self.piece_of[problem.sensitive], len(found))
-        self.needs: list[Requirement] = []
-        self.jobs: list[list[tuple[Job, Cells]]] = [[] for _ in found]
-        self._lay_out(problem.against_everyone(), *(np.zeros(0, dtype=np.int64),) * 3)
+        everyone = problem.against_everyone()
+        self.needs = [everyone]
+        targets = self._by_piece(everyone)
+        self.outsiders = [
+            Job(0, NONE, NONE, NONE, targets.get(g, NO_TARGETS), False, NONE) for g in range(len(found))
+        ]
+        self.insiders: list[list[Job]] = [[] for _ in found]
         for insider in problem.insiders:
-            tight, tight_low, tight_high = self._tighter(insider)
-            touched = np.unique(self.piece_of[tight])
-            among = np.concatenate([np.zeros(0, np.int64), *(self.in_piece[g] for g in touched)])
-            need = self._differing(problem.against(insider, among), touched)
-            if need.cells.size:
-                self._lay_out(need, tight, tight_low, tight_high)
+            self._lay_out(insider)
+
+    def _lay_out(self, insider: Insider) -> None:
+        """His own targets wherever they are, and the outsider's in the pieces where he knows a cell
+        better.
+        """
+        need = self.problem.against(insider, NONE)
+        targets = self._by_piece(need)
+        tight, tight_low, tight_high = self._tighter(insider)
+        others = insider.targets is None or insider.also_others
+        where = self.piece_of[tight]
+        spared = np.concatenate([insider.own_targets()[0], insider.cells[insider.knows_exactly()]])
+        self.needs.append(need)
+        for g in sorted({*targets, *(where.tolist() if others else ())}):
+            own = where == g
+            job = Job(
+                len(self.needs) - 1,
+                self.column_of[tight[own]],
+                tight_low[own],
+                tight_high[own],
+                targets.get(g, NO_TARGETS),
+                others,
+                self.column_of[spared[self.piece_of[spared] == g]],
+            )
+            self.insiders[g].append(job)
+
+    def _by_piece(self, need: Requirement) -> dict[int, Targets]:
+        """Targets with their levels in steps; those outside every piece cannot move and are left out."""
+        unit = self.problem.table.unit
+        where = self.piece_of[need.cells]
+        order = np.argsort(where, kind="stable")
+        groups, first = np.unique(where[order], return_index=True)
+        bounds = pairwise([*first.tolist(), order.size])
+        return {
+            g: Targets(
+                self.column_of[need.cells[at]],
+                *(-(-level[at] // unit) for level in (need.upper, need.lower, need.sliding)),
+            )
+            for g, at in ((g, order[a:b]) for g, (a, b) in zip(groups.tolist(), bounds, strict=True))
+            if g >= 0
+        }
 
     def _tighter(self, insider: Insider) -> tuple[Cells, Units, Units]:
         """Hidden cells that an insider knows better than the outsider, with the moves he allows."""
@@ -67,82 +118,39 @@ class Questions:
         better = (self.piece_of[cells] >= 0) & ((own_low > self.low[cells]) | (own_high < self.high[cells]))
         return cells[better], own_low[better], own_high[better]
 
-    def _differing(self, need: Requirement, touched: Cells) -> Requirement:
-        """The targets whose answer does not follow from the outsider's: another region, or another level."""
-        levels, at = self.problem.levels, need.cells
-        other = (
-            (need.upper != levels.upper[at])
-            | (need.lower != levels.lower[at])
-            | (need.sliding != levels.sliding[at])
-        )
-        ask = np.flatnonzero(other | np.isin(self.piece_of[at], touched))
-        return Requirement(
-            need.attacker, need.insider, at[ask], need.lower[ask], need.upper[ask], need.sliding[ask]
-        )
-
-    def _lay_out(self, need: Requirement, tight: Cells, tight_low: Units, tight_high: Units) -> None:
-        number, unit = len(self.needs), self.problem.table.unit
-        self.needs.append(need)
-        where = self.piece_of[need.cells]
-        order = np.argsort(where, kind="stable")
-        groups, first = np.unique(where[order], return_index=True)
-        for g, at in zip(groups.tolist(), np.split(order, first[1:]), strict=True):
-            if g < 0:
-                continue
-            own = self.piece_of[tight] == g
-            job = Job(
-                number,
-                self.column_of[tight[own]],
-                tight_low[own],
-                tight_high[own],
-                self.column_of[need.cells[at]],
-                _round_up(need.upper[at], unit),
-                _round_up(need.lower[at], unit),
-                _round_up(need.sliding[at], unit),
-            )
-            self.jobs[g].append((job, at))
-
     def tasks(self, run: Run) -> list[Task]:
         """One task per piece in which anything is asked."""
+        whole = self.problem.table.whole
         return [
-            Task(
-                piece,
-                self.low[piece.cells],
-                self.high[piece.cells],
-                tuple(job for job, _ in jobs),
-                self.problem.table.whole,
-                run,
-            )
-            for piece, jobs in zip(self.pieces, self.jobs, strict=True)
-            if jobs
+            Task(piece, self.low[piece.cells], self.high[piece.cells], (everyone, *insiders), whole, run)
+            for piece, everyone, insiders in zip(self.pieces, self.outsiders, self.insiders, strict=True)
+            if everyone.targets.columns.size or insiders
         ]
 
-    def answers(self, results: Sequence[Result]) -> tuple[tuple[Answers, ...], tuple[Move, ...]]:
+    def answers(
+        self, tasks: Sequence[Task], results: Sequence[Result]
+    ) -> tuple[tuple[Answers, ...], tuple[Move, ...]]:
         """All results put together; targets outside every piece cannot move and are disclosed."""
         unit = self.problem.table.unit
-        gathered = [
-            Answers(
-                need.attacker,
-                need.insider,
-                need.cells,
-                _disclosed(need),
-                np.zeros(need.cells.size),
-                np.zeros(need.cells.size),
-                np.full(need.cells.size, -1, dtype=np.int64),
-                np.full(need.cells.size, -1, dtype=np.int64),
-            )
-            for need in self.needs
-        ]
+        gathered = [[_disclosed(need, self.piece_of[need.cells] < 0)] for need in self.needs]
         moves: list[Move] = []
-        for jobs, result in zip((jobs for jobs in self.jobs if jobs), results, strict=True):
-            for j, (job, at) in enumerate(jobs):
-                own = gathered[job.requirement]
-                own.bits[at] = result.bits[j]
-                own.above[at], own.below[at] = unit * result.above[j], unit * result.below[j]
-                own.up_moves[at] = np.where(result.up_move[j] >= 0, result.up_move[j] + len(moves), -1)
-                own.down_moves[at] = np.where(result.down_move[j] >= 0, result.down_move[j] + len(moves), -1)
+        for task, result in zip(tasks, results, strict=True):
+            for j, job in enumerate(task.jobs):
+                need = self.needs[job.requirement]
+                answered = Answers(
+                    need.attacker,
+                    need.insider,
+                    result.cells[result.targets[j]],
+                    result.bits[j],
+                    unit * result.above[j],
+                    unit * result.below[j],
+                    np.where(result.up_move[j] >= 0, result.up_move[j] + len(moves), -1),
+                    np.where(result.down_move[j] >= 0, result.down_move[j] + len(moves), -1),
+                )
+                gathered[job.requirement].append(answered)
             moves.extend(Move(result.cells[at], numerators, d) for at, numerators, d in result.moves)
-        return tuple(gathered), tuple(moves)
+        joined = [_joined(parts) for parts in gathered]
+        return tuple(a for k, a in enumerate(joined) if k == 0 or a.cells.size), tuple(moves)
 
 
 def steps(bound: Units, truth: Units, unit: int, up: bool) -> Units:
@@ -154,18 +162,19 @@ def steps(bound: Units, truth: Units, unit: int, up: bool) -> Units:
     return np.where(infinite, bound, distance // unit if up else -(-distance // unit))
 
 
-def _round_up(level: Units, unit: int) -> Units:
-    return -(-level // unit)
+def _disclosed(need: Requirement, stuck: Mask) -> Answers:
+    """The verdict on targets that cannot move at all."""
+    upper, lower, sliding = need.upper[stuck], need.lower[stuck], need.sliding[stuck]
+    missed = np.where(upper > 0, BELOW_UPPER, 0) | np.where(lower > 0, BELOW_LOWER, 0)
+    missed |= np.where(sliding > 0, BELOW_SLIDING, 0)
+    bits = np.where(missed > 0, missed | EXACT, 0)
+    nothing, none = np.zeros(bits.size), np.full(bits.size, -1, dtype=np.int64)
+    return Answers(need.attacker, need.insider, need.cells[stuck], bits, nothing, nothing, none, none)
 
 
-def _grouped(cells: Cells, group: Cells, groups: int) -> list[Cells]:
-    order = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[order], np.arange(groups + 1))
-    return [cells[order[a:b]] for a, b in pairwise(starts.tolist())]
-
-
-def _disclosed(need: Requirement) -> Units:
-    """The verdict on targets that cannot move at all: what it stays until an answer replaces it."""
-    bits = np.where(need.upper > 0, BELOW_UPPER, 0) | np.where(need.lower > 0, BELOW_LOWER, 0)
-    bits |= np.where(need.sliding > 0, BELOW_SLIDING, 0)
-    return np.where(bits > 0, bits | EXACT, 0)
+def _joined(parts: Sequence[Answers]) -> Answers:
+    """Answers of one attacker, in the order of the cells."""
+    order = np.argsort(np.concatenate([part.cells for part in parts]), kind="stable")
+    columns = ("cells", "bits", "above", "below", "up_moves", "down_moves")
+    together = (np.concatenate([getattr(part, name) for part in parts])[order] for name in columns)
+    return Answers(parts[0].attacker, parts[0].insider, *together)

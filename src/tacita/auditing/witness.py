@@ -8,6 +8,7 @@ will do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -67,16 +68,18 @@ def is_move(matrix: csr_array, low: Units, high: Units, numerators: Units, denom
 
 
 def recover(
-    matrix: csr_array, low: Units, high: Units, point: Floats, target: int, amount: int
+    matrix: csr_array, low: Units, high: Units, point: Floats, given: Mapping[int, int] | None = None
 ) -> tuple[Units, int] | None:
     """The exact move near a float vertex, by elimination with fractions.
 
-    The target takes its amount, cells at zero or at a bound stay there, and the equations determine the
-    others. The way out when denominators are too large to guess; bounded in size because fractions are slow.
+    Cells in ``given`` take their amount, those at zero or at a bound stay there, and the equations determine
+    the others. The way out when denominators are too large to guess; bounded in size because fractions are
+    slow.
     """
     fixed = np.where(np.abs(point) < 0.5, 0, np.where(point < 0, low, high))
     near = np.abs(point - fixed) <= 1e-6 + 1e-9 * np.abs(point)
-    near[target], fixed[target] = True, amount
+    for cell, amount in (given or {}).items():
+        near[cell], fixed[cell] = True, amount
     unknown = np.flatnonzero(~near)
     if unknown.size > LARGEST_ELIMINATION:
         return None
