@@ -191,11 +191,11 @@ class Problem:
             if (wrong := np.flatnonzero(level > room)).size:
                 p = int(wrong[0])
                 more = f" ({wrong.size - 1} more cells likewise)" if wrong.size > 1 else ""
-                wanted, left = (exact.text(int(x[p]), table.decimals) for x in (level, room))
+                wanted = exact.text(int(level[p]), table.decimals)
                 raise LevelsError(
                     f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against "
-                    f"{need.attacker}, whose own bounds leave only {left}{more}. Lower the level (it can be "
-                    "capped at what the bounds allow), or widen the attacker's bounds."
+                    f"{need.attacker}, whose own bounds lie closer to the value{more}. Lower the level (it can "
+                    "be capped at what the bounds allow), or widen the attacker's bounds."
                 )
 
 

@@ -55,7 +55,7 @@ def test_example_1(margins_exact: bool) -> None:
     assert deduced.of(problem.table.find("4")) == (1.5, 5)
     assert deduced.of(problem.table.find("9")) == (5, 15)
     assert set(verdicts(problem, release).values()) == {"safe"}
-    with pytest.raises(LevelsError, match=r"row=4.*sliding protection level of 5 cannot be met.*4\.5"):
+    with pytest.raises(LevelsError, match=r"row=4.*sliding protection level of 5 cannot be met"):
         audited(ONE, ONE_RELEASED, 5, {4: (2, 1, 5)}, margins_exact)
 
 

@@ -58,7 +58,7 @@ NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
             "r,value,status,lpl,upl\na,5,u,6,1\nb,9,s,0,0\n",
             {},
             LevelsError,
-            r"\(r=a\): the lower protection level of 6 cannot be met .*leave only 5.*Lower the level",
+            r"\(r=a\): the lower protection level of 6 cannot be met .*closer to the value.*Lower the level",
         ),
         (
             "r,value,status,upl\na,5,u,-1\nb,5,s,0\n",
