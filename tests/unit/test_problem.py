@@ -74,7 +74,7 @@ def test_false_knowledge_is_refused() -> None:
 def test_a_sensitive_cell_without_any_level_is_refused() -> None:
     """An audit would have nothing to check, and call the published value safe."""
     zeros = np.zeros(N, dtype=np.int64)
-    with pytest.raises(LevelsError, match="row=1, column=1.*level above zero"):
+    with pytest.raises(LevelsError, match=r"row=1, column=1.*level above zero"):
         Problem(TABLE, Levels(one().sensitive.copy(), zeros, zeros.copy(), zeros.copy()))
 
 
