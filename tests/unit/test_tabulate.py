@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,27 @@ def test_columns_may_have_any_name(respondent: str) -> None:
         assert value_of(table, "N", "b") == 2 * columns[value][1]
         assert table.contributions is not None
         assert table.contributions.values[table.find("N", "b"), 0] == columns[value][1]
+
+
+def test_the_empty_cells_of_a_sparse_cube_are_never_made() -> None:
+    """Five dimensions of 1,000 codes in three levels span 10**15 cells; twenty records fill a few thousand."""
+    tree = Hierarchy.from_levels([f"{k:03}" for k in range(1000)], [1, 1, 1])
+    random = np.random.default_rng(5)
+    records = [tuple(f"{k:03}" for k in random.integers(0, 1000, 5)) for _ in range(20)]
+    dimensions = [f"d{i}" for i in range(5)]
+    columns: dict[str, list[Any]] = {d: [r[i] for r in records] for i, d in enumerate(dimensions)}
+    columns |= {"value": [1] * 20, "firm": list(range(10)) * 2}
+    table = tabulate(columns, dict.fromkeys(dimensions, tree), "value", "firm")
+
+    def chain(code: str) -> list[str]:
+        return [code, code[:2], code[:1], "Total"]
+
+    filled = {cell for record in records for cell in product(*map(chain, record))}
+    assert len(table) == len(filled) < 20 * 4**5
+    top = table.find(*["Total"] * 5)
+    assert table.units[top] == 20
+    assert table.count is not None
+    assert table.count[top] == 10
 
 
 def test_input_is_not_changed() -> None:
