@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +160,64 @@ def test_insiders_are_not_dropped_in_silence(path: Path) -> None:
     assert not path.exists()
     write_jj(problem, path, outsider_only=True)
     assert read_jj(path).table.units.tolist() == table.units.tolist()
+
+
+def counted(count: list[int] | None, holdings: list[int] | None) -> Problem:
+    columns = [None if c is None else np.array(c, dtype=np.int64) for c in (count, holdings)]
+    table = replace(Table.from_array([5, 7]), count=columns[0], holding_count=columns[1])
+    return Problem(table, Levels.none(3))
+
+
+@pytest.mark.parametrize(
+    ("count", "holdings", "lines"),
+    [
+        ([5, 2, 3], [4, 2, 2], "5 4\n2 2\n3 2\n"),
+        ([5, 2, 3], None, "5 0\n2 0\n3 0\n"),
+        (None, [4, 2, 2], "0 4\n0 2\n0 2\n"),
+    ],
+)
+def test_counts_lie_beside_the_file(
+    path: Path, count: list[int] | None, holdings: list[int] | None, lines: str
+) -> None:
+    problem = counted(count, holdings)
+    write_jj(problem, path)
+    assert path.with_suffix(".frq").read_text() == lines
+    table = read_jj(path).table
+    for found, expected in ((table.count, count), (table.holding_count, holdings)):
+        assert (None if found is None else found.tolist()) == expected
+
+
+def test_without_counts_there_is_no_sidecar_and_none_of_another_table_stays(path: Path) -> None:
+    write_jj(counted([5, 2, 3], None), path)
+    write_jj(counted(None, None), path)
+    assert list(path.parent.iterdir()) == [path]
+    assert read_jj(path).table.count is None
+
+
+def test_a_file_that_cannot_be_written_leaves_both_as_they_were(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_jj(counted([5, 2, 3], None), path)
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
+    monkeypatch.setattr("tacita.io.jj.number_texts", lambda units, decimals: ["é"] * len(units))
+    for count in ([9, 4, 5], None):
+        with pytest.raises(UnicodeEncodeError):
+            write_jj(counted(count, None), path)
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("4 0\n2 0\n", r"case\.frq: 2 lines for the 4 cells of case\.jj.*remove the file"),
+        ("4 0\n2 0\n1 0\n1\n", r"case\.frq, line 4: 1 fields where 2 should stand: freq holdingfreq"),
+        ("4 0\n2.5 0\n1 0\n1 0\n", r"case\.frq, line 2: freq is '2\.5'.*whole number"),
+        ("4 0\n2 0\n1 -1\n1 0\n", r"case\.frq, line 3: holdingfreq is '-1'.*zero or more"),
+        ("4 0\n2 0\n1 0\n99999999999999999999 0\n", r"case\.frq, line 4: freq is '9+'"),
+        ("", r"case\.frq: 0 lines for the 4 cells"),
+    ],
+)
+def test_faults_of_the_sidecar_are_told_by_line(path: Path, lines: str, message: str) -> None:
+    path.with_suffix(".frq").write_text(lines)
+    with pytest.raises(FormatError, match=message):
+        read(path, GOOD)

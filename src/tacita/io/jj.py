@@ -7,7 +7,8 @@
     rhs k : index (coefficient) index (coefficient) ...    nEquations times
 
 ``lb`` and ``ub`` are absolute bounds that everyone knows, the levels are distances from the value. An
-equation says ``sum coefficient * value = rhs``.
+equation says ``sum coefficient * value = rhs``. Counts of respondents and holdings lie beside it, in
+``name.frq``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tacita import exact
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Units
 from tacita.io.atomic import replacing
+from tacita.io.jj_frequencies import frequencies_beside, read_frequencies
 from tacita.io.jj_parse import JJFile, parse_jj
 from tacita.io.marks import NO_BOUND, Marks, problem_from_marks
 from tacita.io.numbers import number_texts
@@ -33,7 +35,7 @@ from tacita.tables.table import Table
 def read_jj(
     path: str | os.PathLike[str], *, decimals: int | None = None, counts: bool | None = None
 ) -> Problem:
-    """The problem that a JJ file states.
+    """The problem that a JJ file states, with the counts that lie beside it.
 
     Parameters
     ----------
@@ -43,6 +45,7 @@ def read_jj(
         Whether everyone knows that cells are whole numbers. Default: if all numbers of the file are.
     """
     file = parse_jj(path)
+    count, holding_count = read_frequencies(path, file.index.size)
     marks = Marks(file.status, file.cost, file.lower, file.upper, file.lpl, file.upl, file.spl)
     try:
         needed = decimals
@@ -50,14 +53,16 @@ def read_jj(
             needed = max(exact.decimals_needed(file.value), exact.decimals_needed(file.rhs), marks.decimals())
         whole = needed == 0 if counts is None else counts
         units = exact.to_units(file.value, needed)
-        table = Table(_structure(file, needed), units, needed, whole=whole)
+        table = Table(
+            _structure(file, needed), units, needed, whole=whole, count=count, holding_count=holding_count
+        )
         return problem_from_marks(table, marks, finer=False)
     except InputError as error:
         raise type(error)(f"{path}: {error}") from None
 
 
 def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: bool = False) -> Path:
-    """Write a problem as a JJ file: it holds true values, so it stays in the house.
+    """Write a problem as a JJ file, its counts beside it: true values, which stay in the house.
 
     The format knows one attacker. A problem with insiders is refused unless ``outsider_only`` says that they
     may be left out. "No bound" is written as 1e15, which :func:`read_jj` understands.
@@ -85,7 +90,11 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
         number_texts(levels.upper, d),
         number_texts(levels.sliding, d),
     )
-    with replacing(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as out:
+    with (
+        replacing(path) as temporary,
+        frequencies_beside(table, path),
+        temporary.open("w", encoding="ascii", newline="\n") as out,
+    ):
         out.write(f"0\n{n}\n")
         out.writelines(" ".join(row) + "\n" for row in zip(*columns, strict=True))
         out.write(f"{len(table.equations)}\n")
