@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
 import pytest
 
+from tacita.cli import main
 from tacita.errors import FormatError, HierarchyError, InputError, LevelsError, NotAdditiveError, TacitaError
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_case
 from tacita.tables.table import Table
+from tacita.tabulation.tabulate import tabulate
 
 MILLION = 1_000_000
 NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
@@ -124,3 +127,96 @@ def test_one_bad_line_in_a_big_jj_file_is_found_fast(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"line 150001: 10 fields where 9 should stand"):
         read_case(path)
     assert time.perf_counter() - started < 10
+
+
+RECORDS = {
+    "text": ("n1,f,many", r"line 700001: 'many' in column 'value' is not a number"),
+    "short": ("n1,f", r"line 700001: 2 fields where the header has 3"),
+    "quote": ('n1,"f,5', r"line 700001: a quote is opened and not closed"),
+    "no value": ("n1,f,", r"no value in 1 of 999,999 records .*first in record 700,000"),
+    "no respondent": ("n1,,5", r"'firm' is empty in 1 records, first in record 700,000"),
+    "no code": (",f,5", r"missing code in 1 records .*first in record 700,000"),
+    "unknown code": ("n22,f,5", r"'n22' \(1 records\) .*first in record 700,000.*Did you mean 'n2'"),
+}
+
+
+@pytest.fixture(scope="module")
+def records() -> list[str]:
+    codes = ("n1", "n2", "s1")
+    rows = (f"{codes[k % 3]},f{k % 5000},{k % 97}" for k in range(1, MILLION))
+    return ["region,firm,value", *rows]
+
+
+@pytest.mark.parametrize("fault", RECORDS)
+def test_one_bad_record_in_a_million_is_found_fast(tmp_path: Path, records: list[str], fault: str) -> None:
+    bad, message = RECORDS[fault]
+    path = tmp_path / "records.csv"
+    path.write_text("\n".join([*records[:700_000], bad, *records[700_001:]]))
+    started = time.perf_counter()
+    with pytest.raises(InputError, match=message):
+        tabulate(path, {"region": NORTH_SOUTH}, "value", "firm")
+    assert time.perf_counter() - started < 10
+
+
+# The same faults through the command line: table files for protect, records for tabulate.
+TABLES = {
+    "ragged": ("r,value\na,1\nb\n", "line 3: 1 fields"),
+    "text": ("r,value\na,1\nb,two\n", "line 3, column 'value'"),
+    "decimal comma": ("r;value\na;1,5\nb;2\n", "decimal comma"),
+    "nan": ("r,value\na,NaN\nb,2\n", "no value for (r=a)"),
+    "repeated": ("r,value\na,1\nb,2\na,3\n", "(r=a) is given more than once, in rows 1, 3"),
+    "wrong total": ("r,value\na,1\nb,0\nTotal,3\n", "--repair"),
+    "unknown code": ("r,value\nn1,1\nn22,3\n", "line 3: code 'n22'"),
+    "empty": ("", "is empty"),
+    "impossible level": (
+        "r,value,status,lpl,upl\na,5,u,6,1\nb,9,s,0,0\n",
+        "(r=a): the lower protection level",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", TABLES)
+def test_a_faulty_table_is_refused_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str
+) -> None:
+    text, message = TABLES[fault]
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    options = ["--hierarchy", f"r={hierarchy_file(tmp_path)}"] if fault == "unknown code" else []
+    before = set(tmp_path.rglob("*"))
+    assert main(["protect", str(path), *options, "--out", str(tmp_path / "out"), "--json"]) == 1
+    assert message in json.loads(capsys.readouterr().out)["error"]
+    assert set(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("r,value\nn1,1\nn2\n", "line 3: 1 fields where the header has 2"),
+        ("r,value\nn1,1\nn2,two\n", "line 3: 'two' in column 'value' is not a number"),
+        ("r;value\nn1;1,5\n", "(--decimal ,)"),
+        ("r,value\nn1,1\nn2,nan\n", "first in record 2"),
+        ("r,value\nn1,1\nn22,2\n", "Did you mean 'n2'?"),
+        ("", "the file is empty"),
+        ("r,value\n", "holds no records"),
+    ],
+)
+def test_faulty_records_are_refused_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    path = tmp_path / "records.csv"
+    path.write_text(text)
+    by = f"r={hierarchy_file(tmp_path)}"
+    before = set(tmp_path.rglob("*"))
+    out = str(tmp_path / "table.csv")
+    assert main(["tabulate", str(path), "--by", by, "--value", "value", "--out", out, "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)["error"]
+    assert str(path) in told
+    assert message in told
+    assert set(tmp_path.rglob("*")) == before
+
+
+def hierarchy_file(folder: Path) -> Path:
+    path = folder / "regions.csv"
+    path.write_text("parent,child\nTotal,N\nTotal,S\nN,n1\nN,n2\nS,s1\nS,s2\n")
+    return path

@@ -239,7 +239,7 @@ def test_columns_may_have_any_name(respondent: str) -> None:
 
 
 def test_the_empty_cells_of_a_sparse_cube_are_never_made() -> None:
-    """Five dimensions of 1,000 codes in three levels span 10**15 cells; twenty records fill a few thousand."""
+    """Five dimensions of 1,000 codes in three levels span 10**15 cells; twenty records fill thousands."""
     tree = Hierarchy.from_levels([f"{k:03}" for k in range(1000)], [1, 1, 1])
     random = np.random.default_rng(5)
     records = [tuple(f"{k:03}" for k in random.integers(0, 1000, 5)) for _ in range(20)]
@@ -282,9 +282,13 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "missing value": (
         {**N, "value": [None, 1.0]},
         {"value": "value"},
-        r"no value in 1 of 2 records \(column 'value'\).*where=",
+        r"no value in 1 of 2 records \(column 'value'\), first in record 1\..*where=",
     ),
-    "nan": ({**N, "value": [float("nan"), 1.0]}, {"value": "value"}, r"NaN or infinite in 1 of 2 records"),
+    "nan": (
+        {**N, "value": [float("nan"), 1.0]},
+        {"value": "value"},
+        r"NaN or infinite in 1 of 2 records .*first in record 1",
+    ),
     "text": (
         {**N, "value": ["1", "many"]},
         {"value": "value"},
@@ -301,15 +305,20 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "huge": ({**N, "value": [1e17, 0.0]}, {"value": "value"}, r"larger unit"),
     "decimals": (N, {"value": "value", "decimals": -1}, r"decimals=-1"),
     "largest": (N, {"largest": 0}, r"largest=0"),
-    "negative weight": ({**N, "w": [1.0, -1.0]}, {"weight": "w"}, r"'w' holds negative weights"),
+    "negative weight": (
+        {**N, "w": [1.0, -1.0]},
+        {"weight": "w"},
+        r"'w' holds negative weights, first in record 2",
+    ),
     "missing weight": ({**N, "w": [1.0, None]}, {"weight": "w"}, r"no weight in 1 of 2 records"),
     "missing respondent": (
         {**N, "f": ["a", None]},
         {"value": "value", "respondent": "f"},
-        r"'f' is empty in 1 records",
+        r"'f' is empty in 1 records, first in record 2",
     ),
     "no records": (N, {"where": "region = 'X'"}, r"holds no records"),
-    "bad condition": (N, {"where": "regoin = 'X'"}, r"where="),
+    "bad condition": (N, {"where": "regoin = 'X'"}, r"where=\.\.\. asks for column 'regoin'"),
+    "no condition": (N, {"where": "region ="}, r"where=\.\.\. is not a condition in SQL"),
     "counts": ({**N, "value": [0.5, 1.0]}, {"value": "value", "counts": True}, r"counts=True, but"),
 }
 
@@ -328,11 +337,13 @@ def test_unknown_missing_and_inner_codes_are_counted() -> None:
 
     refused(
         ["01", "001", "001"],
-        r"'001' \(2 records\) in column 'region' are not in its classification.*Did you mean",
+        r"'001' \(2 records\) in column 'region', first in record 2, are not in its .*Did you mean",
     )
-    refused(["01", None, None], r"missing code in 2 records \(column 'region'\).*IS NOT NULL")
-    refused(["01", " "], r"missing code in 1 records")
-    refused(["01", "North"], r"'North' \(1 records\) in column 'region' are totals")
+    refused(
+        ["01", None, None], r"missing code in 2 records \(column 'region'\), first in record 2\..*IS NOT NULL"
+    )
+    refused(["01", " "], r"missing code in 1 records .*first in record 2")
+    refused(["01", "North"], r"'North' \(1 records\) in column 'region', first in record 2, are totals")
 
 
 @pytest.mark.parametrize(
@@ -340,7 +351,10 @@ def test_unknown_missing_and_inner_codes_are_counted() -> None:
     [
         ("region,value\nN,1\nS,many\n", r"records\.csv, line 3: 'many' in column 'value' is not a number"),
         ("region;value\nN;1,5\n", r"line 2: '1,5'.*decimal=','"),
-        ("region,value\nN,1\nS,2,3\n", r"records\.csv, line 3: 3 fields where the header has 2"),
+        ("region,value\nN,1\nS,2,3\n", r"records\.csv, line 3: 3 fields where the header has 2.*decimal=','"),
+        ("region,value\nN,1\nS\n", r"records\.csv, line 3: 1 fields where the header has 2\. Complete"),
+        ('region,value\nN,1\n"S,2\n', r"records\.csv, line 3: a quote is opened and not closed"),
+        ("region,region,value\nN,S,2\n", r"records\.csv, line 1: column 'region' occurs twice\. Rename"),
         ("", r"records\.csv, line 1: the file is empty"),
         ("region,value\n", r"holds no records"),
         ("region,amount\nN,1\n", r"no column 'value'"),
@@ -350,6 +364,13 @@ def test_bad_csv_is_refused_by_line(text: str, message: str, tmp_path: Path) -> 
     file = tmp_path / "records.csv"
     file.write_text(text)
     with pytest.raises(InputError, match=message):
+        tabulate(file, ["region"], "value")
+
+
+def test_text_that_is_not_utf8_is_refused_by_line(tmp_path: Path) -> None:
+    file = tmp_path / "records.csv"
+    file.write_bytes("region,value\nN,1\nÉ,2\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"records\.csv, line 3: the text is not UTF-8\. Save"):
         tabulate(file, ["region"], "value")
 
 

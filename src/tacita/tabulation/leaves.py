@@ -192,16 +192,18 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     encoded = written.dictionary_encode()
     texts = code_texts(encoded.dictionary.to_pylist(), lambda _: f"{records.place}, column '{name}'")
     row = plain(encoded.indices.fill_null(len(texts)))
-    missing = np.array([not text for text in texts] + [True])[row]
+    blank = [not text for text in texts]
+    missing = np.array([*blank, True])[row]
     if missing.any():
         raise HierarchyError(
-            f"{records.place}: missing code in {count[missing].sum():,} records (column '{name}'). "
-            f"Leave them out with where=\"{quoted(name)} IS NOT NULL\", or give them a code, say 'unknown'."
+            f"{records.place}: missing code in {count[missing].sum():,} records (column '{name}'), first in "
+            f"{records.first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}. Give them a "
+            f"code, say 'unknown', or leave them out with where='{quoted(name)} IS NOT NULL'."
         )
     dimension = Dimension(name, _trees(name, trees, texts))
     dimension.check()
     per_text = np.bincount(row, weights=count, minlength=len(texts)).astype(np.int64)
-    _refuse_foreign(records, dimension, texts, per_text)
+    _refuse_foreign(records, dimension, encoded.dictionary, texts, per_text)
     position = dimension.representative[[dimension.position[text] for text in texts]]
     return _Encoded(dimension, position[row], encoded.dictionary, position)
 
@@ -218,18 +220,24 @@ def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ..
     return listed
 
 
-def _refuse_foreign(records: Records, dimension: Dimension, texts: Sequence[str], count: Units) -> None:
+def _refuse_foreign(
+    records: Records, dimension: Dimension, raw: Any, texts: Sequence[str], count: Units
+) -> None:
     """Refuse codes that the classification does not know, and totals that carry records of their own."""
+
+    def listed(wrong: Sequence[int]) -> str:
+        codes = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in wrong[:5])
+        more = f" and {len(wrong) - 5} more codes" if len(wrong) > 5 else ""
+        first = records.first_of(dimension.name, raw.take(wrong))
+        return f"{records.place}: {codes}{more} in column '{dimension.name}', first in {first},"
+
     unknown = [i for i, text in enumerate(texts) if text not in dimension.position]
     if unknown:
-        listed = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in unknown[:5])
-        more = f" and {len(unknown) - 5} more codes" if len(unknown) > 5 else ""
         near = difflib.get_close_matches(texts[unknown[0]], dimension.codes, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise HierarchyError(
-            f"{records.place}: {listed}{more} in column '{dimension.name}' "
-            f"are not in its classification.{hint} Add them to the hierarchy, correct the data, or leave "
-            "them out with where=..."
+            f"{listed(unknown)} are not in its classification.{hint} Add them to the hierarchy, correct the "
+            "data, or leave them out with where=..."
         )
     inner = [
         i
@@ -237,9 +245,7 @@ def _refuse_foreign(records: Records, dimension: Dimension, texts: Sequence[str]
         if not dimension.is_leaf[dimension.representative[dimension.position[text]]]
     ]
     if inner:
-        listed = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in inner[:5])
         raise HierarchyError(
-            f"{records.place}: {listed} in column '{dimension.name}' are totals of its classification. "
-            "Code the records "
-            "at the finest level, or give such a total a child of its own for what is not classified further."
+            f"{listed(inner)} are totals of its classification. Code the records at the finest level, or "
+            "give such a total a child of its own for what is not classified further."
         )

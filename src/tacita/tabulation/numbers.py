@@ -140,18 +140,21 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
         return _Survey(0, 0.0, 0.0)
     if missing := total - present:
         raise InputError(
-            f"{records.place}: no {what} in {missing:,} of {total:,} records (column '{column}'). Leave "
-            "them out with "
-            f'where="{quoted(column)} IS NOT NULL", or fill them.'
+            f"{records.place}: no {what} in {missing:,} of {total:,} records (column '{column}'), first in "
+            f"{records.first(f'{x} IS NULL')}. Fill them, or leave them out with "
+            f"where='{quoted(column)} IS NOT NULL'."
         )
     if infinite:
         raise InputError(
             f"{records.place}: the {what} is NaN or infinite in {infinite:,} of {total:,} records (column "
-            f"'{column}'). "
-            f'Leave them out with where="isfinite({quoted(column)})", or fill them.'
+            f"'{column}'), first in {records.first(f'NOT {finite}')}. Fill them, or leave them out with "
+            f"where='isfinite({quoted(column)})'."
         )
     if what == "weight" and least < 0:
-        raise InputError(f"{records.place}: column '{column}' holds negative weights. Correct them.")
+        raise InputError(
+            f"{records.place}: column '{column}' holds negative weights, first in "
+            f"{records.first(f'{x} < 0')}. Correct them."
+        )
     if longer:
         decimals = _decimals(records, x, "records")
     if decimals > GUESSED_DECIMALS:

@@ -78,9 +78,9 @@ def _number_owners(records: Records, column: str) -> Numbering:
     )
     if missing:
         raise InputError(
-            f"{records.place}: column '{column}' is empty in {missing:,} records. Fill it (who stands "
-            "alone can be given a "
-            f'name of his own), or leave them out with where="{quoted(column)} IS NOT NULL".'
+            f"{records.place}: column '{column}' is empty in {missing:,} records, first in "
+            f"{records.first(f'{name} IS NULL')}. Fill it (who stands alone can be given a name of his own), "
+            f"or leave them out with where='{name} IS NOT NULL'."
         )
     if whole and int(high) - int(low) < _ROOM:
         return Numbering(

@@ -13,7 +13,6 @@ import csv
 import difflib
 import gzip
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tacita.errors import InputError
+from tacita.tabulation.complaints import told_as_input_error
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -54,6 +54,21 @@ class Records:
         with told_as_input_error(self.place):
             (found,) = self.connection.sql(query).fetchall()
         return tuple(found)
+
+    def first(self, condition: str) -> str:
+        """Where a condition in SQL holds first, in words: the number of the record among those wanted."""
+        (number,) = self.row(
+            "SELECT min(number) FROM (SELECT row_number() OVER () AS number, * FROM records) "
+            f"WHERE {condition}"
+        )
+        return f"record {number:,}"
+
+    def first_of(self, column: str, values: Any) -> str:
+        """Where a column holds one of some values (an arrow array) first, or nothing, in words."""
+        import pyarrow as pa
+
+        self.connection.register("sought", pa.table({"_value": values}))
+        return self.first(f"{quoted(column)} IS NULL OR {quoted(column)} IN (SELECT _value FROM sought)")
 
     def do(self, statement: str) -> None:
         """Run a statement that has no answer."""
@@ -110,35 +125,9 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-@contextmanager
-def told_as_input_error(place: str) -> Iterator[None]:
-    """DuckDB's errors in the words of this package, with the line of a file where DuckDB knows it."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        raise InputError(_message(place, str(error))) from None
-
-
-def _message(place: str, said: str) -> str:
-    line = re.search(r"on Line: (\d+)", said)
-    at = f"{place}, line {line[1]}" if line else place
-    value = re.search(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', said)
-    if value:
-        comma = "; it looks like a decimal comma: read the file with decimal=','" if "," in value[2] else ""
-        return (
-            f"{at}: '{value[2]}' in column '{value[1]}' is not a number{comma}. "
-            "Correct it, or leave the record out with where=..."
-        )
-    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
-    if columns:
-        return (
-            f"{at}: {columns[2]} fields where the header has {columns[1]}. "
-            "Put quotes around fields that hold the delimiter, or complete the line."
-        )
-    first = said.strip().split("\n")[0]
-    return f"{at}: {first}. Check the file, the column names and where=..."
+def literal(text: str) -> str:
+    """A text as SQL takes it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _scan(
@@ -172,20 +161,20 @@ def _file(
     if not glob(path) and not Path(path).exists():
         raise InputError(f"{path}: there is no such file. Check the path.")
     if path.lower().endswith(PARQUET):
-        return path, f"read_parquet({_literal(path)})", False
+        return path, f"read_parquet({literal(path)})", False
     if not path.lower().endswith(CSV):
         raise InputError(f"{path}: the kind of file is not known. {REMEDY}")
     header, delimiter = _header(Path(next(iter(sorted(glob(path))), path)))
     _refuse_unknown(path, [*texts, *numbers], header)
-    layout = f"""header=true, delim={_literal(delimiter)}, quote='"', escape='"'"""
+    layout = f"""header=true, delim={literal(delimiter)}, quote='"', escape='"'"""
     types = dict.fromkeys(header, "VARCHAR")
     if where:
-        types |= _guessed_types(connection, f"read_csv({_literal(path)}, {layout})", header)
+        types |= _guessed_types(connection, f"read_csv({literal(path)}, {layout})", header)
     types |= {**dict.fromkeys(numbers, "DOUBLE"), **dict.fromkeys(texts, "VARCHAR")}
-    listed = ", ".join(f"{_literal(column)}: {_literal(kind)}" for column, kind in types.items())
+    listed = ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in types.items())
     # With everything said, DuckDB does not guess, and a ragged line is an error on that line.
-    options = f"auto_detect=false, {layout}, decimal_separator={_literal(decimal)}, columns={{{listed}}}"
-    return path, f"read_csv({_literal(path)}, {options})", True
+    options = f"auto_detect=false, {layout}, decimal_separator={literal(decimal)}, columns={{{listed}}}"
+    return path, f"read_csv({literal(path)}, {options})", True
 
 
 def _guessed_types(connection: DuckDBPyConnection, scan: str, header: Sequence[str]) -> dict[str, str]:
@@ -213,14 +202,18 @@ def _header(path: Path) -> tuple[list[str], str]:
             f"{path}, line 1: the file is empty. It needs a header line and one line per record."
         )
     delimiter = max(",;\t|", key=line.count)
-    return next(csv.reader([line], delimiter=delimiter)), delimiter
+    header = next(csv.reader([line], delimiter=delimiter))
+    for column in header:
+        if header.count(column) > 1:
+            raise InputError(f"{path}, line 1: column '{column}' occurs twice. Rename one of them.")
+    return header, delimiter
 
 
 def _duckdb_file(connection: DuckDBPyConnection, path: Path, table: str) -> tuple[str, str, bool]:
     if not path.exists():
         raise InputError(f"{path}: there is no such file. Check the path.")
     with told_as_input_error(str(path)):
-        connection.execute(f"ATTACH {_literal(str(path))} AS stored (READ_ONLY)")
+        connection.execute(f"ATTACH {literal(str(path))} AS stored (READ_ONLY)")
         rows = connection.execute(
             "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'stored' UNION ALL "
             "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'stored' AND NOT "
@@ -274,7 +267,3 @@ def _refuse_unknown(place: str, columns: Sequence[str], present: Sequence[str]) 
             near = difflib.get_close_matches(column, present, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InputError(f"{place} has no column {column!r}, only {', '.join(map(repr, present))}.{hint}")
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

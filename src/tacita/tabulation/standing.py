@@ -18,12 +18,13 @@ from tacita.exact import Cells, Mask, Units
 from tacita.hierarchy.files import code_texts
 from tacita.tables.contributions import Contributions
 from tacita.tables.rollup import Rollup, each_ancestor, key_stride, roll_up, run_starts
+from tacita.tabulation.complaints import told_as_input_error
 from tacita.tabulation.joins import joins, joins_exist
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, column_of, plain
 from tacita.tabulation.owners import Numbering, Owners
 from tacita.tabulation.shares import Entries, LeafShares, codes_in, merge
-from tacita.tabulation.source import Records, told_as_input_error
+from tacita.tabulation.source import Records
 
 # So many that working on them stays within the caches.
 ENTRIES_AT_ONCE = 200_000

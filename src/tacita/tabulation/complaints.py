@@ -1,0 +1,55 @@
+"""What DuckDB says about records that it cannot read, in the words of this package: place, fault, remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tacita.errors import InputError
+
+DECIMAL_COMMA = "read the file with decimal=',' (--decimal ,)"
+
+
+@contextmanager
+def told_as_input_error(place: str) -> Iterator[None]:
+    """Raise DuckDB's errors as errors of the input, with the line of a file where DuckDB knows it."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise InputError(_message(place, str(error))) from None
+
+
+def _message(place: str, said: str) -> str:
+    line = re.search(r"on Line: (\d+)", said)
+    at = f"{place}, line {line[1]}" if line else place
+    value = re.search(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', said)
+    if value:
+        comma = f"; it looks like a decimal comma: {DECIMAL_COMMA}" if "," in value[2] else ""
+        return (
+            f"{at}: '{value[2]}' in column '{value[1]}' is not a number{comma}. Correct it, or empty the "
+            f"field and leave the record out with where='\"{value[1]}\" IS NOT NULL'."
+        )
+    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
+    if columns:
+        more = int(columns[2]) > int(columns[1])
+        remedy = (
+            "Put quotes around fields that hold the delimiter; if numbers have decimal commas, separate the "
+            f"columns with ';' and {DECIMAL_COMMA}."
+            if more
+            else "Complete the line."
+        )
+        return f"{at}: {columns[2]} fields where the header has {columns[1]}. {remedy}"
+    if "unterminated quote" in said:
+        return f"{at}: a quote is opened and not closed. Close it, or write a quote within a field twice."
+    if "not utf-8" in said:
+        return f"{at}: the text is not UTF-8. Save the file in UTF-8."
+    unknown = re.search(r'Referenced column "(.*?)" not found', said)
+    if unknown:
+        return f"{at}: where=... asks for column '{unknown[1]}', which is not there. Correct the name."
+    first = re.sub(r"^[A-Z]\w*( \w+)? Error: ", "", said.strip().split("\n")[0]).rstrip(".!")
+    if said.startswith(("Parser Error", "Catalog Error")):
+        return f"{at}: where=... is not a condition in SQL ({first}). Correct it."
+    return f"{at}: {first}. Check the file, the column names and where=..."
