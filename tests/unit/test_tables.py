@@ -62,6 +62,38 @@ def test_empty_cells_take_no_part() -> None:
         table.find("a2")
 
 
+def test_a_level_that_is_not_listed_is_left_out_by_readers_too() -> None:
+    """T = a1 + a2 + B, though nobody printed A: hiding a1 alone would hide nothing."""
+    table = column({"T": 15, "a1": 1, "a2": 2, "B": 12, "b1": 3, "b2": 4, "b3": 5}, totals="given")
+    families = [["T", "a1", "a2", "B"], ["B", "b1", "b2", "b3"]]
+    found = [cells.tolist() for cells, _, _ in table.equations]
+    assert found == [[table.find(code) for code in family] for family in families]
+    with pytest.raises(NotAdditiveError, match=r"\(r=Total\).*exceed the total by 1"):
+        column({"T": 14, "a1": 1, "a2": 2, "b1": 3, "b2": 4, "b3": 5}, totals="given")
+
+
+def test_cells_without_any_total_are_no_sum() -> None:
+    table = column({"a1": 1, "a2": 2, "B": 12, "b1": 3, "b2": 4, "b3": 5}, totals="given")
+    assert len(table.equations) == 1
+    assert table.notes == ("2 sums have no total among the cells: they bind nothing",)
+
+
+def test_a_grand_total_without_the_sums_between_is_refused() -> None:
+    """Every reader adds up the inner cells; without margins there is no equation that says so."""
+    rows = [("1", "1", 1), ("1", "2", 2), ("2", "1", 3), ("2", "2", 4)]
+    both = {"p": Hierarchy.flat(["1", "2"]), "q": Hierarchy.flat(["1", "2"])}
+    margin = [("1", "Total", 3), ("2", "Total", 7), ("Total", "Total", 10)]
+
+    def listed(cells: list[tuple[str, str, int]]) -> Table:
+        frame = pd.DataFrame(cells, columns=["p", "q", "v"])
+        return Table.from_frame(frame, both, value="v", totals="given")
+
+    assert len(listed([*rows, *margin]).equations) == 3
+    assert len(listed([*rows, *margin[:2]]).equations) == 2
+    with pytest.raises(InputError, match=r"\(p=Total, q=Total\) is the total of listed cells"):
+        listed([*rows, margin[2]])
+
+
 def test_several_trees_over_one_variable_hold_together() -> None:
     other = Hierarchy.from_dict({"T": {"coast": ["a1", "b1"], "inland": ["a2", "b2", "b3"]}})
     table = column({"a1": 1, "a2": 2, "b1": 3, "b2": 4, "b3": 5}, (TREE, other))

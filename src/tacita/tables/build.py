@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tacita.errors import InputError
 from tacita.exact import Cells, Mask, Units
 from tacita.tables.dimension import Codes, Dimension
+from tacita.tables.equations import Equations
 from tacita.tables.rollup import roll_up
 from tacita.tables.structure import Part, Structure, cell_keys, table_equations
 from tacita.tables.table import Table, repaired
@@ -86,6 +87,7 @@ def build_table(
     notes: list[str] = []
     equations, without_total = table_equations(dimensions, codes)
     if without_total:
+        _refuse_sums_between(dimensions, codes, equations)
         notes.append(f"{without_total:,} sums have no total among the cells: they bind nothing")
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
     structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
@@ -155,6 +157,24 @@ def _refuse_conflicts(
             f"({_row_name(dimensions, shown[r])}) are the "
             "same cell, since one code is the only child of the other, but their values differ: correct "
             "one of them"
+        )
+
+
+def _refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations: Equations) -> None:
+    """A cell that is part of no sum may not lie below another one: readers would know an equation between
+    them that the table does not.
+    """
+    is_top = np.ones(codes.shape[0], dtype=bool)
+    is_top[equations.cells[equations.coefficients > 0]] = False
+    tops = np.flatnonzero(is_top)
+    rolled = roll_up(dimensions, codes[tops])
+    keys = cell_keys(dimensions, codes)
+    at = np.minimum(np.searchsorted(rolled.keys, keys), rolled.keys.size - 1)
+    below = np.where(rolled.keys[at] == keys, rolled.add(np.ones(tops.size, dtype=np.int64))[at], 0) - is_top
+    if (wrong := np.flatnonzero(below > 0)).size:
+        raise InputError(
+            f"({_row_name(dimensions, codes[wrong[0]])}) is the total of listed cells, but the sums between "
+            "them are not listed: list them too, have all totals computed, or leave this total out"
         )
 
 

@@ -160,7 +160,8 @@ def table_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equa
     """All equations between the listed cells, and how many families lack their total (no equation, then).
 
     For each dimension and tree, the cells whose codes share a parent and agree in the other dimensions sum
-    up to the cell at that parent.
+    up to the cell at that parent. Where that one is not listed they are parts of the nearest one above it:
+    readers can leave out a level as well as the table does.
     """
     keys = cell_keys(dimensions, codes)
     order = np.argsort(keys, kind="stable")
@@ -173,9 +174,18 @@ def table_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equa
         for parent in dimensions[d].parents:
             above = parent[codes[:, d]]
             part = np.flatnonzero(above >= 0)
-            wanted = keys[part] + (above[part].astype(np.int64) - codes[part, d]) * stride
-            total = _search(sorted_keys, order, wanted)
-            without_total += np.unique(wanted[total < 0]).size
+            above = above[part]
+            total = np.full(part.size, -1, dtype=np.int64)
+            wanted = keys[part] + (above.astype(np.int64) - codes[part, d]) * stride
+            family = wanted.copy()
+            climbing = np.arange(part.size)
+            while climbing.size:
+                total[climbing] = _search(sorted_keys, order, wanted[climbing])
+                climbing = climbing[(total[climbing] < 0) & (parent[above[climbing]] >= 0)]
+                higher = parent[above[climbing]]
+                wanted[climbing] += (higher.astype(np.int64) - above[climbing]) * stride
+                above[climbing] = higher
+            without_total += np.unique(family[total < 0]).size
             totals.append(total[total >= 0])
             parts.append(part[total >= 0])
         stride *= len(dimensions[d].codes)
