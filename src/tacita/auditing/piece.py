@@ -25,7 +25,7 @@ from tacita.solvers.highs import Answer, Session, Status
 BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
 """What is wrong with a target, as bits; 0 is safe and proven."""
 
-MANY_INSIDERS = 20
+FEW_INSIDERS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,16 +121,39 @@ class _Examiner:
         self.result = Result(task.piece.cells, moves=self.pool.moves)
         self._session: Session | None = None
         self._columns = by_columns(task.piece)
-        # Once a vertex was too crooked for floats to name, this piece is asked for short moves first. So is a
-        # piece with many insiders: a vertex moves cells all over it, and each of them would see through it.
-        self._rough = len(task.jobs) > MANY_INSIDERS
+        # Once a vertex was too crooked for floats to name, this piece is asked for short moves first.
+        self._rough = False
 
     def examine(self) -> Result:
-        for job in self.task.jobs:
+        everyone, *insiders = self.task.jobs
+        self._answer(everyone.targets)
+        if len(insiders) > FEW_INSIDERS:
+            self._shorten(everyone.targets)
+        for job in insiders:
             self._enter(job)
             self._answer(job.targets + self._left_over(job) if job.others else job.targets)
             self._leave(job)
         return self.result
+
+    def _shorten(self, targets: Targets) -> None:
+        """Short moves for the outsider's proofs: a vertex moves cells all over the piece, so that nearly
+        every insider would see through it."""
+        proofs = (targets.upper, self.result.up_move[0], 1), (targets.lower, self.result.down_move[0], -1)
+        proven = np.flatnonzero(
+            (self.result.bits[0] == 0) & (targets.sliding <= targets.upper + targets.lower)
+        )
+        for levels, by, sign in proofs:
+            for t in proven[levels[proven] > 0].tolist():
+                if self._left() <= 0:
+                    return
+                p, level = int(targets.columns[t]), int(levels[t])
+                run, matrix = self.task.run, self.task.piece.matrix
+                point = self.short_moves.find(p, sign, level, self.low, self.high, run, nearby=True)
+                exact = None if point is None else snap(matrix, self.low, self.high, point)
+                if exact is not None and (exact[1] == 1 or not self.task.whole):
+                    by[t] = len(self.pool.moves)
+                    self.pool.add(*exact)
+            by[proven[levels[proven] == 0]] = -1
 
     # ------------------------------------------------------------------ one attacker
 
@@ -152,11 +175,9 @@ class _Examiner:
         Where the outsider already succeeds an insider does too, and is not asked.
         """
         everyone, result = self.task.jobs[0].targets, self.result
-        proofs = zip(result.up_move[0].tolist(), result.down_move[0].tolist(), strict=True)
-        open_again = [not (self.pool.serves(up) and self.pool.serves(down)) for up, down in proofs]
-        again = (
-            np.array(open_again, dtype=bool) & (result.bits[0] == 0) & ~np.isin(everyone.columns, job.spared)
-        )
+        seen_through = self.pool.seen_through()
+        again = np.isin(result.up_move[0], seen_through) | np.isin(result.down_move[0], seen_through)
+        again &= (result.bits[0] == 0) & ~np.isin(everyone.columns, job.spared)
         return everyone.take(np.flatnonzero(again))
 
     def _bounds_changed(self, columns: Cells) -> None:
@@ -231,8 +252,10 @@ class _Examiner:
         """Put a move of few cells into the pool, if there is one; True if counts admit only a fractional
         one.
         """
+        if self._left() <= 0:
+            return False
         self.result.programs += 1
-        point, _ = self.short_moves.find(p, sign, level, self.low, self.high, self.task.run)
+        point = self.short_moves.find(p, sign, level, self.low, self.high, self.task.run)
         if point is None:
             return False
         matrix = self.task.piece.matrix

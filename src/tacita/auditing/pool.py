@@ -35,7 +35,7 @@ class Pool:
         self._best: dict[int, tuple[Floats, Cells]] = {
             sign: (np.zeros(columns), np.full(columns, -1, dtype=np.int64)) for sign in (1, -1)
         }
-        self._seen_through: set[int] | None = None
+        self._seen_through: set[int] = set()
 
     def add(self, numerators: Units, denominator: int) -> None:
         """Keep a move that the attacker at hand cannot rule out."""
@@ -63,23 +63,24 @@ class Pool:
 
     def leave(self) -> None:
         """Back to the outsider."""
-        self._seen_through = None
+        self._seen_through = set()
 
-    def serves(self, number: int) -> bool:
-        """Whether the attacker at hand cannot rule a move out; no move (-1) is never ruled out."""
-        return number < 0 or self._seen_through is None or number not in self._seen_through
+    def seen_through(self) -> Cells:
+        """The moves that the insider at hand can rule out."""
+        return np.array(sorted(self._seen_through), dtype=np.int64)
 
     def best(self, column: int, sign: int) -> tuple[Fraction, int]:
         """How far the column can be moved, proven, and by which move (-1: by none)."""
         number = int(self._best[sign][1][column])
-        if number >= 0 and self.serves(number):
+        if number < 0:
+            return Fraction(0), -1
+        if number not in self._seen_through:
             moved, numerators, denominator = self.moves[number]
             return Fraction(sign * int(numerators[np.searchsorted(moved, column)]), denominator), number
         best = Fraction(0), -1
-        if self._seen_through is not None:
-            for other, numerator in self._under.get(column, ()):
-                if self.serves(other) and sign * numerator > 0:
-                    best = max(best, (Fraction(sign * numerator, self.moves[other][2]), other))
+        for other, numerator in self._under.get(column, ()):
+            if other not in self._seen_through and sign * numerator > 0:
+                best = max(best, (Fraction(sign * numerator, self.moves[other][2]), other))
         return best
 
 

@@ -35,46 +35,42 @@ class ShortMoves:
     """Finds short moves in one piece; bounds may change between questions."""
 
     def __init__(self, rows: csr_array, columns: csc_array, scale: float) -> None:
-        self.rows, self.columns, self.scale = rows, columns, scale
+        self.columns, self.scale = columns, scale
+        # Plain lists: neighbourhoods are walked cell by cell, where numpy would be slow.
+        self._in_row = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
+        self._in_column = [part.tolist() for part in np.split(columns.indices, columns.indptr[1:-1])]
 
     def find(
-        self, p: int, sign: int, level: int, low: Units, high: Units, run: Run
-    ) -> tuple[Floats | None, float]:
-        """A move with ``s z_p = level`` (in steps) and how far it goes; None where prices show that the
-        level is out of reach.
+        self, p: int, sign: int, level: int, low: Units, high: Units, run: Run, nearby: bool = False
+    ) -> Floats | None:
+        """A move with ``s z_p = level`` (in steps), or None if there is none or the time ran out.
 
-        NaN instead of a distance: the time ran out.
+        With ``nearby`` only the cells around ``p`` are tried.
         """
         n = self.columns.shape[1]
-        near, reached = self._around(p, NEIGHBOURHOOD), 0.0
-        for cells in (near, np.arange(n)) if near.size < n else (near,):
+        around = self._around(p, NEIGHBOURHOOD)
+        near = np.array(sorted(around), dtype=np.int64)
+        places = (near,) if nearby or near.size == n else (near, np.arange(n))
+        for cells in places:
             place = _Place.of(self.columns, cells, p, low, high, self.scale)
-            point, reached = place.find(sign, level / self.scale, self._first(place, p), run)
+            first = np.searchsorted(cells, around[:FIRST_COLUMNS])
+            point = place.find(sign, level / self.scale, first, run)
             if point is not None:
                 move = np.zeros(n)
                 move[cells] = point * self.scale
-                return move, float(level)
-            if np.isnan(reached):
-                break
-        return None, reached * self.scale
+                return move
+        return None
 
-    def _first(self, place: _Place, p: int) -> Cells:
-        return np.searchsorted(place.cells, self._around(p, FIRST_COLUMNS))
-
-    def _around(self, p: int, most: int) -> Cells:
-        """Columns near ``p``, ``p`` included, equation by equation outwards until there are ``most``."""
-        rows, columns = self.rows, self.columns
-        seen, frontier = {p}, [p]
-        while frontier and len(seen) < most:
-            reached: list[int] = []
-            for column in frontier:
-                for row in columns.indices[columns.indptr[column] : columns.indptr[column + 1]].tolist():
-                    for other in rows.indices[rows.indptr[row] : rows.indptr[row + 1]].tolist():
-                        if other not in seen:
-                            seen.add(other)
-                            reached.append(other)
-            frontier = reached
-        return np.array(sorted(seen), dtype=np.int64)
+    def _around(self, p: int, most: int) -> list[int]:
+        """Columns near ``p``, ``p`` first, equation by equation outwards until there are ``most``."""
+        seen, found, at = {p}, [p], 0
+        while at < len(found) and len(found) < most:
+            for row in self._in_column[found[at]]:
+                new = [column for column in self._in_row[row] if column not in seen]
+                seen.update(new)
+                found.extend(new)
+            at += 1
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +94,8 @@ class _Place:
         up[target] = down[target] = 0.0
         return cls(cells, matrix, csr_array(matrix.T), target, up, down)
 
-    def find(self, sign: int, level: float, first: Cells, run: Run) -> tuple[Floats | None, float]:
-        """The move, and how far the target goes; None if prices show that it cannot go all the way."""
+    def find(self, sign: int, level: float, first: Cells, run: Run) -> Floats | None:
+        """The move, or None if prices show that the target cannot go all the way."""
         program = GrowingProgram(self.matrix.shape[0])
         span = self._span(self.target)
         program.add([-REWARD], [level], [self.matrix.indices[span]], [sign * self.matrix.data[span]])
@@ -109,12 +105,12 @@ class _Place:
             self._grow(program, new, asked)
             status, point, prices = program.solve(run.remaining)
             if status is not Status.OPTIMAL:
-                return None, float("nan")
+                return None
             if point[0] >= level * (1 - 1e-9):
-                return self._move(point, asked, sign), level
+                return self._move(point, asked, sign)
             new = self._wanted(prices, asked)
             if not new:
-                return None, float(point[0])
+                return None
 
     def _span(self, column: int) -> slice:
         return slice(int(self.matrix.indptr[column]), int(self.matrix.indptr[column + 1]))
