@@ -194,8 +194,8 @@ class Problem:
                 wanted = exact.text(int(level[p]), table.decimals)
                 raise LevelsError(
                     f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against "
-                    f"{need.attacker}, whose own bounds lie closer to the value{more}. Lower the level (it can "
-                    "be capped at what the bounds allow), or widen the attacker's bounds."
+                    f"{need.attacker}, whose own bounds lie closer to the value{more}. Lower the level (it "
+                    "can be capped at what the bounds allow), or widen the attacker's bounds."
                 )
 
 
