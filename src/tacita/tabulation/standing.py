@@ -50,7 +50,7 @@ def owners_above(records: Records, cube: Cube, rollup: Rollup, owners: Owners) -
     at_joins = _Sums(*np.zeros((3, rollup.keys.size), dtype=np.int64))
     lists = leaves.largest.rolled_up(rollup, repeated=True)
     few = FEW if joins_exist(cube.dimensions) else 1
-    for entries in _entries(records):
+    for entries in _entries(records, owners.weighted):
         starts = run_starts(entries.who)
         sizes = np.diff(starts, append=entries.who.size)
         mixed = _mixed(entries, starts) if owners.negative else np.zeros(starts.size, dtype=bool)
@@ -81,29 +81,33 @@ class _Sums:
     absolute: Units
 
 
-def _entries(records: Records) -> Iterator[Entries]:
+def _entries(records: Records, weighted: bool) -> Iterator[Entries]:
     """All entries by owner, so many owners at once as memory likes."""
+    weights = ", weighted, weight" if weighted else ""
     with told_as_input_error(records.place):
         reader = records.connection.sql(
-            "SELECT id, key, own, weighted, weight FROM entries ORDER BY id, key"
+            f"SELECT id, key, own{weights} FROM entries ORDER BY id, key"
         ).to_arrow_reader(ENTRIES_AT_ONCE)
-        waiting: Entries | None = None
+        waiting: list[Units] = []
         for batch in reader:
             columns = [plain(column) for column in batch.columns]
-            if waiting is not None:
-                before = (waiting.who, waiting.keys, waiting.own, waiting.weighted, waiting.weight)
-                columns = [np.concatenate(pair) for pair in zip(before, columns, strict=True)]
-            entries = Entries(*columns)
-            if entries.who.size < ENTRIES_AT_ONCE:
-                waiting = entries
-                continue
+            if waiting:
+                columns = [np.concatenate(pair) for pair in zip(waiting, columns, strict=True)]
+            who = columns[0]
             # The last owner may go on in the next batch.
-            cut = int(np.searchsorted(entries.who, entries.who[-1]))
+            cut = int(np.searchsorted(who, who[-1])) if who.size >= ENTRIES_AT_ONCE else 0
             if cut:
-                yield entries.part(slice(0, cut))
-            waiting = entries.part(slice(cut, None))
-        if waiting is not None:
-            yield waiting
+                yield _as_entries([column[:cut] for column in columns])
+            waiting = [column[cut:] for column in columns]
+        if waiting:
+            yield _as_entries(waiting)
+
+
+def _as_entries(columns: list[Units]) -> Entries:
+    """Entries of columns of which the last two, about weights, may be missing."""
+    who, keys, own, *weights = columns
+    weighted, weight = weights or (own, np.zeros_like(own))
+    return Entries(who, keys, own, weighted, weight)
 
 
 def _mixed(entries: Entries, starts: Cells) -> Mask:
@@ -121,7 +125,7 @@ def _at_joins(
     """
     who = entries.who[rows[:, 0]]
     for joined in joins(cube.dimensions, entries, rows):
-        cells = np.searchsorted(rollup.keys, joined.keys)
+        cells = rollup.find(joined.keys)
         np.add.at(at_joins.count, cells, joined.sign)
         np.add.at(at_joins.weight, cells, joined.sign * joined.lightest)
         yield _Entering(cells, who, np.abs(joined.own), joined.heaviest).admitted(lists)
@@ -132,7 +136,7 @@ def _in_cells(cube: Cube, rollup: Rollup, entries: Entries, mixed: bool, sums: _
     what they have there.
     """
     found = merge(cube.dimensions, entries.who, entries.keys, shared_only=not mixed)
-    cells = np.searchsorted(rollup.keys, found.keys)
+    cells = rollup.find(found.keys)
     heaviest = found.most(entries.weight)
     np.add.at(sums.count, cells, 1 if mixed else 1 - found.sizes)
     np.add.at(sums.weight, cells, heaviest - (0 if mixed else found.add(entries.weight)))
@@ -146,7 +150,7 @@ def _roll_up_into(cube: Cube, rollup: Rollup, at_joins: _Sums, sums: _Sums) -> N
     noted = np.flatnonzero((at_joins.count != 0) | (at_joins.weight != 0))
     if noted.size:
         above = roll_up(cube.dimensions, rollup.codes[noted])
-        cells = np.searchsorted(rollup.keys, above.keys)
+        cells = rollup.find(above.keys)
         sums.count[cells] += above.add(at_joins.count[noted])
         sums.weight[cells] += above.add(at_joins.weight[noted])
 
@@ -179,7 +183,7 @@ class _Entering:
             source, above = each_ancestor(dimension, code)
             wanted = keys[source] + (above.astype(np.int64) - code[source]) * key_stride(cube.dimensions, d)
             entering = _Entering(
-                np.searchsorted(rollup.keys, wanted),
+                rollup.find(wanted),
                 entering.who[source],
                 entering.sizes[source],
                 entering.heaviest[source],
