@@ -113,7 +113,11 @@ class Release:
         if decimals == self.decimals:
             return self
         finer = [exact.rescale(units, self.decimals, decimals) for units in (self.low, self.high, self.value)]
-        return replace(self, decimals=decimals, low=finer[0], high=finer[1], value=finer[2])
+        factor = 10 ** (decimals - self.decimals)
+        structure = replace(self.structure, equations=self.structure.equations.scaled(factor))
+        return replace(
+            self, structure=structure, decimals=decimals, low=finer[0], high=finer[1], value=finer[2]
+        )
 
     def write(self, path: str | Path, audit: Audit | None = None, unaudited: str | None = None) -> Path:
         """Write a file for publication; the ending of ``path`` chooses the format.

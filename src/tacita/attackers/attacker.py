@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from tacita import exact
 from tacita.errors import InputError
-from tacita.exact import UNBOUNDED, Cells, Mask, Units, frozen
+from tacita.exact import Cells, Mask, Units, frozen
 from tacita.tables.table import Table
 
 
@@ -55,14 +55,8 @@ class Outsider:
                     "give the attacker's lower bounds, for example lower=-inf"
                 )
             lower = 0.0
-        low = np.broadcast_to(exact.to_units(np.asarray(lower, dtype=np.float64), table.decimals), n).copy()
-        high = (
-            np.full(n, UNBOUNDED, dtype=np.int64)
-            if upper is None
-            else np.broadcast_to(
-                exact.to_units(np.asarray(upper, dtype=np.float64), table.decimals), n
-            ).copy()
-        )
+        low, high = bounds_in_units(lower, np.inf if upper is None else upper, table.decimals)
+        low, high = np.broadcast_to(low, n).copy(), np.broadcast_to(high, n).copy()
         if table.structural is not None:
             low[table.structural] = 0
             high[table.structural] = 0
@@ -129,10 +123,17 @@ class Insider:
     ) -> Insider:
         """An attacker by hand: ``{cell: (lower, upper)}`` in plain numbers."""
         cells = np.array(list(bounds), dtype=np.int64)
-        low = exact.to_units(np.array([b[0] for b in bounds.values()], dtype=np.float64), table.decimals)
-        high = exact.to_units(np.array([b[1] for b in bounds.values()], dtype=np.float64), table.decimals)
+        low, high = bounds_in_units(
+            [b[0] for b in bounds.values()], [b[1] for b in bounds.values()], table.decimals
+        )
         return cls(name, cells, low, high, **levels)
 
     def knows_exactly(self) -> Mask:
         """True for the cells whose value he has."""
         return np.asarray(self.lower == self.upper)
+
+
+def bounds_in_units(lower: ArrayLike, upper: ArrayLike, decimals: int) -> tuple[Units, Units]:
+    """Bounds as units, rounded inwards: what an attacker knows is never made weaker."""
+    low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+    return exact.ceil_units(low, decimals), -exact.ceil_units(-high, decimals)

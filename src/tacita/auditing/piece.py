@@ -356,7 +356,7 @@ class _Examiner:
 
     @cached_property
     def short_moves(self) -> ShortMoves:
-        return ShortMoves(self.task.piece.matrix, self._columns, self.scale)
+        return ShortMoves(self.task.piece.matrix, self._columns)
 
     def _floats(self, units: Units) -> Floats:
         floats = units / self.scale

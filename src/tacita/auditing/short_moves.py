@@ -19,23 +19,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from tacita.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.exact import Cells, Floats, Units
 from tacita.solvers.highs import GrowingProgram, Status
 
 if TYPE_CHECKING:
     from tacita.run import Run
 
 REWARD = 1e5
-NEIGHBOURHOOD = 600
-FIRST_COLUMNS = 100
+NEIGHBOURHOOD = 1000
+FIRST_COLUMNS = 150
 COLUMNS_PER_ROUND = 300
+FAR = 1e4
 
 
 class ShortMoves:
     """Finds short moves in one piece; bounds may change between questions."""
 
-    def __init__(self, rows: csr_array, columns: csc_array, scale: float) -> None:
-        self.columns, self.scale = columns, scale
+    def __init__(self, rows: csr_array, columns: csc_array) -> None:
+        self.columns = columns
         # Plain lists: neighbourhoods are walked cell by cell, where numpy would be slow.
         self._in_row = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
         self._in_column = [part.tolist() for part in np.split(columns.indices, columns.indptr[1:-1])]
@@ -52,12 +53,12 @@ class ShortMoves:
         near = np.array(sorted(around), dtype=np.int64)
         places = (near,) if nearby or near.size == n else (near, np.arange(n))
         for cells in places:
-            place = _Place.of(self.columns, cells, p, low, high, self.scale)
+            place = _Place.of(self.columns, cells, p, low, high, level)
             first = np.searchsorted(cells, around[:FIRST_COLUMNS])
-            point = place.find(sign, level / self.scale, first, run)
+            point = place.find(sign, first, run)
             if point is not None:
                 move = np.zeros(n)
-                move[cells] = point * self.scale
+                move[cells] = point * level
                 return move
         return None
 
@@ -75,7 +76,10 @@ class ShortMoves:
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """Some columns of the piece with their equations; all others stay where they are."""
+    """Some columns of the piece with their equations; all others stay where they are.
+
+    Everything is counted in levels: the target shall move by one.
+    """
 
     cells: Cells
     matrix: csc_array
@@ -85,20 +89,20 @@ class _Place:
     down: Floats
 
     @classmethod
-    def of(cls, columns: csc_array, cells: Cells, p: int, low: Units, high: Units, scale: float) -> _Place:
+    def of(cls, columns: csc_array, cells: Cells, p: int, low: Units, high: Units, level: int) -> _Place:
         matrix = columns[:, cells] if cells.size < columns.shape[1] else columns
         used, index = np.unique(matrix.indices, return_inverse=True)
         matrix = csc_array((matrix.data, index, matrix.indptr), shape=(used.size, cells.size))
         target = int(np.searchsorted(cells, p))
-        up, down = _room(high[cells], scale), _room(-low[cells], scale)
+        up, down = _room(high[cells], level), _room(-low[cells], level)
         up[target] = down[target] = 0.0
         return cls(cells, matrix, csr_array(matrix.T), target, up, down)
 
-    def find(self, sign: int, level: float, first: Cells, run: Run) -> Floats | None:
+    def find(self, sign: int, first: Cells, run: Run) -> Floats | None:
         """The move, or None if prices show that the target cannot go all the way."""
         program = GrowingProgram(self.matrix.shape[0])
         span = self._span(self.target)
-        program.add([-REWARD], [level], [self.matrix.indices[span]], [sign * self.matrix.data[span]])
+        program.add([-REWARD], [1.0], [self.matrix.indices[span]], [sign * self.matrix.data[span]])
         asked: dict[tuple[int, int], int] = {}
         new = [(int(column), way) for column in first for way in (1, -1)]
         while True:
@@ -106,7 +110,7 @@ class _Place:
             status, point, prices = program.solve(run.remaining)
             if status is not Status.OPTIMAL:
                 return None
-            if point[0] >= level * (1 - 1e-9):
+            if point[0] >= 1 - 1e-9:
                 return self._move(point, asked, sign)
             new = self._wanted(prices, asked)
             if not new:
@@ -149,5 +153,8 @@ class _Place:
         return move
 
 
-def _room(steps: Units, scale: float) -> Floats:
-    return np.where(np.abs(steps) >= UNBOUNDED, np.inf, steps / scale)
+def _room(steps: Units, level: int) -> Floats:
+    """Room in levels; what is far beyond need counts as a round number, which keeps the program well
+    scaled.
+    """
+    return np.minimum(steps / level, FAR)

@@ -310,7 +310,8 @@ def _release(
     _refuse_contradictions(table, decimals, marks, low, high, value, base)
     primary = frozen(listed & rows.primary[at])
     made_by = {"read": "from a file"}
-    return Release(table.structure, decimals, marks, low, high, value, shown, primary, made_by)
+    structure = table.with_decimals(decimals).structure
+    return Release(structure, decimals, marks, low, high, value, shown, primary, made_by)
 
 
 def _refuse_contradictions(

@@ -87,7 +87,7 @@ def build_table(
     notes: list[str] = []
     equations, without_total = table_equations(dimensions, codes)
     if without_total:
-        _refuse_sums_between(dimensions, codes, equations)
+        refuse_sums_between(dimensions, codes, equations)
         notes.append(f"{without_total:,} sums have no total among the cells: they bind nothing")
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
     structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
@@ -160,7 +160,7 @@ def _refuse_conflicts(
         )
 
 
-def _refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations: Equations) -> None:
+def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations: Equations) -> None:
     """A cell that is part of no sum may not lie below another one: readers would know an equation between
     them that the table does not.
     """

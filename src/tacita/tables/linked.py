@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tacita.errors import InputError
 from tacita.exact import Cells, Mask, Units
 from tacita.hierarchy import Hierarchy
+from tacita.tables.build import refuse_sums_between
 from tacita.tables.contributions import Contributions, Shares
 from tacita.tables.dimension import Codes, Dimension
 from tacita.tables.equations import Equations
@@ -47,7 +48,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
     n = codes.shape[0]
     merged = _Merge(placed, Structure(dimensions, codes, Equations.stack([], n)))
     units = merged.required("values", lambda table: table.units)
-    equations, notes = _equations(placed, dimensions, codes, units)
+    equations = _equations(placed, dimensions, codes, units)
     parts = tuple(part for one in placed for part in _parts(one, dimensions, len(named) > 1))
     counted = merged.optional("counts", lambda table: table.count)
     holding_count = merged.optional("counts of holdings", lambda table: table.holding_count)
@@ -71,7 +72,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
         structural=structural if structural.any() else None,
         columns=merged.columns(),
         value_name=next(iter(named.values())).value_name,
-        notes=(*(f"{name}: {note}" for name, t in named.items() for note in t.notes), *merged.notes, *notes),
+        notes=(*(f"{name}: {note}" for name, t in named.items() for note in t.notes), *merged.notes),
     )
 
 
@@ -184,8 +185,12 @@ def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple
 
 def _equations(
     placed: Sequence[_Placed], dimensions: Sequence[Dimension], codes: Codes, units: Units
-) -> tuple[Equations, list[str]]:
-    """Those of each table, then those between tables that hold; repeated ones once."""
+) -> Equations:
+    """Those of each table, then those between tables; repeated ones once.
+
+    A family between tables that lacks some of its parts is refused: readers know at least that the parts
+    which are listed do not exceed their total, and no equation says so.
+    """
     n = codes.shape[0]
     blocks = [
         Equations(e.starts, one.cells[e.cells], e.coefficients, e.rhs, n)
@@ -194,15 +199,16 @@ def _equations(
     ]
     own = Equations.stack(blocks, n)
     between, _ = table_equations(dimensions, codes)
-    # Where no table lists all parts of a total there is a family that adds up to less: it binds nothing.
+    broken = np.flatnonzero(between.residuals(units))
+    if broken.size:
+        where = Structure(tuple(dimensions), codes, between).describe_equation(int(broken[0]))
+        raise InputError(
+            f"the tables do not add up together: {where} ({broken.size:,} such sums). Some parts are in no "
+            "table: list them too (they may stay hidden), or link the tables without this total."
+        )
+    refuse_sums_between(dimensions, codes, between)
     stacked = Equations.stack([own, between], n)
-    broken = np.zeros(len(stacked), dtype=bool)
-    broken[len(own) :] = between.residuals(units) != 0
-    kept = _pick(stacked, ~(stacked.duplicates | broken | _says_nothing(stacked)))
-    notes = []
-    if broken.any():
-        notes.append(f"{int(broken.sum()):,} sums between tables lack some of their parts: they bind nothing")
-    return kept, notes
+    return _pick(stacked, ~(stacked.duplicates | _says_nothing(stacked)))
 
 
 def _says_nothing(equations: Equations) -> Mask:
