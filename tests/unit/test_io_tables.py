@@ -225,3 +225,14 @@ def test_blank_bounds_and_levels_take_the_safe_default(tmp_path: Path) -> None:
     assert problem.outsider.upper[[a, b]].tolist() == [UNBOUNDED, 30]
     assert problem.levels.upper[[a, b]].tolist() == [2, 2]
     assert problem.levels.lower[[a, b]].tolist() == [2, 1]
+
+
+def test_a_rule_adds_to_the_marks_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("r,c,value,status\na,x,20,u\na,y,30,s\nb,x,2,s\nb,y,40,s\n")
+    problem = read_case(path, rule="threshold(3)")
+    assert isinstance(problem, Problem)
+    table = problem.table
+    assert set(problem.sensitive) == {table.find("a", "x"), table.find("b", "x")}
+    assert problem.levels.why(table.find("a", "x")) == ["marked in the file"]
+    assert problem.levels.why(table.find("b", "x")) == ["threshold 3"]

@@ -17,8 +17,10 @@ from tacita.errors import InputError
 
 if TYPE_CHECKING:
     from tacita.hierarchy import Hierarchy
+    from tacita.levels import Levels
     from tacita.problem import Problem
     from tacita.release import Release
+    from tacita.rules import Rule
     from tacita.tables.table import Table
 
 Case = Annotated[
@@ -204,7 +206,7 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
             attackers.extend(loaded.insiders)
         return Problem(
             loaded.table,
-            rule or loaded.rule or loaded.levels,
+            _joined(rule, loaded),
             attackers,
             requirement.cost or loaded.cost,
             loaded.must_publish.nonzero()[0],
@@ -216,6 +218,15 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
             "or a column 'status' with u for sensitive cells"
         )
     return Problem(loaded, rule, [*attackers, Outsider.of(loaded, *bounds)], requirement.cost or "value")
+
+
+def _joined(rule: Rule | None, loaded: Problem) -> Rule | Levels:
+    """Rules of the command line instead of the project's; cells that a file marks stay sensitive besides."""
+    from tacita.rules import Given
+
+    if rule is None:
+        return loaded.rule or loaded.levels
+    return rule if loaded.rule is not None else rule | Given(loaded.levels)
 
 
 def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:

@@ -23,9 +23,8 @@ from tacita.io.marks import Marks, outsider_from_marks, problem_from_marks
 from tacita.io.nchs import read_nchs
 from tacita.io.petrenko import read_thesis
 from tacita.io.roles import NUMERIC, Roles, find_roles
-from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.rules import Rule, parse_rule
+from tacita.rules import Given, Rule, parse_rule
 from tacita.tables.columns import Columns, Spec, Totals, is_text, table_from_columns
 from tacita.tables.table import Table
 
@@ -68,7 +67,7 @@ def read_table_file(
     count: str | None = None,
     status: str | None = None,
     largest: Sequence[str] | None = None,
-    rule: Rule | Levels | str | None = None,
+    rule: Rule | str | None = None,
     attackers: AttackerLike | Sequence[AttackerLike] | None = None,
     cost: str | None = None,
     protection: float = 20.0,
@@ -95,7 +94,7 @@ def read_table_file(
     status
         The column of status letters; see :mod:`tacita.io.marks`.
     rule, attackers, cost
-        What makes the table a problem. With a rule the status is only a column of the table. The attacker is
+        What makes the table a problem. A rule adds to the cells that the status marks. The attacker is
         the outsider with the bounds of the file, the cost the column ``cost``, or else the value.
     protection
         Levels of cells with status ``u``, in percent of the value, where the file has no levels.
@@ -134,7 +133,7 @@ def read_table_file(
 def _problem(
     table: Table,
     roles: Roles,
-    rule: Rule | Levels | str | None,
+    rule: Rule | str | None,
     attackers: AttackerLike | Sequence[AttackerLike] | None,
     cost: str | None,
     protection: float,
@@ -158,12 +157,20 @@ def _problem(
             cost=problem.cost if cost is None else cost,
             must_publish=np.flatnonzero(problem.must_publish).tolist(),
         )
+    wanted = parse_rule(rule) if isinstance(rule, str) else rule
+    must_publish: list[int] = []
+    if status is not None:
+        # What the file marks stays sensitive; a rule can only add to it.
+        marked = problem_from_marks(table, marks, protection)
+        table, wanted = marked.table, wanted | Given(marked.levels)
+        must_publish = np.flatnonzero(marked.must_publish & ~wanted.levels(table).sensitive).tolist()
     own_cost = roles.named.get("cost", "value")
     return Problem(
         table,
-        parse_rule(rule) if isinstance(rule, str) else rule,
+        wanted,
         attackers=outsider_from_marks(table, marks) if attackers is None else attackers,
         cost=own_cost if cost is None else cost,
+        must_publish=must_publish,
     )
 
 

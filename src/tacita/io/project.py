@@ -37,7 +37,7 @@ from tacita.hierarchy import Hierarchy
 from tacita.io.case import read_table_file
 from tacita.io.jj import read_jj
 from tacita.problem import Problem
-from tacita.rules import parse_rule
+from tacita.rules import Given, parse_rule
 from tacita.tables.linked import link
 from tacita.tables.table import Table
 
@@ -178,10 +178,15 @@ class Project(Section):
             return self._stated(self.table)
         if self.rules.rule is None:
             raise InputError('linked tables need a rule: add rule = "..." to [rules] of the project file')
-        table = self.data()
         rule = parse_rule(self.rules.rule)
         if self.rules.waived:
             rule = rule.waived_by(self.rules.waived)
+        read = (
+            self._read(self.table, None, self._read_hierarchies()) if self.table is not None else self.data()
+        )
+        table = read.table if isinstance(read, Problem) else read
+        if isinstance(read, Problem):
+            rule = rule | Given(read.levels)
         return Problem(
             table,
             rule,

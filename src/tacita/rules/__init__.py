@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacita.rules.base import AnyOf, Exempt, Inside, Rule
 from tacita.rules.concentration import PQ, Concentration, Dominance, LinearSensitivity, PPercent
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
-from tacita.rules.marks import FromColumns, Marked, Request
+from tacita.rules.marks import FromColumns, Given, Marked, Request
 from tacita.rules.parse import RULES, argument_names, parse_rule
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Dominance",
     "Exempt",
     "FromColumns",
+    "Given",
     "Inside",
     "LinearSensitivity",
     "Marked",

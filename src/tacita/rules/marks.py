@@ -209,6 +209,22 @@ class FromColumns(Rule):
         return _up(np.where(missing | ~hit, 0.0, numbers), table), missing
 
 
+@dataclass(frozen=True)
+class Given(Rule):
+    """Levels that were worked out elsewhere, such as those of a file, to be joined with rules by ``|``."""
+
+    given: Levels
+
+    @property
+    def text(self) -> str:
+        return "marked in the file"
+
+    def levels(self, table: Table) -> Levels:
+        if self.given.sensitive.size != len(table):
+            raise RuleError(f"levels of {self.given.sensitive.size:,} cells for a table of {len(table):,}")
+        return self.given
+
+
 def _as_floats(column: NDArray[Any], name: str) -> NDArray[np.float64]:
     if column.dtype.kind in "iufb":
         return column.astype(np.float64)
