@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.errors import HierarchyError
+from tacita.errors import HierarchyError, InputError
 from tacita.hierarchy import Hierarchy
 
 REGIONS: dict[str, Any] = {"North": {"N1": {}, "N2": {}}, "South": ["S1", "S2"], "Sea": None}
@@ -440,8 +440,8 @@ class TestHrc:
     def test_failed_write_leaves_nothing_behind(self, tmp_path: Path) -> None:
         folder = tmp_path / "codes.hrc"
         folder.mkdir()
-        for path in (folder, tmp_path / "none" / "codes.hrc"):
-            with refused("cannot be written"):
+        for path, fault in ((folder, "is a folder"), (tmp_path / "none" / "codes.hrc", "does not exist")):
+            with pytest.raises(InputError, match=fault):
                 Hierarchy.flat(["A"]).write_hrc(path)
         assert list(tmp_path.iterdir()) == [folder]
 

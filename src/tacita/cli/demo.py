@@ -94,7 +94,7 @@ def demo(
 
 
 def _write_case(made: Microdata, folder: Path) -> list[Path]:
-    from tacita.io.atomic import write_text
+    from tacita.atomic import write_text
 
     names = list(made.hierarchies)
     project = PROJECT.format(
@@ -143,7 +143,7 @@ def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list
 
 
 def _write_report(found: Audit, path: Path, story: list[str]) -> Path:
-    from tacita.io.atomic import write_text
+    from tacita.atomic import write_text
     from tacita.report.html import report_page
 
     return write_text(

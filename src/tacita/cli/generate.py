@@ -90,7 +90,7 @@ def write_records(records: Any, path: Path) -> Path:
     import pyarrow.csv
     import pyarrow.parquet
 
-    from tacita.io.atomic import replacing
+    from tacita.atomic import replacing
 
     writers = {".parquet": pyarrow.parquet.write_table, ".csv": pyarrow.csv.write_csv}
     if path.suffix not in writers:

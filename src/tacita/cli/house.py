@@ -28,8 +28,8 @@ def write_result(audit: Audit, folder: Path, formats: Iterable[str] = ("csv",)) 
 
 def write_verdict(audit: Audit, folder: Path) -> list[Path]:
     """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe."""
+    from tacita.atomic import write_text
     from tacita.auditing.certificate import certify, dump
-    from tacita.io.atomic import write_text
     from tacita.report.record import audit_record
 
     internal = folder / "internal"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacita.atomic import replacing, write_text
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Cells, Units
-from tacita.io.atomic import replacing, write_text
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
 from tacita.io.nchs import cell_grid

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from tacita.atomic import write_text
 from tacita.errors import HierarchyError
 
 HRC_LINE_LIMIT = 199
@@ -331,20 +332,7 @@ def write_hrc(path: str | os.PathLike[str], codes: Sequence[str], depths: Sequen
             lines.append(line)
             continue
         raise HierarchyError(f"{path}: code {code!r} cannot be written to a .hrc file: {reason}.")
-    write_text(Path(path), "".join(f"{line}\n" for line in lines))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write all of a UTF-8 file or none of it."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        part.replace(path)
-    except OSError as error:
-        raise HierarchyError(f"{path}: cannot be written ({error.strerror}). Check the folder.") from None
-    finally:
-        part.unlink(missing_ok=True)
+    write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 @dataclass(frozen=True)

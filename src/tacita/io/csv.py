@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacita.atomic import replacing
 from tacita.errors import FormatError
-from tacita.io.atomic import replacing
 from tacita.io.escape import unescape
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tacita.atomic import replacing
 from tacita.errors import FormatError, InputError
 from tacita.exact import Cells
-from tacita.io.atomic import replacing
 from tacita.io.escape import escape, unescape
 from tacita.io.numbers import number_texts
 from tacita.release import Mark, Release

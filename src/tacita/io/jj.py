@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from tacita import exact
+from tacita.atomic import replacing
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Units
-from tacita.io.atomic import replacing
 from tacita.io.jj_frequencies import frequencies_beside, read_frequencies
 from tacita.io.jj_parse import JJFile, parse_jj
 from tacita.io.marks import NO_BOUND, Marks, problem_from_marks

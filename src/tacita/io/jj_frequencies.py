@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tacita.atomic import replacing
 from tacita.errors import FormatError
 from tacita.exact import Units
-from tacita.io.atomic import replacing
 from tacita.tables.table import Table
 
 COLUMNS = ("freq", "holdingfreq")

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from tacita import exact
+from tacita.atomic import write_text
 from tacita.errors import FormatError, InputError
-from tacita.io.atomic import write_text
 from tacita.io.numbers import number_texts
 from tacita.release import Mark, Release
 from tacita.tables.columns import Columns

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from tacita.atomic import replacing
 from tacita.errors import FormatError
-from tacita.io.atomic import replacing
 from tacita.release import Release
 from tacita.tables.columns import Columns
 from tacita.tables.frames import part_of, release_to_arrow

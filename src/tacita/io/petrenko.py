@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 
 from tacita import exact
+from tacita.atomic import write_text
 from tacita.errors import FormatError, InputError
 from tacita.exact import Cells, Floats
-from tacita.io.atomic import write_text
 from tacita.io.nchs import cell_grid
 from tacita.levels import Levels, Reason
 from tacita.problem import Problem

@@ -19,6 +19,11 @@ from tacita.errors import InputError
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not.
 
+    Raises
+    ------
+    InputError
+        The file cannot be written: there is no such folder, no permission, no room on the disk.
+
     Examples
     --------
     >>> with replacing("release.csv") as temporary:  # doctest: +SKIP
@@ -35,6 +40,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
         os.replace(temporary, target)
+    except OSError as error:
+        raise InputError(
+            f"{target}: cannot be written ({error.strerror or error}): check the folder, its permissions and "
+            "the room on the disk"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
