@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from tacita.hierarchy.tree import DEFAULT_TOTAL, Hierarchy
+from tacita.hierarchy.links import DEFAULT_TOTAL
+from tacita.hierarchy.tree import Hierarchy
 
 __all__ = ["DEFAULT_TOTAL", "Hierarchy"]

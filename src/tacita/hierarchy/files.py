@@ -1,7 +1,7 @@
 """Links of a classification, read from dictionaries, code lengths, frames and files.
 
-A *link* says that one code stands directly under another. Each reader turns its source into `Links` and
-remembers where every link was written, so that whatever is wrong with the tree can be told by file and line.
+Each reader turns its source into `Links` and remembers where every link was written, so that whatever is
+wrong with the tree can be told by file and line.
 
 `.hrc` grammar: one code per line, depth-first; the depth is the number of lead strings at the start of the
 line and rises by at most one; the total is implied. Blanks after the lead strings belong to the code,
@@ -15,10 +15,9 @@ import io
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -28,21 +27,9 @@ import numpy as np
 
 from tacita.atomic import write_text
 from tacita.errors import HierarchyError
+from tacita.hierarchy.links import Links, hint, position_place, row_place
 
 HRC_LINE_LIMIT = 199
-
-
-@dataclass(frozen=True)
-class Links:
-    """Pairs (parent, child) in the order written; an empty parent means that the source names none.
-
-    `place(i)` says where link `i` stands, such as ``regions.csv, line 4``.
-    """
-
-    parents: Sequence[str]
-    children: Sequence[str]
-    place: Callable[[int], str]
-    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def code_texts(values: Iterable[object], place: Callable[[int], str]) -> list[str]:
@@ -76,22 +63,6 @@ def _code_text(value: object) -> str | None:
         if math.isfinite(value):
             return str(int(value)) if value == int(value) else str(value)
     return None
-
-
-def position_place(position: int) -> str:
-    """Place in a sequence, counted from one."""
-    return f"position {position + 1}"
-
-
-def row_place(row: int) -> str:
-    """Place in a frame, counted from one."""
-    return f"row {row + 1}"
-
-
-def hint(name: str, known: Iterable[str]) -> str:
-    """The nearest known name as a question, or nothing."""
-    nearest = get_close_matches(str(name), [str(other) for other in known], n=1)
-    return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def nested_links(tree: Mapping[Any, Any], total: str, labels: Mapping[str, str]) -> Links:

@@ -14,14 +14,11 @@ import numpy.typing as npt
 
 from tacita.errors import HierarchyError
 from tacita.hierarchy import files
-from tacita.hierarchy.files import Links
+from tacita.hierarchy.links import DEFAULT_TOTAL, Links, assemble, hint, position_place, row_place
 
 Indices: TypeAlias = npt.NDArray[np.int32]
 NestedCodes: TypeAlias = "dict[str, NestedCodes]"
 FilePath: TypeAlias = "str | os.PathLike[str]"
-
-DEFAULT_TOTAL = "Total"
-LONGEST_CYCLE_SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +122,7 @@ class Hierarchy:
         except (KeyError, TypeError):
             raise HierarchyError(
                 f"Code {code!r} is not among the {len(self)} codes under {self.total!r}."
-                f"{files.hint(str(code), self.codes)} Correct the code or add it to the hierarchy."
+                f"{hint(str(code), self.codes)} Correct the code or add it to the hierarchy."
             ) from None
 
     def parent(self, code: str) -> str | None:
@@ -188,13 +185,18 @@ class Hierarchy:
         return order[ends[parent] - self._child_counts[parent] : ends[parent]]
 
     @classmethod
+    def _from_links(cls, links: Links, total: str | None) -> Hierarchy:
+        codes, parents = assemble(links, total)
+        return cls(codes, np.array(parents, dtype=np.int32), links.labels)
+
+    @classmethod
     def flat(
         cls, codes: Iterable[object], total: str = DEFAULT_TOTAL, labels: Mapping[str, str] | None = None
     ) -> Hierarchy:
         """One level: every code directly under the total."""
-        children = files.code_texts(codes, files.position_place)
-        links = Links([total] * len(children), children, files.position_place, labels or {})
-        return _assemble(links, total)
+        children = files.code_texts(codes, position_place)
+        links = Links([total] * len(children), children, position_place, labels or {})
+        return cls._from_links(links, total)
 
     @classmethod
     def from_dict(
@@ -207,7 +209,7 @@ class Hierarchy:
         >>> Hierarchy.from_dict({"North": {"N1": {}, "N2": {}}, "South": ["S1", "S2"]}).leaves
         ('N1', 'N2', 'S1', 'S2')
         """
-        return _assemble(files.nested_links(tree, total, labels or {}), total)
+        return cls._from_links(files.nested_links(tree, total, labels or {}), total)
 
     @classmethod
     def from_frame(
@@ -226,7 +228,7 @@ class Hierarchy:
         names = [parent, child] + ([label] if label is not None else [])
         parents, children, *rest = files.frame_columns(frame, names)
         labels = files.label_mapping(children, rest[0]) if rest else {}
-        return _assemble(Links(parents, children, files.row_place, labels), total)
+        return cls._from_links(Links(parents, children, row_place, labels), total)
 
     @classmethod
     def from_levels(
@@ -250,8 +252,8 @@ class Hierarchy:
         >>> Hierarchy.from_levels(["FR101", "FR102"], lengths=(2, 2, 1)).ancestors("FR102")
         ('FR10', 'FR', 'Total')
         """
-        links = files.prefix_links(files.code_texts(codes, files.position_place), lengths, total)
-        return _assemble(replace(links, labels=labels or {}), total)
+        links = files.prefix_links(files.code_texts(codes, position_place), lengths, total)
+        return cls._from_links(replace(links, labels=labels or {}), total)
 
     @classmethod
     def from_columns(
@@ -269,7 +271,7 @@ class Hierarchy:
         names = [*_require_levels(columns)] + ([label] if label is not None else [])
         read = files.frame_columns(frame, names)
         labels = read.pop() if label is not None else None
-        return _assemble(files.column_links(read, labels, total, files.row_place), total)
+        return cls._from_links(files.column_links(read, labels, total, row_place), total)
 
     @classmethod
     def from_hrc(
@@ -286,7 +288,7 @@ class Hierarchy:
         is read as UTF-8, or as cp1252 where it is not UTF-8.
         """
         links = files.read_hrc(path, lead, total, encoding)
-        return _assemble(replace(links, labels=labels or {}), total)
+        return cls._from_links(replace(links, labels=labels or {}), total)
 
     @classmethod
     def from_csv(
@@ -313,11 +315,11 @@ class Hierarchy:
         if columns is None and (table.find(parent) or table.find(child)):
             parents, children = table.column(parent), table.column(child)
             mapping = files.label_mapping(children, labels) if labels else {}
-            return _assemble(Links(parents, children, table.place, mapping), total)
+            return cls._from_links(Links(parents, children, table.place, mapping), total)
         levels = [name for name in table.columns if name != named] if columns is None else columns
         root = DEFAULT_TOTAL if total is None else total
         cells = [table.column(level) for level in _require_levels(levels)]
-        return _assemble(files.column_links(cells, labels, root, table.place), root)
+        return cls._from_links(files.column_links(cells, labels, root, table.place), root)
 
     def to_dict(self) -> NestedCodes:
         """Nested dictionaries of the codes under the total, for `from_dict`."""
@@ -350,7 +352,7 @@ def _require_codes(codes: tuple[object, ...]) -> None:
     for position, code in enumerate(codes):
         if not isinstance(code, str) or not code.strip():
             raise HierarchyError(
-                f"{files.position_place(position)}: {code!r} is not a code. Codes are non-empty text."
+                f"{position_place(position)}: {code!r} is not a code. Codes are non-empty text."
             )
         if not code.isprintable() and any(character in code for character in "\n\r\ufeff"):
             raise HierarchyError(
@@ -358,7 +360,7 @@ def _require_codes(codes: tuple[object, ...]) -> None:
             )
         if code in seen:
             raise HierarchyError(
-                f"Code {code!r} is repeated at {files.position_place(position)}. Codes are unique."
+                f"Code {code!r} is repeated at {position_place(position)}. Codes are unique."
             )
         seen.add(code)
     if not codes:
@@ -378,122 +380,9 @@ def _depths(codes: tuple[str, ...], parents: Indices) -> Indices:
             path.pop()
         if not path:
             raise HierarchyError(
-                f"Code {codes[position]!r} at {files.position_place(position)} does not follow its parent "
+                f"Code {codes[position]!r} at {position_place(position)} does not follow its parent "
                 "depth-first. Build the hierarchy with from_dict or from_frame, which put codes in order."
             )
         depth[position] = len(path)
         path.append(position)
     return depth
-
-
-def _assemble(links: Links, total: str | None) -> Hierarchy:
-    """The tree of all links, siblings in the order of their first appearance; refuses what is no tree.
-
-    The root is `total`; without it, the only code that has no parent, or "Total" above several such codes.
-    """
-    if total is not None and not str(total).strip():
-        raise HierarchyError("The total needs a name. Give one with total=.")
-    link_of = _link_of_each_child(links, total)
-    if not link_of:
-        raise HierarchyError("No codes were given. A hierarchy needs at least one code under its total.")
-    tops, below = _tops_and_families(links, link_of)
-    if not tops:
-        raise _cycle_error(links, link_of, next(iter(link_of)))
-    root = total or (next(iter(tops)) if len(tops) == 1 else DEFAULT_TOTAL)
-    if root not in tops:
-        if root in link_of:
-            raise HierarchyError(
-                f"The total {root!r} is also a code ({links.place(link_of[root])}). "
-                "Choose another name with total=."
-            )
-        below[root] = list(tops)
-    elif len(tops) > 1:
-        stray = next(code for code in tops if code != root)
-        raise HierarchyError(
-            f"Code {stray!r} ({links.place(tops[stray])}) has no parent, yet {root!r} is the total. "
-            f"Put it under {root!r} or under another code."
-        )
-    codes, parents = _depth_first(root, below)
-    reached = set(codes)
-    for code in link_of:
-        if code not in reached:
-            raise _cycle_error(links, link_of, code)
-    return Hierarchy(tuple(codes), np.array(parents, dtype=np.int32), links.labels)
-
-
-def _tops_and_families(
-    links: Links, link_of: Mapping[str, int]
-) -> tuple[dict[str, int], dict[str, list[str]]]:
-    """Codes without a parent, with the link that shows each, and the children of every code that has some."""
-    declared = "" in links.parents
-    tops: dict[str, int] = {}
-    below: dict[str, list[str]] = {}
-    for link, (parent, child) in enumerate(zip(links.parents, links.children, strict=True)):
-        if not parent:
-            tops[child] = link
-            continue
-        if parent not in link_of:
-            if declared:
-                raise HierarchyError(
-                    f"{links.place(link)}: the parent {parent!r} of {child!r} has no row of its own."
-                    f"{files.hint(parent, link_of)} Correct it, or add a row with {parent!r} as the child."
-                )
-            tops.setdefault(parent, link)
-        below.setdefault(parent, []).append(child)
-    return tops, below
-
-
-def _link_of_each_child(links: Links, total: str | None) -> dict[str, int]:
-    """The one link of each child; refuses empty and repeated children, and a total that is a child."""
-    link_of: dict[str, int] = {}
-    for link, (parent, child) in enumerate(zip(links.parents, links.children, strict=True)):
-        if not child:
-            raise HierarchyError(f"{links.place(link)}: the code is empty. Fill it in or remove it.")
-        if parent and child == total:
-            raise HierarchyError(
-                f"{links.place(link)}: the total {total!r} stands under {parent!r}, but it is above all. "
-                "Remove it or choose another name with total=."
-            )
-        if child == parent:
-            raise HierarchyError(
-                f"{links.place(link)}: code {child!r} is its own parent, a cycle. Correct the parent."
-            )
-        if child in link_of:
-            first = link_of[child]
-            before = links.parents[first]
-            there, here = links.place(first), links.place(link)
-            if parent == before:
-                raise HierarchyError(f"Code {child!r} is repeated: {there} and {here}. Keep one of them.")
-            raise HierarchyError(
-                f"Code {child!r} has two parents: {before or 'none'!r} ({there}) and {parent or 'none'!r} "
-                f"({here}). Keep one, or give the two codes different names."
-            )
-        link_of[child] = link
-    return link_of
-
-
-def _depth_first(root: str, below: Mapping[str, Sequence[str]]) -> tuple[list[str], list[int]]:
-    codes: list[str] = []
-    parents: list[int] = []
-    waiting = [(root, -1)]
-    while waiting:
-        code, parent = waiting.pop()
-        waiting.extend((child, len(codes)) for child in reversed(below.get(code, ())))
-        codes.append(code)
-        parents.append(parent)
-    return codes, parents
-
-
-def _cycle_error(links: Links, link_of: Mapping[str, int], code: str) -> HierarchyError:
-    """Name the cycle that a code ends in when followed upwards; no path from the total reaches it."""
-    path: dict[str, None] = {}
-    while code not in path:
-        path[code] = None
-        code = links.parents[link_of[code]]
-    cycle = list(path)
-    cycle = cycle[cycle.index(code) :]
-    above = [(code, links.parents[link_of[code]], links.place(link_of[code])) for code in cycle]
-    steps = [f"{code!r} is under {parent!r} ({place})" for code, parent, place in above]
-    hidden = len(steps) - LONGEST_CYCLE_SHOWN
-    shown = steps if hidden <= 0 else [*steps[:LONGEST_CYCLE_SHOWN], f"and {hidden} more"]
-    return HierarchyError(f"The codes form a cycle: {', '.join(shown)}. Correct one of these parents.")
