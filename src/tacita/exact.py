@@ -29,9 +29,20 @@ MOST_DECIMALS = 12
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, closed to writing."""
+    """The same array, closed to writing: for arrays that nobody else holds."""
     array.flags.writeable = False
     return array
+
+
+def keep(owner: object, *names: str) -> None:
+    """Give a frozen dataclass its own closed copies of arrays that a caller may go on using.
+
+    Arrays that are closed already are shared.
+    """
+    for name in names:
+        array = getattr(owner, name)
+        if array.flags.writeable:
+            object.__setattr__(owner, name, frozen(array.copy()))
 
 
 def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacita.exact import Cells, Mask, Units, frozen
+from tacita.exact import Cells, Mask, Units, keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,7 @@ class Levels:
     reasons: tuple[Reason, ...] = ()
 
     def __post_init__(self) -> None:
-        for array in (self.sensitive, self.lower, self.upper, self.sliding):
-            frozen(array)
+        keep(self, "sensitive", "lower", "upper", "sliding")
 
     @cached_property
     def cells(self) -> Cells:

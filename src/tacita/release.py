@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacita import exact
 from tacita.errors import ReleaseError
-from tacita.exact import UNBOUNDED, Cells, Mask, Units, frozen
+from tacita.exact import UNBOUNDED, Cells, Mask, Units, keep
 from tacita.outcome import Outcome
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
@@ -68,11 +68,11 @@ class Release:
     outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
-        n = len(self.structure)
-        for name in ("marks", "low", "high", "value", "shown", "primary"):
-            array = frozen(getattr(self, name))
-            if array.size != n:
-                raise ReleaseError(f"a release of {n} cells needs {n} entries in '{name}', not {array.size}")
+        n, columns = len(self.structure), ("marks", "low", "high", "value", "shown", "primary")
+        keep(self, *columns)
+        for name in columns:
+            if (size := getattr(self, name).size) != n:
+                raise ReleaseError(f"a release of {n} cells needs {n} entries in '{name}', not {size}")
         published, hidden = self.marks == Mark.PUBLISHED, self.marks == Mark.SUPPRESSED
         near = (self.marks == Mark.ROUNDED) | (self.marks == Mark.ADJUSTED)
         window = (self.low > -UNBOUNDED) | (self.high < UNBOUNDED)

@@ -154,3 +154,16 @@ def test_a_rule_and_its_levels_ask_the_same() -> None:
     table = replace(TABLE, count=np.full(N, 2))
     rule = Threshold(3)
     assert np.array_equal(Problem(table, rule).sensitive, Problem(table, rule.levels(table)).sensitive)
+
+
+def test_arrays_that_were_handed_over_stay_the_callers() -> None:
+    table = Table.from_array([[1, 2], [3, 4]])
+    sensitive, upper = np.zeros(len(table), dtype=bool), np.ones(len(table), dtype=np.int64)
+    levels = Levels.of(sensitive, upper)
+    lower = np.zeros(len(table), dtype=np.int64)
+    outsider = Outsider(lower, table.units + 5)
+    sensitive[0], upper[0], lower[0] = True, 9, 1
+    assert not levels.sensitive.any()
+    assert outsider.lower[0] == 0
+    with pytest.raises(ValueError, match="read-only"):
+        levels.upper[0] = 3

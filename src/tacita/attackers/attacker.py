@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from tacita import exact
 from tacita.errors import InputError
-from tacita.exact import Cells, Mask, Units, frozen
+from tacita.exact import Cells, Mask, Units, frozen, keep
 from tacita.tables.table import Table
 
 
@@ -31,8 +31,7 @@ class Outsider:
     name: str = "outsider"
 
     def __post_init__(self) -> None:
-        frozen(self.lower)
-        frozen(self.upper)
+        keep(self, "lower", "upper")
 
     @classmethod
     def of(cls, table: Table, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> Outsider:

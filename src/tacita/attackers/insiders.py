@@ -17,7 +17,6 @@ and who need no higher level, are dropped.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,7 +24,7 @@ import numpy as np
 
 from tacita.attackers import Insider, Outsider
 from tacita.attackers.dominated import without_dominated
-from tacita.errors import InputError
+from tacita.errors import InputError, did_you_mean
 from tacita.exact import UNBOUNDED, Cells, Mask, Units
 from tacita.levels import Levels
 from tacita.rules import Inside, Rule
@@ -142,11 +141,9 @@ def _groups(
 
 def _position(name: str, position: dict[str, int]) -> int:
     if name not in position:
-        near = difflib.get_close_matches(name, position, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise InputError(
-            f"coalition member {name!r} is not among the largest contributors of any cell{hint}: "
-            "correct the name, or tabulate with a larger largest="
+            f"coalition member {name!r}{did_you_mean(name, position)} is not among the largest contributors "
+            "of any cell: correct the name, or tabulate with a larger largest="
         )
     return position[name]
 

@@ -6,7 +6,6 @@ and every complaint names the row (by ``place``), the column and the remedy.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -17,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.errors import HierarchyError, InputError
+from tacita.errors import HierarchyError, InputError, did_you_mean, likewise
 from tacita.exact import Mask, Units
 from tacita.hierarchy import Hierarchy
 from tacita.tables.build import build_table, representatives
@@ -55,10 +54,9 @@ class Columns:
 
     def column(self, name: str) -> pa.ChunkedArray:
         if name not in self.data.column_names:
-            near = difflib.get_close_matches(str(name), self.names, n=1)
-            hint = f" (did you mean '{near[0]}'?)" if near else ""
             raise InputError(
-                f"there is no column '{name}'{hint}; there are {', '.join(map(repr, self.names))}"
+                f"there is no column '{name}'{did_you_mean(name, self.names)}; "
+                f"there are {', '.join(map(repr, self.names))}"
             )
         column = self.data.column(name)
         if pa.types.is_dictionary(column.type):
@@ -79,9 +77,8 @@ class Columns:
             blank |= encoded.indices.fill_null(-1).to_numpy() == distinct.index("")
         if blank.any():
             row = int(np.flatnonzero(blank)[0])
-            more = f" ({int(blank.sum()) - 1} more rows likewise)" if blank.sum() > 1 else ""
             raise InputError(
-                f"{self.place(row)}: no code in column '{name}'{more}: "
+                f"{self.place(row)}: no code in column '{name}'{likewise(int(blank.sum()), 'rows')}: "
                 "give one, such as 'Unknown', or drop the row"
             )
         return encoded.indices.to_numpy().astype(np.int32), distinct
@@ -122,7 +119,6 @@ class Columns:
         return plain.cast(pa.float64())
 
     def _refuse_text(self, name: str, row: int, written: str, how_many: int) -> None:
-        more = f" ({how_many - 1} more rows likewise)" if how_many > 1 else ""
         if self.decimal == ",":
             reason = f"'{written}' is not a number with decimal ',': leave out points and other signs"
         else:
@@ -131,7 +127,7 @@ class Columns:
                 reason += "; it looks like a decimal comma: read with decimal=',' or write a point"
             else:
                 reason += "; correct it, or leave it empty if it is missing"
-        raise InputError(f"{self.place(row)}, column '{name}'{more}: {reason}")
+        raise InputError(f"{self.place(row)}, column '{name}'{likewise(how_many, 'rows')}: {reason}")
 
 
 def table_from_columns(
@@ -209,12 +205,11 @@ def _dimensions(source: Columns, specs: Mapping[str, Spec]) -> tuple[list[Dimens
         unknown = [k for k, code in enumerate(distinct) if code not in known]
         if unknown:
             first = distinct[unknown[0]]
-            near = difflib.get_close_matches(first, dimension.codes, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            more = f" (and {len(unknown) - 1} more codes)" if len(unknown) > 1 else ""
+            place = source.place(int(np.flatnonzero(rows == unknown[0])[0]))
             raise HierarchyError(
-                f"{source.place(int(np.flatnonzero(rows == unknown[0])[0]))}: code {first!r}{more} of column "
-                f"'{name}' is not in its classification{hint}. Add it to the hierarchy or correct the data."
+                f"{place}: code {first!r}{did_you_mean(first, dimension.codes)} of column '{name}' is not in "
+                f"its classification{likewise(len(unknown), 'codes')}. Add it to the hierarchy or correct the "
+                "data."
             )
         encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])
         dimensions.append(dimension)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita.exact import Cells, Units, frozen
+from tacita.exact import Cells, Units, keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,7 @@ class Contributions:
     ask: Callable[[Cells], Shares] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.values, self.who, self.sums):
-            frozen(array)
+        keep(self, "values", "who", "sums")
 
     @property
     def depth(self) -> int:

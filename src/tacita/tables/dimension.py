@@ -7,15 +7,14 @@ too.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.errors import HierarchyError
+from tacita.errors import HierarchyError, did_you_mean
 from tacita.exact import Cells, frozen
 from tacita.hierarchy import Hierarchy
 
@@ -98,32 +97,14 @@ class Dimension:
         return frozen(leaf)
 
     def index(self, code: str) -> int:
-        """Position of a code; unknown codes are refused with the nearest known ones."""
+        """Position of a code; unknown codes are refused with the nearest known one."""
         try:
             return self.position[code]
         except KeyError:
-            near = difflib.get_close_matches(code, self.codes, n=3)
-            hint = f"; did you mean {', '.join(map(repr, near))}?" if near else ""
             raise HierarchyError(
-                f"code {code!r} is not in the classification of '{self.name}'{hint} "
-                "Add it to the hierarchy or correct the data."
+                f"code {code!r}{did_you_mean(code, self.codes)} is not in the classification of "
+                f"'{self.name}'. Add it to the hierarchy or correct the data."
             ) from None
-
-    def encode(self, codes: Sequence[str]) -> Codes:
-        """Positions of many codes; all unknown ones are named at once."""
-        known = self.position
-        wrong = [code for code in dict.fromkeys(codes) if code not in known]
-        if wrong:
-            more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-            row = next(i for i, code in enumerate(codes) if code == wrong[0])
-            near = difflib.get_close_matches(wrong[0], self.codes, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise HierarchyError(
-                f"'{self.name}': codes {', '.join(map(repr, wrong[:5]))}{more} are not in "
-                f"its classification{hint}; first in row {row + 1}. "
-                "Add them to the hierarchy or correct the data."
-            )
-        return np.fromiter((known[code] for code in codes), dtype=np.int32, count=len(codes))
 
     def check(self) -> None:
         """Refuse trees that use one code name for different sets of finest codes."""

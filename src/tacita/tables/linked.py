@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.errors import InputError
+from tacita.errors import InputError, likewise
 from tacita.exact import Cells, Mask, Units
 from tacita.hierarchy import Hierarchy
 from tacita.tables.build import refuse_sums_between
@@ -288,10 +288,10 @@ class _Merge:
             if wrong.size:
                 cell = int(one.cells[wrong[0]])
                 other = given[int(source[cell])][0].name
-                more = f" ({wrong.size - 1} more cells likewise)" if wrong.size > 1 else ""
                 raise InputError(
-                    f"({self.structure.name(cell)}): the {what} in '{other}' and '{one.name}' differ{more}. "
-                    "Correct one of them, or give dimensions of different meaning different names."
+                    f"({self.structure.name(cell)}): the {what} in '{other}' and '{one.name}' differ"
+                    f"{likewise(wrong.size, 'cells')}. Correct one of them, or give dimensions of different "
+                    "meaning different names."
                 )
         return merged, source >= 0
 

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacita import exact
 from tacita.errors import InputError, NotAdditiveError
-from tacita.exact import LARGEST, Cells, Floats, Mask, Units, frozen
+from tacita.exact import LARGEST, Cells, Floats, Mask, Units, frozen, keep
 from tacita.tables.contributions import Contributions
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
@@ -74,7 +74,7 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        frozen(self.units)
+        keep(self, "units")
         if self.units.size != len(self.structure):
             raise InputError(f"{self.units.size} values for {len(self.structure)} cells")
         if (
