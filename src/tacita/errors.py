@@ -19,6 +19,8 @@ Every message names the place (file and line, or cell), the requirement that is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class TacitaError(Exception):
     """Base of all errors raised on purpose."""
@@ -70,3 +72,16 @@ class StoppedError(TacitaError):
 
 class InfeasibleError(TacitaError):
     """No release of the chosen kind protects the table."""
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """`` (did you mean 'North'?)``, the nearest of the known names, or nothing where none is near."""
+    from difflib import get_close_matches
+
+    nearest = get_close_matches(str(name), [str(other) for other in known], n=1)
+    return f" (did you mean {nearest[0]!r}?)" if nearest else ""
+
+
+def likewise(how_many: int, things: str) -> str:
+    """`` (4 more rows likewise)`` where the first of five faults is named; nothing where there is but one."""
+    return f" ({how_many - 1:,} more {things} likewise)" if how_many > 1 else ""

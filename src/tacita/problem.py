@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from tacita import exact
 from tacita.attackers import Insider, Outsider
 from tacita.attackers.insiders import AttackerLike, resolve_attackers
-from tacita.errors import InputError, LevelsError
+from tacita.errors import InputError, LevelsError, likewise
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
 from tacita.rules import Rule
@@ -190,12 +190,12 @@ class Problem:
         ):
             if (wrong := np.flatnonzero(level > room)).size:
                 p = int(wrong[0])
-                more = f" ({wrong.size - 1} more cells likewise)" if wrong.size > 1 else ""
                 wanted = exact.text(int(level[p]), table.decimals)
                 raise LevelsError(
                     f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against "
-                    f"{need.attacker}, whose own bounds lie closer to the value{more}. Lower the level (it "
-                    "can be capped at what the bounds allow), or widen the attacker's bounds."
+                    f"{need.attacker}, whose own bounds lie closer to the value"
+                    f"{likewise(wrong.size, 'cells')}. Lower the level (it can be capped at what the bounds "
+                    "allow), or widen the attacker's bounds."
                 )
 
 

@@ -119,7 +119,7 @@ class TestTree:
         assert dict(Hierarchy.flat(["A"], labels={"A": "first", "B": "second"}).labels) == {"A": "first"}
 
     def test_unknown_code_gets_the_nearest(self) -> None:
-        with refused("'Nroth'", "Did you mean 'North'?"):
+        with refused("'Nroth'", "did you mean 'North'?"):
             Hierarchy.from_dict(REGIONS).index("Nroth")
 
     @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ class TestFrames:
             ([("A", "Total"), ("Total", "A")], ("cycle", "row 1", "row 2")),
             ([("A", "A1"), ("B", "B1"), ("C", "C1"), ("X", "Y"), ("Y", "X")], ("cycle", "row 4", "row 5")),
             ([("T", "A"), ("A", None)], ("row 2", "empty")),
-            ([(None, "T"), ("T", "North"), ("Nroth", "N1")], ("row 3", "'Nroth'", "Did you mean 'North'?")),
+            ([(None, "T"), ("T", "North"), ("Nroth", "N1")], ("row 3", "'Nroth'", "did you mean 'North'?")),
             ([("Total", "A"), ("B", "C")], ("'B' (row 2) has no parent", "'Total'")),
             ([("A", "Total"), ("B", "C")], ("'Total'", "row 1", "total=")),
         ],
@@ -300,7 +300,7 @@ class TestFrames:
             Hierarchy.from_frame(frame, total="All")
 
     def test_missing_column_and_no_frame(self) -> None:
-        with refused("'child'", "Did you mean 'childs'?"):
+        with refused("'child'", "did you mean 'childs'?"):
             Hierarchy.from_frame(pl.DataFrame({"parent": ["T"], "childs": ["A"]}))
         with refused("list", "from_dict"):
             Hierarchy.from_frame([("T", "A")])

@@ -75,9 +75,9 @@ rule = "frequency(2)"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("value =", "vlaue =", r"line 4: table\.vlaue: this key is unknown; did you mean 'value'\?"),
+        ("value =", "vlaue =", r"line 4: table\.vlaue: this key is unknown \(did you mean 'value'\?\)"),
         ('"turnover"', "7", r"line 4: table\.value: Input should be a valid string"),
-        ("[rules]", "[rulez]", r"line 10: rulez: this key is unknown; did you mean 'rules'\?"),
+        ("[rules]", "[rulez]", r"line 10: rulez: this key is unknown \(did you mean 'rules'\?\)"),
         ("[table]", "[table", r"this is not TOML: .*line 1"),
         ('file = "cells.csv"\n', "", r"line 1: table: give either file"),
         ("[table]\nfile", "[t]\nfile", r"line 1: t: this key is unknown"),

@@ -352,7 +352,7 @@ def test_written_rules(written: str, rule: Rule) -> None:
     [
         (
             "dominence(1,85)",
-            r"no rule 'dominence': did you mean 'dominance'\? known rules: threshold, frequency",
+            r"no rule 'dominence' \(did you mean 'dominance'\?\): choose one of threshold, frequency",
         ),
         ("dominance(1)", r"too few.*: dominance takes n, k, by, protection, waivers"),
         ("dominance(1, q=3)", r"dominance has no argument 'q'.*dominance takes n, k"),

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from tacita.atomic import write_text
-from tacita.errors import HierarchyError
-from tacita.hierarchy.links import Links, hint, position_place, row_place
+from tacita.errors import HierarchyError, did_you_mean
+from tacita.hierarchy.links import Links, position_place, row_place
 
 HRC_LINE_LIMIT = 199
 
@@ -119,7 +119,9 @@ def frame_columns(frame: Any, names: Sequence[str]) -> list[list[str]]:
     present = wrapped.collect_schema().names()
     for name in names:
         if name not in present:
-            raise HierarchyError(f"The frame has no column {name!r}, only {present}.{hint(name, present)}")
+            raise HierarchyError(
+                f"The frame has no column {name!r}{did_you_mean(name, present)}, only {present}."
+            )
     selected = wrapped.select(list(dict.fromkeys(names)))
     collected = selected.collect() if isinstance(selected, nw.LazyFrame) else selected
     columns = []
@@ -327,7 +329,9 @@ class CodeFile:
         found = self.find(name)
         if found is None:
             present = list(self.columns)
-            raise HierarchyError(f"{self.path}: no column {name!r}, only {present}.{hint(name, present)}")
+            raise HierarchyError(
+                f"{self.path}: no column {name!r}{did_you_mean(name, present)}, only {present}."
+            )
         return self.columns[found]
 
 

@@ -7,11 +7,10 @@ Whatever is wrong is told by the places where the links were written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
-from tacita.errors import HierarchyError
+from tacita.errors import HierarchyError, did_you_mean
 
 DEFAULT_TOTAL = "Total"
 LONGEST_CYCLE_SHOWN = 12
@@ -38,12 +37,6 @@ def position_place(position: int) -> str:
 def row_place(row: int) -> str:
     """Place in a frame, counted from one."""
     return f"row {row + 1}"
-
-
-def hint(name: str, known: Iterable[str]) -> str:
-    """The nearest known name as a question, or nothing."""
-    nearest = get_close_matches(str(name), [str(other) for other in known], n=1)
-    return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int]]:
@@ -98,8 +91,8 @@ def _tops_and_families(
         if parent not in link_of:
             if declared:
                 raise HierarchyError(
-                    f"{links.place(link)}: the parent {parent!r} of {child!r} has no row of its own."
-                    f"{hint(parent, link_of)} Correct it, or add a row with {parent!r} as the child."
+                    f"{links.place(link)}: the parent {parent!r}{did_you_mean(parent, link_of)} of {child!r} "
+                    f"has no row of its own. Correct it, or add a row with {parent!r} as the child."
                 )
             tops.setdefault(parent, link)
         below.setdefault(parent, []).append(child)

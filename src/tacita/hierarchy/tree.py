@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tacita.errors import HierarchyError
+from tacita.errors import HierarchyError, did_you_mean
 from tacita.hierarchy import files
-from tacita.hierarchy.links import DEFAULT_TOTAL, Links, assemble, hint, position_place, row_place
+from tacita.hierarchy.links import DEFAULT_TOTAL, Links, assemble, position_place, row_place
 
 Indices: TypeAlias = npt.NDArray[np.int32]
 NestedCodes: TypeAlias = "dict[str, NestedCodes]"
@@ -121,8 +121,8 @@ class Hierarchy:
             return self._index[code]
         except (KeyError, TypeError):
             raise HierarchyError(
-                f"Code {code!r} is not among the {len(self)} codes under {self.total!r}."
-                f"{hint(str(code), self.codes)} Correct the code or add it to the hierarchy."
+                f"Code {code!r}{did_you_mean(code, self.codes)} is not among the {len(self)} codes under "
+                f"{self.total!r}. Correct the code or add it to the hierarchy."
             ) from None
 
     def parent(self, code: str) -> str | None:

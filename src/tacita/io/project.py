@@ -19,7 +19,6 @@ Paths are relative to the folder of the project file.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -32,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
-from tacita.errors import FormatError, InputError
+from tacita.errors import FormatError, InputError, did_you_mean
 from tacita.hierarchy import Hierarchy
 from tacita.io.case import read_table_file
 from tacita.io.jj import read_jj
@@ -339,9 +338,8 @@ def _fault(text: str, loc: tuple[int | str, ...], message: str, kind: str) -> st
     place = f"line {line}: " if line else ""
     what = message.removeprefix("Value error, ")
     if kind == "extra_forbidden":
-        near = difflib.get_close_matches(keys[-1], _known_keys(keys[:-1]), n=1)
-        what = "this key is unknown" + (f"; did you mean '{near[0]}'?" if near else "")
-        what += f" Known are {', '.join(_known_keys(keys[:-1]))}."
+        known = _known_keys(keys[:-1])
+        what = f"this key is unknown{did_you_mean(keys[-1], known)}; known are {', '.join(known)}"
     return f"{place}{'.'.join(keys) or 'the file'}: {what}"
 
 

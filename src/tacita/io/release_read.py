@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.errors import FormatError, ReleaseError
+from tacita.errors import FormatError, ReleaseError, likewise
 from tacita.exact import Cells, Floats, Mask, Units, frozen
 from tacita.io.columns import read_columns
 from tacita.io.published import DASHES, parse_published
@@ -26,7 +26,6 @@ from tacita.tables.dimension import Dimension
 from tacita.tables.frames import part_of
 from tacita.tables.table import Table
 
-SAID = ("mark", "low", "high", "value")
 VALUE_NAMES = ("value", "published", "release", "released", "figure")
 WORDS = {mark.word: int(mark) for mark in Mark}
 
@@ -149,9 +148,8 @@ def _cells(source: Columns, table: Table, part: int) -> Cells:
             found[rows[known]] = structure.locate(shown[known])
     if (wrong := np.flatnonzero(found < 0)).size:
         raise ReleaseError(
-            f"{source.place(int(wrong[0]))}: the table has no such cell"
-            + (f" ({wrong.size - 1} more rows likewise)" if wrong.size > 1 else "")
-            + ": check that the release belongs to this table"
+            f"{source.place(int(wrong[0]))}: the table has no such cell{likewise(wrong.size, 'rows')}: "
+            "check that the release belongs to this table"
         )
     return found
 

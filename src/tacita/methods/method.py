@@ -7,14 +7,13 @@ it is written.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import types
 import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
-from tacita.errors import InputError
+from tacita.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from tacita.problem import Problem
@@ -63,9 +62,9 @@ def method_names() -> tuple[str, ...]:
 def method_class(name: str) -> type[Any]:
     """The class of a method; unknown names are refused with what there is."""
     if name not in METHODS:
-        near = difflib.get_close_matches(name, METHODS, n=1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
-        raise InputError(f"there is no method '{name}'{hint} Methods: {', '.join(METHODS)}.")
+        raise InputError(
+            f"there is no method '{name}'{did_you_mean(name, METHODS)}: choose one of {', '.join(METHODS)}"
+        )
     module, attribute = METHODS[name].split(":")
     found: type[Any] = getattr(importlib.import_module(module), attribute)
     return found
@@ -88,7 +87,10 @@ def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
     chosen = {}
     for key, value in (options or {}).items():
         if key not in known:
-            raise InputError(f"method '{name}' has no option '{key}'. Options: {', '.join(known) or 'none'}.")
+            raise InputError(
+                f"method '{name}' has no option '{key}'{did_you_mean(key, known)}; "
+                f"it has {', '.join(known) or 'none'}"
+            )
         chosen[key] = _value(f"option '{key}'", known[key].kind, value)
     method: Method = method_class(name)(**chosen)
     return method

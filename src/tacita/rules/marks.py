@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.errors import RuleError
+from tacita.errors import RuleError, did_you_mean
 from tacita.exact import Mask, Units
 from tacita.levels import Levels, Reason
 from tacita.rules.base import (
@@ -86,11 +85,10 @@ class Request(Rule):
         asked = sorted(map(str, self.respondents))
         position = {str(name): i for i, name in enumerate(contributions.names)}
         if unknown := [name for name in asked if name not in position]:
-            near = difflib.get_close_matches(unknown[0], position, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise RuleError(
                 f"{self.text}: {', '.join(map(repr, unknown[:5]))} not among the largest contributors of any "
-                f"cell{hint}: correct the name, take it off the list, or tabulate with a larger largest="
+                f"cell{did_you_mean(unknown[0], position)}: correct the name, take it off the list, or "
+                "tabulate with a larger largest="
             )
         shares = contributions.of(np.array([position[name] for name in asked], dtype=np.int64))
         share = as_fraction(self.share) / 100

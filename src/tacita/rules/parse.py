@@ -11,12 +11,11 @@ Arguments are those of the class that a name stands for, in the same order.
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from dataclasses import fields
 from typing import Any
 
-from tacita.errors import RuleError
+from tacita.errors import RuleError, did_you_mean
 from tacita.rules.base import AnyOf, Rule
 from tacita.rules.concentration import PQ, Dominance, LinearSensitivity, PPercent
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
@@ -67,9 +66,9 @@ def parse_rule(text: str) -> Rule:
 def _one(name: str, arguments: str) -> Rule:
     kind = RULES.get(name.lower())
     if kind is None:
-        near = difflib.get_close_matches(name.lower(), RULES, n=1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise RuleError(f"there is no rule '{name}': {hint}known rules: {', '.join(RULES)}")
+        raise RuleError(
+            f"there is no rule '{name}'{did_you_mean(name.lower(), RULES)}: choose one of {', '.join(RULES)}"
+        )
     names = argument_names(kind)
     usage = f"{name} takes {', '.join(names)}"
     try:
@@ -82,9 +81,7 @@ def _one(name: str, arguments: str) -> Rule:
             f"cannot read the arguments of {name}({arguments}): {usage}; quote texts with blanks or signs"
         ) from None
     if wrong := [key for key in named if key not in names]:
-        near = difflib.get_close_matches(wrong[0], names, n=1)
-        hint = f" (did you mean '{near[0]}'?)" if near else ""
-        raise RuleError(f"{name} has no argument '{wrong[0]}'{hint}: {usage}")
+        raise RuleError(f"{name} has no argument '{wrong[0]}'{did_you_mean(wrong[0], names)}: {usage}")
     try:
         return kind(*given, **named)
     except TypeError:

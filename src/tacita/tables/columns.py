@@ -208,8 +208,8 @@ def _dimensions(source: Columns, specs: Mapping[str, Spec]) -> tuple[list[Dimens
             place = source.place(int(np.flatnonzero(rows == unknown[0])[0]))
             raise HierarchyError(
                 f"{place}: code {first!r}{did_you_mean(first, dimension.codes)} of column '{name}' is not in "
-                f"its classification{likewise(len(unknown), 'codes')}. Add it to the hierarchy or correct the "
-                "data."
+                f"its classification{likewise(len(unknown), 'codes')}. Add it to the hierarchy or correct "
+                "the data."
             )
         encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])
         dimensions.append(dimension)
