@@ -119,7 +119,7 @@ def _verify(certificate: dict[str, Any]) -> int:
         raise RefusedError("the attackers, the outsider first, and their claims do not correspond")
     outsider = _knowledge(attackers[0], list(range(len(name))))
     everyones = {cell: (up, down) for cell, up, down in claims[0]}
-    users = _users(everyones, moves)
+    users = _users(everyones, moves) if len(attackers) > 1 else {}
     proven = 0
     for attacker, own_claims in zip(attackers, claims, strict=True):
         inside = attacker is not attackers[0]
@@ -130,7 +130,7 @@ def _verify(certificate: dict[str, Any]) -> int:
         def room(cell: int, special: dict[int, tuple[Bound, Bound]] = special) -> tuple[Bound, Bound]:
             return _room(values[cell], (windows[cell], outsider[cell], special.get(cell, (None, None))))
 
-        targets = _targets(attacker)
+        targets, admitted = _targets(attacker), set[int]()
         if inside and attacker["others"]:
             targets = {**_left_over(_targets(attackers[0]), special, users, own_claims), **targets}
         for cell, levels in targets.items():
@@ -139,7 +139,7 @@ def _verify(certificate: dict[str, Any]) -> int:
                 continue
             if cell not in own:
                 raise RefusedError(f"{where}: no proof is given")
-            up, down = (_reached(moves, move, cell, room, where) for move in own[cell])
+            up, down = (_reached(moves, move, cell, room, admitted, where) for move in own[cell])
             _check_levels(where, levels, up, down)
             proven += 1
     return proven
@@ -245,20 +245,27 @@ def _room(value: int, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bo
 
 
 def _reached(
-    moves: list[Move], which: int, cell: int, room: Callable[[int], tuple[Bound, Bound]], where: str
+    moves: list[Move],
+    which: int,
+    cell: int,
+    room: Callable[[int], tuple[Bound, Bound]],
+    admitted: set[int],
+    where: str,
 ) -> Fraction:
     """How far a move carries the cell, after checking that the attacker cannot rule the move out; -1 is no
-    move.
+    move. ``admitted`` are the moves that this attacker was found unable to rule out before.
     """
     if which == -1:
         return Fraction(0)
     denominator, changes = moves[_whole(which)]
-    for moved, change in changes.items():
-        below, above = room(moved)
-        if (below is not None and -change > below * denominator) or (
-            above is not None and change > above * denominator
-        ):
-            raise RefusedError(f"{where}: the move leaves what the attacker thinks possible")
+    if which not in admitted:
+        for moved, change in changes.items():
+            below, above = room(moved)
+            if (below is not None and -change > below * denominator) or (
+                above is not None and change > above * denominator
+            ):
+                raise RefusedError(f"{where}: the move leaves what the attacker thinks possible")
+        admitted.add(which)
     return Fraction(changes.get(cell, 0), denominator)
 
 
