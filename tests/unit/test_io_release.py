@@ -17,7 +17,7 @@ from tacita.exact import UNBOUNDED
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_release, write_release
 from tacita.io.excel import BLUE, RED
-from tacita.io.nchs import write_nchs
+from tacita.io.nchs import write_nchs_release
 from tacita.io.published import parse_published
 from tacita.levels import Levels
 from tacita.problem import Problem
@@ -127,16 +127,16 @@ def test_nchs_lines_mark_primary_and_complementary_and_tell_values_only_inside(t
     table = Table.from_array([[22, 15], [30, 40]])
     square = np.array([table.find(r, c) for r in "12" for c in "12"])
     release = Release.suppress(table, square, primary=np.arange(9) == table.find("1", "1"))
-    public = write_nchs(release, tmp_path / "public.txt").read_text()
+    public = write_nchs_release(release, tmp_path / "public.txt").read_text()
     assert public == "PS\tCS\t37\nCS\tCS\t70\n52\t55\t107\n"
-    inside = write_nchs(release, tmp_path / "inside.txt", internal=table).read_text()
+    inside = write_nchs_release(release, tmp_path / "inside.txt", internal=table).read_text()
     assert inside.startswith("PS 22\tCS 15\t37\n")
     back = read_release(tmp_path / "inside.txt", table)
     assert same(back, release)
     assert np.array_equal(back.primary, release.primary)
     three = Table.from_array(np.ones((2, 2, 2)))
     with pytest.raises(InputError, match="2 dimensions"):
-        write_nchs(Release.suppress(three, np.array([0])), tmp_path / "three.txt")
+        write_nchs_release(Release.suppress(three, np.array([0])), tmp_path / "three.txt")
 
 
 def test_linked_tables_are_written_and_read_part_by_part(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def assess(
     """Find the sensitive cells of a table: which rules hit them, which levels they need, who might attack."""
     problem = load_problem(case, table_options, requirement)
     if to is not None:
-        from tacita.cli.listing import write_listing
+        from tacita.io import write_table
 
-        write_listing(problem.table, to, problem)
+        write_table(problem.table, to, problem)
         say(f"{to} (for the house: it holds true values)", "written:", "green")
     if output.json:
         print_json(_answer(problem, show_values))

@@ -63,8 +63,7 @@ def convert(
 
 
 def _write(loaded: Problem | Table, target: Path, outsider_only: bool) -> None:
-    from tacita.cli.listing import write_grid, write_listing
-    from tacita.io import write_jj, write_thesis
+    from tacita.io import write_jj, write_nchs, write_table, write_thesis
     from tacita.levels import Levels
     from tacita.problem import Problem
 
@@ -77,6 +76,6 @@ def _write(loaded: Problem | Table, target: Path, outsider_only: bool) -> None:
         target.mkdir(parents=True, exist_ok=True)
         write_thesis(problem or Problem(table, Levels.none(len(table))), target)
     elif suffix in (".txt", ".dat"):
-        write_grid(table, target)
+        write_nchs(table, target)
     else:
-        write_listing(table, target, problem)
+        write_table(table, target, problem)

@@ -43,8 +43,7 @@ def table(
     Classifications that are not flat go beside it, one CSV file per dimension.
     """
     from tacita import generate as make
-    from tacita.cli.listing import write_listing
-    from tacita.io import write_jj
+    from tacita.io import write_jj, write_table
 
     options: dict[str, Any] = {
         "zeros": zeros,
@@ -59,7 +58,7 @@ def table(
     if to.suffix.lower() == ".jj" and problem is not None:
         written = [write_jj(problem, to)]
     else:
-        written = [write_listing(made, to, problem), *_write_trees(made.structure, to)]
+        written = [write_table(made, to, problem), *_write_trees(made.structure, to)]
     return _told(output, written, {"cells": len(made), "sensitive": len(problem.levels) if problem else None})
 
 

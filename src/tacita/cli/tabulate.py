@@ -80,9 +80,9 @@ def tabulate(
         )
     tell_notes(table)
     if to is not None:
-        from tacita.cli.listing import write_listing
+        from tacita.io import write_table
 
-        write_listing(table, to)
+        write_table(table, to)
         say(f"{to} (for the house: it holds true values)", "written:", "green")
     if output.json:
         dimensions = {d.name: len(d.codes) for d in table.structure.dimensions}

@@ -1,14 +1,15 @@
-"""Files: tables and cases in, releases in and out. Every write is atomic."""
+"""Files: tables, cases and releases, in and out. Every write is atomic."""
 
 from __future__ import annotations
 
 from tacita.io.case import read_case, read_table_file
 from tacita.io.jj import read_jj, write_jj
-from tacita.io.nchs import read_nchs
+from tacita.io.nchs import read_nchs, write_nchs
 from tacita.io.petrenko import read_thesis, write_thesis
 from tacita.io.project import Project, load_project
 from tacita.io.release_read import read_release
 from tacita.io.release_write import write_release
+from tacita.io.table_write import write_table
 
 __all__ = [
     "Project",
@@ -20,6 +21,8 @@ __all__ = [
     "read_table_file",
     "read_thesis",
     "write_jj",
+    "write_nchs",
     "write_release",
+    "write_table",
     "write_thesis",
 ]

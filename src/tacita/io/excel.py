@@ -18,11 +18,13 @@ from tacita.errors import FormatError, InputError
 from tacita.exact import Cells
 from tacita.io.escape import escape, unescape
 from tacita.io.numbers import number_texts
+from tacita.io.published import shown_texts
 from tacita.release import Mark, Release
 from tacita.tables.columns import Columns
 from tacita.tables.frames import listing, part_of
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
+WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 BLUE, RED = "#BDD7EE", "#F8CBAD"
 MEANING = (
     ("primary", "hidden because the cell itself is sensitive (blue)"),
@@ -72,9 +74,8 @@ def write_excel(release: Release, path: Path, unaudited: str | None = None) -> P
         raise InputError(
             f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
         )
-    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with replacing(path) as temporary:
-        book = xlsxwriter.Workbook(str(temporary), options)
+        book = xlsxwriter.Workbook(str(temporary), WORKBOOK)
         colours = _Colours(book)
         for part in parts:
             ending = f" {part + 1}" if len(parts) > 1 else ""
@@ -98,18 +99,6 @@ class _Colours:
         if release.marks[cell] == Mark.PUBLISHED:
             return None
         return self._primary if release.primary[cell] else self._secondary
-
-
-def shown_texts(release: Release) -> list[str]:
-    """What a reader sees of each cell: a number, an interval, or that it is hidden and why."""
-    texts = number_texts(release.value, release.decimals, ~release.shown)
-    low, high = number_texts(release.low, release.decimals), number_texts(release.high, release.decimals)
-    told = bool(release.primary.any())
-    for cell in np.flatnonzero(release.marks == Mark.INTERVAL).tolist():
-        texts[cell] = f"[{low[cell]}...{high[cell]}]"
-    for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
-        texts[cell] = ("x (primary)" if release.primary[cell] else "x (secondary)") if told else "x"
-    return texts
 
 
 def _long_sheet(sheet: Any, release: Release, part: int, colours: _Colours) -> None:
@@ -157,7 +146,8 @@ def _crosstab(book: Any, name: str, release: Release, part: int, colours: _Colou
     for r, row in enumerate(first.tolist()):
         for c, dimension in enumerate(dimensions[:-1]):
             sheet.write_string(r + 1, c, escape(dimension.codes[shown.codes[row, c]]), colours.header)
-    texts = shown_texts(release)
+    told = ("x (primary)", "x (secondary)") if release.primary.any() else ("x", "x")
+    texts = shown_texts(release, *told)
     placed: Cells = shown.cells
     for r, c, cell in zip(down.ravel().tolist(), across.tolist(), placed.tolist(), strict=True):
         write = sheet.write_number if release.shown[cell] else sheet.write_string

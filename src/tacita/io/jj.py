@@ -24,7 +24,7 @@ from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Units
 from tacita.io.jj_frequencies import frequencies_beside, read_frequencies
 from tacita.io.jj_parse import JJFile, parse_jj
-from tacita.io.marks import NO_BOUND, Marks, problem_from_marks
+from tacita.io.marks import NO_BOUND, Marks, problem_from_marks, status_letters
 from tacita.io.numbers import number_texts
 from tacita.problem import Problem
 from tacita.tables.equations import Equations
@@ -75,15 +75,11 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
     table, levels, outsider = problem.table, problem.levels, problem.outsider
     n, d = len(table), table.decimals
     labels = np.array(_labels(table.structure))
-    status = np.full(n, "s")
-    status[problem.must_hide] = "m"
-    status[problem.must_publish] = "z"
-    status[levels.sensitive] = "u"
     columns = (
         labels.tolist(),
         number_texts(table.units, d),
         [f"{c:.15g}" for c in problem.cost.tolist()],
-        status.tolist(),
+        status_letters(problem).tolist(),
         _bound_texts(outsider.lower, d),
         _bound_texts(outsider.upper, d),
         number_texts(levels.lower, d),

@@ -74,6 +74,15 @@ def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0, fin
     )
 
 
+def status_letters(problem: Problem) -> NDArray[np.str_]:
+    """The status of each cell as files write it: sensitive, to be published, to be hidden, or free."""
+    letters = np.full(len(problem.table), "s")
+    letters[problem.must_hide] = "m"
+    letters[problem.must_publish] = "z"
+    letters[problem.levels.sensitive] = "u"
+    return letters
+
+
 def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
     strange = [letter for letter in np.unique(status).tolist() if letter not in LETTERS]
     if strange:

@@ -8,6 +8,7 @@ program wrote the mark before the hidden value; here the mark stands alone unles
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,14 @@ from tacita import exact
 from tacita.atomic import write_text
 from tacita.errors import FormatError, InputError
 from tacita.io.numbers import number_texts
+from tacita.io.published import shown_texts
 from tacita.release import Mark, Release
 from tacita.tables.columns import Columns
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
+
+Grid = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+"""Cells by row and column, -1 where one is empty."""
 
 
 def read_nchs(
@@ -44,7 +49,18 @@ def read_nchs(
     return Table.from_array(np.array(rows), decimals=decimals, counts=counts)
 
 
-def write_nchs(
+def write_nchs(table: Table, path: str | os.PathLike[str]) -> Path:
+    """The inner cells of a 2-D table, as :func:`read_nchs` reads them: true values, for the house."""
+    return write_text(path, "\n".join(inner_lines(table, " ")) + "\n")
+
+
+def inner_lines(table: Table, separator: str) -> list[str]:
+    """The inner cells of a 2-D table, one line per row."""
+    texts = number_texts(table.units, table.decimals)
+    return _grid_lines(cell_grid(table.structure)[:-1, :-1], texts, separator)
+
+
+def write_nchs_release(
     release: Release,
     path: str | os.PathLike[str],
     *,
@@ -62,16 +78,11 @@ def write_nchs(
         house only.
     """
     grid = cell_grid(release.structure)
-    texts = np.array(number_texts(release.value, release.decimals, ~release.shown), dtype=object)
-    low, high = number_texts(release.low, release.decimals), number_texts(release.high, release.decimals)
-    for cell in np.flatnonzero(release.marks == Mark.INTERVAL).tolist():
-        texts[cell] = f"[{low[cell]}...{high[cell]}]"
-    for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
-        texts[cell] = "PS" if release.primary[cell] else "CS"
-        if internal is not None:
+    texts = shown_texts(release, "PS", "CS")
+    if internal is not None:
+        for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
             texts[cell] += f" {exact.text(int(internal.units[cell]), internal.decimals)}"
-    empty = "0"
-    lines = ["\t".join(texts[cell] if cell >= 0 else empty for cell in row) for row in grid.tolist()]
+    lines = _grid_lines(grid, texts, "\t")
     if unaudited is not None:
         lines.append(f"# unaudited: {' '.join(unaudited.split())}")
     return write_text(path, "\n".join(lines) + "\n")
@@ -108,7 +119,7 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
     return Columns(pa.table([*codes, pa.array(said)], names=[*names, "value"]), lambda row: places[row])
 
 
-def cell_grid(structure: Structure) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+def cell_grid(structure: Structure) -> Grid:
     """Rows by columns of a 2-D table, the total of each last; -1 for empty cells."""
     if len(structure.dimensions) != 2:
         raise InputError(
@@ -121,6 +132,11 @@ def cell_grid(structure: Structure) -> np.ndarray[tuple[int, int], np.dtype[np.i
         axes.append(np.append(own[own != total], total))
     pairs = np.array([(r, c) for r in axes[0] for c in axes[1]], dtype=np.int32)
     return structure.locate(pairs).reshape(axes[0].size, axes[1].size)
+
+
+def _grid_lines(grid: Grid, texts: Sequence[str], separator: str) -> list[str]:
+    """One line per row; empty cells are zeros."""
+    return [separator.join(texts[cell] if cell >= 0 else "0" for cell in row) for row in grid.tolist()]
 
 
 def _lines(path: str | os.PathLike[str]) -> list[str]:

@@ -16,7 +16,7 @@ from tacita import exact
 from tacita.atomic import write_text
 from tacita.errors import FormatError, InputError
 from tacita.exact import Cells, Floats
-from tacita.io.nchs import cell_grid
+from tacita.io.nchs import cell_grid, inner_lines
 from tacita.levels import Levels, Reason
 from tacita.problem import Problem
 from tacita.tables.table import Table
@@ -71,20 +71,14 @@ def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
     outside = np.setdiff1d(problem.sensitive, inner.ravel())
     if outside.size:
         raise InputError(f"these files cannot mark totals as sensitive: {table.structure.names(outside)}")
-    texts = [
-        exact.text(int(table.units[c]), table.decimals) if c >= 0 else "0" for c in inner.ravel().tolist()
-    ]
-    width = inner.shape[1]
-    lines = [",".join(texts[r * width : (r + 1) * width]) for r in range(inner.shape[0])]
     position = {cell: k + 1 for k, cell in enumerate(inner.ravel().tolist())}
     cells = sorted(problem.sensitive.tolist(), key=position.__getitem__)
     levels = exact.texts(problem.levels.upper[cells], table.decimals)
-    target = Path(folder)
-    for name, content in zip(
-        FILES, (lines, [",".join(str(position[c]) for c in cells)], [",".join(levels)]), strict=True
-    ):
-        write_text(target / name, "\n".join(content) + "\n")
-    return target
+    positions = [str(position[cell]) for cell in cells]
+    contents = ("\n".join(inner_lines(table, ",")), ",".join(positions), ",".join(levels))
+    for name, content in zip(FILES, contents, strict=True):
+        write_text(Path(folder) / name, f"{content}\n")
+    return Path(folder)
 
 
 def _numbers(path: Path) -> list[list[float]]:

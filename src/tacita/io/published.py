@@ -1,4 +1,4 @@
-"""What a published cell says, as other programs and offices write it.
+"""What a published cell says, as we, other programs and offices write it.
 
 | written | says |
 |---|---|
@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.exact import Floats, Mask
-from tacita.release import Mark
+from tacita.io.numbers import number_texts
+from tacita.release import Mark, Release
 
 SUPPRESSED = frozenset(
     [
@@ -59,6 +60,17 @@ class Published:
     high: Floats
     primary: Mask
     unreadable: Mask
+
+
+def shown_texts(release: Release, primary: str, secondary: str) -> list[str]:
+    """What a reader sees of each cell: a number, an interval, or one of two words where it is suppressed."""
+    texts = number_texts(release.value, release.decimals, ~release.shown)
+    low, high = number_texts(release.low, release.decimals), number_texts(release.high, release.decimals)
+    for cell in np.flatnonzero(release.marks == Mark.INTERVAL).tolist():
+        texts[cell] = f"[{low[cell]}...{high[cell]}]"
+    for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
+        texts[cell] = primary if release.primary[cell] else secondary
+    return texts
 
 
 def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -> Published:

@@ -16,7 +16,6 @@ from tacita.io.escape import escape, escape_all
 from tacita.io.numbers import number_texts
 from tacita.release import Mark, Release
 from tacita.tables.frames import listing, part_of
-from tacita.tables.structure import Structure
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -63,9 +62,9 @@ def write_release(
 
         return write_excel(release, target, unaudited)
     if suffix in (".txt", ".tsv"):
-        from tacita.io.nchs import write_nchs
+        from tacita.io.nchs import write_nchs_release
 
-        return write_nchs(release, target, unaudited=unaudited)
+        return write_nchs_release(release, target, unaudited=unaudited)
     raise InputError(f"{target}: no format has the ending '{suffix}'; use one of {', '.join(FORMATS)}")
 
 
@@ -109,15 +108,10 @@ def _part_rows(release: Release, part: int, names: list[str], linked: bool) -> l
     by_name = {name: escape_all(column.to_pylist()) for name, column in zip(own, codes, strict=True)}
     blank = [""] * cells.size
     return [
-        *([[escape(part_name(release.structure, part))] * cells.size] if linked else []),
+        *([[escape(part_of(release.structure, part).name)] * cells.size] if linked else []),
         *(by_name.get(name, blank) for name in names),
         [WORDS[mark] for mark in release.marks[cells].tolist()],
         number_texts(release.low[cells], release.decimals),
         number_texts(release.high[cells], release.decimals),
         number_texts(release.value[cells], release.decimals, ~release.shown[cells]),
     ]
-
-
-def part_name(structure: Structure, part: int) -> str:
-    """What one of several tables is called."""
-    return part_of(structure, part).name

@@ -1,4 +1,4 @@
-"""A table with its true values as a file for the house, which :func:`tacita.io.read_case` reads back.
+"""Writing a table with its true values, for the house; :func:`tacita.io.read_case` reads it back.
 
 One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions); with a problem also
 ``status``, ``cost``, ``lb``, ``ub``, ``lpl``, ``upl``, ``spl``.
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacita.atomic import replacing, write_text
+from tacita.atomic import replacing
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Cells, Units
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
-from tacita.io.nchs import cell_grid
+from tacita.io.excel import MOST_ROWS, WORKBOOK
+from tacita.io.marks import status_letters
 from tacita.io.numbers import number_texts
 from tacita.tables.frames import listing, numbers_to_arrow
 
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
     from tacita.tables.table import Table
 
 FORMATS = (".csv", ".parquet", ".xlsx")
-MOST_ROWS = 2**20
 
 
-def write_listing(table: Table, path: Path, problem: Problem | None = None) -> Path:
+def write_table(table: Table, path: Path, problem: Problem | None = None) -> Path:
     """Write every cell; the ending of ``path`` chooses the format.
 
     Raises
@@ -40,7 +40,7 @@ def write_listing(table: Table, path: Path, problem: Problem | None = None) -> P
     names, codes, cells = listing(table.structure)
     words = {name: column.to_pylist() for name, column in zip(names, codes, strict=True)}
     if problem is not None:
-        words["status"] = _status(problem, cells)
+        words["status"] = status_letters(problem)[cells].tolist()
     suffix = path.suffix.lower()
     if suffix == ".csv":
         texts = {escape(name): escape_all(column) for name, column in words.items()}
@@ -52,14 +52,6 @@ def write_listing(table: Table, path: Path, problem: Problem | None = None) -> P
     if suffix == ".xlsx":
         return _write_excel(path, {**words, **{name: column.to_pylist() for name, column in numbers.items()}})
     raise InputError(f"{path}: a table is written as {', '.join(FORMATS)}; choose one of these endings")
-
-
-def write_grid(table: Table, path: Path) -> Path:
-    """The inner cells of a 2-D table as lines of blank-separated numbers: the input of the NCHS program."""
-    grid = cell_grid(table.structure)[:-1, :-1]
-    texts = number_texts(table.units, table.decimals)
-    lines = [" ".join(texts[cell] if cell >= 0 else "0" for cell in row) for row in grid.tolist()]
-    return write_text(path, "\n".join(lines) + "\n")
 
 
 def _numbers(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Units, int]]:
@@ -86,15 +78,6 @@ def _requirement(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, i
         yield name, level[cells], decimals
 
 
-def _status(problem: Problem, cells: Cells) -> list[str]:
-    letters = np.full(len(problem.table), "s")
-    letters[problem.must_hide] = "m"
-    letters[problem.must_publish] = "z"
-    letters[problem.levels.sensitive] = "u"
-    found: list[str] = letters[cells].tolist()
-    return found
-
-
 def _write_parquet(path: Path, columns: dict[str, Any]) -> Path:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -113,7 +96,7 @@ def _write_excel(path: Path, columns: dict[str, list[Any]]) -> Path:
         )
     with (
         replacing(path) as temporary,
-        xlsxwriter.Workbook(temporary, {"strings_to_formulas": False, "strings_to_urls": False}) as book,
+        xlsxwriter.Workbook(temporary, WORKBOOK) as book,
     ):
         sheet = book.add_worksheet("table")
         for k, (name, column) in enumerate(columns.items()):
