@@ -126,10 +126,8 @@ class ReleaseOptions:
 
 def load_case(path: Path, options: TableOptions, rules: str | None = None) -> Problem | Table:
     """What a file holds: a problem if it, or ``rules``, says what is sensitive; else a table."""
-    from tacita.io import read_case, read_thesis
+    from tacita.io import read_case
 
-    if path.is_dir():
-        return read_thesis(path)
     given: dict[str, Any] = {
         "by": _dimensions(path, options),
         "value": options.value,
@@ -252,20 +250,13 @@ def release_file(path: Path) -> Path:
 
 def hierarchies(given: Iterable[str], totals: Mapping[str, str]) -> dict[str, list[Hierarchy]]:
     """``NAME=FILE`` texts as classifications per dimension."""
+    from tacita.io import read_hierarchy
+
     found: dict[str, list[Hierarchy]] = {}
     for text in given:
         name, file = pair(text, "--hierarchy NAME=FILE")
-        found.setdefault(name, []).append(read_hierarchy(Path(file), totals.get(name)))
+        found.setdefault(name, []).append(read_hierarchy(file, totals.get(name)))
     return found
-
-
-def read_hierarchy(path: Path, total: str | None = None) -> Hierarchy:
-    """A classification from a CSV or .hrc file."""
-    from tacita.hierarchy import DEFAULT_TOTAL, Hierarchy
-
-    if path.suffix.lower() == ".hrc":
-        return Hierarchy.from_hrc(path, total=total or DEFAULT_TOTAL)
-    return Hierarchy.from_csv(path, total=total)
 
 
 def pairs(given: Iterable[str], option: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ import typer
 from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.generate import write_records
-from tacita.cli.house import write_hierarchy, write_result
+from tacita.cli.house import write_result
 from tacita.cli.protect import audited
 from tacita.cli.verb import DONE, UNSAFE, Output
 
@@ -95,6 +95,7 @@ def demo(
 
 def _write_case(made: Microdata, folder: Path) -> list[Path]:
     from tacita.atomic import write_text
+    from tacita.io import write_hierarchy
 
     names = list(made.hierarchies)
     project = PROJECT.format(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacita.cli.console import out, print_json, say
-from tacita.cli.house import write_hierarchy
 from tacita.cli.verb import DONE, Output, verb
 from tacita.errors import InputError
 
@@ -76,6 +75,7 @@ def microdata(
 ) -> int:
     """Random records of enterprises by region, industry and size, with the classifications of their codes."""
     from tacita.generate import microdata as make
+    from tacita.io import write_hierarchy
 
     made = make(records, respondents=respondents, holdings=holdings, weights=weights, seed=seed)
     to.mkdir(parents=True, exist_ok=True)
@@ -100,6 +100,8 @@ def write_records(records: Any, path: Path) -> Path:
 
 
 def _write_trees(structure: Structure, beside: Path) -> list[Path]:
+    from tacita.io import write_hierarchy
+
     return [
         write_hierarchy(tree, beside.with_name(f"{beside.stem}-{dimension.name}.csv"))
         for dimension in structure.dimensions

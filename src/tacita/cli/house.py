@@ -11,7 +11,6 @@ from tacita.cli.console import finite
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
-    from tacita.hierarchy import Hierarchy
 
 
 def write_result(audit: Audit, folder: Path, formats: Iterable[str] = ("csv",)) -> list[Path]:
@@ -39,12 +38,3 @@ def write_verdict(audit: Audit, folder: Path) -> list[Path]:
     if audit.safe:
         written.append(write_text(internal / "certificate.json", dump(certify(audit))))
     return written
-
-
-def write_hierarchy(tree: Hierarchy, path: Path) -> Path:
-    """A classification as CSV: parent, child, label."""
-    from tacita.io.csv import write_rows
-    from tacita.io.escape import escape_all
-
-    columns = [escape_all(list(column)) for column in zip(*tree.rows(), strict=True)]
-    return write_rows(path, ("parent", "child", "label"), columns)

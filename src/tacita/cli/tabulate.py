@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case import read_hierarchy, tell_notes
+from tacita.cli.case import tell_notes
 from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
@@ -102,11 +102,13 @@ def tabulate(
 
 
 def _trees(by: list[str]) -> dict[str, list[Hierarchy] | None]:
+    from tacita.io import read_hierarchy
+
     trees: dict[str, list[Hierarchy] | None] = {}
     for text in by:
         name, _, file = text.partition("=")
         if file:
-            trees[name] = [*(trees.get(name) or ()), read_hierarchy(Path(file))]
+            trees[name] = [*(trees.get(name) or ()), read_hierarchy(file)]
         else:
             trees.setdefault(name, None)
     return trees

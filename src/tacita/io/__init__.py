@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tacita.io.case import read_case, read_table_file
+from tacita.io.hierarchy import read_hierarchy, write_hierarchy
 from tacita.io.jj import read_jj, write_jj
 from tacita.io.nchs import read_nchs, write_nchs
 from tacita.io.petrenko import read_thesis, write_thesis
@@ -15,11 +16,13 @@ __all__ = [
     "Project",
     "load_project",
     "read_case",
+    "read_hierarchy",
     "read_jj",
     "read_nchs",
     "read_release",
     "read_table_file",
     "read_thesis",
+    "write_hierarchy",
     "write_jj",
     "write_nchs",
     "write_release",

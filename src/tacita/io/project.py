@@ -32,8 +32,9 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.errors import FormatError, InputError, did_you_mean
-from tacita.hierarchy import Hierarchy
+from tacita.hierarchy import DEFAULT_TOTAL, Hierarchy
 from tacita.io.case import read_table_file
+from tacita.io.hierarchy import read_hierarchy
 from tacita.io.jj import read_jj
 from tacita.problem import Problem
 from tacita.rules import Given, parse_rule
@@ -239,11 +240,8 @@ class Project(Section):
     def _hierarchy(self, given: str | HierarchySpec) -> Hierarchy:
         spec = HierarchySpec(file=given) if isinstance(given, str) else given
         if spec.file is None:
-            return Hierarchy.flat(spec.codes or [], total=spec.total or "Total")
-        path = self._folder / spec.file
-        if path.suffix.lower() == ".hrc":
-            return Hierarchy.from_hrc(path, lead=spec.lead, total=spec.total or "Total")
-        return Hierarchy.from_csv(path, total=spec.total)
+            return Hierarchy.flat(spec.codes or [], total=spec.total or DEFAULT_TOTAL)
+        return read_hierarchy(self._folder / spec.file, spec.total, spec.lead)
 
     def _read(
         self, spec: TableSpec, name: str | None, hierarchies: Mapping[str, Hierarchy]
