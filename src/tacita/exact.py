@@ -9,7 +9,7 @@ this picture is faithful too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -53,7 +53,7 @@ def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
     array = np.asarray(values)
     if array.dtype.kind in "iub":
         return 0
-    if array.dtype.kind == "O" or array.dtype.kind in "US":
+    if array.dtype.kind in "OUS":
         numbers = [n for v in array.ravel() if (n := parse_number(v)) is not None]
         finest = max(numbers, key=_decimals_of, default=Decimal(0))
         if _decimals_of(finest) > most:
@@ -169,11 +169,6 @@ def parse_number(value: object) -> Decimal | None:
         if written.count(",") == 1 and "." not in written:
             remedy = "; it looks like a decimal comma: read the file with decimal=',' or write a point"
         raise InputError(f"'{written}' is not a number{remedy}") from None
-
-
-def common_decimals(*columns: ArrayLike | Sequence[object]) -> int:
-    """The fewest decimals that all columns can be written with."""
-    return max((decimals_needed(np.asarray(column)) for column in columns), default=0)
 
 
 def _decimals_of(number: Decimal) -> int:

@@ -15,6 +15,7 @@ from tacita.cli.effort import Effort, carry_out
 from tacita.cli.house import write_result
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.errors import InfeasibleError, InputError, TacitaError
+from tacita.outcome import Status
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -95,7 +96,7 @@ def protect(
         limit = plan.effort.time_limit
         release = carry_out(lambda run: chosen.protect(problem, run), plan.effort, time_limit=limit)
     except TacitaError as error:
-        answer["status"] = "infeasible" if isinstance(error, InfeasibleError) else "failed"
+        answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
         report_error(str(error))
         if output.json:
             print_json({**answer, "error": str(error)})
@@ -163,7 +164,7 @@ def _result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
 
     outcome = release.outcome
     return {
-        "status": outcome.status.value if outcome else "feasible",
+        "status": (outcome.status if outcome else Status.FEASIBLE).value,
         "loss": outcome.loss if outcome else float(problem.cost[release.changed].sum()),
         "bound": outcome.bound if outcome else None,
         "gap": outcome.gap if outcome else None,

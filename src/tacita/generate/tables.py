@@ -1,5 +1,4 @@
-"""Random tables, problems, classifications and microdata: seeded, calibrated, for tests and for trying things
-out.
+"""Random tables and problems: seeded, calibrated, for tests and for trying things out.
 
 The same seed gives the same data on any machine: everything is drawn from numpy's ``Generator(PCG64(seed))``
 and rounded to whole units. :data:`FAMILIES` says what the tables look like; none of it is real.

@@ -1,5 +1,5 @@
-"""The methods by name. Adding one is adding a file and a line here: its fields become options, forms and
-docs.
+"""The methods by name. Adding one is adding a file and a line in ``method.py``: its fields become options,
+forms and docs.
 """
 
 from __future__ import annotations

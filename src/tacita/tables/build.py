@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacita.errors import InputError
 from tacita.exact import Cells, Mask, Units
@@ -36,7 +35,6 @@ def build_table(
     repair: bool = False,
     missing: Mask | None = None,
     additive: Mapping[str, Units] | None = None,
-    columns: Mapping[str, NDArray[Any]] | None = None,
     name: str = "table",
     **fields: Any,
 ) -> Table:
@@ -54,14 +52,12 @@ def build_table(
         Rows whose value is not known; they are worked out from the equations where these determine them.
     additive
         Columns that add up like the value (``count``, ``population``); they are rolled up with it.
-    columns
-        Other columns per cell; they cannot be rolled up and are kept for given cells only.
     fields
         Further fields of :class:`Table`.
     """
     for dimension in dimensions:
         dimension.check()
-    additive, columns = dict(additive or {}), dict(columns or {})
+    additive = additive or {}
     shown, codes = codes, representatives(dimensions, codes)
     if compute_totals:
         _refuse_repeated(dimensions, codes, shown)
@@ -83,7 +79,6 @@ def build_table(
     units = units[first]
     missing = missing[first] if missing is not None else None
     fields |= {key: column[first] for key, column in additive.items()}
-    columns = {key: column[first] for key, column in columns.items()}
     notes: list[str] = []
     equations, without_total = table_equations(dimensions, codes)
     if without_total:
@@ -101,7 +96,6 @@ def build_table(
         structure=structure,
         units=units,
         decimals=decimals,
-        columns=columns,
         notes=tuple(notes),
         **fields,
     )

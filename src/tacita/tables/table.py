@@ -172,7 +172,7 @@ class Table:
         by: Mapping[str, Hierarchy | Sequence[Hierarchy] | str | None] | Sequence[str],
         **options: Any,
     ) -> Table:
-        """A table from a long frame, one row per cell; see :func:`tacita.frames.table_from_frame`."""
+        """A table from a long frame, one row per cell; see :func:`tacita.tables.frames.table_from_frame`."""
         from tacita.tables.frames import table_from_frame
 
         return table_from_frame(frame, by, **options)
