@@ -91,8 +91,9 @@ def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
     return np.where(finite, np.rint(scaled).astype(np.int64), infinite)
 
 
-def ceil_units(values: ArrayLike, decimals: int) -> Units:
-    """Values as units, rounded up: what a requirement may be rounded to without becoming weaker.
+def ceil_units(values: ArrayLike, decimals: int, unit: int = 1) -> Units:
+    """Values as units, rounded up to a multiple of ``unit``: what a requirement may be rounded to without
+    becoming weaker.
 
     A value within 1e-9 (relative) of a whole number of units is that number: float noise is no requirement.
     What is too large for 53 bits becomes ``UNBOUNDED``.
@@ -103,6 +104,7 @@ def ceil_units(values: ArrayLike, decimals: int) -> Units:
     nearest = np.rint(small)
     noise = np.abs(small - nearest) <= 1e-9 * np.maximum(1.0, np.abs(small))
     units = np.where(noise, nearest, np.ceil(small)).astype(np.int64)
+    units = -(-units // unit) * unit
     return np.where(large, np.where(scaled > 0, UNBOUNDED, -UNBOUNDED), units)
 
 

@@ -187,14 +187,9 @@ class Release:
         published.
         """
         n = len(table)
-        shown = ~changed if value is None else np.ones(n, dtype=bool)
-        shown &= ~(
-            changed
-            & ((np.broadcast_to(mark, n) == Mark.SUPPRESSED) | (np.broadcast_to(mark, n) == Mark.INTERVAL))
-        )
-        display = np.where(
-            shown & changed, value if value is not None else 0, np.where(changed, 0, table.units)
-        )
+        silent = np.isin(mark, (Mark.SUPPRESSED, Mark.INTERVAL))
+        shown = ~changed if value is None else ~(changed & silent)
+        display = np.where(changed, 0 if value is None else value, table.units)
         return cls(
             table.structure,
             table.decimals,

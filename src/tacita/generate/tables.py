@@ -109,9 +109,7 @@ def problem(
     random = np.random.default_rng([seed, 1])
     marked = _sensitive(made, chosen, sensitive, pattern or chosen.pattern, random)
     percent = chosen.protection if protection is None else protection
-    level = np.maximum(ceil_units(made.units * (percent / 100.0), 0), made.unit)
-    if made.whole:
-        level = -(-level // made.unit) * made.unit
+    level = np.maximum(ceil_units(made.units * (percent / 100.0), 0, made.unit), made.unit)
     reason = Reason(
         "generated", np.flatnonzero(marked), lambda _: f"drawn at random, {percent:g} % of its value"
     )

@@ -103,18 +103,12 @@ def outsider_from_marks(table: Table, marks: Marks) -> Outsider:
     # Inwards rounding is the attacker's gain; the value itself always stays possible if it was.
     if marks.lower_bound is not None:
         said = free & (marks.lower_bound > -NO_BOUND)
-        low[said] = _upwards(marks.lower_bound[said], table)
+        low[said] = exact.ceil_units(marks.lower_bound[said], table.decimals, table.unit)
         low[free & (marks.lower_bound <= -NO_BOUND)] = -UNBOUNDED
     if marks.upper_bound is not None:
         said = free & (marks.upper_bound < NO_BOUND)
-        high[said] = -_upwards(-marks.upper_bound[said], table)
+        high[said] = -exact.ceil_units(-marks.upper_bound[said], table.decimals, table.unit)
     return Outsider(low, high)
-
-
-def _upwards(values: Floats, table: Table) -> Units:
-    if table.whole:
-        return np.asarray(exact.ceil_units(values, 0) * 10**table.decimals)
-    return exact.ceil_units(values, table.decimals)
 
 
 def _levels(
@@ -124,7 +118,7 @@ def _levels(
     above = np.where(outsider.upper >= UNBOUNDED, UNBOUNDED, outsider.upper - table.units)
     columns = [c for c in (marks.lower_level, marks.upper_level, marks.sliding_level) if c is not None]
     unsaid = np.all([np.isnan(column) for column in columns], axis=0) if columns else np.array(True)
-    share = _upwards(np.abs(table.values) * protection / 100.0, table)
+    share = exact.ceil_units(np.abs(table.values) * protection / 100.0, table.decimals, table.unit)
     lower = np.where(unsaid, np.minimum(share, below), _level(table, marks.lower_level, below))
     upper = np.where(unsaid, np.minimum(share, above), _level(table, marks.upper_level, above))
     sliding = _level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
@@ -149,6 +143,6 @@ def _level(table: Table, said: Floats | None, room: Units) -> Units:
         raise FormatError(
             f"{table.structure.names(wrong)}: a protection level is negative: it is a distance, so 0 or more"
         )
-    level = _upwards(given, table)
+    level = exact.ceil_units(given, table.decimals, table.unit)
     rounding_only = (level > room) & (level - room < table.unit)
     return np.where(rounding_only, room, level)

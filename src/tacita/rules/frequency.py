@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -135,7 +136,7 @@ class Threshold(_Counting):
         hit = few & (count >= 0 if self.zeros else count > 0) & ~self._all_waived(table)
         upper = minimal(table)
         if table.whole and self.by == RESPONDENT and not self.weighted:
-            wanted = -(-as_fraction(self.n).numerator // as_fraction(self.n).denominator) * 10**table.decimals
+            wanted = math.ceil(as_fraction(self.n)) * 10**table.decimals
             upper = np.maximum(wanted - table.units, upper)
 
         def explain(cell: int) -> str:
@@ -199,7 +200,7 @@ class Zeros(Rule):
         upper = minimal(table)
         if self.upper is not None:
             amount = as_fraction(self.upper) * 10**table.decimals
-            upper[:] = -(-amount.numerator // (amount.denominator * table.unit)) * table.unit
+            upper[:] = math.ceil(amount / table.unit) * table.unit
 
         def explain(cell: int) -> str:
             return f"the value is {exact.text(int(table.units[cell]), table.decimals)}"

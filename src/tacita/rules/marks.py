@@ -135,7 +135,9 @@ class Marked(Rule):
         hit = cell_mask(table, self.cells, self.text)
 
         def amount(number: Number | None) -> Units | None:
-            return None if number is None else np.full(len(table), _up(np.array([number]), table)[0])
+            if number is None:
+                return None
+            return np.full(len(table), exact.ceil_units(float(number), table.decimals, table.unit))
 
         lower, upper = amount(self.lower), amount(self.upper)
         if lower is None and upper is None:
@@ -204,7 +206,8 @@ class FromColumns(Rule):
             raise RuleError(
                 f"column '{name}' of {table.structure.names(wrong)}: a level must be zero or more; correct it"
             )
-        return _up(np.where(missing | ~hit, 0.0, numbers), table), missing
+        amounts = np.where(missing | ~hit, 0.0, numbers)
+        return exact.ceil_units(amounts, table.decimals, table.unit), missing
 
 
 @dataclass(frozen=True)
@@ -228,8 +231,3 @@ def _as_floats(column: NDArray[Any], name: str) -> NDArray[np.float64]:
         return column.astype(np.float64)
     numbers = [exact.parse_number(value) for value in column]
     return np.array([np.nan if number is None else float(number) for number in numbers])
-
-
-def _up(amounts: NDArray[Any], table: Table) -> Units:
-    """Amounts as units, rounded up to what a reader can tell apart."""
-    return -(-exact.ceil_units(amounts, table.decimals) // table.unit) * table.unit

@@ -16,7 +16,7 @@ from tacita.exact import Cells, Mask, Units
 from tacita.tables.dimension import Codes, Dimension
 from tacita.tables.equations import Equations
 from tacita.tables.rollup import roll_up
-from tacita.tables.structure import Part, Structure, cell_keys, table_equations
+from tacita.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
 from tacita.tables.table import Table, repaired
 
 
@@ -74,7 +74,8 @@ def build_table(
             **{key: rolled.add(column) for key, column in additive.items()},
             **fields,
         )
-    codes, rows, first = _unique_cells(dimensions, codes)
+    first, rows = in_order_of_first(cell_keys(dimensions, codes))
+    codes = codes[first]
     _refuse_conflicts(dimensions, shown, rows, first, units, missing)
     units = units[first]
     missing = missing[first] if missing is not None else None
@@ -118,15 +119,6 @@ def table_of_cells(
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
     structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
     return Table(structure=structure, units=units, decimals=decimals, **fields)
-
-
-def _unique_cells(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Cells, Cells]:
-    keys = cell_keys(dimensions, codes)
-    _, first, rows = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    return codes[first[order]], rank[rows], first[order]
 
 
 def _refuse_conflicts(
@@ -222,8 +214,7 @@ def _work_out(structure: Structure, units: Units, missing: Mask) -> tuple[Units,
     if unknown.any():
         raise InputError(
             f"no value for {structure.names(np.flatnonzero(unknown))}, and the equations do not determine "
-            "it: "
-            "give the value, write 0, or leave the row out if the cell is empty"
+            "it: give the value, write 0, or leave the row out if the cell is empty"
         )
     return units, [
         f"missing value of ({structure.name(int(c))}) worked out from the others"

@@ -105,6 +105,17 @@ class Equations:
             seen.add(key)
         return repeated
 
+    def where(self, keep: Mask) -> Equations:
+        """Some of the equations, in order."""
+        entries = keep[self.row_of_entry]
+        return Equations(
+            starts=_starts(np.diff(self.starts)[keep]),
+            cells=self.cells[entries],
+            coefficients=self.coefficients[entries],
+            rhs=self.rhs[keep],
+            n_cells=self.n_cells,
+        )
+
     def scaled(self, factor: int) -> Equations:
         """The same equations where each value is counted in units ``factor`` times finer."""
         return Equations(self.starts, self.cells, self.coefficients, self.rhs * factor, self.n_cells)
@@ -115,7 +126,7 @@ class Equations:
         listed = list(rows)
         lengths = np.array([len(cells) for cells, _, _ in listed], dtype=np.int64)
         return cls(
-            starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            starts=_starts(lengths),
             cells=np.array([c for cells, _, _ in listed for c in cells], dtype=np.int64),
             coefficients=np.array([m for _, row, _ in listed for m in row], dtype=np.int64),
             rhs=np.array([rhs for _, _, rhs in listed], dtype=np.int64),
@@ -133,7 +144,7 @@ class Equations:
             order = np.lexsort((part, total))
             total, part = total[order], part[order]
             heads, first, lengths = np.unique(total, return_index=True, return_counts=True)
-            starts = np.concatenate([[0], np.cumsum(lengths + 1)])
+            starts = _starts(lengths + 1)
             cells = np.empty(starts[-1], dtype=np.int64)
             coefficients = np.ones(starts[-1], dtype=np.int64)
             cells[starts[:-1]] = heads
@@ -159,3 +170,8 @@ class Equations:
             rhs=np.concatenate([block.rhs for block in blocks]),
             n_cells=n_cells,
         )
+
+
+def _starts(lengths: Cells) -> Cells:
+    """Where rows of these lengths begin, one after another, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

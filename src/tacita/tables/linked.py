@@ -23,7 +23,7 @@ from tacita.tables.contributions import Contributions, Shares
 from tacita.tables.dimension import Codes, Dimension
 from tacita.tables.equations import Equations
 from tacita.tables.frames import part_of
-from tacita.tables.structure import Part, Structure, cell_keys, table_equations
+from tacita.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
 from tacita.tables.table import Table
 
 
@@ -165,10 +165,7 @@ def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple
         embedded.append(codes)
         recodings.append(recoded)
     everything = np.vstack(embedded)
-    _, first, place = np.unique(cell_keys(dimensions, everything), return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
+    first, place = in_order_of_first(cell_keys(dimensions, everything))
     starts = np.cumsum([0, *(codes.shape[0] for codes in embedded)])
     placed = [
         _Placed(
@@ -176,11 +173,11 @@ def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple
             table,
             tuple(axis[d.name] for d in table.structure.dimensions),
             recodings[k],
-            rank[place[starts[k] : starts[k + 1]]],
+            place[starts[k] : starts[k + 1]],
         )
         for k, (name, table) in enumerate(named.items())
     ]
-    return placed, everything[first[order]]
+    return placed, everything[first]
 
 
 def _equations(
@@ -208,7 +205,7 @@ def _equations(
         )
     refuse_sums_between(dimensions, codes, between)
     stacked = Equations.stack([own, between], n)
-    return _pick(stacked, ~(stacked.duplicates | _says_nothing(stacked)))
+    return stacked.where(~(stacked.duplicates | _says_nothing(stacked)))
 
 
 def _says_nothing(equations: Equations) -> Mask:
@@ -218,18 +215,6 @@ def _says_nothing(equations: Equations) -> Mask:
     first = equations.starts[pairs]
     nothing[pairs] = equations.cells[first] == equations.cells[first + 1]
     return nothing
-
-
-def _pick(equations: Equations, keep: Mask) -> Equations:
-    entries = keep[equations.row_of_entry]
-    lengths = np.diff(equations.starts)[keep]
-    return Equations(
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        equations.cells[entries],
-        equations.coefficients[entries],
-        equations.rhs[keep],
-        equations.n_cells,
-    )
 
 
 def _parts(one: _Placed, dimensions: Sequence[Dimension], rename: bool) -> list[Part]:

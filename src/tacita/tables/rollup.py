@@ -104,10 +104,7 @@ def each_ancestor(dimension: Dimension, codes: Codes) -> tuple[Cells, Codes]:
 
 def key_stride(dimensions: Sequence[Dimension], d: int) -> int:
     """What one step in the code of dimension ``d`` adds to a cell's key."""
-    stride = 1
-    for dimension in dimensions[d + 1 :]:
-        stride *= len(dimension.codes)
-    return stride
+    return math.prod(len(dimension.codes) for dimension in dimensions[d + 1 :])
 
 
 def run_starts(ascending: Cells) -> Cells:

@@ -7,6 +7,7 @@ listed are empty, which anyone knows, so they take no part.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -142,9 +143,7 @@ class Structure:
 
 def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
     """One integer per row of codes, equal exactly for equal rows."""
-    size = 1
-    for dimension in dimensions:
-        size *= len(dimension.codes)
+    size = math.prod(len(dimension.codes) for dimension in dimensions)
     if size >= 2**62:
         raise InputError(
             f"{len(dimensions)} dimensions with {size:.3g} possible cells are too many to number: "
@@ -154,6 +153,15 @@ def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
     for d, dimension in enumerate(dimensions):
         keys = keys * len(dimension.codes) + codes[:, d]
     return keys
+
+
+def in_order_of_first(keys: Cells) -> tuple[Cells, Cells]:
+    """Distinct keys in the order in which they first occur: where each does, and which of them a row has."""
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return first[order], rank[which]
 
 
 def table_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equations, int]:
