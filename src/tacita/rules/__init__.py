@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tacita.rules.base import AnyOf, Exempt, Inside, Rule
 from tacita.rules.concentration import PQ, Concentration, Dominance, LinearSensitivity, PPercent
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
 from tacita.rules.marks import FromColumns, Given, Marked, Request
 from tacita.rules.parse import RULES, argument_names, parse_rule
+from tacita.rules.rule import AnyOf, Exempt, Inside, Rule
 
 __all__ = [
     "PQ",

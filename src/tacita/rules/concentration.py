@@ -42,28 +42,19 @@ from tacita import exact
 from tacita.errors import RuleError
 from tacita.exact import Cells, Mask, Units
 from tacita.levels import Levels
-from tacita.rules.base import (
-    HOLDING,
-    RESPONDENT,
-    Inside,
+from tacita.rules.arithmetic import (
     Number,
-    OwnLevels,
-    Protection,
-    Rule,
     as_fraction,
     ceil_to_unit,
-    check_by,
-    check_protection,
     combine,
-    contributions_of,
-    name_set,
-    percent_of_value,
     require_number,
-    settle,
+    require_whole,
     short,
-    slots_of,
     whole_ratio,
 )
+from tacita.rules.protection import Protection, check_protection, percent_of_value, settle
+from tacita.rules.rule import Inside, OwnLevels, Rule
+from tacita.rules.selection import HOLDING, RESPONDENT, check_by, contributions_of, name_set, slots_of
 from tacita.tables.contributions import Contributions
 from tacita.tables.table import Table
 
@@ -219,7 +210,7 @@ class Dominance(Concentration):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _require_whole(self.text, "n", self.n)
+        require_whole(self.text, "n", self.n)
         require_number(self.text, "k", self.k, 0, 100)
 
     @property
@@ -250,7 +241,7 @@ class PPercent(Concentration):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_number(self.text, "p", self.p, 0)
-        _require_whole(self.text, "n", self.n)
+        require_whole(self.text, "n", self.n)
 
     @property
     def text(self) -> str:
@@ -338,8 +329,3 @@ class LinearSensitivity(Concentration):
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
         more = f"more than {short(self.cell_weight)} x {total}"
         return f"the {len(self.weights)} largest, {largest} in all, weigh {more}"
-
-
-def _require_whole(rule: str, name: str, number: object) -> None:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise RuleError(f"{rule}: {name}={number!r} must be a whole number, 1 or more")

@@ -12,22 +12,10 @@ from tacita import exact
 from tacita.errors import RuleError
 from tacita.exact import Floats, Mask, Units
 from tacita.levels import Levels
-from tacita.rules.base import (
-    HOLDING,
-    RESPONDENT,
-    Number,
-    Protection,
-    Rule,
-    as_fraction,
-    check_by,
-    check_protection,
-    minimal,
-    name_set,
-    require_number,
-    settle,
-    short,
-    slots_of,
-)
+from tacita.rules.arithmetic import Number, as_fraction, require_number, short
+from tacita.rules.protection import Protection, check_protection, minimal, settle
+from tacita.rules.rule import Rule
+from tacita.rules.selection import HOLDING, RESPONDENT, check_by, name_set, slots_of
 from tacita.tables.table import Table
 
 

@@ -13,26 +13,24 @@ from tacita import exact
 from tacita.errors import RuleError, did_you_mean
 from tacita.exact import Mask, Units
 from tacita.levels import Levels, Reason
-from tacita.rules.base import (
-    RESPONDENT,
-    CellList,
-    Number,
+from tacita.rules.arithmetic import Number, as_fraction, combine, is_number, short
+from tacita.rules.protection import (
     Protection,
-    Rule,
-    as_fraction,
     capped_at_value,
-    cell_mask,
-    check_by,
     check_protection,
-    combine,
-    contributions_of,
-    is_number,
     minimal,
-    name_set,
     percent_of_value,
     settle,
+)
+from tacita.rules.rule import Rule
+from tacita.rules.selection import (
+    RESPONDENT,
+    CellList,
+    cell_mask,
+    check_by,
+    contributions_of,
+    name_set,
     settled_list,
-    short,
 )
 from tacita.tables.table import Table
 

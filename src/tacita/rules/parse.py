@@ -16,10 +16,10 @@ from dataclasses import fields
 from typing import Any
 
 from tacita.errors import RuleError, did_you_mean
-from tacita.rules.base import AnyOf, Rule
 from tacita.rules.concentration import PQ, Dominance, LinearSensitivity, PPercent
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
 from tacita.rules.marks import FromColumns, Marked, Request
+from tacita.rules.rule import AnyOf, Rule
 
 RULES: dict[str, type[Rule]] = {
     "threshold": Threshold,

@@ -1,0 +1,143 @@
+"""What a rule is: ``Table -> Levels`` and nothing else; rules combine with ``|``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacita.errors import RuleError
+from tacita.exact import Cells, Mask, Units
+from tacita.levels import Levels
+from tacita.rules.selection import RESPONDENT, CellList, cell_mask, name_set, settled_list
+from tacita.tables.table import Table
+
+OwnLevels = tuple[Units, Units, Units]
+"""LPL, UPL and SPL."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """Insiders in cells: row ``r`` says that some attacker put ``known[r]`` units into ``cells[r]``.
+
+    ``mine[r, j]`` is true where the ``j``-th largest contribution that is stored of that cell is his. ``by``
+    says whether attackers are respondents or holdings.
+    """
+
+    cells: Cells
+    known: Units
+    mine: Mask
+    by: str = RESPONDENT
+
+
+class Rule(ABC):
+    """Says which cells of a table are sensitive and how uncertain they must stay."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The rule in a few words, as reports show it."""
+
+    @abstractmethod
+    def levels(self, table: Table) -> Levels:
+        """Sensitive cells of a table with LPL, UPL and SPL."""
+
+    def against(self, table: Table, inside: Inside) -> OwnLevels:
+        """``(LPL, UPL, SPL)`` against insiders, one entry per row of ``inside``.
+
+        Rules that look at nobody in particular ask the same of everyone. The caller caps LPL at ``a - s``,
+        since who put in ``s`` knows that the cell is no smaller.
+        """
+        own = self.levels(table)
+        return own.lower[inside.cells], own.upper[inside.cells], own.sliding[inside.cells]
+
+    def waived_by(self, respondents: Iterable[object]) -> Rule:
+        """The same rule where these contributors have consented to be recognised.
+
+        Rules that protect no contributor (marks, zeros, given levels) stay as they are.
+        """
+        return self
+
+    def __or__(self, other: Rule) -> AnyOf:
+        return AnyOf((*_parts(self), *_parts(other)))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class AnyOf(Rule):
+    """Sensitive by any of several rules; of their LPL, UPL and SPL the largest each."""
+
+    rules: tuple[Rule, ...]
+
+    def __post_init__(self) -> None:
+        if not self.rules:
+            raise RuleError("no rule is given: name at least one, such as threshold(3)")
+
+    @property
+    def text(self) -> str:
+        return " | ".join(rule.text for rule in self.rules)
+
+    def levels(self, table: Table) -> Levels:
+        joined = self.rules[0].levels(table)
+        for rule in self.rules[1:]:
+            joined = joined | rule.levels(table)
+        return joined
+
+    def against(self, table: Table, inside: Inside) -> OwnLevels:
+        lower, upper, sliding = self.rules[0].against(table, inside)
+        for rule in self.rules[1:]:
+            low, high, slide = rule.against(table, inside)
+            lower, upper, sliding = (
+                np.maximum(lower, low),
+                np.maximum(upper, high),
+                np.maximum(sliding, slide),
+            )
+        return lower, upper, sliding
+
+    def waived_by(self, respondents: Iterable[object]) -> Rule:
+        names = name_set(respondents)
+        return AnyOf(tuple(rule.waived_by(names) for rule in self.rules))
+
+
+@dataclass(frozen=True)
+class Exempt(Rule):
+    """A rule, except in cells that the office declares safe by hand.
+
+    ``cells`` are positions, tuples of codes, or the name of a boolean column of the table.
+    """
+
+    rule: Rule
+    cells: CellList
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", settled_list(self.cells))
+
+    @property
+    def text(self) -> str:
+        return f"{self.rule.text}, exempt cells left out"
+
+    def levels(self, table: Table) -> Levels:
+        own, keep = self.rule.levels(table), ~cell_mask(table, self.cells, self.text)
+        return Levels(
+            own.sensitive & keep,
+            np.where(keep, own.lower, 0),
+            np.where(keep, own.upper, 0),
+            np.where(keep, own.sliding, 0),
+            tuple(replace(reason, cells=reason.cells[keep[reason.cells]]) for reason in own.reasons),
+        )
+
+    def against(self, table: Table, inside: Inside) -> OwnLevels:
+        keep = ~cell_mask(table, self.cells, self.text)[inside.cells]
+        lower, upper, sliding = self.rule.against(table, inside)
+        return np.where(keep, lower, 0), np.where(keep, upper, 0), np.where(keep, sliding, 0)
+
+    def waived_by(self, respondents: Iterable[object]) -> Rule:
+        return replace(self, rule=self.rule.waived_by(respondents))
+
+
+def _parts(rule: Rule) -> tuple[Rule, ...]:
+    return rule.rules if isinstance(rule, AnyOf) else (rule,)
