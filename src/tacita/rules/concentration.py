@@ -30,8 +30,8 @@ cells where this is not positive.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -52,35 +52,17 @@ from tacita.rules.arithmetic import (
     short,
     whole_ratio,
 )
-from tacita.rules.protection import Protection, check_protection, percent_of_value, settle
-from tacita.rules.rule import Inside, OwnLevels, Rule
-from tacita.rules.selection import HOLDING, RESPONDENT, check_by, contributions_of, name_set, slots_of
+from tacita.rules.contributors import ContributorRule
+from tacita.rules.protection import percent_of_value, settle
+from tacita.rules.rule import Inside, OwnLevels
+from tacita.rules.selection import contributions_of, slots_of
 from tacita.tables.contributions import Contributions
 from tacita.tables.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)
-class Concentration(Rule):
-    """A linear sensitivity measure; see the head of this file.
-
-    Parameters
-    ----------
-    by
-        ``"respondent"`` or ``"holding"``: whose contributions count.
-    protection
-        Percentage of the value, or ``(lower, upper)`` percentages, in place of ``S / c``.
-    waivers
-        Contributors (by name) who have consented to be recognised.
-    """
-
-    by: str = RESPONDENT
-    protection: Protection = None
-    waivers: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        check_by(self.text, self.by)
-        check_protection(self.text, self.protection)
-        object.__setattr__(self, "waivers", name_set(self.waivers))
+class Concentration(ContributorRule):
+    """A linear sensitivity measure; see the head of this file."""
 
     @abstractmethod
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
@@ -89,9 +71,6 @@ class Concentration(Rule):
     @abstractmethod
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
         """Why a cell is sensitive, from ``x_1``, ``X - x_1 - .. - x_m``, ``x_1 + .. + x_m`` and ``X``."""
-
-    def waived_by(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, waivers=self.waivers | name_set(respondents))
 
     def levels(self, table: Table) -> Levels:
         contributions = self._contributions(table)
@@ -133,9 +112,6 @@ class Concentration(Rule):
                 np.where(hit, level[cells], 0) for level in percent_of_value(table, self.protection)
             )
         return lower, upper, np.zeros_like(upper)
-
-    def _suffix(self) -> str:
-        return " by holding" if self.by == HOLDING else ""
 
     def _whole_measure(self) -> list[int]:
         weights, c = self.measure()
@@ -202,7 +178,7 @@ class Dominance(Concentration):
 
         UPL = 100/k (x_1 + .. + x_n) - X
 
-    See :class:`Concentration` for ``by``, ``protection`` and ``waivers``.
+    See :class:`ContributorRule` for ``by``, ``protection`` and ``waivers``.
     """
 
     n: int
@@ -232,7 +208,7 @@ class PPercent(Concentration):
         UPL = p/100 x_1 - (X - x_1 - x_2)
 
     With a coalition of ``n`` attackers ``x_2 + .. + x_{n+1}`` takes the place of ``x_2``. See
-    :class:`Concentration` for ``by``, ``protection`` and ``waivers``.
+    :class:`ContributorRule` for ``by``, ``protection`` and ``waivers``.
     """
 
     p: Number
@@ -264,7 +240,7 @@ class PQ(Concentration):
 
         UPL = p/q x_1 - (X - x_1 - x_2)
 
-    ``q = 100`` is the p% rule. See :class:`Concentration` for ``by``, ``protection`` and ``waivers``.
+    ``q = 100`` is the p% rule. See :class:`ContributorRule` for ``by``, ``protection`` and ``waivers``.
     """
 
     p: Number
@@ -301,7 +277,7 @@ class LinearSensitivity(Concentration):
         UPL = S / c
 
     Weights that do not increase make the measure subadditive: the union of two safe cells is safe.
-    ``weights=(1.1, 1)`` with ``cell_weight=1`` is the p% rule with p = 10. See :class:`Concentration` for
+    ``weights=(1.1, 1)`` with ``cell_weight=1`` is the p% rule with p = 10. See :class:`ContributorRule` for
     ``by``, ``protection`` and ``waivers``.
     """
 

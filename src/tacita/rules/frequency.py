@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,33 +12,26 @@ from tacita.errors import RuleError
 from tacita.exact import Floats, Mask, Units
 from tacita.levels import Levels
 from tacita.rules.arithmetic import Number, as_fraction, require_number, short
-from tacita.rules.protection import Protection, check_protection, minimal, settle
+from tacita.rules.contributors import ContributorRule
+from tacita.rules.protection import minimal, settle
 from tacita.rules.rule import Rule
-from tacita.rules.selection import HOLDING, RESPONDENT, check_by, name_set, slots_of
+from tacita.rules.selection import HOLDING, RESPONDENT, slots_of
 from tacita.tables.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Counting(Rule):
-    """What threshold and minimum frequency share: the count, its kinds, and consent."""
+class _Counting(ContributorRule):
+    """What threshold and minimum frequency share: the count and its kinds."""
 
-    by: str = RESPONDENT
     weighted: bool = False
-    protection: Protection = None
-    waivers: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        check_by(self.text, self.by)
-        check_protection(self.text, self.protection)
-        object.__setattr__(self, "waivers", name_set(self.waivers))
+        super().__post_init__()
         if self.weighted and self.by == HOLDING:
             raise RuleError(f"{self.text}: holdings have no weights; drop weighted=True or by='{HOLDING}'")
 
-    def waived_by(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, waivers=self.waivers | name_set(respondents))
-
     def _suffix(self) -> str:
-        return (" by holding" if self.by == HOLDING else "") + (" (weighted)" if self.weighted else "")
+        return super()._suffix() + (" (weighted)" if self.weighted else "")
 
     def _count(self, table: Table, value_counts: bool) -> Units | Floats:
         """How many stand behind each cell; with ``value_counts`` the value, in a table of counts."""
