@@ -18,7 +18,7 @@ from tacita.io.escape import escape, unescape
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.release import Mark, Release
-from tacita.tables.frames import table_from_frame, table_to_frame
+from tacita.tables.frames import table_to_frame
 from tacita.tables.linked import link
 from tacita.tables.table import Table
 
@@ -91,7 +91,7 @@ def test_problems_as_jj(table: Table, data: st.DataObject) -> None:
 def test_tables_as_frames(table: Table, kind: str) -> None:
     frame = table_to_frame(table, like=kind)
     names = [d.name for d in table.structure.dimensions]
-    back = table_from_frame(
+    back = Table.from_frame(
         frame, names, value="value", totals="given", decimals=table.decimals, counts=table.whole
     )
     same(back, table, "units decimals whole")

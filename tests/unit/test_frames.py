@@ -16,7 +16,8 @@ from tacita.errors import HierarchyError, InputError, NotAdditiveError
 from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
 from tacita.release import Release
-from tacita.tables.frames import release_to_frame, table_from_frame, table_to_frame
+from tacita.tables.frames import release_to_frame, table_to_frame
+from tacita.tables.table import Table
 
 LEAVES = {
     "region": ["N", "N", "S", "S"],
@@ -42,7 +43,7 @@ BACK = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_frame_gives_the_same_table_and_comes_back(kind: str) -> None:
     frame = KINDS[kind](LEAVES)
-    table = table_from_frame(frame, ["region", "size"], value="turnover")
+    table = Table.from_frame(frame, ["region", "size"], value="turnover")
     assert len(table) == 9
     assert table.values[table.find("Total", "Total")] == 100.75
     assert table.values[table.find("N", "Total")] == 30.5
@@ -66,7 +67,7 @@ def test_every_kind_of_frame_gives_the_same_table_and_comes_back(kind: str) -> N
 
 def test_rows_come_back_in_the_order_given() -> None:
     given = {"r": ["b", "T", "a"], "n": [4, 7, 3]}
-    table = table_from_frame(pd.DataFrame(given), ["r"], value="n")
+    table = Table.from_frame(pd.DataFrame(given), ["r"], value="n")
     assert len(table.equations) == 1
     assert table_to_frame(table, like="pandas")["r"].tolist() == ["b", "T", "a"]
     assert table_to_frame(table, like="pandas")["n"].tolist() == [4, 7, 3]
@@ -74,15 +75,15 @@ def test_rows_come_back_in_the_order_given() -> None:
 
 @pytest.mark.parametrize("total", ["Total", "TOTAL", "T", "_T", "Sum", "Ensemble", "ALL"])
 def test_usual_names_of_totals_are_recognised(total: str) -> None:
-    table = table_from_frame(pd.DataFrame({"r": ["a", "b", total], "n": [1, 2, 3]}), ["r"], value="n")
+    table = Table.from_frame(pd.DataFrame({"r": ["a", "b", total], "n": [1, 2, 3]}), ["r"], value="n")
     assert (len(table), len(table.equations)) == (3, 1)
 
 
 def test_a_total_can_be_named_and_wrong_totals_are_told_by_cell() -> None:
     frame = pd.DataFrame({"r": ["a", "b", "whole"], "n": [1, 2, 4]})
     with pytest.raises(NotAdditiveError, match=r"r=whole.*fall short of the total by 1"):
-        table_from_frame(frame, {"r": "whole"}, value="n")
-    repaired = table_from_frame(frame, {"r": "whole"}, value="n", repair=True)
+        Table.from_frame(frame, {"r": "whole"}, value="n")
+    repaired = Table.from_frame(frame, {"r": "whole"}, value="n", repair=True)
     assert repaired.values[repaired.find("whole")] == 3
     assert any("r=whole" in note for note in repaired.notes)
 
@@ -90,7 +91,7 @@ def test_a_total_can_be_named_and_wrong_totals_are_told_by_cell() -> None:
 def test_hierarchies_totals_computed_and_given() -> None:
     tree = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1", "s2"]})
     leaves = pd.DataFrame({"r": ["n1", "n2", "s1"], "n": [1, 2, 3]})
-    table = table_from_frame(leaves, {"r": tree}, value="n")
+    table = Table.from_frame(leaves, {"r": tree}, value="n")
     assert {table.name(c): table.values[c] for c in range(len(table))} == {
         "r=Total": 6,
         "r=N": 3,
@@ -100,40 +101,40 @@ def test_hierarchies_totals_computed_and_given() -> None:
         "r=s1": 3,
     }
     with pytest.raises(HierarchyError, match=r"row 2: code 'totl'.*did you mean 'Total'"):
-        table_from_frame(pd.DataFrame({"r": ["n1", "totl"], "n": [1, 2]}), {"r": tree}, value="n")
-    only_given = table_from_frame(leaves, {"r": tree}, value="n", totals="given")
+        Table.from_frame(pd.DataFrame({"r": ["n1", "totl"], "n": [1, 2]}), {"r": tree}, value="n")
+    only_given = Table.from_frame(leaves, {"r": tree}, value="n", totals="given")
     assert len(only_given) == 3
 
 
 def test_a_total_of_one_code_is_that_cell() -> None:
     given = pd.DataFrame({"r": ["a", "Total"], "v": [5, 5]})
-    table = table_from_frame(given, ["r"], value="v")
+    table = Table.from_frame(given, ["r"], value="v")
     assert len(table) == 1
     assert table_to_frame(table, "pandas")["r"].tolist() == ["a", "Total"]
     with pytest.raises(InputError, match=r"rows 1 .*and 2 .*same cell.*differ"):
-        table_from_frame(given.assign(v=[5, 6]), ["r"], value="v")
+        Table.from_frame(given.assign(v=[5, 6]), ["r"], value="v")
 
 
 def test_number_codes_are_text_even_after_gaps_made_them_floats() -> None:
-    table = table_from_frame(pd.DataFrame({"nace": [43.0, 44.0], "n": [1, 2]}), ["nace"], value="n")
+    table = Table.from_frame(pd.DataFrame({"nace": [43.0, 44.0], "n": [1, 2]}), ["nace"], value="n")
     assert table.find("43") >= 0
 
 
 def test_counts_alone_are_a_table_of_counts() -> None:
-    table = table_from_frame(pd.DataFrame({"r": ["a", "b"], "freq": [1, 2]}), ["r"], count="freq")
+    table = Table.from_frame(pd.DataFrame({"r": ["a", "b"], "freq": [1, 2]}), ["r"], count="freq")
     assert table.whole
     assert table.count is not None
     assert table.count[table.find("Total")] == 3
-    money = table_from_frame(pd.DataFrame({"r": ["a"], "v": [5], "n": [2]}), ["r"], value="v", count="n")
+    money = Table.from_frame(pd.DataFrame({"r": ["a"], "v": [5], "n": [2]}), ["r"], value="v", count="n")
     assert not money.whole
 
 
 def test_missing_values_are_worked_out_from_totals_or_refused() -> None:
     given = pd.DataFrame({"r": ["a", "b", "Total"], "n": [1.0, None, 3.0]})
-    table = table_from_frame(given, ["r"], value="n")
+    table = Table.from_frame(given, ["r"], value="n")
     assert table.values[table.find("b")] == 2
     with pytest.raises(InputError, match=r"r=b.*give the value"):
-        table_from_frame(given[given.r != "Total"], ["r"], value="n")
+        Table.from_frame(given[given.r != "Total"], ["r"], value="n")
 
 
 def test_largest_contributions_and_other_columns_follow_their_cells() -> None:
@@ -147,21 +148,21 @@ def test_largest_contributions_and_other_columns_follow_their_cells() -> None:
             "zero": [False, False, False],
         }
     )
-    table = table_from_frame(
+    table = Table.from_frame(
         frame, ["r"], value="v", largest=["max1", "max2"], columns=["cost"], structural="zero"
     )
     assert table.contributions is not None
     assert table.contributions.values[table.find("b")].tolist() == [15, 5]
     assert table.columns["cost"][table.find("a")] == 1.0
     with pytest.raises(InputError, match=r"row 1.*do not descend"):
-        table_from_frame(frame, ["r"], value="v", largest=["max2", "max1"])
+        Table.from_frame(frame, ["r"], value="v", largest=["max2", "max1"])
     with pytest.raises(InputError, match="tabulate the microdata"):
-        table_from_frame(frame[frame.r != "Total"], ["r"], value="v", largest=["max1"])
+        Table.from_frame(frame[frame.r != "Total"], ["r"], value="v", largest=["max1"])
 
 
 def test_computed_totals_leave_other_columns_blank() -> None:
     frame = pd.DataFrame({"r": ["a", "b"], "v": [1, 2], "w": [5.0, 6.0], "s": ["u", "s"]})
-    table = table_from_frame(frame, ["r"], value="v", columns=["w", "s"])
+    table = Table.from_frame(frame, ["r"], value="v", columns=["w", "s"])
     total = table.find("Total")
     assert np.isnan(table.columns["w"][total])
     assert table.columns["s"][total] == ""
@@ -169,7 +170,7 @@ def test_computed_totals_leave_other_columns_blank() -> None:
 
 
 def test_levels_and_status_stand_beside_the_values() -> None:
-    table = table_from_frame(pd.DataFrame({"r": ["a", "b"], "v": [4, 9]}), ["r"], value="v")
+    table = Table.from_frame(pd.DataFrame({"r": ["a", "b"], "v": [4, 9]}), ["r"], value="v")
     sensitive = np.arange(len(table)) == table.find("a")
     frame = table_to_frame(table, "polars", levels=Levels.of(sensitive, np.where(sensitive, 3, 0)))
     row = frame.filter(pl.col("r") == "a").to_dicts()[0]
@@ -179,16 +180,16 @@ def test_levels_and_status_stand_beside_the_values() -> None:
 def test_mistakes_are_told_with_the_remedy() -> None:
     frame = pd.DataFrame({"r": ["a"], "v": [1]})
     with pytest.raises(InputError, match=r"no column 'w'.*'r', 'v'"):
-        table_from_frame(frame, ["r"], value="w")
+        Table.from_frame(frame, ["r"], value="w")
     with pytest.raises(InputError, match="reset_index"):
-        table_from_frame(frame.set_index("r"), ["r"], value="v")
+        Table.from_frame(frame.set_index("r"), ["r"], value="v")
     with pytest.raises(InputError, match="is no data frame"):
-        table_from_frame([1, 2], ["r"], value="v")
+        Table.from_frame([1, 2], ["r"], value="v")
     with pytest.raises(InputError, match="at least one dimension"):
-        table_from_frame(frame, [], value="v")
+        Table.from_frame(frame, [], value="v")
     with pytest.raises(InputError, match=r"value=.*count="):
-        table_from_frame(frame, ["r"])
+        Table.from_frame(frame, ["r"])
     with pytest.raises(InputError, match="row 1: the count in column 'v' is negative"):
-        table_from_frame(pd.DataFrame({"r": ["a"], "v": [-1]}), ["r"], count="v")
+        Table.from_frame(pd.DataFrame({"r": ["a"], "v": [-1]}), ["r"], count="v")
     with pytest.raises(InputError, match="choose pandas"):
-        release_to_frame(Release.suppress(table_from_frame(frame, ["r"], value="v"), np.array([0])), "excel")
+        release_to_frame(Release.suppress(Table.from_frame(frame, ["r"], value="v"), np.array([0])), "excel")

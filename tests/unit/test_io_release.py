@@ -22,7 +22,6 @@ from tacita.io.published import parse_published
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.release import Mark, Release
-from tacita.tables.frames import table_from_frame
 from tacita.tables.linked import link
 from tacita.tables.table import Table
 
@@ -283,7 +282,7 @@ def test_files_that_cannot_be_told_apart(tmp_path: Path) -> None:
 def test_codes_of_one_cell_are_all_listed(tmp_path: Path) -> None:
     tree = Hierarchy.from_dict({"N": ["n1"], "S": ["s1", "s2"]})
     frame = pa.table({"r": ["n1", "s1", "s2"], "v": [5, 6, 7]})
-    table = table_from_frame(frame, {"r": tree}, value="v")
+    table = Table.from_frame(frame, {"r": tree}, value="v")
     release = Release.suppress(table, np.array([table.find("N")]))
     text = write_release(release, tmp_path / "r.csv", unaudited="a test").read_text()
     assert "N,suppressed" in text

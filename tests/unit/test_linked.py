@@ -10,7 +10,7 @@ from tacita.errors import InputError
 from tacita.hierarchy import Hierarchy
 from tacita.release import Release
 from tacita.tables.contributions import Contributions
-from tacita.tables.frames import release_to_frame, table_from_frame, table_to_frame
+from tacita.tables.frames import release_to_frame, table_to_frame
 from tacita.tables.linked import link
 from tacita.tables.table import Table
 
@@ -60,8 +60,8 @@ def test_sums_between_tables_are_found() -> None:
     coarse = pd.DataFrame({"r": ["N", "S", "Total"], "v": [3, 7, 10]})
     table = link(
         [
-            table_from_frame(fine, {"r": tree}, value="v", totals="given", name="fine"),
-            table_from_frame(coarse, {"r": tree}, value="v", totals="given", name="coarse"),
+            Table.from_frame(fine, {"r": tree}, value="v", totals="given", name="fine"),
+            Table.from_frame(coarse, {"r": tree}, value="v", totals="given", name="coarse"),
         ]
     )
     assert len(table) == 7
@@ -75,7 +75,7 @@ def test_a_family_that_no_table_lists_in_full_is_refused() -> None:
     some = pd.DataFrame({"r": ["n1", "s1"], "v": [1, 3]})
     coarse = pd.DataFrame({"r": ["N", "S", "Total"], "v": [3, 7, 10]})
     tables = [
-        table_from_frame(f, {"r": tree}, value="v", totals="given", name=n)
+        Table.from_frame(f, {"r": tree}, value="v", totals="given", name=n)
         for f, n in ((some, "a"), (coarse, "b"))
     ]
     with pytest.raises(InputError, match=r"\(r=N\) = sum of 1 cell.*2 such sums.*list them too"):
@@ -83,10 +83,10 @@ def test_a_family_that_no_table_lists_in_full_is_refused() -> None:
 
 
 def test_codes_that_are_empty_in_one_table_do_not_matter() -> None:
-    one = table_from_frame(
+    one = Table.from_frame(
         pd.DataFrame({"r": ["a", "b"], "s": ["x", "x"], "v": [1, 2]}), ["r", "s"], value="v"
     )
-    two = table_from_frame(
+    two = Table.from_frame(
         pd.DataFrame({"r": ["b", "a", "c"], "t": ["y"] * 3, "v": [2, 1, 0]}), ["r", "t"], value="v"
     )
     table = link([one, two])
@@ -94,8 +94,8 @@ def test_codes_that_are_empty_in_one_table_do_not_matter() -> None:
 
 
 def test_two_names_of_one_total_are_refused() -> None:
-    one = table_from_frame(pd.DataFrame({"r": ["a", "b", "T"], "v": [1, 2, 3]}), ["r"], value="v")
-    two = table_from_frame(pd.DataFrame({"r": ["a", "b", "ALL"], "v": [1, 2, 3]}), ["r"], value="v")
+    one = Table.from_frame(pd.DataFrame({"r": ["a", "b", "T"], "v": [1, 2, 3]}), ["r"], value="v")
+    two = Table.from_frame(pd.DataFrame({"r": ["a", "b", "ALL"], "v": [1, 2, 3]}), ["r"], value="v")
     with pytest.raises(InputError, match=r"total is called 'T'.*'ALL'.*use one name"):
         link([one, two])
 

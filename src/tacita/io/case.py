@@ -90,7 +90,7 @@ def read_table_file(
     Parameters
     ----------
     by, value, count, largest, totals, decimals, counts, repair, columns, name
-        As for :func:`tacita.tables.frames.table_from_frame`.
+        As for :meth:`Table.from_frame`.
     status
         The column of status letters; see :mod:`tacita.io.marks`.
     rule, attackers, cost

@@ -29,23 +29,7 @@ def table_from_array(
     counts: bool | None = None,
     repair: bool = False,
 ) -> Table:
-    """A table from an array of any number of dimensions.
-
-    Parameters
-    ----------
-    values
-        Numbers; with ``totals`` the last position along each axis is the total, otherwise totals are
-        computed. NaN is a missing value: it is worked out from totals or refused.
-    names, codes
-        Dimension names and codes per axis (without the code of the total, which is ``Total``).
-    decimals
-        Decimals that count; as many as the values need by default.
-    counts
-        Whether cells are counts (whole numbers, and everyone knows it). Default: yes if all are whole and
-        not negative.
-    repair
-        Compute wrong totals anew.
-    """
+    """A table from an array of any number of dimensions; the parameters are those of `Table.from_array`."""
     array = _rectangular(values)
     if array.ndim == 0 or array.size == 0:
         raise InputError("the array is empty: a table needs at least one cell")

@@ -146,7 +146,7 @@ def table_from_columns(
     columns: Sequence[str] = (),
     name: str = "table",
 ) -> Table:
-    """A table from one row per cell; parameters as in :func:`tacita.tables.frames.table_from_frame`."""
+    """A table from one row per cell; the parameters are those of :meth:`Table.from_frame`."""
     specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
     if not specs:
         raise InputError("a table needs at least one dimension: name the columns of codes with by=")

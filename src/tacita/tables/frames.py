@@ -1,8 +1,8 @@
-"""Tables and releases from and to data frames: pandas, polars, Arrow, DuckDB; the same kind comes back."""
+"""Data frames of any kind to Arrow; tables and releases to frames: pandas, polars, Arrow, DuckDB."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,87 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tacita.levels import Levels
-    from tacita.tables.columns import Spec, Totals
 
 STATUS = ("s", "u")
-
-
-def table_from_frame(
-    frame: Any,
-    by: Mapping[str, Spec] | Sequence[str],
-    *,
-    value: str | None = None,
-    count: str | None = None,
-    totals: Totals = "auto",
-    decimals: int | None = None,
-    counts: bool | None = None,
-    repair: bool = False,
-    structural: str | None = None,
-    largest: Sequence[str] = (),
-    holding_count: str | None = None,
-    columns: Sequence[str] = (),
-    name: str = "table",
-    decimal: str = ".",
-) -> Table:
-    """A table from a long frame, one row per cell.
-
-    Parameters
-    ----------
-    frame
-        pandas, polars, Arrow or DuckDB.
-    by
-        The columns of codes. Per column a :class:`Hierarchy`, several of them, the code of the total, or
-        None: then the classification is flat and its total is recognised if it has a usual name such as
-        ``Total``.
-    value
-        The column of values. Without it the table is one of counts, given by ``count``.
-    count, holding_count
-        Columns with the number of respondents and of holdings per cell.
-    totals
-        ``"given"``: the rows are all the cells. ``"compute"``: the rows are leaf cells and are summed up.
-        ``"auto"``: given as soon as one row has the code of a total.
-    decimals
-        Decimals that count; as many as the values need by default.
-    counts
-        Whether everyone knows that cells are whole numbers. Default: for tables of counts, and for whole,
-        non-negative values that come without a column of counts or contributions.
-    repair
-        Compute wrong totals anew; the table's notes say which.
-    structural
-        A column that is true for cells which can only be zero.
-    largest
-        Columns with the largest contributions per cell, in order.
-    columns
-        Further columns to keep, such as a cost.
-    name
-        What the table is called where there are several.
-    decimal
-        The decimal sign of numbers that are given as text.
-    """
-    from tacita.tables.columns import Columns, table_from_columns
-
-    wanted = [
-        *by,
-        *(c for c in (value, count, structural, holding_count) if c is not None),
-        *largest,
-        *columns,
-    ]
-    source = Columns(to_arrow(frame, wanted), decimal=decimal)
-    return table_from_columns(
-        source,
-        by,
-        value=value,
-        count=count,
-        totals=totals,
-        decimals=decimals,
-        counts=counts,
-        repair=repair,
-        structural=structural,
-        largest=largest,
-        holding_count=holding_count,
-        columns=columns,
-        name=name,
-    )
 
 
 def release_to_frame(release: Release, like: Any = None, part: int = 0) -> Any:

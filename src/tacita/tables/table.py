@@ -32,7 +32,7 @@ from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 
 if TYPE_CHECKING:
-    from tacita.hierarchy import Hierarchy
+    from tacita.tables.columns import Spec, Totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,23 @@ class Table:
         counts: bool | None = None,
         repair: bool = False,
     ) -> Table:
-        """A table from a 1-D, 2-D, .. n-D array, with (last position per axis) or without totals."""
+        """A table from an array of any number of dimensions.
+
+        Parameters
+        ----------
+        values
+            Numbers; with ``totals`` the last position along each axis is the total, otherwise totals are
+            computed. NaN is a missing value: it is worked out from totals or refused.
+        names, codes
+            Dimension names and codes per axis (without the code of the total, which is ``Total``).
+        decimals
+            Decimals that count; as many as the values need by default.
+        counts
+            Whether cells are counts (whole numbers, and everyone knows it). Default: yes if all are whole and
+            not negative.
+        repair
+            Compute wrong totals anew.
+        """
         from tacita.tables.arrays import table_from_array
 
         return table_from_array(
@@ -169,13 +185,75 @@ class Table:
     def from_frame(
         cls,
         frame: Any,
-        by: Mapping[str, Hierarchy | Sequence[Hierarchy] | str | None] | Sequence[str],
-        **options: Any,
+        by: Mapping[str, Spec] | Sequence[str],
+        *,
+        value: str | None = None,
+        count: str | None = None,
+        totals: Totals = "auto",
+        decimals: int | None = None,
+        counts: bool | None = None,
+        repair: bool = False,
+        structural: str | None = None,
+        largest: Sequence[str] = (),
+        holding_count: str | None = None,
+        columns: Sequence[str] = (),
+        name: str = "table",
+        decimal: str = ".",
     ) -> Table:
-        """A table from a long frame, one row per cell; see :func:`tacita.tables.frames.table_from_frame`."""
-        from tacita.tables.frames import table_from_frame
+        """A table from a long frame, one row per cell.
 
-        return table_from_frame(frame, by, **options)
+        Parameters
+        ----------
+        frame
+            pandas, polars, Arrow or DuckDB.
+        by
+            The columns of codes. Per column a :class:`Hierarchy`, several of them, the code of the total, or
+            None: then the classification is flat and its total is recognised if it has a usual name such as
+            ``Total``.
+        value
+            The column of values. Without it the table is one of counts, given by ``count``.
+        count, holding_count
+            Columns with the number of respondents and of holdings per cell.
+        totals
+            ``"given"``: the rows are all the cells. ``"compute"``: the rows are leaf cells and are summed up.
+            ``"auto"``: given as soon as one row has the code of a total.
+        decimals
+            Decimals that count; as many as the values need by default.
+        counts
+            Whether everyone knows that cells are whole numbers. Default: for tables of counts, and for whole,
+            non-negative values that come without a column of counts or contributions.
+        repair
+            Compute wrong totals anew; the table's notes say which.
+        structural
+            A column that is true for cells which can only be zero.
+        largest
+            Columns with the largest contributions per cell, in order.
+        columns
+            Further columns to keep, such as a cost.
+        name
+            What the table is called where there are several.
+        decimal
+            The decimal sign of numbers that are given as text.
+        """
+        from tacita.tables.columns import Columns, table_from_columns
+        from tacita.tables.frames import to_arrow
+
+        single = (column for column in (value, count, structural, holding_count) if column is not None)
+        return table_from_columns(
+            Columns(to_arrow(frame, [*by, *single, *largest, *columns]), decimal=decimal),
+            by,
+            value=value,
+            count=count,
+            totals=totals,
+            decimals=decimals,
+            counts=counts,
+            repair=repair,
+            structural=structural,
+            largest=largest,
+            holding_count=holding_count,
+            columns=columns,
+            name=name,
+        )
 
 
 def refuse_unless_additive(structure: Structure, units: Units, decimals: int) -> None:
