@@ -13,11 +13,12 @@ import numpy as np
 
 from tacita.errors import InputError
 from tacita.exact import Cells, Mask, Units
+from tacita.tables.additivity import repaired
 from tacita.tables.dimension import Codes, Dimension
 from tacita.tables.equations import Equations
 from tacita.tables.rollup import roll_up
 from tacita.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
-from tacita.tables.table import Table, repaired
+from tacita.tables.table import Table
 
 
 def representatives(dimensions: Sequence[Dimension], codes: Codes) -> Codes:

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacita import exact
-from tacita.errors import InputError, NotAdditiveError
-from tacita.exact import LARGEST, Cells, Floats, Mask, Units, frozen, keep
+from tacita.errors import InputError
+from tacita.exact import LARGEST, Floats, Mask, Units, frozen, keep
+from tacita.tables.additivity import refuse_unless_additive
 from tacita.tables.contributions import Contributions
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
@@ -254,60 +255,3 @@ class Table:
             columns=columns,
             name=name,
         )
-
-
-def refuse_unless_additive(structure: Structure, units: Units, decimals: int) -> None:
-    """Raise with the five worst equations by name and amount if ``M a != b``."""
-    residuals = structure.equations.residuals(units)
-    wrong = np.flatnonzero(residuals)
-    if wrong.size == 0:
-        return
-    worst = wrong[np.argsort(-np.abs(residuals[wrong]), kind="stable")[:5]]
-    lines = []
-    for j in worst:
-        how = "exceed" if residuals[j] > 0 else "fall short of"
-        amount = exact.text(abs(int(residuals[j])), decimals)
-        lines.append(f"  {structure.describe_equation(j)}: the parts {how} the total by {amount}")
-    more = f"\n  and {wrong.size - 5} more" if wrong.size > 5 else ""
-    raise NotAdditiveError(
-        f"the table does not add up in {wrong.size} of {len(structure.equations)} equations:\n"
-        + "\n".join(lines)
-        + more
-        + "\nCorrect the values, or have the totals computed anew with repair=True (--repair)."
-    )
-
-
-def repaired(structure: Structure, units: Units, decimals: int) -> tuple[Units, tuple[str, ...]]:
-    """Totals computed anew from the cells that are no total of anything, and a note per change.
-
-    Equations are taken in an order in which each total comes after all its parts.
-    """
-    equations, result = structure.equations, units.copy()
-    for j in _bottom_up(equations):
-        cells, coefficients, rhs = equations.row(j)
-        total = equations.total_of(j)
-        own = cells == total
-        result[total] = (rhs - coefficients[~own] @ result[cells[~own]]) // int(coefficients[own][0])
-    changed = np.flatnonzero(result != units)
-    notes = tuple(
-        f"total ({structure.name(c)}) corrected by {exact.text(int(result[c] - units[c]), decimals)}"
-        for c in changed.tolist()
-    )
-    return result, notes
-
-
-def _bottom_up(equations: Equations) -> Cells:
-    """Equations ordered so that no cell is used as a part before it has been computed as a total."""
-    heads = np.array([equations.total_of(j) for j in range(len(equations))], dtype=np.int64)
-    height = np.zeros(equations.n_cells, dtype=np.int64)
-    rows, cells = equations.row_of_entry, equations.cells
-    part = cells != heads[rows]
-    for _ in range(len(equations) + 1):
-        tallest = np.zeros(len(equations), dtype=np.int64)
-        np.maximum.at(tallest, rows[part], height[cells[part]] + 1)
-        raised = height.copy()
-        np.maximum.at(raised, heads, tallest)
-        if np.array_equal(raised, height):
-            return np.argsort(height[heads], kind="stable")
-        height = raised
-    raise InputError("the equations go in a circle: some total is a part of itself")
