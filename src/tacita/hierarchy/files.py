@@ -20,7 +20,6 @@ from datetime import date
 from decimal import Decimal
 from functools import partial
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ import numpy as np
 from tacita.atomic import write_text
 from tacita.errors import HierarchyError, did_you_mean
 from tacita.hierarchy.links import Links, position_place, row_place
+from tacita.textfile import read_text
 
 HRC_LINE_LIMIT = 199
 
@@ -215,34 +215,6 @@ def prefix_links(codes: Sequence[str], lengths: Sequence[int], total: str) -> Li
     return column_links(columns, None, total, position_place)
 
 
-def read_text(path: str | os.PathLike[str], encoding: str | None) -> str:
-    """Text of a file, lines ended by ``\\n``; without `encoding` UTF-16 if marked, UTF-8, or else cp1252."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise HierarchyError(f"{path}: cannot be read ({error.strerror}). Check the path.") from None
-    if encoding is not None:
-        candidates: tuple[str, ...] = (encoding,)
-    elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        candidates = ("utf-16",)
-    else:
-        candidates = ("utf-8", "cp1252")
-    line = 1
-    for candidate in candidates:
-        try:
-            text = data.decode(candidate)
-        except LookupError:
-            raise HierarchyError(f"{path}: the encoding {candidate!r} is unknown. Try 'utf-8'.") from None
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-        else:
-            return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    raise HierarchyError(
-        f"{path}, line {line}: the bytes are not {' or '.join(candidates)}. "
-        "Name the file's encoding with encoding=."
-    )
-
-
 def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str | None) -> Links:
     """Links of a `.hrc` file; the grammar stands at the top of this module."""
     require_lead(lead)
@@ -250,7 +222,7 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
     children: list[str] = []
     lines: list[int] = []
     path_to_previous = [total]
-    for number, raw in enumerate(read_text(path, encoding).split("\n"), start=1):
+    for number, raw in enumerate(read_text(path, encoding)[0].split("\n"), start=1):
         line = raw.rstrip()
         if not line:
             continue
@@ -337,7 +309,7 @@ class CodeFile:
 
 def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str | None) -> CodeFile:
     """Read a CSV file as text; without `delimiter`, the commonest of ``, ; tab |`` in its header."""
-    text = read_text(path, encoding)
+    text, _ = read_text(path, encoding)
     opening = next((line for line in text.split("\n") if line.strip()), "")
     separator = delimiter or max(",;\t|", key=opening.count)
     rows: list[list[str]] = []

@@ -17,6 +17,7 @@ import numpy as np
 from tacita.atomic import replacing
 from tacita.errors import FormatError
 from tacita.io.escape import unescape
+from tacita.textfile import read_text
 
 if TYPE_CHECKING:
     from tacita.tables.columns import Columns
@@ -93,24 +94,11 @@ def write_rows(path: str | os.PathLike[str], header: Sequence[str], columns: Seq
 
 def _utf8(path: str | os.PathLike[str], encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
     """The file in UTF-8 with plain line ends, and a note where its encoding was guessed."""
-    notes: tuple[str, ...] = ()
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    if encoding is None:
-        encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        text = data.decode("cp1252", errors="replace")
-        notes = (f"{path} is not in {encoding}: read as cp1252",)
-    except LookupError:
-        raise FormatError(f"{path}: the encoding {encoding!r} is unknown; try 'utf-8'") from None
-    if not text.strip("\ufeff \t\r\n"):
+    text, found = read_text(path, encoding)
+    if not text.strip():
         raise FormatError(f"{path} is empty: a CSV file starts with a line of column names")
-    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    return plain.encode("utf-8"), notes
+    guessed = encoding is None and found == "cp1252"
+    return text.encode("utf-8"), (f"{path} is not in utf-8: read as cp1252",) if guessed else ()
 
 
 def _header(path: str | os.PathLike[str], line: str, separator: str) -> list[str]:

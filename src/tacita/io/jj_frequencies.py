@@ -18,6 +18,7 @@ from tacita.atomic import replacing
 from tacita.errors import FormatError
 from tacita.exact import Units
 from tacita.tables.table import Table
+from tacita.textfile import read_text
 
 COLUMNS = ("freq", "holdingfreq")
 
@@ -34,10 +35,7 @@ def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | 
     file = sidecar(path)
     if not file.exists():
         return None, None
-    try:
-        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError as error:
-        raise FormatError(f"{file}: cannot be read ({error.strerror}); check the file") from None
+    lines = read_text(file)[0].splitlines()
     while lines and not lines[-1].strip():
         lines.pop()
     numbers = _numbers(file, lines)

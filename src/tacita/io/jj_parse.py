@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from tacita.errors import FormatError
 from tacita.exact import Cells, Floats
+from tacita.textfile import read_text
 
 BLOCK = 10_000
 FIELDS = ("index", "value", "cost", "status", "lb", "ub", "LPL", "UPL", "SPL")
@@ -47,10 +47,7 @@ class JJFile:
 
 def parse_jj(path: str | os.PathLike[str]) -> JJFile:
     """Read a JJ file; :class:`FormatError` names the line of the first fault."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    text, _ = read_text(path)
     if not text.strip():
         raise FormatError(f"{path} is empty: a JJ file starts with 0 and the number of cells")
     lines = text.splitlines()

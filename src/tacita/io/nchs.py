@@ -23,6 +23,7 @@ from tacita.release import Mark, Release
 from tacita.tables.columns import Columns
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
+from tacita.textfile import read_text
 
 Grid = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Cells by row and column, -1 where one is empty."""
@@ -34,7 +35,7 @@ def read_nchs(
     """A 2-D table from lines of blank-separated numbers without totals, which are computed."""
     rows: list[list[float]] = []
     width, first = 0, 0
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
         if not line.strip():
             continue
         rows.append([_number(path, number, token) for token in line.split()])
@@ -91,7 +92,11 @@ def write_nchs_release(
 def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
     """The columns (codes and what is published) of a tab-separated release of ``table``."""
     structure, grid = table.structure, cell_grid(table.structure)
-    lines = [line for line in _lines(path) if line.strip() and not line.startswith("# unaudited:")]
+    lines = [
+        line
+        for line in read_text(path)[0].splitlines()
+        if line.strip() and not line.startswith("# unaudited:")
+    ]
     if len(lines) != grid.shape[0]:
         raise FormatError(
             f"{path}: {len(lines)} lines where the table has {grid.shape[0]} rows, totals included"
@@ -137,15 +142,6 @@ def cell_grid(structure: Structure) -> Grid:
 def _grid_lines(grid: Grid, texts: Sequence[str], separator: str) -> list[str]:
     """One line per row; empty cells are zeros."""
     return [separator.join(texts[cell] if cell >= 0 else "0" for cell in row) for row in grid.tolist()]
-
-
-def _lines(path: str | os.PathLike[str]) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    except UnicodeDecodeError:
-        raise FormatError(f"{path} is not a text file in UTF-8: convert it") from None
 
 
 def _number(path: str | os.PathLike[str], line: int, token: str) -> float:

@@ -20,6 +20,7 @@ from tacita.io.nchs import cell_grid, inner_lines
 from tacita.levels import Levels, Reason
 from tacita.problem import Problem
 from tacita.tables.table import Table
+from tacita.textfile import read_text
 
 FILES = ("A.txt", "PSC.txt", "VSC.txt")
 
@@ -82,14 +83,10 @@ def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
 
 
 def _numbers(path: Path) -> list[list[float]]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise FormatError(
-            f"{path}: cannot be read ({error.strerror}); the folder should hold {', '.join(FILES)}"
-        ) from None
+    if not path.exists():
+        raise FormatError(f"{path}: there is no such file; the folder should hold {', '.join(FILES)}")
     rows = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
         if not line.strip():
             continue
         try:

@@ -40,6 +40,7 @@ from tacita.problem import Problem
 from tacita.rules import Given, parse_rule
 from tacita.tables.linked import link
 from tacita.tables.table import Table
+from tacita.textfile import read_text
 
 
 class Section(BaseModel):
@@ -290,10 +291,7 @@ class Project(Section):
 
 def load_project(path: str | os.PathLike[str]) -> Project:
     """Read and check a project file; :class:`FormatError` names the line and the key of every fault."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    text, _ = read_text(path, "utf-8")
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
