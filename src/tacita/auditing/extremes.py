@@ -81,7 +81,7 @@ class _Search:
     def _ask(self, column: int, sign: int) -> Answer:
         if self.question.run.over:
             return Answer(Status.STOPPED, float("nan"), np.empty(0))
-        answer = self.session.extreme(column, sign, self.question.run.remaining)
+        answer = self.session.extreme(column, sign, self.question.run)
         if answer.status is Status.INFEASIBLE:
             raise ReleaseError(
                 "no table satisfies the equations and all that is published: the release contradicts itself "
@@ -97,7 +97,7 @@ class _Search:
 
     def _whole(self, column: int, sign: int) -> float:
         program = Session(self.matrix, self.low, self.high, self.rhs, whole=True)
-        answer = program.extreme(column, sign, self.question.run.remaining)
+        answer = program.extreme(column, sign, self.question.run)
         if answer.status is Status.OPTIMAL:
             self._look_at(np.rint(answer.point))
             return float(np.rint(answer.value))

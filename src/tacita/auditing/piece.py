@@ -144,7 +144,7 @@ class _Examiner:
         )
         for levels, by, sign in proofs:
             for t in proven[levels[proven] > 0].tolist():
-                if self._left() <= 0:
+                if self.task.run.over:
                     return
                 p, level = int(targets.columns[t]), int(levels[t])
                 run, matrix = self.task.run, self.task.piece.matrix
@@ -252,7 +252,7 @@ class _Examiner:
         """Put a move of few cells into the pool, if there is one; True if counts admit only a fractional
         one.
         """
-        if self._left() <= 0:
+        if self.task.run.over:
             return False
         self.result.programs += 1
         point = self.short_moves.find(p, sign, level, self.low, self.high, self.task.run)
@@ -323,17 +323,17 @@ class _Examiner:
         rhs = np.zeros(self.task.piece.matrix.shape[0])
         program = Session(self._columns, self._floats(low), self._floats(high), rhs, whole=True)
         self.result.programs += 1
-        answer = program.extreme(p, sign, self._left())
+        answer = program.extreme(p, sign, self.task.run)
         if answer.status is not Status.OPTIMAL:
             return answer.status, None
         exact = snap(self.task.piece.matrix, self.low, self.high, answer.point)
         return answer.status, exact[0] if exact is not None and exact[1] == 1 else None
 
     def _ask(self, p: int, sign: int) -> Answer:
-        if self._left() <= 0:
+        if self.task.run.over:
             return Answer(Status.STOPPED, float("nan"), np.empty(0))
         self.result.programs += 1
-        return self.session.extreme(p, sign, self._left())
+        return self.session.extreme(p, sign, self.task.run)
 
     def _ask_capped(self, p: int, sign: int, cap: int) -> Answer:
         here = np.array([p])
@@ -363,9 +363,6 @@ class _Examiner:
         floats[units >= UNBOUNDED] = np.inf
         floats[units <= -UNBOUNDED] = -np.inf
         return np.asarray(floats, dtype=np.float64)
-
-    def _left(self) -> float:
-        return self.task.run.remaining
 
 
 def _watched(task: Task) -> Mask:

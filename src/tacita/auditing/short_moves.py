@@ -107,7 +107,7 @@ class _Place:
         new = [(int(column), way) for column in first for way in (1, -1)]
         while True:
             self._grow(program, new, asked)
-            status, point, prices = program.solve(run.remaining)
+            status, point, prices = program.solve(run)
             if status is not Status.OPTIMAL:
                 return None
             if point[0] >= 1 - 1e-9:

@@ -44,14 +44,15 @@ def build_pattern(problem: Problem, run: Run) -> Mask:
     """
     demands = sorted(_demands(problem), key=lambda d: (-abs(d.amount), d.cell))
     hidden = problem.levels.sensitive | problem.must_hide
-    router = _Router(problem)
+    router = _Router(problem, run)
     for done, demand in enumerate(demands, start=1):
-        if run.over:
+        try:
+            hidden = hidden | router.route(demand, hidden, ~problem.must_publish)
+        except StoppedError:
             raise StoppedError(
-                f"stopped at target {done:,} of {len(demands):,}, before a first protected pattern was "
-                "complete: allow more time"
-            )
-        hidden = hidden | router.route(demand, hidden, ~problem.must_publish)
+                f"stopped after {run.seconds:.0f} s at target {done:,} of {len(demands):,}, before a first "
+                "protected pattern was complete: allow more time"
+            ) from None
         run.tell("constructing", done, len(demands), incumbent=float(problem.cost[hidden].sum()))
     return hidden
 
@@ -61,18 +62,18 @@ def drop_unneeded(problem: Problem, hidden: Mask, run: Run) -> Mask:
     only.
     """
     demands = sorted(_demands(problem), key=lambda d: (abs(d.amount), d.cell))
-    router = _Router(problem)
-    while run.remaining > 0:
+    router = _Router(problem, run)
+    while True:
         used = problem.levels.sensitive | problem.must_hide
-        for demand in demands:
-            if run.over:
-                return hidden
-            used = used | router.route(demand, used, hidden)
+        try:
+            for demand in demands:
+                used = used | router.route(demand, used, hidden)
+        except StoppedError:
+            return hidden
         if problem.cost[used].sum() >= problem.cost[hidden].sum():
             return hidden
         hidden = used
         run.tell("cleaning up", incumbent=float(problem.cost[hidden].sum()))
-    return hidden
 
 
 def _demands(problem: Problem) -> Iterator[Demand]:
@@ -95,8 +96,8 @@ def _demands(problem: Problem) -> Iterator[Demand]:
 class _Router:
     """The flow program, kept hot: columns are the upward and the downward change of each cell."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem, n = problem, len(problem.table)
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self.problem, self.run, n = problem, run, len(problem.table)
         self.n = n
         matrix = problem.table.equations.matrix.astype(np.float64)
         both = csc_array(hstack([csc_array(matrix), csc_array(-matrix)]))
@@ -116,7 +117,9 @@ class _Router:
         upper[away] = 0.0
         self.session.set_bounds(np.arange(2 * self.n), lower, upper)
         cost = np.where(free, NEARLY_FREE * self.weight.min(), self.weight)
-        answer = self.session.minimise(np.tile(cost, 2))
+        answer = self.session.minimise(np.tile(cost, 2), self.run)
+        if answer.status is Status.STOPPED:
+            raise StoppedError("stopped while a flow was routed: allow more time")
         if answer.status is not Status.OPTIMAL:
             self._refuse(demand)
         flow = answer.point[: self.n] + answer.point[self.n :]

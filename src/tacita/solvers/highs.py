@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 
 from tacita.errors import SolverError
 from tacita.exact import Cells, Floats
+from tacita.run import Run
 
 if TYPE_CHECKING:
     from highspy import Highs
     from scipy.sparse import csc_array
 
 PRIMAL_SIMPLEX = 4
+SLICE = 1.0
+"""Seconds after which a long linear program looks up."""
 MOST_NODES = 10_000
 """An integer program that needs more branching than this is given up, on every machine alike."""
 
@@ -64,31 +67,28 @@ class Session:
     def __init__(
         self, matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool = False
     ) -> None:
-        self._highs = _load(matrix, lower, upper, rhs, whole)
-        self.pivots = 0
+        self._highs, self._whole = _load(matrix, lower, upper, rhs, whole), whole
 
     def set_bounds(self, columns: Cells, lower: Floats, upper: Floats) -> None:
         """New bounds for some variables."""
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
 
-    def extreme(self, column: int, sign: int, seconds: float = float("inf")) -> Answer:
+    def extreme(self, column: int, sign: int, run: Run) -> Answer:
         """Maximise ``sign * x[column]``; the value comes back as ``x[column]`` itself."""
         self._highs.changeColCost(column, float(-sign))
-        answer = self._run(seconds)
+        answer = self._answer(run)
         self._highs.changeColCost(column, 0.0)
         return answer if answer.point.size == 0 else replace(answer, value=float(answer.point[column]))
 
-    def minimise(self, costs: Floats, seconds: float = float("inf")) -> Answer:
+    def minimise(self, costs: Floats, run: Run) -> Answer:
         """Minimise ``costs @ x``; the costs stay until the next call."""
         self._highs.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
-        return self._run(seconds)
+        return self._answer(run)
 
-    def _run(self, seconds: float) -> Answer:
+    def _answer(self, run: Run) -> Answer:
         highs = self._highs
-        _limit(highs, seconds)
-        highs.run()
-        self.pivots += highs.getInfo().simplex_iteration_count
-        status = _status(highs)
+        # A search for integers begins anew when it is called again; the simplex goes on from its basis.
+        status = _solve(highs, run, slices=not self._whole)
         if status is not Status.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
         return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
@@ -124,13 +124,12 @@ class GrowingProgram:
             value,
         )
 
-    def solve(self, seconds: float) -> tuple[Status, Floats, Floats]:
+    def solve(self, run: Run) -> tuple[Status, Floats, Floats]:
         """Status, point and the prices of the rows."""
         highs = self._highs
-        _limit(highs, seconds)
-        highs.run()
+        status = _solve(highs, run)
         solution = highs.getSolution()
-        return _status(highs), np.array(solution.col_value), np.array(solution.row_dual)
+        return status, np.array(solution.col_value), np.array(solution.row_dual)
 
 
 def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool) -> Highs:
@@ -168,9 +167,17 @@ def _quiet(presolve: str) -> Highs:
     return highs
 
 
-def _limit(highs: Highs, seconds: float) -> None:
-    # HiGHS adds up run time over all calls of one instance, so the limit must move along.
-    highs.setOptionValue("time_limit", highs.getRunTime() + seconds if np.isfinite(seconds) else float("inf"))
+def _solve(highs: Highs, run: Run, slices: bool = True) -> Status:
+    """Solve, in slices of a second, so that the end of the time and a cancel are heard in between."""
+    while not run.over:
+        allowed = min(run.remaining, SLICE) if slices else run.remaining
+        # HiGHS adds up run time over all calls of one instance, so the limit must move along.
+        highs.setOptionValue("time_limit", highs.getRunTime() + allowed)
+        highs.run()
+        status = _status(highs)
+        if status is not Status.STOPPED or highs.getModelStatus().name != "kTimeLimit":
+            return status
+    return Status.STOPPED
 
 
 def _status(highs: Highs) -> Status:
