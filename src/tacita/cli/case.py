@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -120,7 +120,8 @@ class ReleaseOptions:
         float | None, typer.Option(help="The release is adjusted; the truth is announced to be this near.")
     ] = None
     absent: Annotated[
-        str, typer.Option(help="Cells that the release does not list: 'refuse' it, or they are 'suppressed'.")
+        Literal["refuse", "suppressed"],
+        typer.Option(help="Cells that the release does not list: 'refuse' it, or they are 'suppressed'."),
     ] = "refuse"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.errors import FormatError, ReleaseError, likewise
+from tacita.errors import FormatError, InputError, ReleaseError, likewise
 from tacita.exact import Cells, Floats, Mask, Units, frozen
 from tacita.io.columns import read_columns
 from tacita.io.published import DASHES, parse_published
@@ -37,7 +38,7 @@ def read_release(
     value: str | None = None,
     base: float | None = None,
     radius: float | None = None,
-    absent: str = "refuse",
+    absent: Literal["refuse", "suppressed"] = "refuse",
     part: int = 0,
     decimal: str = ".",
     delimiter: str | None = None,
@@ -65,6 +66,8 @@ def read_release(
     decimal, delimiter, sheet
         How to read the file.
     """
+    if absent not in ("refuse", "suppressed"):
+        raise InputError(f"absent='{absent}': choose 'refuse' or 'suppressed'")
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
     source = _long(source, table, part, path)
     try:
