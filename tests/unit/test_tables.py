@@ -254,3 +254,13 @@ def test_values_for_other_cells_are_refused() -> None:
     table = Table.from_array([1, 2])
     with pytest.raises(InputError, match="2 values for 3 cells"):
         replace(table, units=np.array([1, 2]))
+
+
+def test_a_forgotten_hierarchy_is_named_and_not_repaired_away() -> None:
+    rows = {"Total": 10, "N": 4, "n1": 1, "n2": 3, "S": 6, "s1": 2, "s2": 4}
+    frame = pd.DataFrame({"r": list(rows), "v": list(rows.values())})
+    for repair in (False, True):
+        with pytest.raises(NotAdditiveError, match=r"is a hierarchy missing\?.*--hierarchy"):
+            Table.from_frame(frame, {"r": "Total"}, value="v", repair=repair)
+    tree = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1", "s2"]})
+    assert len(Table.from_frame(frame, {"r": tree}, value="v").equations) == 3

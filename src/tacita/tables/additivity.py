@@ -11,6 +11,13 @@ from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 
 
+REPAIR = "Correct the values, or have the totals computed anew with repair=True (--repair)."
+MISSING_TREE = (
+    "Most parts add up to far more than their totals, as if sums between were counted as parts: is a hierarchy "
+    "missing? Give it with by={'region': hierarchy} (--hierarchy region=FILE)."
+)
+
+
 def refuse_unless_additive(structure: Structure, units: Units, decimals: int) -> None:
     """Raise with the five worst equations by name and amount if ``M a != b``."""
     residuals = structure.equations.residuals(units)
@@ -28,7 +35,8 @@ def refuse_unless_additive(structure: Structure, units: Units, decimals: int) ->
         f"the table does not add up in {wrong.size} of {len(structure.equations)} equations:\n"
         + "\n".join(lines)
         + more
-        + "\nCorrect the values, or have the totals computed anew with repair=True (--repair)."
+        + "\n"
+        + (MISSING_TREE if _double_counted(structure, units) else REPAIR)
     )
 
 
@@ -37,6 +45,8 @@ def repaired(structure: Structure, units: Units, decimals: int) -> tuple[Units, 
 
     Equations are taken in an order in which each total comes after all its parts.
     """
+    if _double_counted(structure, units):
+        raise NotAdditiveError(f"the totals are not repaired: {MISSING_TREE}")
     equations, result = structure.equations, units.copy()
     for j in _bottom_up(equations):
         cells, coefficients, rhs = equations.row(j)
@@ -49,6 +59,13 @@ def repaired(structure: Structure, units: Units, decimals: int) -> tuple[Units, 
         for c in changed.tolist()
     )
     return result, notes
+
+
+def _double_counted(structure: Structure, units: Units) -> bool:
+    """True if in most equations the parts exceed the total by half of it or more."""
+    equations = structure.equations
+    totals = np.array([abs(int(units[equations.total_of(j)])) for j in range(len(equations))], dtype=np.int64)
+    return bool(2 * np.count_nonzero(2 * equations.residuals(units) > totals) > len(equations))
 
 
 def _bottom_up(equations: Equations) -> Cells:
