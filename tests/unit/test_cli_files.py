@@ -158,7 +158,22 @@ def test_project_file_chooses_method_folder_and_formats(
     answer = said(capsys, "protect", "project.toml")
     assert answer["options"]["cleanup"] is False
     assert {path.name for path in Path("public").iterdir()} == {"internal", "release.csv", "release.xlsx"}
+    assert Path("public/internal/release.xlsx").exists()
     answer = said(capsys, "protect", "project.toml", "--option", "cleanup=yes", "--out", "elsewhere")
     assert answer["options"]["cleanup"] is True
     assert Path("elsewhere/release.csv").exists()
     assert said(capsys, "tabulate", "project.toml", "--out", "table.csv")["cells"] == answer["cells"]
+
+
+def test_a_note_says_that_nchs_text_tells_which_cells_are_primary(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "cells.csv").write_text("r,c,value\n1,1,2\n1,2,30\n2,1,40\n2,2,50\n")
+    project = '[table]\nfile = "cells.csv"\n[rules]\nrule = "threshold(3)"\n[output]\nfolder = "out"\n'
+    (folder / "project.toml").write_text(project)
+    assert main(["protect", "project.toml"]) == 0
+    assert "primary" not in capsys.readouterr().err
+    (folder / "project.toml").write_text(project + 'formats = ["txt"]\n')
+    assert main(["protect", "project.toml"]) == 0
+    assert "release.txt marks primary cells PS" in capsys.readouterr().err
+    assert "PS" in Path("out/release.txt").read_text()

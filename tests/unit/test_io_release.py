@@ -16,7 +16,7 @@ from tacita.errors import FormatError, InputError, ReleaseError, UnsafeError
 from tacita.exact import UNBOUNDED
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_release, write_release
-from tacita.io.excel import BLUE, RED
+from tacita.io.excel import BLUE, RED, write_excel
 from tacita.io.nchs import write_nchs_release
 from tacita.io.published import parse_published
 from tacita.levels import Levels
@@ -290,14 +290,20 @@ def test_codes_of_one_cell_are_all_listed(tmp_path: Path) -> None:
     assert same(read_release(tmp_path / "r.csv", table), release)
 
 
-def test_workbooks_tell_status_in_colour_and_in_words(tmp_path: Path) -> None:
-    path = write_release(release_of(secret_table()), tmp_path / "r.xlsx", unaudited="=because")
+def parts_of(path: Path) -> tuple[str, str, str]:
+    """Styles, words and sheets of a workbook."""
     with zipfile.ZipFile(path) as archive:
-        styles = archive.read("xl/styles.xml").decode()
-        words = archive.read("xl/sharedStrings.xml").decode()
-        sheets = "".join(
-            archive.read(n).decode() for n in archive.namelist() if n.startswith("xl/worksheets/sheet")
+        sheets = [n for n in archive.namelist() if n.startswith("xl/worksheets/sheet")]
+        return (
+            archive.read("xl/styles.xml").decode(),
+            archive.read("xl/sharedStrings.xml").decode(),
+            "".join(archive.read(name).decode() for name in sheets),
         )
+
+
+def test_workbooks_for_the_house_tell_primary_cells_in_colour_and_in_words(tmp_path: Path) -> None:
+    path = write_excel(release_of(secret_table()), tmp_path / "r.xlsx", "=because", internal=True)
+    styles, words, sheets = parts_of(path)
     assert BLUE.removeprefix("#") in styles
     assert RED.removeprefix("#") in styles
     assert "x (primary)" in words
@@ -308,6 +314,22 @@ def test_workbooks_tell_status_in_colour_and_in_words(tmp_path: Path) -> None:
     crosstab = read_release(path, secret_table(), sheet="crosstab")
     assert same(crosstab, release_of(secret_table()))
     assert crosstab.primary.sum() == 1
+
+
+def test_workbooks_for_publication_are_the_same_whichever_hidden_cells_are_primary(tmp_path: Path) -> None:
+    table = secret_table()
+    hidden = hidden_square(table)
+    written = []
+    for number, primary in enumerate((hidden[:1], hidden[1:], hidden, hidden[:0])):
+        release = Release.suppress(table, hidden, primary=np.isin(np.arange(len(table)), primary))
+        path = write_release(release, tmp_path / f"{number}.xlsx", unaudited="a test")
+        written.append(parts_of(path))
+        assert same(read_release(path, table, sheet="crosstab"), release)
+    assert all(parts == written[0] for parts in written)
+    styles, words, sheets = written[0]
+    assert "primary" not in words
+    assert styles.count('<patternFill patternType="solid">') == 1
+    assert "<f>" not in sheets
 
 
 @pytest.mark.parametrize(

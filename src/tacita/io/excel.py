@@ -1,7 +1,8 @@
 """Excel workbooks: tables and releases in, releases out.
 
-A release gets a long sheet, a crosstab and a sheet of notes. Hidden cells are told by words and by colour:
-primary suppressions blue, all other changed cells red. Text is never a formula.
+A release gets a long sheet, a crosstab and a sheet of notes. For publication all hidden cells look the same:
+who knows which are primary knows that a rule hits them, which the audit does not assume. For the house words
+and colours tell primary suppressions (blue) from all other changed cells (red). Text is never a formula.
 """
 
 from __future__ import annotations
@@ -25,12 +26,16 @@ from tacita.tables.frames import listing, part_of
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-BLUE, RED = "#BDD7EE", "#F8CBAD"
+BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
 MEANING = (
-    ("primary", "hidden because the cell itself is sensitive (blue)"),
-    ("secondary", "hidden, or given less exactly, to protect sensitive cells (red)"),
     ("x", "hidden"),
     ("[4...10]", "the value lies between 4 and 10"),
+)
+MEANING_INTERNAL = (
+    ("for the house", "this file tells which cells are sensitive: do not publish it"),
+    ("primary", "hidden because the cell itself is sensitive (blue)"),
+    ("secondary", "hidden, or given less exactly, to protect sensitive cells (red)"),
+    *MEANING,
 )
 
 
@@ -65,8 +70,18 @@ def read_excel(path: str | os.PathLike[str], sheet: str | None = None, decimal: 
     return Columns(pa.table(data), lambda row: f"{path}, sheet '{chosen}', row {numbers[row]}", decimal)
 
 
-def write_excel(release: Release, path: Path, unaudited: str | None = None) -> Path:
-    """Long sheet, crosstab and notes; one pair of sheets per table where several are linked."""
+def write_excel(
+    release: Release, path: Path, unaudited: str | None = None, *, internal: bool = False
+) -> Path:
+    """Long sheet, crosstab and notes; one pair of sheets per table where several are linked.
+
+    Parameters
+    ----------
+    unaudited
+        A reason, written into the notes.
+    internal
+        Tell primary from secondary suppressions, in colours and in words. For the house only.
+    """
     import xlsxwriter
 
     parts = range(max(1, len(release.structure.parts)))
@@ -76,42 +91,43 @@ def write_excel(release: Release, path: Path, unaudited: str | None = None) -> P
         )
     with replacing(path) as temporary:
         book = xlsxwriter.Workbook(str(temporary), WORKBOOK)
-        colours = _Colours(book)
+        look = _Look(book, internal)
         for part in parts:
             ending = f" {part + 1}" if len(parts) > 1 else ""
-            _long_sheet(book.add_worksheet(f"release{ending}"), release, part, colours)
+            _long_sheet(book.add_worksheet(f"release{ending}"), release, part, look)
             if not release.structure.labels:
-                _crosstab(book, f"crosstab{ending}", release, part, colours)
-        _notes(book.add_worksheet("notes"), release, unaudited)
+                _crosstab(book, f"crosstab{ending}", release, part, look)
+        _notes(book.add_worksheet("notes"), MEANING_INTERNAL if internal else MEANING, unaudited)
         book.close()
     return path
 
 
-class _Colours:
+class _Look:
     """The formats of a workbook, by what a cell is."""
 
-    def __init__(self, book: Any) -> None:
+    def __init__(self, book: Any, internal: bool) -> None:
+        self.internal = internal
         self.header = book.add_format({"bold": True})
-        self._primary = book.add_format({"bg_color": BLUE})
-        self._secondary = book.add_format({"bg_color": RED})
+        self._primary = book.add_format({"bg_color": BLUE if internal else GREY})
+        self._secondary = book.add_format({"bg_color": RED}) if internal else self._primary
 
-    def of(self, release: Release, cell: int) -> Any:
+    def colour(self, release: Release, cell: int) -> Any:
         if release.marks[cell] == Mark.PUBLISHED:
             return None
         return self._primary if release.primary[cell] else self._secondary
 
 
-def _long_sheet(sheet: Any, release: Release, part: int, colours: _Colours) -> None:
+def _long_sheet(sheet: Any, release: Release, part: int, look: _Look) -> None:
     names, codes, cells = listing(release.structure, part)
     columns = [[escape(code) for code in column.to_pylist()] for column in codes]
-    header = [*map(escape, names), "mark", "low", "high", "value", "status"]
+    header = [*map(escape, names), "mark", "low", "high", "value", *(["status"] if look.internal else [])]
     for c, name in enumerate(header):
-        sheet.write_string(0, c, name, colours.header)
+        sheet.write_string(0, c, name, look.header)
     words = [mark.word for mark in Mark]
     ends = [number_texts(units[cells], release.decimals) for units in (release.low, release.high)]
     ends.append(number_texts(release.value[cells], release.decimals, ~release.shown[cells]))
     for r, cell in enumerate(cells.tolist()):
-        colour = colours.of(release, cell)
+        colour = look.colour(release, cell)
         for c, column in enumerate(columns):
             sheet.write_string(r + 1, c, column[r])
         at = len(columns)
@@ -121,12 +137,12 @@ def _long_sheet(sheet: Any, release: Release, part: int, colours: _Colours) -> N
                 sheet.write_number(r + 1, at + 1 + k, float(texts[r]), colour)
             elif colour is not None:
                 sheet.write_blank(r + 1, at + 1 + k, None, colour)
-        if colour is not None:
+        if look.internal and colour is not None:
             sheet.write_string(r + 1, at + 4, "primary" if release.primary[cell] else "secondary", colour)
     sheet.freeze_panes(1, len(columns))
 
 
-def _crosstab(book: Any, name: str, release: Release, part: int, colours: _Colours) -> None:
+def _crosstab(book: Any, name: str, release: Release, part: int, look: _Look) -> None:
     """Rows by all dimensions but the last, columns by the last; left out where it does not fit a sheet."""
     structure = release.structure
     shown = part_of(structure, part)
@@ -140,24 +156,24 @@ def _crosstab(book: Any, name: str, release: Release, part: int, colours: _Colou
         return
     sheet = book.add_worksheet(name)
     for c, dimension in enumerate(dimensions[:-1]):
-        sheet.write_string(0, c, escape(dimension.name), colours.header)
+        sheet.write_string(0, c, escape(dimension.name), look.header)
     for c, code in enumerate(right.tolist()):
-        sheet.write_string(0, side + c, escape(dimensions[-1].codes[code]), colours.header)
+        sheet.write_string(0, side + c, escape(dimensions[-1].codes[code]), look.header)
     for r, row in enumerate(first.tolist()):
         for c, dimension in enumerate(dimensions[:-1]):
-            sheet.write_string(r + 1, c, escape(dimension.codes[shown.codes[row, c]]), colours.header)
-    told = ("x (primary)", "x (secondary)") if release.primary.any() else ("x", "x")
+            sheet.write_string(r + 1, c, escape(dimension.codes[shown.codes[row, c]]), look.header)
+    told = ("x (primary)", "x (secondary)") if look.internal and release.primary.any() else ("x", "x")
     texts = shown_texts(release, *told)
     placed: Cells = shown.cells
     for r, c, cell in zip(down.ravel().tolist(), across.tolist(), placed.tolist(), strict=True):
         write = sheet.write_number if release.shown[cell] else sheet.write_string
         content = float(texts[cell]) if release.shown[cell] else texts[cell]
-        write(r + 1, side + c, content, colours.of(release, cell))
+        write(r + 1, side + c, content, look.colour(release, cell))
     sheet.freeze_panes(1, side)
 
 
-def _notes(sheet: Any, release: Release, unaudited: str | None) -> None:
-    lines = [*MEANING]
+def _notes(sheet: Any, explained: tuple[tuple[str, str], ...], unaudited: str | None) -> None:
+    lines = [*explained]
     if unaudited is not None:
         lines.insert(0, ("unaudited", escape(unaudited)))
     for r, (word, meaning) in enumerate(lines):

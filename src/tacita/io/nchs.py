@@ -3,6 +3,7 @@
 Input: one line per row, columns separated by blanks, without totals. Output: one line per row, columns
 separated by tabs, totals last, primary suppressions marked ``PS`` and complementary ones ``CS``. That
 program wrote the mark before the hidden value; here the mark stands alone unless the file is for the house.
+By its definition the format says which cells are primary, which the audit assumes nobody to know.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ def write_release(
     ----------
     path
         ``.csv`` and ``.parquet``: one row per cell with mark, low, high, value. ``.xlsx``: the same and a
-        crosstab, hidden cells in words and colours. ``.txt`` and ``.tsv``: tab-separated rows of a 2-D
-        table, hidden cells PS or CS.
+        crosstab, all hidden cells alike. ``.txt`` and ``.tsv``: tab-separated rows of a 2-D table, hidden
+        cells PS or CS: the only format that says which cells are primary.
     audit
         An audit of this release that found it safe.
     unaudited
