@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tacita.errors import InputError
 from tacita.hierarchy import Hierarchy
+from tacita.io import write_table
 from tacita.release import Release
 from tacita.tables.contributions import Contributions
 from tacita.tables.frames import release_to_frame, table_to_frame
@@ -132,3 +135,11 @@ def test_contributors_are_matched_by_name_and_counts_merged() -> None:
 def test_nothing_to_link() -> None:
     with pytest.raises(InputError, match="at least one"):
         link([])
+
+
+def test_linked_tables_are_not_written_as_if_the_first_were_all(tmp_path: Path) -> None:
+    one = Table.from_frame(pd.DataFrame({"r": ["a", "b", "Total"], "v": [1, 2, 3]}), ["r"], value="v")
+    two = Table.from_frame(pd.DataFrame({"s": ["x", "y", "Total"], "v": [1, 2, 3]}), ["s"], value="v")
+    with pytest.raises(InputError, match="2 linked tables do not fit into one file"):
+        write_table(link({"one": one, "two": two}), tmp_path / "both.csv")
+    assert list(tmp_path.iterdir()) == []

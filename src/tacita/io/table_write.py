@@ -35,8 +35,12 @@ def write_table(table: Table, path: Path, problem: Problem | None = None) -> Pat
     Raises
     ------
     InputError
-        The ending is of none of the formats.
+        The ending is of none of the formats, or several tables are linked: a file holds the rows of one.
     """
+    if (linked := len(table.structure.parts)) > 1:
+        raise InputError(
+            f"{path}: {linked} linked tables do not fit into one file of cells; write .jj, or each one alone"
+        )
     names, codes, cells = listing(table.structure)
     words = {name: column.to_pylist() for name, column in zip(names, codes, strict=True)}
     if problem is not None:
