@@ -22,9 +22,9 @@ from tacita.hierarchy import Hierarchy
 from tacita.tables.build import build_table, representatives
 from tacita.tables.contributions import Contributions
 from tacita.tables.dimension import Codes, Dimension
+from tacita.tables.disguised import TOTAL_CODES, refuse_disguised_totals, usual_total
 from tacita.tables.table import Table
 
-TOTAL_CODES = ("Total", "TOTAL", "total", "T", "_T", "Sum", "Ensemble", "ALL")
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | None"
@@ -154,7 +154,7 @@ def table_from_columns(
         raise InputError(f"name the column of values (value=) or of counts (count=) among {source.names}")
     if source.data.num_rows == 0:
         raise InputError("there are no rows: a table needs at least one cell")
-    dimensions, shown = _dimensions(source, specs)
+    dimensions, shown = _dimensions(source, specs, totals)
     compute = _compute_totals(dimensions, shown, totals)
     number, missing = source.numbers(value if value is not None else str(count))
     places = exact.decimals_needed(number[~missing]) if decimals is None else decimals
@@ -172,10 +172,14 @@ def table_from_columns(
                 "give the totals too, or tabulate the microdata"
             )
         additive["holding_count"] = _whole_numbers(source, holding_count)
+    units = exact.to_units(number, places)
+    if totals != "compute":
+        flat = [dimension for dimension, spec in specs.items() if spec is None]
+        refuse_disguised_totals(dimensions, shown, units, missing, flat)
     table = build_table(
         dimensions,
         shown,
-        exact.to_units(number, places),
+        units,
         places,
         compute_totals=compute,
         repair=repair,
@@ -196,10 +200,16 @@ def table_from_columns(
     )
 
 
-def _dimensions(source: Columns, specs: Mapping[str, Spec]) -> tuple[list[Dimension], Codes]:
+def _dimensions(source: Columns, specs: Mapping[str, Spec], totals: Totals) -> tuple[list[Dimension], Codes]:
     dimensions, encoded = [], []
     for name, spec in specs.items():
         rows, distinct = source.codes(name)
+        if isinstance(spec, str) and spec not in distinct and totals != "compute":
+            raise InputError(
+                f"the total '{spec}' of '{name}'{did_you_mean(spec, distinct)} is none of its codes "
+                f"{', '.join(distinct[:10])}{', ..' if len(distinct) > 10 else ''}: name one of them, or "
+                "leave it out to have totals computed"
+            )
         dimension = Dimension(name, _trees(spec, distinct))
         known = dimension.position
         unknown = [k for k, code in enumerate(distinct) if code not in known]
@@ -220,7 +230,7 @@ def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
     if isinstance(spec, Hierarchy):
         return (spec,)
     if spec is None or isinstance(spec, str):
-        total = spec if spec is not None else next((c for c in TOTAL_CODES if c in distinct), TOTAL_CODES[0])
+        total = spec if spec is not None else usual_total(distinct) or TOTAL_CODES[0]
         return (Hierarchy.flat([code for code in distinct if code != total], total=total),)
     trees = tuple(spec)
     if not trees or not all(isinstance(tree, Hierarchy) for tree in trees):
