@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 
 import numpy as np
@@ -60,7 +61,13 @@ def snap(matrix: csr_array, low: Units, high: Units, point: Floats) -> tuple[Uni
 
 def is_move(matrix: csr_array, low: Units, high: Units, numerators: Units, denominator: int) -> bool:
     """``M z = 0`` and ``low <= z <= high`` for ``z = numerators / denominator``, in integers."""
-    if (matrix @ numerators).any():
+    largest_sum = int(np.abs(numerators).max(initial=0)) * int(abs(matrix).sum(axis=1).max(initial=0))
+    if largest_sum >= 2**63:
+        # Beyond 64 bits a sum could wrap around to zero.
+        rows = (zip(matrix.indices[a:b], matrix.data[a:b], strict=True) for a, b in pairwise(matrix.indptr))
+        if any(sum(int(m) * int(numerators[i]) for i, m in row) for row in rows):
+            return False
+    elif (matrix @ numerators).any():
         return False
     inside = (low <= -UNBOUNDED) | (numerators >= np.maximum(low, -UNBOUNDED // denominator) * denominator)
     inside &= (high >= UNBOUNDED) | (numerators <= np.minimum(high, UNBOUNDED // denominator) * denominator)

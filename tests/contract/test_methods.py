@@ -1,0 +1,41 @@
+"""Every method keeps its word: what it returns passes the audit, or it raises; inputs stay as they were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacita.errors import InfeasibleError
+from tacita.methods import make_method, method_names
+from tacita.testing import check_method, problems, tables
+
+NETWORKS = ((3,), (2, 2), (2, 3), (3, 3), (3, 4))
+
+
+@pytest.mark.parametrize("name", method_names())
+@given(data=st.data())
+def test_releases_pass_the_audit(name: str, data: st.DataObject) -> None:
+    problem = data.draw(problems(tables(NETWORKS)))
+    method = make_method(name)
+    try:
+        release = check_method(method, problem)
+    except InfeasibleError:
+        return
+    assert release.outcome is not None
+    assert release.outcome.loss >= release.outcome.bound
+    assert release.outcome.loss == pytest.approx(problem.cost[release.changed].sum())
+    assert not (release.changed & problem.must_publish).any()
+
+
+@pytest.mark.parametrize("name", method_names())
+@given(data=st.data())
+def test_the_same_seed_gives_the_same_release(name: str, data: st.DataObject) -> None:
+    problem = data.draw(problems(tables(NETWORKS)))
+    try:
+        first, second = (make_method(name).protect(problem) for _ in range(2))
+    except InfeasibleError:
+        return
+    assert np.array_equal(first.marks, second.marks)
+    assert np.array_equal(first.low, second.low)
