@@ -93,6 +93,25 @@ def test_an_error_is_one_message_on_stderr_and_exit_1(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("arguments", [[], ["generate"]])
+def test_without_a_verb_help_is_the_answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    said = capsys.readouterr()
+    assert "Usage: tacita" in said.out
+    assert said.err == ""
+
+
+def test_errors_of_a_release_name_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case, other = tmp_path / "case.csv", tmp_path / "other.csv"
+    case.write_text("a,b,c,value\n1,1,1,2\n1,2,1,30\n2,1,2,40\n")
+    other.write_text("x,y\n1,2\n")
+    for release, wrong in ((tmp_path / "nodir", "no such file or folder"), (other, "no column 'a'")):
+        assert main(["audit", str(case), str(release), "--rules", "threshold(3)"]) == 1
+        said = capsys.readouterr().err
+        assert f"error: {release}: " in said
+        assert wrong in said
+
+
 def test_json_answers_errors_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["assess", "nothing.jj", "--json"]) == 1
     assert "nothing.jj" in json.loads(capsys.readouterr().out)["error"]
@@ -142,7 +161,11 @@ def test_doctor_finds_this_installation_well(capsys: pytest.CaptureFixture[str])
     assert main(["doctor", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["well"]
-    assert {"python", "highspy", "solver", "temporary files"} <= {check["name"] for check in said["checks"]}
+    optional = {check["name"]: check["optional"] for check in said["checks"]}
+    assert {"python", "highspy", "solver", "temporary files"} <= {
+        n for n, left in optional.items() if not left
+    }
+    assert {name for name, left in optional.items() if left} == {"pandas", "polars"}
 
 
 def test_demo_goes_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

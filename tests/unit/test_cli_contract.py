@@ -99,6 +99,7 @@ def test_audit_of_a_safe_release_and_its_intervals(
     code, said = answer(capsys, "audit", case, release, "--intervals")
     assert code == 0
     intervals = said.pop("intervals")
+    assert said.pop("cells") == []
     assert said == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0}
     # Salazar, Figure 2: the attacker finds [5, 30].
     assert {"cell": SENSITIVE, "low": 5, "high": 30} in intervals
@@ -111,6 +112,10 @@ def test_audit_of_an_unsafe_release_exits_2_and_certifies_nothing(
     release = write_release(tmp_path / "mine.csv", (SENSITIVE, 7))
     code, said = answer(capsys, "audit", case, release, "--out", tmp_path / "out")
     assert code == 2
+    cells = said.pop("cells")
+    assert [(c["cell"], c["attacker"]) for c in cells] == [(SENSITIVE, "outsider")]
+    assert set(cells[0]) == {"cell", "attacker", "verdict"}
+    assert "exact disclosure" in cells[0]["verdict"]
     assert said == {"safe": False, "checked": 1, "proven": 0, "unsafe": 1, "exact": 1}
     assert [p.name for p in (tmp_path / "out" / "internal").iterdir()] == ["audit.json"]
     record = json.loads((tmp_path / "out" / "internal" / "audit.json").read_text())
@@ -144,6 +149,11 @@ def test_verify_accepts_its_own_and_refuses_all_others(
         0,
         {"verified": True, "pairs": 1, "cells": 16},
     )
+    for folder in (out, out / "internal"):
+        assert answer(capsys, "verify", case, out, folder)[0] == 0
+    code, said = answer(capsys, "verify", case, out, tmp_path)
+    assert code == 1
+    assert "holds no certificate.json" in said["error"]
     other_levels = write_jj(tmp_path / "levels.jj", upper=4)
     other_release = write_release(tmp_path / "other.csv", (*CORNERS, 0, 3, 12, 15))
     text = certificate.read_text()

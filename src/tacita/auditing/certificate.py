@@ -11,6 +11,7 @@ bounds, levels, all as integers of the last decimal place. It names true values:
 from __future__ import annotations
 
 import json
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,15 @@ from tacita.release import Release
 from tacita.tables.frames import part_of
 from tacita.tables.structure import Structure
 from tacita.verify import FORMAT, VERSION, digest
+
+DIFFERENCES = {
+    "decimals": "its values have another number of decimals",
+    "whole": "only one of the two says that cells are counts",
+    "cells": "its cells differ, or stand in another order",
+    "values": "its values differ",
+    "equations": "its equations differ, or stand in another order",
+    "attackers": "its rules, levels or attackers differ",
+}
 
 
 def certify(audit: Audit) -> dict[str, Any]:
@@ -66,13 +76,23 @@ def release_part(problem: Problem, release: Release) -> dict[str, Any]:
 
 def check_certificate(certificate: dict[str, Any], problem: Problem, release: Release) -> None:
     """Raise unless the certificate speaks of this case and of this release (not whether its proof holds)."""
-    for name, expected in {**case_part(problem), **release_part(problem, release)}.items():
+    for name, expected in case_part(problem).items():
         if certificate.get(name) != expected:
-            of = "release" if name in ("low", "high") else "case"
-            raise CertificateError(
-                f"the certificate is not of this {of}: its '{name}' differ. "
-                f"Audit the current {of} again to have it certified."
-            )
+            raise _foreign("case", DIFFERENCES[name])
+    windows = release_part(problem, release)
+    certified = zip(certificate.get("low", ()), certificate.get("high", ()), strict=False)
+    published = zip(windows["low"], windows["high"], strict=True)
+    for cell, (one, other) in enumerate(zip_longest(certified, published)):
+        if one != other:
+            which = f"cell ({problem.table.name(cell)})" if cell < len(problem.table) else "more cells"
+            raise _foreign("release", f"it says something else about {which}")
+
+
+def _foreign(of: str, difference: str) -> CertificateError:
+    return CertificateError(
+        f"the certificate is not of this {of}: {difference}. "
+        f"Audit the current {of} again to have it certified."
+    )
 
 
 def dump(certificate: dict[str, Any]) -> str:

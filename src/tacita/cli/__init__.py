@@ -28,7 +28,6 @@ app = typer.Typer(
     name="tacita",
     help="Protect statistical tables before they are published: every result audited, every audit proven.",
     epilog="Exit codes: 0 safe or done, 1 error, 2 not safe. Start with: tacita demo --out demo",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -64,9 +63,12 @@ app.command("doctor")(verb(doctor))
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one command; returns the exit code.
 
-    A wrong option is an error like any other: code 1, since 2 says that a table is not safe.
+    A wrong option is an error like any other: code 1, since 2 says that a table is not safe. Where no verb
+    is named yet, help is the answer.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given in [[group.name] for group in app.registered_groups]:
+        given.append("--help")
     try:
         code = app(given, prog_name="tacita", standalone_mode=False)
     except typer.TyperException as wrong:

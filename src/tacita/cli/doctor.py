@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
+from typing import Any
 
 from tacita import __version__
 from tacita.cli.console import out, print_json
@@ -43,11 +44,22 @@ def doctor(output: Output) -> int:
     checks += [_tried("solver", _solve), _tried("temporary files", _write_temporary)]
     well = all(check.good for check in checks if check.needed)
     if output.json:
-        told = [{"name": c.name, "good": c.good, "seen": c.seen, "remedy": c.remedy} for c in checks]
+        told = [_told(check) for check in checks]
         print_json({"tacita": __version__, "platform": platform.platform(), "well": well, "checks": told})
     else:
         _show(checks, well)
     return DONE if well else ERROR
+
+
+def _told(check: Check) -> dict[str, Any]:
+    """A check in JSON. What is optional is good or absent, and ``well`` does not depend on it."""
+    return {
+        "name": check.name,
+        "good": check.good,
+        "optional": not check.needed,
+        "seen": check.seen,
+        "remedy": check.remedy,
+    }
 
 
 def _python() -> Check:

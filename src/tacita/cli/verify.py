@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tacita.cli.audit import published_release
 from tacita.cli.case import (
     Case,
     ReleaseFile,
@@ -14,16 +15,21 @@ from tacita.cli.case import (
     RequirementOptions,
     TableOptions,
     load_problem,
-    load_release,
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, UNSAFE, Output
+from tacita.errors import InputError
 
 
 def verify(
     case: Case,
     release: ReleaseFile,
-    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="certificate.json of an audit.")],
+    certificate: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CERTIFICATE", help="certificate.json of an audit, or the folder that the audit wrote."
+        ),
+    ],
     output: Output,
     table_options: TableOptions,
     requirement: RequirementOptions,
@@ -40,11 +46,10 @@ def verify(
 
     problem = load_problem(case, table_options, requirement)
     try:
-        proof = load(str(certificate))
+        proof = load(str(_certificate_file(certificate)))
         proven = check(proof)
-        check_certificate(
-            proof, problem, load_release(release, problem, release_options, table_options.decimal)
-        )
+        published = published_release(release, problem, release_options, table_options.decimal)
+        check_certificate(proof, problem, published)
     except (RefusedError, CertificateError, ReleaseError) as reason:
         say(str(reason), "refused:", "bold red")
         if output.json:
@@ -56,3 +61,13 @@ def verify(
         pairs = f"{proven:,} pairs of sensitive cell and attacker, {len(problem.table):,} cells"
         out().print(f"[bold green]✔ verified[/]  {pairs}")
     return DONE
+
+
+def _certificate_file(path: Path) -> Path:
+    """The file itself, or the certificate.json of a folder or of its ``internal``."""
+    if not path.is_dir():
+        return path
+    for file in (path / "certificate.json", path / "internal" / "certificate.json"):
+        if file.is_file():
+            return file
+    raise InputError(f"{path} holds no certificate.json, neither itself nor in internal: name the file")

@@ -1,6 +1,6 @@
 """Results as plain data, ready for JSON.
 
-The *audit object* holds numbers of cells only. The *audit record* is for the house: it lists the cells.
+The *audit object* holds numbers of cells only. Everything that lists cells is for the house.
 """
 
 from __future__ import annotations
@@ -48,11 +48,17 @@ def audit_record(audit: Audit) -> dict[str, Any]:
             {"cell": cell_key(structure, cell), "rules": rules[cell], "verdict": _verdict(bits)}
             for cell, bits in zip(problem.sensitive.tolist(), audit.worst.tolist(), strict=True)
         ],
-        "findings": [
-            {"cell": cell_key(structure, f.cell), "attacker": f.attacker, "verdict": f.verdict}
-            for f in audit.findings(only_unsafe=True)
-        ],
+        "findings": findings_list(audit),
     }
+
+
+def findings_list(audit: Audit) -> list[dict[str, Any]]:
+    """The pairs of cell and attacker that are not safe, with the verdict on each; no values."""
+    structure = audit.problem.table.structure
+    return [
+        {"cell": cell_key(structure, f.cell), "attacker": f.attacker, "verdict": f.verdict}
+        for f in audit.findings(only_unsafe=True)
+    ]
 
 
 def intervals_list(deduction: Deduction) -> list[dict[str, Any]]:
