@@ -34,6 +34,7 @@ ReleaseFile = Annotated[
 ]
 TABLE = "The table"
 REQUIREMENT = "What is sensitive, and who attacks"
+NOTHING_SENSITIVE = "nothing is sensitive under these rules: nothing was protected or checked"
 
 
 @dataclass(frozen=True)
@@ -125,10 +126,13 @@ class ReleaseOptions:
     ] = "refuse"
 
 
-def load_case(path: Path, options: TableOptions, rules: str | None = None) -> Problem | Table:
-    """What a file holds: a problem if it, or ``rules``, says what is sensitive; else a table."""
+def load_case(
+    path: Path, options: TableOptions, requirement: RequirementOptions | None = None
+) -> Problem | Table:
+    """What a file holds: a problem if it, or the rules required, say what is sensitive; else a table."""
     from tacita.io import read_case
 
+    required = requirement or RequirementOptions()
     given: dict[str, Any] = {
         "by": _dimensions(path, options),
         "value": options.value,
@@ -136,7 +140,9 @@ def load_case(path: Path, options: TableOptions, rules: str | None = None) -> Pr
         "counts": options.counts,
         "repair": options.repair or None,
         "decimal": None if options.decimal == "." else options.decimal,
-        "rule": rules,
+        "rule": required.rules,
+        "lower": required.lower,
+        "upper": required.upper,
     }
     return read_case(path, **{name: value for name, value in given.items() if value is not None})
 
@@ -171,15 +177,43 @@ def load_problem(path: Path, table: TableOptions, requirement: RequirementOption
     from tacita.io.columns import FORMATS
     from tacita.problem import Problem
 
-    # A table file has costs and bounds besides the rule, which only its reader knows how to join.
-    rules = requirement.rules if path.suffix.lower() in FORMATS else None
-    loaded = load_case(path, table, rules)
+    _refuse_unknown_contributors(path, requirement)
+    if path.suffix.lower() in FORMATS:
+        # A table file has costs and bounds besides the rule, which only its reader knows how to join.
+        loaded = load_case(path, table, requirement)
+        requirement = replace(requirement, rules=None, lower=None, upper=None)
+        _tell_counts(loaded.table if isinstance(loaded, Problem) else loaded, table)
+    else:
+        loaded = load_case(path, table)
     tell_notes(loaded.table if isinstance(loaded, Problem) else loaded)
-    if rules is not None:
-        requirement = replace(requirement, rules=None)
     if isinstance(loaded, Problem) and requirement == RequirementOptions():
-        return loaded
-    return _restated(loaded, requirement, path)
+        problem = loaded
+    else:
+        problem = _restated(loaded, requirement, path)
+    if not len(problem.levels):
+        say(NOTHING_SENSITIVE, "warning:", "bold yellow")
+    return problem
+
+
+def _refuse_unknown_contributors(path: Path, requirement: RequirementOptions) -> None:
+    from tacita.attackers.insiders import KINDS
+
+    words = [word.strip() for word in (requirement.attackers or "").split(",")]
+    if path.suffix.lower() != ".toml" and (inside := [word for word in words if word in KINDS]):
+        raise InputError(
+            f"{path}: --attackers {inside[0]} needs to know who they are, but a table file does not carry "
+            "who stands behind the cells: use a project.toml with microdata (see docs/how-to.md)"
+        )
+
+
+def _tell_counts(table: Table, options: TableOptions) -> None:
+    """Attackers are stopped by what they do not know: that cells are whole is theirs only if it is true."""
+    if table.whole and options.counts is None and table.count is None:
+        say(
+            "values are whole numbers and were taken as counts; say --magnitudes if they are amounts",
+            "note:",
+            "yellow",
+        )
 
 
 def tell_notes(table: Table, most: int = 10) -> None:

@@ -188,7 +188,8 @@ def _tell(problem: Problem, release: Release, found: Audit, answer: dict[str, An
     console.print(figures_table(answer))
     if not found.safe:
         console.print(findings_table(problem, found.findings(only_unsafe=True), show_values=False))
-    console.print(verdict_line(found))
+    if len(problem.levels):
+        console.print(verdict_line(found))
 
 
 def _list_options(method: str, output: Output) -> int:

@@ -70,6 +70,8 @@ def read_table_file(
     rule: Rule | str | None = None,
     attackers: AttackerLike | Sequence[AttackerLike] | None = None,
     cost: str | None = None,
+    lower: float | None = None,
+    upper: float | None = None,
     protection: float = 20.0,
     totals: Totals = "auto",
     decimals: int | None = None,
@@ -96,6 +98,8 @@ def read_table_file(
     rule, attackers, cost
         What makes the table a problem. A rule adds to the cells that the status marks. The attacker is
         the outsider with the bounds of the file, the cost the column ``cost``, or else the value.
+    lower, upper
+        What everyone knows of all cells, instead of the bounds of the file.
     protection
         Levels of cells with status ``u``, in percent of the value, where the file has no levels.
     decimal, delimiter, encoding, sheet
@@ -123,7 +127,7 @@ def read_table_file(
             columns=tuple(dict.fromkeys([*carried, *columns])),
             name=name or Path(path).stem,
         )
-        return _problem(table, roles, rule, attackers, cost, protection)
+        return _problem(table, roles, rule, attackers, cost, protection, (lower, upper))
     except InputError as error:
         if str(error).startswith(str(path)):
             raise
@@ -137,6 +141,7 @@ def _problem(
     attackers: AttackerLike | Sequence[AttackerLike] | None,
     cost: str | None,
     protection: float,
+    bounds: tuple[float | None, float | None],
 ) -> Problem | Table:
     def column(role: str) -> Any:
         return table.columns[roles.named[role]] if role in roles.named else None
@@ -147,7 +152,7 @@ def _problem(
     letters = np.full(len(table), "") if status is None else status
     marks = Marks(np.asarray(letters, dtype=np.str_), *(column(role) for role in NUMERIC))
     if rule is None:
-        problem = problem_from_marks(table, marks, protection)
+        problem = problem_from_marks(table, marks, protection, lower=bounds[0], upper=bounds[1])
         if attackers is None and cost is None:
             return problem
         return Problem(
@@ -161,14 +166,14 @@ def _problem(
     must_publish: list[int] = []
     if status is not None:
         # What the file marks stays sensitive; a rule can only add to it.
-        marked = problem_from_marks(table, marks, protection)
+        marked = problem_from_marks(table, marks, protection, lower=bounds[0], upper=bounds[1])
         table, wanted = marked.table, wanted | Given(marked.levels)
         must_publish = np.flatnonzero(marked.must_publish & ~wanted.levels(table).sensitive).tolist()
     own_cost = roles.named.get("cost", "value")
     return Problem(
         table,
         wanted,
-        attackers=outsider_from_marks(table, marks) if attackers is None else attackers,
+        attackers=outsider_from_marks(table, marks, *bounds) if attackers is None else attackers,
         cost=own_cost if cost is None else cost,
         must_publish=must_publish,
     )

@@ -42,7 +42,14 @@ class Marks:
         return max((exact.decimals_needed(c[np.abs(c) < NO_BOUND]) for c in said if c is not None), default=0)
 
 
-def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0, finer: bool = True) -> Problem:
+def problem_from_marks(
+    table: Table,
+    marks: Marks,
+    protection: float = 20.0,
+    finer: bool = True,
+    lower: float | None = None,
+    upper: float | None = None,
+) -> Problem:
     """The problem that a file states.
 
     Parameters
@@ -53,12 +60,14 @@ def problem_from_marks(table: Table, marks: Marks, protection: float = 20.0, fin
         Percent of the value that stands for the levels of sensitive cells for which the file has none.
     finer
         Count in as many decimals as levels and bounds need, unless cells are counts.
+    lower, upper
+        What everyone knows of all cells; each goes before the bounds of the file.
     """
     status = np.char.lower(np.char.strip(marks.status.astype(np.str_)))
     _refuse_unknown(table, status)
     if finer and not table.whole:
         table = table.with_decimals(max(table.decimals, marks.decimals()))
-    outsider = outsider_from_marks(table, marks)
+    outsider = outsider_from_marks(table, marks, lower, upper)
     levels, notes = _levels(table, marks, status == "u", outsider, protection)
     if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
         notes.append(f"{n:,} cells are marked as hidden by an earlier run; the mark is not binding")
@@ -93,21 +102,26 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
         )
 
 
-def outsider_from_marks(table: Table, marks: Marks) -> Outsider:
-    """What everyone knows beforehand: the bounds of the file, or else that cells are not negative."""
+def outsider_from_marks(
+    table: Table, marks: Marks, lower: float | None = None, upper: float | None = None
+) -> Outsider:
+    """What everyone knows beforehand: the bounds given, or those of the file, or that cells are not
+    negative.
+    """
     negative = bool((table.units < 0).any())
-    unknown = np.full(len(table), -np.inf) if negative and marks.lower_bound is not None else None
-    base = Outsider.of(table, lower=unknown)
+    own_lower = marks.lower_bound if lower is None else None
+    own_upper = marks.upper_bound if upper is None else None
+    base = Outsider.of(table, -np.inf if negative and own_lower is not None else lower, upper)
     low, high = base.lower.copy(), base.upper.copy()
     free = ~table.structural if table.structural is not None else np.ones(len(table), dtype=bool)
     # Inwards rounding is the attacker's gain; the value itself always stays possible if it was.
-    if marks.lower_bound is not None:
-        said = free & (marks.lower_bound > -NO_BOUND)
-        low[said] = exact.ceil_units(marks.lower_bound[said], table.decimals, table.unit)
-        low[free & (marks.lower_bound <= -NO_BOUND)] = -UNBOUNDED
-    if marks.upper_bound is not None:
-        said = free & (marks.upper_bound < NO_BOUND)
-        high[said] = -exact.ceil_units(-marks.upper_bound[said], table.decimals, table.unit)
+    if own_lower is not None:
+        said = free & (own_lower > -NO_BOUND)
+        low[said] = exact.ceil_units(own_lower[said], table.decimals, table.unit)
+        low[free & (own_lower <= -NO_BOUND)] = -UNBOUNDED
+    if own_upper is not None:
+        said = free & (own_upper < NO_BOUND)
+        high[said] = -exact.ceil_units(-own_upper[said], table.decimals, table.unit)
     return Outsider(low, high)
 
 

@@ -1,0 +1,77 @@
+"""What the command line tells people who have not read the documentation, before it calls anything safe."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tacita.cli import main
+from tacita.io import read_case
+from tacita.problem import Problem
+
+PROFITS = "region,size,value,n\nN,small,-3,2\nN,large,20,9\nS,small,7,9\nS,large,-40,9\n"
+COUNTS = "region,size,value\nN,small,30\nN,large,20\nS,small,7\nS,large,41\n"
+TAKEN_AS_COUNTS = "taken as counts; say --magnitudes"
+NOTHING = "nothing is sensitive under these rules: nothing was protected or checked"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "profits.csv").write_text(PROFITS)
+    (tmp_path / "counts.csv").write_text(COUNTS)
+    return tmp_path
+
+
+@pytest.mark.parametrize("bounds", [("--lower", "-100", "--upper", "100"), ("--lower=-inf",)])
+def test_negative_cells_are_read_with_the_bounds_of_the_command_line(
+    bounds: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = ("--rules", "threshold(3)", "--json")
+    assert main(["assess", "profits.csv", *rules, *bounds]) == 0
+    assert json.loads(capsys.readouterr().out)["sensitive"] == 1
+    assert main(["assess", "profits.csv", *rules]) == 1
+    assert "lower=-inf" in capsys.readouterr().err
+
+
+def test_bounds_said_go_before_those_of_the_file_one_side_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("region,value,status,lb,ub\nN,-3,u,-5,9\nS,7,s,-5,9\nTotal,4,s,-5,9\n")
+    problem = read_case(path, lower=-50.0)
+    assert isinstance(problem, Problem)
+    assert (problem.outsider.lower.tolist(), problem.outsider.upper.tolist()) == ([-50] * 3, [9] * 3)
+
+
+def test_whole_numbers_taken_as_counts_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["assess", "counts.csv", "--rules", "threshold(10)"]
+    assert main(command) == 0
+    assert TAKEN_AS_COUNTS in capsys.readouterr().err
+    for said in ("--counts", "--magnitudes"):
+        main([*command, said])
+        assert TAKEN_AS_COUNTS not in capsys.readouterr().err
+
+
+def test_nothing_sensitive_is_not_called_safe(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = ("--rules", "threshold(3)")
+    totals = "N,Total,50\nS,Total,48\nTotal,small,37\nTotal,large,61\nTotal,Total,98\n"
+    (folder / "release.csv").write_text(COUNTS + totals)
+    for verb in (["assess", "counts.csv"], ["protect", "counts.csv"], ["audit", "counts.csv", "release.csv"]):
+        assert main([*verb, *rules]) == 0
+        told = capsys.readouterr()
+        assert NOTHING in told.err
+        assert "✔" not in told.out
+        assert main([*verb, "--rules", "threshold(10)"]) in (0, 2)
+        assert NOTHING not in capsys.readouterr().err
+    assert main(["protect", "counts.csv", *rules, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["audit"]["safe"] is True
+
+
+def test_a_table_file_does_not_know_its_respondents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["protect", "counts.csv", "--rules", "threshold(10)", "--attackers"]
+    assert main([*command, "outsider,respondents"]) == 1
+    told = capsys.readouterr().err
+    assert "does not carry who stands behind the cells" in told
+    assert "project.toml" in told
+    assert main([*command, "outsider"]) == 0
