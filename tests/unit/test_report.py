@@ -5,10 +5,11 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from tacita.auditing.audit import Audit, audit
+from tacita.auditing.audit import WORDS, Audit, Finding, audit
 from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
 from tacita.problem import Problem
@@ -17,6 +18,8 @@ from tacita.report.html import report_page
 from tacita.report.picture import KINDS, crosstab, kinds, shown_text
 from tacita.report.record import audit_object, audit_record
 from tacita.report.terminal import crosstab_table, findings_table, legend, verdict_line
+from tacita.report.verdicts import MEANINGS, verdict_key
+from tacita.rules import Marked
 from tacita.tables.table import Table
 
 VALUES = [[20111, 50222, 10333], [8444, 19555, 22666], [17777, 32888, 12999]]
@@ -89,8 +92,6 @@ def test_shown_text_of_each_kind_of_mark() -> None:
 
 
 def test_crosstab_follows_the_classification_and_leaves_empty_cells_empty() -> None:
-    import pyarrow as pa
-
     tree = Hierarchy.from_dict({"N": ["N1", "N2"], "S": ["S1", "S2"]})
     rows = pa.table({"region": ["N1", "N2", "S1", "S2"], "sex": ["f", "m", "f", "m"], "value": [1, 2, 3, 4]})
     table = Table.from_frame(rows, {"region": tree, "sex": None}, value="value")
@@ -151,13 +152,42 @@ def test_unsafe_page_says_so_with_cell_and_attacker(problem: Problem) -> None:
     assert "Not safe" in page.text
     assert problem.table.name(problem.table.find(*SENSITIVE)) in page.text
     assert "exact disclosure" in page.text
+    assert "exact disclosure: only one value is possible" in page.text
     shown = drawn(
         findings_table(problem, found.findings(only_unsafe=True), show_values=False), verdict_line(found)
     )
     assert "NOT SAFE" in shown
+    assert "exact disclosure: only one value is possible" in shown
+    assert "unproven" not in shown
     assert "22666" not in shown
     assert "22666" in drawn(findings_table(problem, found.findings(only_unsafe=True), show_values=True))
     assert audit_object(found) == {"safe": False, "checked": 1, "proven": 0, "unsafe": 1, "exact": 1}
+
+
+def test_every_verdict_has_a_meaning() -> None:
+    assert list(MEANINGS) == list(WORDS)
+    every = Finding(0, "cell", "outsider", sum(WORDS), 0.0, 0.0)
+    assert all(f"{word}: " in verdict_key([every]) for word in WORDS.values())
+    assert verdict_key([]) == ""
+
+
+def test_the_page_gives_the_verdict_once_and_aligns_headings_with_their_columns(problem: Problem) -> None:
+    rule = Marked([problem.table.find(*SENSITIVE)], lower=300, upper=300)
+    found = audited(Problem(problem.table, rule), SQUARE)
+    page = Page(report_page(found.problem, found.release, found, "t"))
+    assert page.text.count(found.verdict) == 1
+    sides = [(tag, a.get("class")) for tag, a in page.tags if tag in ("th", "td")][-4:]
+    assert sides == [("th", None), ("th", "number"), ("td", None), ("td", "number")]
+    assert "blank:" not in page.text
+
+
+def test_the_page_explains_blank_cells() -> None:
+    rows = pa.table({"region": ["N", "S"], "sex": ["f", "m"], "value": [10, 20]})
+    table = Table.from_frame(rows, ["region", "sex"], value="value")
+    problem = Problem(table, Levels.none(len(table)))
+    found = audit(problem, Release.suppress(table, np.array([], dtype=np.int64)))
+    page = Page(report_page(problem, found.release, found, "t"))
+    assert "blank: no such cell" in page.text
 
 
 def test_narrow_terminal_gets_fewer_columns_and_is_told(problem: Problem) -> None:

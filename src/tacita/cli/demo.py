@@ -136,7 +136,7 @@ def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list
         f"Attackers: anyone, and {len(problem.insiders):,} enterprises who know their own contribution.",
         f"Hiding these alone would leave {open_cells:,} of them open, since totals give them away; "
         f"{hidden - sensitive:,} more cells are hidden with them.",
-        f"The audit put itself in the place of each attacker: {found.verdict}.",
+        "The audit put itself in the place of each attacker and looked at every sensitive cell.",
         f"The certificate was checked without a solver: it holds for {proven:,} pairs of cell and attacker."
         if found.safe
         else "There is no certificate, and nothing was released.",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from tacita.exact import Mask
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
+from tacita.report.verdicts import verdict_key
 
 STYLE = Path(__file__).with_name("report.css")
 MOST_SQUARES = 4000
@@ -45,7 +45,7 @@ def report_page(
         "<h2>The table as published</h2>",
         _picture(release, sensitive),
         "<h2>Sensitive cells by rule</h2>",
-        _words(("rule", "cells"), ((r.rule, f"{r.cells.size:,}") for r in problem.levels.reasons)),
+        _words(("rule", "cells"), ((r.rule, r.cells.size) for r in problem.levels.reasons)),
         _unsafe(audit),
         f'<p class="faint">tacita {__version__}. For the house: it tells which cells are sensitive.</p>',
     ]
@@ -116,7 +116,8 @@ def _picture(release: Release, sensitive: Mask) -> str:
         )
         body.append(f"<tr><th scope='row'{indent}>{escape(line.code)}</th>{row}</tr>")
     corner = " \\ ".join(filter(None, (table.row_name, table.column_name)))
-    about = f'<p class="faint">{escape(table.about)}</p>' if table.about else ""
+    blank = "blank: no such cell, nothing was counted there" if (table.cells < 0).any() else ""
+    about = "".join(f'<p class="faint">{escape(line)}</p>' for line in (table.about, blank) if line)
     return (
         f'{about}<div class="scroll"><table><thead><tr><th>{escape(corner)}</th>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
@@ -148,15 +149,24 @@ def _mosaic(release: Release, sensitive: Mask) -> str:
 def _unsafe(audit: Audit, most: int = 200) -> str:
     if audit.safe:
         return ""
-    findings = audit.findings(only_unsafe=True)
-    rows = [(f.name, f.attacker, f.verdict) for f in islice(findings, most)]
-    left = sum(1 for _ in findings)
-    more = f"<p>and {left:,} more</p>" if left else ""
-    return "<h2>Not safe</h2>" + _words(("cell", "attacker", "verdict"), rows) + more
+    findings = list(audit.findings(only_unsafe=True))
+    rows = [(f.name, f.attacker, f.verdict) for f in findings[:most]]
+    more = f"<p>and {len(findings) - most:,} more</p>" if len(findings) > most else ""
+    key = f'<p class="faint">{escape(verdict_key(findings))}</p>'
+    return "<h2>Not safe</h2>" + _words(("cell", "attacker", "verdict"), rows) + more + key
 
 
-def _words(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = "".join("<tr>" + "".join(f"<td>{escape(word)}</td>" for word in row) + "</tr>" for row in rows)
-    table = f'<table class="words"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+def _words(headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]]) -> str:
+    """A table of words, which stand left, and numbers, which stand right; headings stand as their columns."""
+    listed = list(rows)
+    aligned = [' class="number"' if isinstance(entry, int) else "" for entry in listed[0]] if listed else []
+    aligned += [""] * (len(headings) - len(aligned))
+
+    def line(tag: str, entries: Iterable[str | int]) -> str:
+        texts = (f"{entry:,}" if isinstance(entry, int) else escape(entry) for entry in entries)
+        cells = (f"<{tag}{side}>{text}</{tag}>" for side, text in zip(aligned, texts, strict=True))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    head, body = line("th", headings), "".join(line("td", row) for row in listed)
+    table = f'<table class="words"><thead>{head}</thead><tbody>{body}</tbody></table>'
     return f'<div class="scroll">{table}</div>'

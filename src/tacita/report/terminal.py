@@ -7,11 +7,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.console import Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from tacita import exact
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
+from tacita.report.verdicts import verdict_key
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit, Finding
@@ -72,28 +74,25 @@ def legend(release: Release, sensitive: Mask) -> Text:
     return told
 
 
-def findings_table(
-    problem: Problem, findings: Iterable[Finding], show_values: bool, most: int = 40
-) -> RichTable:
-    """Cells that are not safe: cell, attacker, verdict; with ``show_values`` also what he can deduce."""
+def findings_table(problem: Problem, findings: Iterable[Finding], show_values: bool, most: int = 40) -> Group:
+    """Cells that are not safe: cell, attacker, verdict; with ``show_values`` also what he can deduce. Below
+    them a key to the verdicts.
+    """
     table = RichTable(title="not safe", title_justify="left", header_style="bold")
     for heading in ("cell", "attacker", "verdict"):
         table.add_column(heading, overflow="fold")
     if show_values:
         for heading in ("value", "from", "to"):
             table.add_column(heading, justify="right")
-    left = 0
-    for number, finding in enumerate(findings):
-        if number >= most:
-            left += 1
-            continue
+    found = list(findings)
+    for finding in found[:most]:
         row = [finding.name, finding.attacker, finding.verdict]
         if show_values:
             row += _deduced(problem, finding)
         table.add_row(*(Text(word) for word in row))
-    if left:
-        table.caption = f"and {left:,} more; audit.json lists all (--out)"
-    return table
+    if len(found) > most:
+        table.caption = f"and {len(found) - most:,} more; audit.json lists all (--out)"
+    return Group(table, Text(verdict_key(found)))
 
 
 def _deduced(problem: Problem, finding: Finding) -> list[str]:

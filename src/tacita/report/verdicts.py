@@ -1,0 +1,25 @@
+"""The words of verdicts, explained to people who read an audit for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tacita.auditing.audit import WORDS, Finding
+from tacita.auditing.piece import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
+
+MEANINGS = {
+    EXACT: "only one value is possible",
+    BELOW_UPPER: "the attacker can tell that it is not much larger",
+    BELOW_LOWER: "the attacker can tell that it is not much smaller",
+    BELOW_SLIDING: "the range of possible values is too narrow",
+    FRACTIONAL: "safe only from those who do not know that cells are whole numbers",
+    UNPROVEN: "not settled, hence not called safe",
+}
+
+
+def verdict_key(findings: Iterable[Finding]) -> str:
+    """What the words of these verdicts mean, in one line, the worst first."""
+    bits = 0
+    for finding in findings:
+        bits |= finding.bits
+    return "; ".join(f"{WORDS[bit]}: {meaning}" for bit, meaning in MEANINGS.items() if bits & bit)
