@@ -288,6 +288,8 @@ def check_release(certificate: dict[str, Any], path: str) -> None:
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             header, *lines = list(csv.reader(file, strict=True)) or [[]]
+    except UnicodeDecodeError:
+        raise RefusedError(f"{path} is not a text file: give release.csv") from None
     except (OSError, ValueError, csv.Error) as error:
         raise RefusedError(f"{path} cannot be read as a release: {error}") from None
     first = header.index("mark") if "mark" in header else -1
