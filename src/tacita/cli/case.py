@@ -153,6 +153,7 @@ def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
     A classification of one dimension leaves the others to be found in the file.
     """
     from tacita.io.columns import read_columns
+    from tacita.io.crosstab import one_row_per_cell
     from tacita.io.roles import find_roles
 
     if not (options.by or options.hierarchy or options.total):
@@ -162,9 +163,8 @@ def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
     names = options.by
     if not names:
         named = {"value": options.value, "count": options.count}
-        names = list(
-            find_roles(read_columns(path, decimal=options.decimal), path, None, named, None).dimensions
-        )
+        source = one_row_per_cell(read_columns(path, decimal=options.decimal), path, None, named)
+        names = list(find_roles(source, path, None, named, None).dimensions)
     if strange := [name for name in (*trees, *totals) if name not in names]:
         raise InputError(
             f"{path}: '{strange[0]}' is none of the dimensions {', '.join(names)}; correct the name"

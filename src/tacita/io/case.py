@@ -18,6 +18,7 @@ import pyarrow as pa
 from tacita.attackers.insiders import AttackerLike
 from tacita.errors import FormatError, InputError
 from tacita.io.columns import FORMATS, read_columns
+from tacita.io.crosstab import one_row_per_cell
 from tacita.io.jj import read_jj
 from tacita.io.marks import Marks, outsider_from_marks, problem_from_marks
 from tacita.io.nchs import read_nchs
@@ -84,7 +85,7 @@ def read_table_file(
     encoding: str | None = None,
     sheet: str | None = None,
 ) -> Problem | Table:
-    """A table file with one row per cell.
+    """A table file with one row per cell, or a crosstab (see :mod:`tacita.io.crosstab`).
 
     Columns are recognised by name (``value``, ``freq``, ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
     ``upl``, ``spl``, ``max1`` ..; see :mod:`tacita.io.roles`); the others hold codes.
@@ -107,6 +108,7 @@ def read_table_file(
     """
     source = read_columns(path, decimal=decimal, delimiter=delimiter, encoding=encoding, sheet=sheet)
     given = {"value": value, "count": count, "status": status}
+    source = one_row_per_cell(source, path, None if by is None else list(by), given)
     roles = find_roles(source, path, None if by is None else list(by), given, largest)
     carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
     source = _with_numbers(source, [c for c in (*carried, *columns) if c != roles.get("status")])

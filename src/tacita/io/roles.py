@@ -50,6 +50,12 @@ class Roles:
         return self.named.get(role)
 
 
+def has_part(name: str) -> bool:
+    """Whether the name of a column gives away what it is for."""
+    known = any(name.lower() in words for words in NAMES.values())
+    return known or _LARGEST.match(name.lower()) is not None
+
+
 def find_roles(
     source: Columns,
     path: object,
@@ -81,7 +87,7 @@ def find_roles(
     named.pop("identity", None)
     dimensions = list(by) if by is not None else _dimensions(source, path, free, named)
     if "value" not in named:
-        numbers = [name for name in free if name not in dimensions and _holds(source, name, whole=False)]
+        numbers = [name for name in free if name not in dimensions and holds_numbers(source, name)]
         if len(numbers) == 1:
             named["value"] = numbers[0]
         elif numbers or "count" not in named:
@@ -94,10 +100,10 @@ def find_roles(
 def _dimensions(source: Columns, path: object, free: Sequence[str], named: Mapping[str, str]) -> list[str]:
     dimensions = []
     for name in free:
-        if not _holds(source, name, whole=False):
+        if not holds_numbers(source, name):
             dimensions.append(name)
         elif "value" in named:
-            if not _holds(source, name, whole=True):
+            if not holds_numbers(source, name, whole=True):
                 raise FormatError(
                     f"{path}: column '{name}' holds numbers, but which? Name the dimensions with by=; "
                     "columns without a part are then left aside"
@@ -110,7 +116,7 @@ def _dimensions(source: Columns, path: object, free: Sequence[str], named: Mappi
     return dimensions
 
 
-def _holds(source: Columns, name: str, whole: bool) -> bool:
+def holds_numbers(source: Columns, name: str, whole: bool = False) -> bool:
     """Whether a column holds nothing but numbers (whole ones)."""
     column = source.column(name)
     if is_text(column.type):

@@ -1,0 +1,118 @@
+"""A crosstab as a case: codes down the first column and along the header, numbers inside.
+
+It is told by its shape: no column has a name that gives its part away, the codes of the first column all
+differ, and every other column holds numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacita.errors import FormatError, InputError
+from tacita.exact import Mask
+from tacita.io.published import parse_published
+from tacita.io.roles import has_part, holds_numbers
+from tacita.release import Mark
+from tacita.tables.columns import Columns, is_text
+
+ROWS, COLUMNS = "row", "column"
+
+
+def one_row_per_cell(
+    source: Columns, path: object, by: Sequence[str] | None, given: Mapping[str, str | None]
+) -> Columns:
+    """A crosstab as long columns: the first, ``column`` and ``value``; anything else as it is.
+
+    Parameters
+    ----------
+    by
+        The dimensions, if the user named them; those of a crosstab are its first column and ``column``.
+    given
+        Columns that the user named, by role.
+    """
+    if given.get("value") is not None and by is None:
+        _refuse_row_totals(source, path, str(given["value"]))
+    if any(name is not None for name in given.values()) or not _is_crosstab(source, by):
+        return source
+    _refuse_hidden(source)
+    first, *others = source.names
+    down, across = _dimension_names(source)
+    n, width = source.data.num_rows, len(others)
+    numbers, missing = zip(*(source.numbers(name) for name in others), strict=True)
+    data = pa.table(
+        {
+            down: source.column(first).take(pa.array(np.repeat(np.arange(n), width))),
+            across: pa.array(others * n),
+            "value": pa.array(np.column_stack(numbers).ravel(), mask=np.column_stack(missing).ravel()),
+        }
+    )
+    note = f"read as a crosstab: rows are '{down}', columns are '{across}'"
+    return Columns(
+        data,
+        lambda row: f"{source.place(row // width)}, column '{others[row % width]}'",
+        source.decimal,
+        (*source.notes, note),
+    )
+
+
+def _dimension_names(source: Columns) -> tuple[str, str]:
+    down = source.names[0] or ROWS
+    return down, COLUMNS if down != COLUMNS else f"{COLUMNS} 2"
+
+
+def _is_crosstab(source: Columns, by: Sequence[str] | None) -> bool:
+    first, *others = source.names
+    if len(others) < 2 or any(map(has_part, source.names)) or holds_numbers(source, first):
+        return False
+    if by is not None and set(by) != set(_dimension_names(source)):
+        return False
+    if pc.count_distinct(source.column(first), mode="all").as_py() < source.data.num_rows:
+        return False
+    hidden = [_hidden(source, name) for name in others]
+    return all(h is not None for h in hidden) and not all(h is None or h.all() for h in hidden)
+
+
+def _hidden(source: Columns, name: str) -> Mask | None:
+    """Which entries are marks such as ``x`` or ``[4...10]``; None if some are neither that nor numbers."""
+    if holds_numbers(source, name):
+        return np.zeros(source.data.num_rows, dtype=bool)
+    if not is_text(source.column(name).type):
+        return None
+    texts = [text or "" for text in source.column(name).to_pylist()]
+    said = parse_published(texts, source.decimal)
+    blank = np.array([not text.strip() for text in texts])
+    return None if said.unreadable.any() else (said.marks != Mark.PUBLISHED) & ~blank
+
+
+def _refuse_hidden(source: Columns) -> None:
+    """What was published cannot stand for what is true."""
+    first, *others = source.names
+    down, across = _dimension_names(source)
+    for name in others:
+        hidden = _hidden(source, name)
+        if hidden is not None and hidden.any():
+            row = int(np.flatnonzero(hidden)[0])
+            raise FormatError(
+                f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name}) is "
+                f"'{source.column(name)[row]}': a case needs the true values; if this is no crosstab, name "
+                "the column of values (--value, or value= in Python)"
+            )
+
+
+def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
+    """Columns that add up to the value in every row are its parts, not codes."""
+    parts = [name for name in source.names if name != value and not has_part(name)]
+    parts = [name for name in parts if holds_numbers(source, name)]
+    if len(parts) < 2 or value not in source.names or not holds_numbers(source, value):
+        return
+    total = source.numbers(value)[0].astype(np.float64)
+    added = np.sum([source.numbers(name)[0] for name in parts], axis=0, dtype=np.float64)
+    if total.any() and np.allclose(added, total, rtol=1e-9, atol=1e-9):
+        raise InputError(
+            f"{path}: {', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab: "
+            "leave --value out (value= in Python), or name the dimensions with --by"
+        )

@@ -1,0 +1,104 @@
+"""Crosstabs as cases: told by their shape, refused where they do not hold the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from tacita.cli import main
+from tacita.errors import FormatError, InputError
+from tacita.io import read_case
+from tacita.tables.table import Table
+
+LEAVES = "region,A,B\nN,20,5\nS,8,19\nW,1,2\n"
+WITH_TOTALS = "region,A,B,Total\nN,20,5,25\nS,8,19,27\nTotal,28,24,52\n"
+
+
+def read(folder: Path, text: str, **options: object) -> Table:
+    path = folder / "t.csv"
+    path.write_text(text)
+    table = read_case(path, **options)
+    assert isinstance(table, Table)
+    return table
+
+
+def test_a_crosstab_of_leaves_gets_its_totals(tmp_path: Path) -> None:
+    table = read(tmp_path, LEAVES)
+    assert [d.name for d in table.structure.dimensions] == ["region", "column"]
+    assert (len(table), table.values[table.find("S", "B")]) == (12, 19)
+    assert table.values[table.find("Total", "A")] == 29
+    assert "read as a crosstab: rows are 'region', columns are 'column'" in table.notes
+
+
+def test_totals_that_are_listed_are_totals(tmp_path: Path) -> None:
+    table = read(tmp_path, WITH_TOTALS)
+    assert (len(table), len(table.equations)) == (9, 6)
+    with pytest.raises(InputError, match="column=Total"):
+        read(tmp_path, WITH_TOTALS.replace("5,25", "5,26"))
+
+
+def test_a_total_with_another_name_is_found_or_named(tmp_path: Path) -> None:
+    text = WITH_TOTALS.replace("B,Total", "B,Sweden")
+    with pytest.raises(InputError, match="'Sweden' of 'column' is the sum"):
+        read(tmp_path, text)
+    assert len(read(tmp_path, text, by={"region": None, "column": "Sweden"})) == 9
+
+
+def test_decimal_commas_blank_corners_and_gaps(tmp_path: Path) -> None:
+    table = read(tmp_path, ";A;B;Total\nN;1,5;2;3,5\nS;;1;2\nTotal;2,5;3;5,5\n", decimal=",")
+    assert [d.name for d in table.structure.dimensions] == ["row", "column"]
+    assert table.values[table.find("S", "A")] == 1.0
+
+
+def test_a_crosstab_in_a_workbook(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "t.xlsx")) as book:
+        sheet = book.add_worksheet()
+        for r, row in enumerate([["region", "A", "B"], ["N", 20, 5], ["S", 8, 19.5]]):
+            sheet.write_row(r, 0, row)
+    table = read_case(tmp_path / "t.xlsx")
+    assert isinstance(table, Table)
+    assert table.values[table.find("Total", "Total")] == 52.5
+
+
+@pytest.mark.parametrize("mark", ["x", "[4...10]", "c"])
+def test_a_protected_crosstab_is_no_case(tmp_path: Path, mark: str) -> None:
+    with pytest.raises(FormatError, match=r"line 3.*region=S, column=A.*a case needs the true values"):
+        read(tmp_path, LEAVES.replace("S,8", f"S,{mark}"))
+
+
+def test_a_row_total_taken_for_the_value_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"A, B add up to 'Total'.*looks like a crosstab: leave --value out"):
+        read(tmp_path, WITH_TOTALS, value="Total")
+    assert len(read(tmp_path, WITH_TOTALS, by=["region"], value="Total")) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "dimensions"),
+    [
+        ("region,year,value\nN,2019,5\nS,2020,7\n", ["region", "year"]),
+        ("region,size,turnover\nN,a,5\nS,b,7\n", ["region", "size"]),
+        ("region,freq,turnover\nN,3,5\nS,4,7\n", ["region"]),
+    ],
+)
+def test_long_tables_stay_long(tmp_path: Path, text: str, dimensions: list[str]) -> None:
+    assert [d.name for d in read(tmp_path, text).structure.dimensions] == dimensions
+
+
+def test_rows_that_repeat_a_code_are_no_crosstab(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="which column holds the values"):
+        read(tmp_path, "region,year,turnover\nN,2019,5\nN,2020,7\n")
+
+
+def test_a_crosstab_is_protected_and_audited_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(WITH_TOTALS.replace("Total", "Sweden").replace("B,Sweden", "B,Total"))
+    said = ("--rules", "threshold(6)", "--total", "region=Sweden")
+    assert main(["protect", "t.csv", *said, "--out", "done"]) == 0
+    assert "read as a crosstab" in capsys.readouterr().err
+    assert main(["audit", "t.csv", "done", *said]) == 0
+    Path("bad.csv").write_text(Path("t.csv").read_text().replace("N,20,5", "N,20,x"))
+    assert main(["audit", "t.csv", "bad.csv", *said]) == 2
