@@ -1,7 +1,7 @@
 """A crosstab as a case: codes down the first column and along the header, numbers inside.
 
 It is told by its shape: no column has a name that gives its part away, the codes of the first column all
-differ, and every other column holds numbers.
+differ, and every other column holds numbers; there are two or more of both.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def _dimension_names(source: Columns) -> tuple[str, str]:
 
 def _is_crosstab(source: Columns, by: Sequence[str] | None) -> bool:
     first, *others = source.names
-    if len(others) < 2 or any(map(has_part, source.names)) or holds_numbers(source, first):
+    if min(len(others), source.data.num_rows) < 2:
+        return False
+    if any(map(has_part, source.names)) or holds_numbers(source, first):
         return False
     if by is not None and set(by) != set(_dimension_names(source)):
         return False
