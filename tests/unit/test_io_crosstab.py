@@ -74,6 +74,13 @@ def test_a_row_total_taken_for_the_value_is_refused(tmp_path: Path) -> None:
     assert len(read(tmp_path, WITH_TOTALS, by=["region"], value="Total")) == 3
 
 
+def test_a_code_that_is_called_like_a_count_is_a_code_where_columns_add_up(tmp_path: Path) -> None:
+    text = WITH_TOTALS.replace("A,B", "N,S")
+    assert len(read(tmp_path, text)) == 9
+    with pytest.raises(InputError, match="N, S add up to 'Total'"):
+        read(tmp_path, text, value="Total")
+
+
 @pytest.mark.parametrize(
     ("text", "dimensions"),
     [

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from tacita.errors import FormatError, InputError
 from tacita.exact import Mask
 from tacita.io.published import parse_published
-from tacita.io.roles import has_part, holds_numbers
+from tacita.io.roles import holds_numbers, part_by_name
 from tacita.release import Mark
 from tacita.tables.columns import Columns, is_text
 
@@ -68,7 +68,8 @@ def _is_crosstab(source: Columns, by: Sequence[str] | None) -> bool:
     first, *others = source.names
     if min(len(others), source.data.num_rows) < 2:
         return False
-    if any(map(has_part, source.names)) or holds_numbers(source, first):
+    parts = {part_by_name(name) for name in source.names} - {None}
+    if holds_numbers(source, first) or (parts and not (parts == {"count"} and _has_row_total(source))):
         return False
     if by is not None and set(by) != set(_dimension_names(source)):
         return False
@@ -105,16 +106,26 @@ def _refuse_hidden(source: Columns) -> None:
             )
 
 
+def _has_row_total(source: Columns) -> bool:
+    """Whether the columns add up to one of them. Then even ``N`` is a code, not a number of respondents."""
+    return any(_parts_of(source, name) for name in source.names)
+
+
 def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
     """Columns that add up to the value in every row are its parts, not codes."""
-    parts = [name for name in source.names if name != value and not has_part(name)]
-    parts = [name for name in parts if holds_numbers(source, name)]
-    if len(parts) < 2 or value not in source.names or not holds_numbers(source, value):
-        return
-    total = source.numbers(value)[0].astype(np.float64)
-    added = np.sum([source.numbers(name)[0] for name in parts], axis=0, dtype=np.float64)
-    if total.any() and np.allclose(added, total, rtol=1e-9, atol=1e-9):
+    if parts := _parts_of(source, value):
         raise InputError(
             f"{path}: {', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab: "
             "leave --value out (value= in Python), or name the dimensions with --by"
         )
+
+
+def _parts_of(source: Columns, total: str) -> list[str]:
+    """All other columns of numbers, two or more, if they add up to this one in every row; else none."""
+    parts = [name for name in source.names if name != total and part_by_name(name) in (None, "count")]
+    parts = [name for name in parts if holds_numbers(source, name)]
+    if len(parts) < 2 or total not in source.names or not holds_numbers(source, total):
+        return []
+    whole = source.numbers(total)[0].astype(np.float64)
+    added = np.sum([source.numbers(name)[0] for name in parts], axis=0, dtype=np.float64)
+    return parts if whole.any() and np.allclose(added, whole, rtol=1e-9, atol=1e-9) else []

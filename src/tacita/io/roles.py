@@ -50,10 +50,10 @@ class Roles:
         return self.named.get(role)
 
 
-def has_part(name: str) -> bool:
-    """Whether the name of a column gives away what it is for."""
-    known = any(name.lower() in words for words in NAMES.values())
-    return known or _LARGEST.match(name.lower()) is not None
+def part_by_name(name: str) -> str | None:
+    """What the name of a column gives away of its part: a role, or ``largest``."""
+    role = next((role for role, words in NAMES.items() if name.lower() in words), None)
+    return role or ("largest" if _LARGEST.match(name.lower()) else None)
 
 
 def find_roles(
