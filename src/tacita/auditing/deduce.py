@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacita import exact
-from tacita.attackers import Insider
+from tacita.attackers.attacker import Insider, bounds_in_units
 from tacita.auditing.audit import moves_allowed
 from tacita.auditing.extremes import Question, extremes
 from tacita.auditing.region import peel, pieces
@@ -22,6 +21,7 @@ from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
+from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 
 
@@ -60,15 +60,9 @@ def deduce(
     low, high = moves_allowed(problem, release, insider)
     hidden = np.flatnonzero(release.low < release.high)
     free = peel(table.equations, low < high)
-    least, most = np.zeros(len(table)), np.zeros(len(table))
     rhs = np.zeros(len(table.equations), dtype=np.int64)
-    found = list(pieces(table.equations, free, rhs))
-    questions = [Question(piece, low[piece.cells], high[piece.cells], table.whole, run) for piece in found]
-    for done, (piece, (down, up)) in enumerate(
-        zip(found, run.map(extremes, questions), strict=True), start=1
-    ):
-        least[piece.cells], most[piece.cells] = down, up
-        run.tell("intervals", done, len(found))
+    low, high = np.where(free, low, 0), np.where(free, high, 0)
+    least, most = _ends(table.equations, rhs, low, high, table.whole, run)
     step = table.unit / 10.0**table.decimals
     value = table.values[hidden]
     return Deduction(table.structure, hidden, value + least[hidden] * step, value + most[hidden] * step)
@@ -96,9 +90,11 @@ def expose(
         No table at all satisfies what is published.
     """
     run = run or Run()
-    structure, n = release.structure, len(release)
-    low = np.maximum(release.low, _units(lower, -UNBOUNDED, n, release.decimals))
-    high = np.minimum(release.high, _units(upper, UNBOUNDED, n, release.decimals))
+    structure = release.structure
+    known = bounds_in_units(
+        -np.inf if lower is None else lower, np.inf if upper is None else upper, release.decimals
+    )
+    low, high = np.maximum(release.low, known[0]), np.minimum(release.high, known[1])
     unit = 10**release.decimals if whole else 1
     low = np.where(low <= -UNBOUNDED, low, -(-low // unit))
     high = np.where(high >= UNBOUNDED, high, high // unit)
@@ -107,27 +103,27 @@ def expose(
             f"nothing is possible for {structure.names(wrong)}: the release contradicts the bounds"
         )
     low, high = _worked_out(structure, low, high, unit)
-    free = low < high
     equations = structure.equations
-    known = np.where(free, 0, low)
-    rhs = equations.rhs // unit - np.asarray(equations.matrix @ known)
+    rhs = equations.rhs // unit - np.asarray(equations.matrix @ np.where(low < high, 0, low))
+    least, most = _ends(equations, rhs, low, high, whole, run)
+    hidden = np.flatnonzero(release.low < release.high)
+    step = unit / 10.0**release.decimals
+    return Deduction(structure, hidden, least[hidden] * step, most[hidden] * step)
+
+
+def _ends(
+    equations: Equations, rhs: Units, low: Units, high: Units, whole: bool, run: Run
+) -> tuple[Floats, Floats]:
+    """Smallest and largest value of each cell; those with ``low == high`` have it already."""
     least, most = low.astype(np.float64), high.astype(np.float64)
-    found = list(pieces(equations, free, rhs))
+    found = list(pieces(equations, low < high, rhs))
     questions = [Question(piece, low[piece.cells], high[piece.cells], whole, run) for piece in found]
     for done, (piece, (down, up)) in enumerate(
         zip(found, run.map(extremes, questions), strict=True), start=1
     ):
         least[piece.cells], most[piece.cells] = down, up
         run.tell("intervals", done, len(found))
-    hidden = np.flatnonzero(release.low < release.high)
-    step = unit / 10.0**release.decimals
-    return Deduction(structure, hidden, least[hidden] * step, most[hidden] * step)
-
-
-def _units(bound: ArrayLike | None, without: int, n: int, decimals: int) -> Units:
-    if bound is None:
-        return np.full(n, without, dtype=np.int64)
-    return np.broadcast_to(exact.to_units(np.asarray(bound, dtype=np.float64), decimals), n)
+    return least, most
 
 
 def _worked_out(structure: Structure, low: Units, high: Units, unit: int) -> tuple[Units, Units]:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacita import exact
 from tacita.auditing.region import Piece, by_columns
 from tacita.errors import ReleaseError, SolverError
-from tacita.exact import UNBOUNDED, Floats, Units
+from tacita.exact import Floats, Units
 from tacita.run import Run
-from tacita.solvers.highs import Answer, Session, Status
+from tacita.solvers.highs import Answer, Ended, Session
 
 TOLERANCE = 1e-7
 
@@ -41,7 +42,7 @@ def extremes(question: Question) -> tuple[Floats, Floats]:
 class _Search:
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.low, self.high = _floats(question.low), _floats(question.high)
+        self.low, self.high = exact.to_floats(question.low, 0), exact.to_floats(question.high, 0)
         largest = max(float(np.abs(b[np.isfinite(b)]).max(initial=0.0)) for b in (self.low, self.high))
         self.scale = 1.0 if question.whole else 10.0 ** max(0.0, np.ceil(np.log10(max(1.0, largest))) - 7.0)
         self.matrix = by_columns(question.piece)
@@ -67,9 +68,9 @@ class _Search:
         if np.isfinite(bound) and abs(seen - bound) <= TOLERANCE * max(1.0, abs(bound)):
             return float(bound)
         answer = self._ask(column, sign)
-        if answer.status is Status.UNBOUNDED:
+        if answer.status is Ended.UNBOUNDED:
             return sign * float("inf")
-        if answer.status is Status.STOPPED:
+        if answer.status is Ended.STOPPED:
             return float("nan")
         if self.question.whole and not _is_whole(answer.point):
             # The optimum may be a whole number that only fractional tables attain.
@@ -80,14 +81,14 @@ class _Search:
 
     def _ask(self, column: int, sign: int) -> Answer:
         if self.question.run.over:
-            return Answer(Status.STOPPED, float("nan"), np.empty(0))
+            return Answer(Ended.STOPPED, float("nan"), np.empty(0))
         answer = self.session.extreme(column, sign, self.question.run)
-        if answer.status is Status.INFEASIBLE:
+        if answer.status is Ended.INFEASIBLE:
             raise ReleaseError(
                 "no table satisfies the equations and all that is published: the release contradicts itself "
                 f"(among {self.low.size} connected cells)"
             )
-        if answer.status is Status.OPTIMAL and (not self.question.whole or _is_whole(answer.point)):
+        if answer.status is Ended.OPTIMAL and (not self.question.whole or _is_whole(answer.point)):
             self._look_at(answer.point * self.scale)
         return answer
 
@@ -98,10 +99,10 @@ class _Search:
     def _whole(self, column: int, sign: int) -> float:
         program = Session(self.matrix, self.low, self.high, self.rhs, whole=True)
         answer = program.extreme(column, sign, self.question.run)
-        if answer.status is Status.OPTIMAL:
+        if answer.status is Ended.OPTIMAL:
             self._look_at(np.rint(answer.point))
             return float(np.rint(answer.value))
-        if answer.status is Status.STOPPED:
+        if answer.status is Ended.STOPPED:
             return float("nan")
         raise SolverError(
             f"no whole-number table was found where a fractional one exists ({answer.status.value})"
@@ -110,10 +111,3 @@ class _Search:
 
 def _is_whole(point: Floats) -> bool:
     return bool((np.abs(point - np.rint(point)) <= TOLERANCE * np.maximum(1.0, np.abs(point))).all())
-
-
-def _floats(units: Units) -> Floats:
-    floats = units.astype(np.float64)
-    floats[units >= UNBOUNDED] = np.inf
-    floats[units <= -UNBOUNDED] = -np.inf
-    return floats

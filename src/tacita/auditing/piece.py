@@ -14,13 +14,14 @@ from math import ceil
 
 import numpy as np
 
+from tacita import exact
 from tacita.auditing.pool import Pool
 from tacita.auditing.region import Piece, by_columns
 from tacita.auditing.short_moves import ShortMoves
 from tacita.auditing.witness import recover, snap
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.run import Run
-from tacita.solvers.highs import Answer, Session, Status
+from tacita.solvers.highs import Answer, Ended, Session
 
 BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
 """What is wrong with a target, as bits; 0 is safe and proven."""
@@ -238,10 +239,10 @@ class _Examiner:
         not settled.
         """
         answer = self._ask(p, sign)
-        runs_away = answer.status is Status.UNBOUNDED
+        runs_away = answer.status is Ended.UNBOUNDED
         if runs_away:
             answer = self._ask_capped(p, sign, far)
-        if answer.status is not Status.OPTIMAL:
+        if answer.status is not Ended.OPTIMAL:
             return float("nan")
         exact = snap(self.task.piece.matrix, self.low, self.high, answer.point * self.scale)
         if exact is not None:
@@ -269,7 +270,7 @@ class _Examiner:
         status, whole = self._whole_move(p, sign, level)
         if whole is not None:
             self.pool.add(whole, 1)
-        return status is Status.INFEASIBLE
+        return status is Ended.INFEASIBLE
 
     def _both_ends(self, p: int, sliding: int, up: Reach, down: Reach) -> tuple[Reach, Reach]:
         """Up and down as far as it takes, where only the two together are wide enough."""
@@ -292,11 +293,11 @@ class _Examiner:
         fractional = False
         if self.task.whole:
             status, whole = self._whole_program(self.low, self.high, p, sign)
-            fractional = status is Status.OPTIMAL
+            fractional = status is Ended.OPTIMAL
             exact = None if whole is None else (whole, 1)
         else:
             answer = self._ask(p, sign)
-            if answer.status is not Status.OPTIMAL:
+            if answer.status is not Ended.OPTIMAL:
                 return before
             exact = recover(self.task.piece.matrix, self.low, self.high, answer.point * self.scale)
         if exact is not None:
@@ -307,7 +308,7 @@ class _Examiner:
     def _from_pool(self, p: int, sign: int) -> Reach:
         return Reach(*self.pool.best(p, sign))
 
-    def _whole_move(self, p: int, sign: int, level: int) -> tuple[Status, Units | None]:
+    def _whole_move(self, p: int, sign: int, level: int) -> tuple[Ended, Units | None]:
         """A whole-number move of at least ``level``, by integer programming, or the news that there is
         none.
         """
@@ -318,20 +319,20 @@ class _Examiner:
             high[p] = -level
         return self._whole_program(low, high, p, -sign)
 
-    def _whole_program(self, low: Units, high: Units, p: int, sign: int) -> tuple[Status, Units | None]:
+    def _whole_program(self, low: Units, high: Units, p: int, sign: int) -> tuple[Ended, Units | None]:
         """The whole-number move within ``low`` and ``high`` that carries ``p`` furthest."""
         rhs = np.zeros(self.task.piece.matrix.shape[0])
         program = Session(self._columns, self._floats(low), self._floats(high), rhs, whole=True)
         self.result.programs += 1
         answer = program.extreme(p, sign, self.task.run)
-        if answer.status is not Status.OPTIMAL:
+        if answer.status is not Ended.OPTIMAL:
             return answer.status, None
         exact = snap(self.task.piece.matrix, self.low, self.high, answer.point)
         return answer.status, exact[0] if exact is not None and exact[1] == 1 else None
 
     def _ask(self, p: int, sign: int) -> Answer:
         if self.task.run.over:
-            return Answer(Status.STOPPED, float("nan"), np.empty(0))
+            return Answer(Ended.STOPPED, float("nan"), np.empty(0))
         self.result.programs += 1
         return self.session.extreme(p, sign, self.task.run)
 
@@ -359,10 +360,7 @@ class _Examiner:
         return ShortMoves(self.task.piece.matrix, self._columns)
 
     def _floats(self, units: Units) -> Floats:
-        floats = units / self.scale
-        floats[units >= UNBOUNDED] = np.inf
-        floats[units <= -UNBOUNDED] = -np.inf
-        return np.asarray(floats, dtype=np.float64)
+        return exact.to_floats(units, 0) / self.scale
 
 
 def _watched(task: Task) -> Mask:

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from tacita.exact import Cells, Floats, Units
-from tacita.solvers.highs import GrowingProgram, Status
+from tacita.solvers.highs import Ended, GrowingProgram
 
 if TYPE_CHECKING:
     from tacita.run import Run
@@ -108,7 +108,7 @@ class _Place:
         while True:
             self._grow(program, new, asked)
             status, point, prices = program.solve(run)
-            if status is not Status.OPTIMAL:
+            if status is not Ended.OPTIMAL:
                 return None
             if point[0] >= 1 - 1e-9:
                 return self._move(point, asked, sign)

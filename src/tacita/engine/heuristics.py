@@ -23,7 +23,7 @@ from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.problem import Problem, Requirement
 from tacita.run import Run
-from tacita.solvers.highs import Session, Status
+from tacita.solvers.highs import Ended, Session
 
 NEARLY_FREE = 1e-6
 """Cost of a hidden cell, in parts of the cheapest published one: enough to keep flows short."""
@@ -118,9 +118,9 @@ class _Router:
         self.session.set_bounds(np.arange(2 * self.n), lower, upper)
         cost = np.where(free, NEARLY_FREE * self.weight.min(), self.weight)
         answer = self.session.minimise(np.tile(cost, 2), self.run)
-        if answer.status is Status.STOPPED:
+        if answer.status is Ended.STOPPED:
             raise StoppedError("stopped while a flow was routed: allow more time")
-        if answer.status is not Status.OPTIMAL:
+        if answer.status is not Ended.OPTIMAL:
             self._refuse(demand)
         flow = answer.point[: self.n] + answer.point[self.n :]
         return np.asarray(flow > 1e-9 * max(1.0, amount))

@@ -276,6 +276,8 @@ class Project(Section):
             status=spec.status,
             largest=spec.largest if isinstance(spec.largest, list) else None,
             protection=self.rules.protection,
+            lower=self.attackers.lower,
+            upper=self.attackers.upper,
             totals=spec.totals,
             decimals=spec.decimals,
             counts=spec.counts,

@@ -31,7 +31,7 @@ MOST_NODES = 10_000
 Rows = NDArray[np.int32] | NDArray[np.int64]
 
 
-class Status(Enum):
+class Ended(Enum):
     """How a question ended. Only OPTIMAL, UNBOUNDED and INFEASIBLE prove anything."""
 
     OPTIMAL = "optimal"
@@ -44,7 +44,7 @@ class Status(Enum):
 class Answer:
     """An optimum and a point that attains it (none when unbounded, infeasible or stopped)."""
 
-    status: Status
+    status: Ended
     value: float
     point: Floats
 
@@ -89,7 +89,7 @@ class Session:
         highs = self._highs
         # A search for integers begins anew when it is called again; the simplex goes on from its basis.
         status = _solve(highs, run, slices=not self._whole)
-        if status is not Status.OPTIMAL:
+        if status is not Ended.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
         return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
 
@@ -124,8 +124,8 @@ class GrowingProgram:
             value,
         )
 
-    def solve(self, run: Run) -> tuple[Status, Floats, Floats]:
-        """Status, point and the prices of the rows."""
+    def solve(self, run: Run) -> tuple[Ended, Floats, Floats]:
+        """Ended, point and the prices of the rows."""
         highs = self._highs
         status = _solve(highs, run)
         solution = highs.getSolution()
@@ -167,7 +167,7 @@ def _quiet(presolve: str) -> Highs:
     return highs
 
 
-def _solve(highs: Highs, run: Run, slices: bool = True) -> Status:
+def _solve(highs: Highs, run: Run, slices: bool = True) -> Ended:
     """Solve, in slices of a second, so that the end of the time and a cancel are heard in between."""
     while not run.over:
         allowed = min(run.remaining, SLICE) if slices else run.remaining
@@ -175,23 +175,23 @@ def _solve(highs: Highs, run: Run, slices: bool = True) -> Status:
         highs.setOptionValue("time_limit", highs.getRunTime() + allowed)
         highs.run()
         status = _status(highs)
-        if status is not Status.STOPPED or highs.getModelStatus().name != "kTimeLimit":
+        if status is not Ended.STOPPED or highs.getModelStatus().name != "kTimeLimit":
             return status
-    return Status.STOPPED
+    return Ended.STOPPED
 
 
-def _status(highs: Highs) -> Status:
+def _status(highs: Highs) -> Ended:
     import highspy
 
     ended = highs.getModelStatus()
     known = highspy.HighsModelStatus
     if ended == known.kOptimal:
-        return Status.OPTIMAL
+        return Ended.OPTIMAL
     if ended in (known.kUnbounded, known.kUnboundedOrInfeasible):
         # Attackers' programs contain the truth, so "unbounded or infeasible" can only be the first.
-        return Status.UNBOUNDED
+        return Ended.UNBOUNDED
     if ended == known.kInfeasible:
-        return Status.INFEASIBLE
+        return Ended.INFEASIBLE
     if ended in (
         known.kTimeLimit,
         known.kInterrupt,
@@ -199,7 +199,7 @@ def _status(highs: Highs) -> Status:
         known.kSolutionLimit,
         known.kUnknown,
     ):
-        return Status.STOPPED
+        return Ended.STOPPED
     raise SolverError(
         f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: report the table"
     )
