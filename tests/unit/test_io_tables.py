@@ -236,3 +236,11 @@ def test_a_rule_adds_to_the_marks_of_the_file(tmp_path: Path) -> None:
     assert set(problem.sensitive) == {table.find("a", "x"), table.find("b", "x")}
     assert problem.levels.why(table.find("a", "x")) == ["marked in the file"]
     assert problem.levels.why(table.find("b", "x")) == ["threshold 3"]
+
+
+def test_records_are_not_taken_for_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "firms.csv"
+    rows = [f"firm{i},{'NS'[i % 2]},{'xyz'[i % 3]},{10 + i}" for i in range(30)]
+    path.write_text("\n".join(["firm,region,industry,value", *rows]))
+    with pytest.raises(InputError, match=r"every row has a 'firm' of its own.*tabulate.*--respondent firm"):
+        read_case(path, rule="threshold(3)")

@@ -29,6 +29,9 @@ from tacita.rules import Given, Rule, parse_rule
 from tacita.tables.columns import Columns, Spec, Totals, is_text, table_from_columns
 from tacita.tables.table import Table
 
+FEWEST_RECORDS = 20
+"""Shorter lists are tables often enough."""
+
 
 def read_case(path: str | os.PathLike[str], **options: Any) -> Problem | Table:
     """A problem, or a table where the file says nothing of what is sensitive.
@@ -110,6 +113,8 @@ def read_table_file(
     given = {"value": value, "count": count, "status": status}
     source = one_row_per_cell(source, path, None if by is None else list(by), given)
     roles = find_roles(source, path, None if by is None else list(by), given, largest)
+    if by is None:
+        _refuse_records(source, path, roles)
     carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
     source = _with_numbers(source, [c for c in (*carried, *columns) if c != roles.get("status")])
     specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(roles.dimensions)
@@ -179,6 +184,20 @@ def _problem(
         cost=own_cost if cost is None else cost,
         must_publish=must_publish,
     )
+
+
+def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles) -> None:
+    """A column of codes in which no code comes twice, beside others, names people, not classes."""
+    rows = source.data.num_rows
+    if len(roles.dimensions) < 2 or rows < FEWEST_RECORDS:
+        return
+    for name in roles.dimensions:
+        if len(source.column(name).unique()) == rows:
+            raise InputError(
+                f"{path}: every row has a '{name}' of its own, as in records about single respondents: "
+                f"tabulate them first (tacita tabulate {path} --respondent {name}), or name the columns "
+                "of codes with by="
+            )
 
 
 def _with_numbers(source: Columns, names: Sequence[str]) -> Columns:
