@@ -51,6 +51,11 @@ WORDS = {
 }
 
 
+def in_words(bits: int) -> str:
+    """``safe``, or everything that is wrong, the worst first."""
+    return ", ".join(word for bit, word in WORDS.items() if bits & bit) or "safe"
+
+
 @dataclass(frozen=True)
 class Finding:
     """The verdict on one sensitive cell against one attacker."""
@@ -64,8 +69,8 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """``safe``, or everything that is wrong, the worst first."""
-        return ", ".join(word for bit, word in WORDS.items() if self.bits & bit) or "safe"
+        """The bits in words."""
+        return in_words(self.bits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,11 @@ from math import ceil
 
 import numpy as np
 
-from tacita import exact
 from tacita.auditing.pool import Pool
 from tacita.auditing.region import Piece, by_columns
 from tacita.auditing.short_moves import ShortMoves
 from tacita.auditing.witness import recover, snap
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, to_floats
 from tacita.run import Run
 from tacita.solvers.highs import Answer, Ended, Session
 
@@ -360,7 +359,7 @@ class _Examiner:
         return ShortMoves(self.task.piece.matrix, self._columns)
 
     def _floats(self, units: Units) -> Floats:
-        return exact.to_floats(units, 0) / self.scale
+        return to_floats(units, 0) / self.scale
 
 
 def _watched(task: Task) -> Mask:

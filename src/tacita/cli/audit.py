@@ -20,11 +20,9 @@ from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.house import write_verdict
 from tacita.cli.verb import DONE, UNSAFE, Output
-from tacita.errors import InputError
 
 if TYPE_CHECKING:
-    from tacita.problem import Problem
-    from tacita.release import Release
+    pass
 
 
 def audit(
@@ -57,7 +55,7 @@ def audit(
     from tacita.report.record import audit_object, findings_list, intervals_list
 
     problem = load_problem(case, table_options, requirement)
-    published = published_release(release, problem, release_options, table_options.decimal)
+    published = load_release(release, problem, release_options, table_options.decimal)
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)
     answer = {**audit_object(found), "cells": findings_list(found)}
     deduced = None
@@ -81,15 +79,3 @@ def audit(
         if len(problem.levels):
             console.print(verdict_line(found))
     return DONE if found.safe else UNSAFE
-
-
-def published_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:
-    """The release that a command names; every error names its file, since the case is a file too."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file or folder; check the path")
-    try:
-        return load_release(path, problem, options, decimal)
-    except InputError as error:
-        if str(error).startswith(str(path)):
-            raise
-        raise type(error)(f"{path}: {error}") from error

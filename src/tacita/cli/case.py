@@ -263,17 +263,27 @@ def _joined(rule: Rule | None, loaded: Problem) -> Rule | Levels:
 
 
 def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:
-    """A release of this problem's table from a file, or from the release.csv of a folder."""
+    """A release of this problem's table from a file, or from the release.csv of a folder.
+
+    Every error names the file, since the case is a file too.
+    """
     from tacita.io import read_release
 
-    return read_release(
-        release_file(path),
-        problem.table,
-        base=options.base,
-        radius=options.radius,
-        absent=options.absent,
-        decimal=decimal,
-    )
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder; check the path")
+    try:
+        return read_release(
+            release_file(path),
+            problem.table,
+            base=options.base,
+            radius=options.radius,
+            absent=options.absent,
+            decimal=decimal,
+        )
+    except InputError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise type(error)(f"{path}: {error}") from error
 
 
 def release_file(path: Path) -> Path:

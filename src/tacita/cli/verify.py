@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tacita.cli.audit import published_release
 from tacita.cli.case import (
     Case,
     ReleaseFile,
@@ -15,6 +14,7 @@ from tacita.cli.case import (
     RequirementOptions,
     TableOptions,
     load_problem,
+    load_release,
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, UNSAFE, Output
@@ -48,7 +48,7 @@ def verify(
     try:
         proof = load(str(_certificate_file(certificate)))
         proven = check(proof)
-        published = published_release(release, problem, release_options, table_options.decimal)
+        published = load_release(release, problem, release_options, table_options.decimal)
         check_certificate(proof, problem, published)
     except (RefusedError, CertificateError, ReleaseError) as reason:
         say(str(reason), "refused:", "bold red")

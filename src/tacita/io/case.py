@@ -196,7 +196,7 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
             raise InputError(
                 f"{path}: every row has a '{name}' of its own, as in records about single respondents: "
                 f"tabulate them first (tacita tabulate {path} --respondent {name}), or name the columns "
-                "of codes with by="
+                "of codes with --by (by= in Python)"
             )
 
 

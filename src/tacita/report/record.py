@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacita.auditing.audit import WORDS, Audit
+from tacita.auditing.audit import Audit, in_words
 from tacita.auditing.deduce import Deduction
 from tacita.problem import Problem
 from tacita.release import Release
@@ -45,7 +45,7 @@ def audit_record(audit: Audit) -> dict[str, Any]:
         "seconds": round(audit.seconds, 3),
         "made_by": dict(audit.release.made_by),
         "cells": [
-            {"cell": cell_key(structure, cell), "rules": rules[cell], "verdict": _verdict(bits)}
+            {"cell": cell_key(structure, cell), "rules": rules[cell], "verdict": in_words(bits)}
             for cell, bits in zip(problem.sensitive.tolist(), audit.worst.tolist(), strict=True)
         ],
         "findings": findings_list(audit),
@@ -91,7 +91,3 @@ def release_figures(problem: Problem, release: Release) -> dict[str, Any]:
         "changed": int(changed.sum()),
         "changed_value": int(value) if value == int(value) else value,
     }
-
-
-def _verdict(bits: int) -> str:
-    return ", ".join(word for bit, word in WORDS.items() if bits & bit) or "safe"
