@@ -61,14 +61,16 @@ def _insiders(
     draw: Callable[..., Any], table: Table, outsider: Outsider, levels: Levels, number: int
 ) -> Insider:
     """Someone who knows a few cells better and attacks every sensitive cell with the levels his knowledge
-    leaves room for.
+    leaves room for: all of them listed, or those in his own cells listed and the others implied.
     """
     cells = np.array(draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=3, unique=True)))
     low, high = outsider.lower.copy(), outsider.upper.copy()
     low[cells] = np.maximum(low[cells], table.units[cells] - draw(st.integers(0, 2)))
     high[cells] = np.minimum(high[cells], table.units[cells] + draw(st.integers(0, 2)))
     below, above = table.units - low, high - table.units
-    at = levels.cells[(below + above)[levels.cells] > 0]
+    others = draw(st.booleans())
+    listed = levels.cells[np.isin(levels.cells, cells)] if others else levels.cells
+    at = listed[(below + above)[listed] > 0]
     return Insider(
         f"insider {number + 1}",
         cells,
@@ -78,6 +80,7 @@ def _insiders(
         np.minimum(levels.lower, below)[at],
         np.minimum(levels.upper, above)[at],
         np.minimum(levels.sliding, below + above)[at],
+        also_others=others,
     )
 
 
