@@ -1,0 +1,89 @@
+"""A method, stated to the engine: variables, affine windows, own constraints, loss.
+
+    min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  x_j whole for some j,
+         every demand holds for every attacker who sees the windows that x opens
+
+The release lets cell ``i`` lie between ``a_i - D_i(x)`` and ``a_i + U_i(x)``. ``U`` and ``D`` are affine in
+``x``; a cell may also have a *switch*, a binary variable that opens its window altogether. So attacker ``k``
+sees a move of cell ``i`` confined to
+
+    z_i <= min(up_ik, U_i(x)) + up_ik x_switch(i),       -z_i <= min(down_ik, D_i(x)) + down_ik x_switch(i),
+
+in units of the table. Suppression has switches only; intervals, rounding and perturbation have affine
+windows; a mixture has both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.engine.demands import Demands
+from tacita.exact import Cells, Floats, Mask
+from tacita.problem import Problem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+NO_SWITCH = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """``base + matrix x``, one entry per cell."""
+
+    base: Floats
+    matrix: csr_array
+
+    def at(self, x: Floats) -> Floats:
+        return np.asarray(self.base + self.matrix @ x)
+
+    @classmethod
+    def zero(cls, cells: int, variables: int) -> Affine:
+        from scipy.sparse import csr_array
+
+        return cls(np.zeros(cells), csr_array((cells, variables)))
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Variables, windows, own constraints and loss of a method for one problem.
+
+    ``demands`` are those that separation works on from the start. The demands of insiders may be left out of
+    it: the engine takes them in when a candidate release fails one.
+    """
+
+    problem: Problem
+    cost: Floats
+    lower: Floats
+    upper: Floats
+    whole: Mask
+    rows: csr_array
+    row_lower: Floats
+    row_upper: Floats
+    above: Affine
+    below: Affine
+    switch: Cells
+    demands: Demands
+    constant: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        return self.cost.size
+
+    def loss(self, x: Floats) -> float:
+        return float(self.constant + self.cost @ x)
+
+    def reach(self, x: Floats, up: Floats, down: Floats) -> tuple[Floats, Floats]:
+        """How far an attacker with room ``up`` and ``down`` sees each cell move when the variables are ``x``."""
+        above = np.maximum(np.minimum(up, self.above.at(x)), 0.0)
+        below = np.maximum(np.minimum(down, self.below.at(x)), 0.0)
+        switched = np.flatnonzero(self.switch != NO_SWITCH)
+        opened = switched[x[self.switch[switched]] > 0.0]
+        share = x[self.switch[opened]]
+        above[opened] += up[opened] * share
+        below[opened] += down[opened] * share
+        return above, below
