@@ -1,6 +1,9 @@
 """For people who test methods: random small problems (hypothesis strategies) and an attacker who simply
 tries everything.
 
+`problems` are tiny, for brute force. `hard_problems` are larger and made to bind: sensitive cells need
+others, and insiders know the very cells that would have served best.
+
 The brute-force attacker enumerates every whole-number table in his region. It shares no code with the audit,
 so that the two can be held against each other; it is meant for a handful of hidden cells.
 """
@@ -8,21 +11,27 @@ so that the two can be held against each other; it is meant for a handful of hid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from tacita.attackers import Insider, Outsider
-from tacita.exact import UNBOUNDED, Mask, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
 from tacita.methods.method import Method
 from tacita.problem import Problem
 from tacita.release import Mark, Release
 from tacita.run import Run
+from tacita.tables.build import build_table
+from tacita.tables.dimension import Dimension
+from tacita.tables.linked import link
 from tacita.tables.table import Table
 
 SHAPES = ((3,), (2, 2), (2, 3), (3, 3), (2, 2, 2))
+TABLE_KINDS = ("flat", "cube", "tree", "two trees", "linked")
 
 
 @st.composite
@@ -64,15 +73,28 @@ def _insiders(
     leaves room for: all of them listed, or those in his own cells listed and the others implied.
     """
     cells = np.array(draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=3, unique=True)))
+    margins = draw(st.integers(0, 2)), draw(st.integers(0, 2))
+    return _insider(f"insider {number + 1}", table, outsider, levels, cells, margins, draw(st.booleans()))
+
+
+def _insider(
+    name: str,
+    table: Table,
+    outsider: Outsider,
+    levels: Levels,
+    cells: Cells,
+    margins: tuple[int, int],
+    others: bool,
+) -> Insider:
+    """Someone who knows ``cells`` up to ``margins`` below and above, with the levels that leaves room for."""
     low, high = outsider.lower.copy(), outsider.upper.copy()
-    low[cells] = np.maximum(low[cells], table.units[cells] - draw(st.integers(0, 2)))
-    high[cells] = np.minimum(high[cells], table.units[cells] + draw(st.integers(0, 2)))
-    below, above = table.units - low, high - table.units
-    others = draw(st.booleans())
+    low[cells] = np.maximum(low[cells], table.units[cells] - margins[0])
+    high[cells] = np.minimum(high[cells], table.units[cells] + margins[1])
+    below, above = _room(table, low, high)
     listed = levels.cells[np.isin(levels.cells, cells)] if others else levels.cells
     at = listed[(below + above)[listed] > 0]
     return Insider(
-        f"insider {number + 1}",
+        name,
         cells,
         low[cells],
         high[cells],
@@ -82,6 +104,121 @@ def _insiders(
         np.minimum(levels.sliding, below + above)[at],
         also_others=others,
     )
+
+
+def _room(table: Table, low: Units, high: Units) -> tuple[Units, Units]:
+    """Distance to the bounds; capped, so that two infinite ones can be added."""
+    return np.minimum(table.units - low, UNBOUNDED // 4), np.minimum(high - table.units, UNBOUNDED // 4)
+
+
+def hard_problems(kinds: tuple[str, ...] = TABLE_KINDS) -> st.SearchStrategy[Problem]:
+    """Problems made by :func:`hard_problem`, of some kinds of table."""
+    return st.builds(hard_problem, st.randoms(use_true_random=False), st.sampled_from(kinds))
+
+
+def hard_problem(random: Random, kind: str) -> Problem:
+    """One to three sensitive cells with one to four attackers, of whom the insiders know cells that protect
+    cheaply.
+
+    Levels differ by side and cell, some of them sliding; the outsider has bounds or none; the cost is value,
+    unit or log; some cells must be published or hidden. A part of the problems has no solution.
+    """
+    table = hard_table(random, kind)
+    outsider = _some_outsider(random, table)
+    levels = _some_levels(random, table, outsider)
+    cost = random.choice(["value", "value", "unit", "log"])
+    weight = Problem(table, levels, attackers=outsider, cost=cost).cost
+    insiders = [
+        _well_placed(random, table, outsider, levels, weight, k)
+        for k in range(random.choice([0, 1, 1, 2, 2, 3]))
+    ]
+    free = np.flatnonzero(~levels.sensitive).tolist()
+    kept = random.sample(free, random.choice([0, 0, 0, 1, 3]))
+    forced = [cell for cell in random.sample(free, random.choice([0, 0, 0, 1])) if cell not in kept]
+    return Problem(table, levels, [outsider, *insiders], cost, must_publish=kept, must_hide=forced)
+
+
+def hard_table(random: Random, kind: str) -> Table:
+    """A table of 12 to 48 cells: two or three plain axes, an axis with subtotals or two, or linked tables."""
+    plain = [Hierarchy.flat([str(i + 1) for i in range(n)]) for n in (2, 3, 4)]
+    small = Hierarchy.from_dict({"A": ["a1", "a2"], "B": []})
+    large = Hierarchy.from_dict({"A": ["a1", "a2"], "B": ["b1", "b2"]})
+    two, three, four = plain
+    if kind == "linked":
+        return _linked_tables(random)
+    axes: dict[str, list[tuple[Hierarchy, ...]]] = {
+        "flat": [(two, three), (three, three), (three, four), (four, four)],
+        "cube": [(two, two, two), (two, two, two), (two, two, three), (three, three, two)],
+        "tree": [(large, two), (large, three), (small, three)],
+        "two trees": [(small, small), (small, small), (large, small)],
+    }
+    dimensions = [Dimension(f"axis{k}", (tree,)) for k, tree in enumerate(random.choice(axes[kind]))]
+    leaves = [[d.position[code] for code in d.trees[0].leaves] for d in dimensions]
+    codes = np.stack(np.meshgrid(*leaves, indexing="ij"), axis=-1).reshape(-1, len(leaves)).astype(np.int32)
+    return build_table(dimensions, codes, _values(random, len(codes)), 0, compute_totals=True, whole=True)
+
+
+def _linked_tables(random: Random) -> Table:
+    """Two or three faces of one cube, which share the margins of its axes."""
+    cube = _values(random, 12).reshape(2, 2, 3)
+    names = ("region", "size", "kind")
+    faces = [
+        Table.from_array(cube.sum(axis=axis), names=[name for k, name in enumerate(names) if k != axis])
+        for axis in random.sample(range(3), random.choice([2, 2, 3]))
+    ]
+    return link({f"face {k}": face for k, face in enumerate(faces)})
+
+
+def _values(random: Random, size: int) -> Units:
+    return np.array([random.choice([0, 1, 1, 1, 1, 1]) * random.randint(1, 20) for _ in range(size)])
+
+
+def _some_outsider(random: Random, table: Table) -> Outsider:
+    kind = random.choice(["not negative", "not negative", "anything", "share", "near"])
+    if kind == "not negative":
+        return Outsider.of(table)
+    if kind == "anything":
+        return Outsider.of(table, lower=-np.inf)
+    if kind == "share":
+        return Outsider.within(table, 0.5, 1.0)
+    room = random.randint(4, 10)
+    return Outsider(np.maximum(table.units - room, 0), table.units + room)
+
+
+def _some_levels(random: Random, table: Table, outsider: Outsider) -> Levels:
+    """Levels of up to half the value for one to three cells which the outsider does not know exactly."""
+    below, above = _room(table, outsider.lower, outsider.upper)
+    inner = np.flatnonzero((table.units > 0) & (below + above > 0) & (table.units <= 20))
+    possible = (inner if inner.size else np.flatnonzero(below + above > 0)).tolist()
+    cells = random.sample(possible, min(len(possible), random.randint(1, 3)))
+    sensitive = np.zeros(len(table), dtype=bool)
+    sensitive[cells] = True
+    asked = np.zeros((3, len(table)), dtype=np.int64)
+    for cell in cells:
+        half = 1 + int(table.units[cell]) // 2
+        up, down = random.randint(0, half), random.randint(0, half)
+        asked[:, cell] = up, down, random.choice([0, 0, up + down + random.randint(1, 3)])
+    upper, lower = np.minimum(asked[0], above), np.minimum(asked[1], below)
+    return Levels.of(sensitive, upper, lower, np.minimum(asked[2], below + above))
+
+
+def _well_placed(
+    random: Random, table: Table, outsider: Outsider, levels: Levels, weight: Floats, number: int
+) -> Insider:
+    """Someone who knows, exactly or nearly, cheap cells that stand in a sum with a sensitive one."""
+    beside = _beside(table, levels.cells)
+    cheap = beside[np.argsort(weight[beside], kind="stable")][:6].tolist()
+    cells = np.array(random.sample(cheap, min(len(cheap), random.choice([1, 1, 2]))))
+    if random.random() < 0.2:
+        cells = np.append(cells, random.choice(levels.cells.tolist()))
+    margin = random.choice([0, 0, 1, 3])
+    return _insider(f"insider {number + 1}", table, outsider, levels, cells, (margin, margin), False)
+
+
+def _beside(table: Table, targets: Cells) -> Cells:
+    """The cells, not targets themselves, that share an equation with a target."""
+    shared = {int(c) for cells, _, _ in table.equations if np.isin(cells, targets).any() for c in cells}
+    return np.array(sorted(shared - set(targets.tolist())), dtype=np.int64)
 
 
 @st.composite

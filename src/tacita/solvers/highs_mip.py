@@ -10,7 +10,7 @@ import numpy as np
 from tacita.errors import SolverError
 from tacita.exact import Floats, Mask
 from tacita.run import Run
-from tacita.solvers.highs import Ended, _quiet
+from tacita.solvers.highs import Ended, quiet
 
 if TYPE_CHECKING:
     from highspy import Highs, HighsModelStatus
@@ -80,7 +80,7 @@ def _search(highs: Highs, run: Run) -> HighsModelStatus:
 def _load(program: Program) -> Highs:
     import highspy
 
-    highs = _quiet(presolve="on")
+    highs = quiet(presolve="on")
     for option, value in (
         ("mip_rel_gap", 0.0),
         ("mip_abs_gap", TOLERANCE),
