@@ -85,10 +85,14 @@ class Session:
         self._highs.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
         return self._answer(run)
 
+    def prices(self) -> Floats:
+        """What one more unit of each right-hand side would change the last optimum by."""
+        return np.array(self._highs.getSolution().row_dual)
+
     def _answer(self, run: Run) -> Answer:
         highs = self._highs
         # A search for integers begins anew when it is called again; the simplex goes on from its basis.
-        status = _solve(highs, run, slices=not self._whole)
+        status = solve_in_slices(highs, run, slices=not self._whole)
         if status is not Ended.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
         return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
@@ -100,7 +104,7 @@ class GrowingProgram:
     def __init__(self, rows: int) -> None:
         import highspy
 
-        self._highs = _quiet(presolve="off")
+        self._highs = quiet(presolve="off")
         self._highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = rows, 0
@@ -127,7 +131,7 @@ class GrowingProgram:
     def solve(self, run: Run) -> tuple[Ended, Floats, Floats]:
         """Ended, point and the prices of the rows."""
         highs = self._highs
-        status = _solve(highs, run)
+        status = solve_in_slices(highs, run)
         solution = highs.getSolution()
         return status, np.array(solution.col_value), np.array(solution.row_dual)
 
@@ -135,7 +139,7 @@ class GrowingProgram:
 def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool) -> Highs:
     import highspy
 
-    highs = _quiet(presolve="on" if whole else "off")
+    highs = quiet(presolve="on" if whole else "off")
     if whole:
         highs.setOptionValue("mip_max_nodes", MOST_NODES)
     else:
@@ -158,7 +162,8 @@ def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: b
     return highs
 
 
-def _quiet(presolve: str) -> Highs:
+def quiet(presolve: str) -> Highs:
+    """A HiGHS instance that prints nothing and uses one thread."""
     import highspy
 
     highs = highspy.Highs()
@@ -167,7 +172,7 @@ def _quiet(presolve: str) -> Highs:
     return highs
 
 
-def _solve(highs: Highs, run: Run, slices: bool = True) -> Ended:
+def solve_in_slices(highs: Highs, run: Run, slices: bool = True) -> Ended:
     """Solve, in slices of a second, so that the end of the time and a cancel are heard in between."""
     while not run.over:
         allowed = min(run.remaining, SLICE) if slices else run.remaining

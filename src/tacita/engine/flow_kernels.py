@@ -1,0 +1,565 @@
+"""Compiled flows on a table's network: maximum flows with their cuts, cheapest paths, removals.
+
+Every cell ``i`` is two *entries*: ``2 i`` runs from its tail to its head (the cell goes up), ``2 i + 1`` back
+(it goes down); ``entry ^ 1`` is the opposite one. For a demand of level ``L`` an entry carries at most
+
+    min(fixed, L) + share * min(room, L)
+
+less what flows in it already, where opposite flows cancel. The entries that leave a node are a linked list:
+those of cells that are hidden, at least in part. Work per demand follows what it touches, not the size of
+the table: marks on nodes are numbered, and flows are undone along the list of cells that carry some.
+
+Nothing but :mod:`tacita.engine.flows` imports this file, and only when it is needed: loading the compiler
+takes longer than solving a small table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita.exact import Cells, Floats, Mask
+
+if TYPE_CHECKING:
+    Function = TypeVar("Function")
+
+    def kernel(function: Function) -> Function:
+        """What numba's decorator means to a reader of types."""
+        return function
+else:
+    from numba import njit
+
+    kernel = njit(cache=True, nogil=True, error_model="numpy")
+
+Small = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+
+NONE = -1
+CLOCK, TOUCHED, HEAP = 0, 1, 2
+OWN_LIMIT, ONE_CUT, TWO_CUTS = 0, 1, 2
+SOURCE_SIDE, SINK_SIDE = 1, 2
+
+
+class Graph(NamedTuple):
+    """Entries with their ends and capacities; ``first`` and ``following`` list those that leave a node."""
+
+    end: Small
+    room: Floats
+    fixed: Floats
+    share: Floats
+    first: Small
+    following: Small
+
+
+class Scratch(NamedTuple):
+    """Working space: the flow of the demand at hand, and marks on nodes that hold if ``seen`` is the clock."""
+
+    flow: Floats
+    touched: Cells
+    is_touched: Mask
+    seen: Cells
+    rank: Small
+    current: Small
+    queue: Small
+    path: Small
+    counters: Cells
+
+
+class Search(NamedTuple):
+    """For cheapest paths: the entries that leave each node from cheap to dear, and a heap of where to go on."""
+
+    ptr: Cells
+    entry: Small
+    cost: Floats
+    step: float
+    distance: Floats
+    position: Cells
+    via: Small
+    heap_key: Floats
+    heap_item: Cells
+    opened: Cells
+
+
+class Asked(NamedTuple):
+    """Demands: the cell's number in the graph or NONE, the ends of an upward move, what the cell itself
+    allows.
+    """
+
+    arc: Cells
+    source: Small
+    sink: Small
+    sign: NDArray[np.int8]
+    level: Floats
+    own_up: Floats
+    own_down: Floats
+
+
+class Trip(NamedTuple):
+    """One way of one demand: a flow from source to sink that avoids the cell itself.
+
+    ``own`` is what the cell itself allows; residuals up to ``dust`` count as none.
+    """
+
+    source: int
+    sink: int
+    avoided: int
+    level: float
+    own: float
+    dust: float
+
+
+@kernel
+def trip_of(asked: Asked, demand: int, way: int, dust: float) -> Trip:
+    source, sink, own = asked.source[demand], asked.sink[demand], asked.own_up[demand]
+    if way < 0:
+        source, sink, own = sink, source, asked.own_down[demand]
+    level = asked.level[demand]
+    return Trip(source, sink, asked.arc[demand], level, own, dust * level)
+
+
+@kernel
+def link(graph: Graph, arc: int) -> None:
+    """Put both entries of a cell at the front of the lists of the nodes they leave."""
+    for entry in (2 * arc, 2 * arc + 1):
+        node = graph.end[entry ^ 1]
+        graph.following[entry] = graph.first[node]
+        graph.first[node] = entry
+
+
+@kernel
+def unlink_last(graph: Graph, arc: int) -> None:
+    """Take the cell that was put in last out of the lists."""
+    for entry in (2 * arc + 1, 2 * arc):
+        graph.first[graph.end[entry ^ 1]] = graph.following[entry]
+
+
+@kernel
+def link_all(graph: Graph, arcs: Cells) -> None:
+    """Put many cells into the lists, the first ones in front."""
+    for k in range(arcs.size - 1, -1, -1):
+        link(graph, arcs[k])
+
+
+@kernel
+def by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Small]:
+    """``ptr, entry``: the entries with room that leave each node, in the order of their cells."""
+    ptr = np.zeros(graph.first.size + 1, dtype=np.int64)
+    for arc in arcs:
+        for entry in (2 * arc, 2 * arc + 1):
+            if graph.room[entry] > 0.0:
+                ptr[graph.end[entry ^ 1] + 1] += 1
+    ptr = np.cumsum(ptr)
+    place, entries = ptr[:-1].copy(), np.empty(ptr[-1], dtype=np.int32)
+    for arc in arcs:
+        for entry in (2 * arc, 2 * arc + 1):
+            if graph.room[entry] > 0.0:
+                node = graph.end[entry ^ 1]
+                entries[place[node]] = entry
+                place[node] += 1
+    return ptr, entries
+
+
+@kernel
+def residual(graph: Graph, scratch: Scratch, entry: int, level: float) -> float:
+    """What an entry can still carry for a demand of this level."""
+    capacity = min(graph.fixed[entry], level) + graph.share[entry >> 1] * min(graph.room[entry], level)
+    return capacity - scratch.flow[entry]
+
+
+@kernel
+def carry(scratch: Scratch, entry: int, amount: float) -> None:
+    """Send more through an entry."""
+    arc = entry >> 1
+    if not scratch.is_touched[arc]:
+        scratch.is_touched[arc] = True
+        scratch.touched[scratch.counters[TOUCHED]] = arc
+        scratch.counters[TOUCHED] += 1
+    scratch.flow[entry] += amount
+    scratch.flow[entry ^ 1] -= amount
+
+
+@kernel
+def forget_flow(scratch: Scratch) -> None:
+    """Back to no flow at all."""
+    for k in range(scratch.counters[TOUCHED]):
+        arc = scratch.touched[k]
+        scratch.is_touched[arc] = False
+        scratch.flow[2 * arc] = 0.0
+        scratch.flow[2 * arc + 1] = 0.0
+    scratch.counters[TOUCHED] = 0
+
+
+@kernel
+def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, stop: int, against: int) -> int:
+    """Mark nodes with their distance from ``start`` along residual entries, or against them (1), until
+    ``stop`` is met. Returns how many nodes were marked, or NONE when ``stop`` was met.
+    """
+    scratch.counters[CLOCK] += 1
+    clock = scratch.counters[CLOCK]
+    scratch.seen[start], scratch.rank[start], scratch.current[start] = clock, 0, graph.first[start]
+    scratch.queue[0] = start
+    done, waiting = 0, 1
+    while done < waiting:
+        node = scratch.queue[done]
+        done += 1
+        entry = graph.first[node]
+        while entry != NONE:
+            other = graph.end[entry]
+            if (
+                scratch.seen[other] != clock
+                and entry >> 1 != trip.avoided
+                and residual(graph, scratch, entry ^ against, trip.level) > trip.dust
+            ):
+                scratch.seen[other], scratch.current[other] = clock, graph.first[other]
+                scratch.rank[other] = scratch.rank[node] + 1
+                if other == stop:
+                    return NONE
+                scratch.queue[waiting] = other
+                waiting += 1
+            entry = graph.following[entry]
+    return waiting
+
+
+@kernel
+def nearer(graph: Graph, scratch: Scratch, trip: Trip, node: int) -> int:
+    """The next entry that leaves a node one step nearer to the sink, or NONE."""
+    clock = scratch.counters[CLOCK]
+    entry = scratch.current[node]
+    while entry != NONE:
+        other = graph.end[entry]
+        if (
+            scratch.seen[other] == clock
+            and scratch.rank[other] == scratch.rank[node] - 1
+            and entry >> 1 != trip.avoided
+            and residual(graph, scratch, entry, trip.level) > trip.dust
+        ):
+            break
+        entry = graph.following[entry]
+    scratch.current[node] = entry
+    return entry
+
+
+@kernel
+def push(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
+    """Maximum flow of a trip on top of the present flow, no more than wanted (Dinic's algorithm).
+
+    When less is reached, the nodes marked last are the smallest sink side of a minimum cut.
+    """
+    reached = 0.0
+    while wanted - reached > trip.dust and spread(graph, scratch, trip, trip.sink, trip.source, 1) == NONE:
+        node, depth = trip.source, 0
+        while wanted - reached > trip.dust:
+            entry = nearer(graph, scratch, trip, node)
+            if entry != NONE:
+                scratch.path[depth] = entry
+                depth += 1
+                node = graph.end[entry]
+                if node != trip.sink:
+                    continue
+                amount = wanted - reached
+                for k in range(depth):
+                    amount = min(amount, residual(graph, scratch, scratch.path[k], trip.level))
+                for k in range(depth - 1, -1, -1):
+                    carry(scratch, scratch.path[k], amount)
+                    if residual(graph, scratch, scratch.path[k], trip.level) <= trip.dust:
+                        depth = k
+                reached += amount
+                node = graph.end[scratch.path[depth] ^ 1]
+            elif depth == 0:
+                break
+            else:
+                depth -= 1
+                node = graph.end[scratch.path[depth] ^ 1]
+                scratch.current[node] = graph.following[scratch.path[depth]]
+    return reached
+
+
+@kernel
+def move(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
+    """How far the cell can go this way, no further than wanted and than itself allows; from no flow."""
+    forget_flow(scratch)
+    wanted = min(wanted, trip.own)
+    return wanted if trip.source == trip.sink else push(graph, scratch, trip, wanted)
+
+
+@kernel
+def cuts(graph: Graph, scratch: Scratch, trip: Trip, reached: float, sides: Bytes) -> int:
+    """Write the two extreme minimum cuts after a trip that fell short; says what the limit was."""
+    if trip.own - reached <= trip.dust:
+        return OWN_LIMIT
+    inside = 0
+    for node in range(sides.size):
+        is_in = scratch.seen[node] == scratch.counters[CLOCK]
+        sides[node] = SINK_SIDE if is_in else 0
+        inside += is_in
+    inside += spread(graph, scratch, trip, trip.source, NONE, 0)
+    for node in range(sides.size):
+        if scratch.seen[node] == scratch.counters[CLOCK]:
+            sides[node] |= SOURCE_SIDE
+    return ONE_CUT if inside == sides.size else TWO_CUTS
+
+
+@kernel
+def separate(
+    graph: Graph,
+    scratch: Scratch,
+    asked: Asked,
+    demands: Cells,
+    tolerance: float,
+    dust: float,
+    found: Cells,
+    reached: Floats,
+    limit: Bytes,
+    sides: Bytes,
+) -> tuple[int, int]:
+    """Look at demands in turn until ``found`` is full; returns how many failed and how many were looked at.
+
+    A demand fails when it misses more than ``tolerance * level``; residuals up to ``dust * level`` count as
+    none. Both are 0 for whole numbers. What is written per failure has a place for each way, up then down;
+    cuts are left out when ``sides`` is empty.
+    """
+    failures = 0
+    for k in range(demands.size):
+        if failures == found.size:
+            return failures, k
+        demand = demands[k]
+        level = missing = asked.level[demand]
+        for place in range(2):
+            way = 1 - 2 * place
+            if asked.sign[demand] == -way or missing <= tolerance * level:
+                continue
+            trip = trip_of(asked, demand, way, dust)
+            reached[failures, place] = move(graph, scratch, trip, missing)
+            missing -= reached[failures, place]
+            if sides.size and missing > tolerance * level:
+                limit[failures, place] = cuts(
+                    graph, scratch, trip, reached[failures, place], sides[failures, place]
+                )
+        if missing > tolerance * level:
+            found[failures] = demand
+            failures += 1
+    return failures, demands.size
+
+
+@kernel
+def heap_push(scratch: Scratch, search: Search, key: float, item: int) -> None:
+    place = scratch.counters[HEAP]
+    scratch.counters[HEAP] += 1
+    while place > 0:
+        above = (place - 1) >> 1
+        if search.heap_key[above] <= key:
+            break
+        search.heap_key[place], search.heap_item[place] = search.heap_key[above], search.heap_item[above]
+        place = above
+    search.heap_key[place], search.heap_item[place] = key, item
+
+
+@kernel
+def heap_pop(scratch: Scratch, search: Search) -> tuple[float, int]:
+    least_key, least_item = search.heap_key[0], search.heap_item[0]
+    scratch.counters[HEAP] -= 1
+    size = scratch.counters[HEAP]
+    key, item = search.heap_key[size], search.heap_item[size]
+    place = 0
+    while 2 * place + 1 < size:
+        below = 2 * place + 1
+        if below + 1 < size and search.heap_key[below + 1] < search.heap_key[below]:
+            below += 1
+        if search.heap_key[below] >= key:
+            break
+        search.heap_key[place], search.heap_item[place] = search.heap_key[below], search.heap_item[below]
+        place = below
+    search.heap_key[place], search.heap_item[place] = key, item
+    return least_key, least_item
+
+
+@kernel
+def offer(
+    graph: Graph, scratch: Scratch, search: Search, trip: Trip, node: int, hidden: Mask, need: float
+) -> None:
+    """Put the cheapest published entry of a node that leads somewhere new on the heap."""
+    place, last = search.position[node], search.ptr[node + 1]
+    while place < last:
+        entry = search.entry[place]
+        arc = entry >> 1
+        if (
+            scratch.seen[graph.end[entry]] != scratch.counters[CLOCK]
+            and not hidden[arc]
+            and arc != trip.avoided
+            and residual(graph, scratch, entry, trip.level) >= need
+        ):
+            heap_push(scratch, search, search.distance[node] + search.cost[arc] + search.step, 2 * node + 1)
+            break
+        place += 1
+    search.position[node] = place
+
+
+@kernel
+def settle(
+    graph: Graph,
+    scratch: Scratch,
+    search: Search,
+    trip: Trip,
+    node: int,
+    distance: float,
+    hidden: Mask,
+    need: float,
+) -> None:
+    """A node is reached at its least cost: its ways on go on the heap, all hidden cells as one item."""
+    scratch.seen[node] = scratch.counters[CLOCK]
+    search.distance[node], search.position[node] = distance, search.ptr[node]
+    if graph.first[node] != NONE:
+        heap_push(scratch, search, distance + search.step, 2 * node)
+    offer(graph, scratch, search, trip, node, hidden, need)
+
+
+@kernel
+def cheapest_path(
+    graph: Graph, scratch: Scratch, search: Search, trip: Trip, hidden: Mask, need: float
+) -> bool:
+    """Cheapest path of a trip whose entries can all carry ``need`` more, left in ``via``.
+
+    Dijkstra over entries in the order of what they cost, so that a node is final when it is first reached
+    and the dear entries of a node are never looked at. A hidden cell costs a step, as each entry does, and
+    nothing else.
+    """
+    scratch.counters[CLOCK] += 1
+    scratch.counters[HEAP] = 0
+    settle(graph, scratch, search, trip, trip.source, 0.0, hidden, need)
+    while scratch.counters[HEAP] > 0:
+        distance, item = heap_pop(scratch, search)
+        node, published = item >> 1, item & 1
+        entry = search.entry[search.position[node]] if published else graph.first[node]
+        while entry != NONE:
+            other = graph.end[entry]
+            if (
+                scratch.seen[other] != scratch.counters[CLOCK]
+                and entry >> 1 != trip.avoided
+                and residual(graph, scratch, entry, trip.level) >= need
+            ):
+                search.via[other] = entry
+                if other == trip.sink:
+                    return True
+                settle(graph, scratch, search, trip, other, distance, hidden, need)
+            entry = NONE if published else graph.following[entry]
+        if published:
+            search.position[node] += 1
+            offer(graph, scratch, search, trip, node, hidden, need)
+    return False
+
+
+@kernel
+def route_trip(
+    graph: Graph, scratch: Scratch, search: Search, trip: Trip, hidden: Mask, wanted: float
+) -> float:
+    """Hide cells along cheapest paths until the cell can go as far as wanted; returns how far it can.
+
+    Hidden cells are filled first. One path for all that is missing is preferred; where there is none, one
+    for half as much, down to a single unit, so that a flow is found whenever there is one.
+    """
+    wanted = min(wanted, trip.own)
+    reached = move(graph, scratch, trip, wanted)
+    need, opened = wanted - reached, 0
+    while reached < wanted and need >= 1.0:
+        if not cheapest_path(graph, scratch, search, trip, hidden, need):
+            need = np.floor(need / 2.0)
+            continue
+        amount, node = wanted - reached, trip.sink
+        while node != trip.source:
+            amount = min(amount, residual(graph, scratch, search.via[node], trip.level))
+            node = graph.end[search.via[node] ^ 1]
+        node = trip.sink
+        while node != trip.source:
+            entry = search.via[node]
+            carry(scratch, entry, amount)
+            if not hidden[entry >> 1]:
+                hidden[entry >> 1] = True
+                link(graph, entry >> 1)
+                search.opened[opened] = entry >> 1
+                opened += 1
+            node = graph.end[entry ^ 1]
+        reached += amount
+        need = min(need, wanted - reached)
+    # A later path may have taken back the flow for which a cell was hidden.
+    for k in range(opened - 1, -1, -1):
+        unlink_last(graph, search.opened[k])
+    for k in range(opened):
+        arc = search.opened[k]
+        hidden[arc] = scratch.flow[2 * arc] != 0.0
+        if hidden[arc]:
+            link(graph, arc)
+    return reached
+
+
+@kernel
+def route(graph: Graph, scratch: Scratch, search: Search, asked: Asked, demands: Cells, hidden: Mask) -> int:
+    """Hide cells until each demand is met, in turn; returns how many were met before one that cannot be.
+
+    What hidden cells allow, more hidden cells allow too: one pass is enough.
+    """
+    for k in range(demands.size):
+        demand = demands[k]
+        level, sign = asked.level[demand], asked.sign[demand]
+        up, down = trip_of(asked, demand, 1, 0.0), trip_of(asked, demand, -1, 0.0)
+        if sign != 0:
+            reached = route_trip(graph, scratch, search, up if sign > 0 else down, hidden, level)
+        else:
+            above = move(graph, scratch, up, level)
+            below = move(graph, scratch, down, level - above)
+            if above + below < level:
+                above = route_trip(graph, scratch, search, up, hidden, level - below)
+            if above + below < level:
+                below = route_trip(graph, scratch, search, down, hidden, level - above)
+            reached = above + below
+        if reached < level:
+            return k
+    return demands.size
+
+
+@kernel
+def witness(
+    graph: Graph, scratch: Scratch, asked: Asked, demand: int, number: Cells, uses: Words, row: Words
+) -> bool:
+    """Whether a demand is met, and if so by the help of which numbered cells: bits of its row of ``uses``."""
+    missing = asked.level[demand]
+    row[:] = 0
+    for way in (1, -1):
+        if asked.sign[demand] == -way or missing <= 0.0:
+            continue
+        missing -= move(graph, scratch, trip_of(asked, demand, way, 0.0), missing)
+        for k in range(scratch.counters[TOUCHED]):
+            arc = scratch.touched[k]
+            if number[arc] != NONE and scratch.flow[2 * arc] != 0.0:
+                row[number[arc] >> 6] |= np.uint64(1) << np.uint64(number[arc] & 63)
+    if missing > 0.0:
+        return False
+    uses[demand, :] = row
+    return True
+
+
+@kernel
+def witnesses(graph: Graph, scratch: Scratch, asked: Asked, number: Cells, uses: Words) -> bool:
+    """A witness for every demand; False if one is not met."""
+    row = np.zeros(uses.shape[1], dtype=np.uint64)
+    for demand in range(asked.level.size):
+        if not witness(graph, scratch, asked, demand, number, uses, row):
+            return False
+    return True
+
+
+@kernel
+def publish(
+    graph: Graph, scratch: Scratch, asked: Asked, arcs: Cells, numbers: Cells, number: Cells, uses: Words
+) -> None:
+    """Close cells in turn, unless a demand that uses the cell cannot do without it."""
+    row = np.zeros(uses.shape[1], dtype=np.uint64)
+    for k in numbers:
+        graph.share[arcs[k]] = 0.0
+        word, bit = k >> 6, np.uint64(1) << np.uint64(k & 63)
+        for demand in range(asked.level.size):
+            if uses[demand, word] & bit and not witness(graph, scratch, asked, demand, number, uses, row):
+                graph.share[arcs[k]] = 1.0
+                break

@@ -1,0 +1,113 @@
+"""The root: the linear relaxation of the master, cut until no demand is found failing.
+
+    repeat   solve the relaxation,  fix by reduced costs,  let heuristics look at the point,  add violated rows
+
+Rows that have been slack for long are dropped; they come back if they are violated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tacita.engine.cuts import Cutter
+from tacita.engine.search import Search
+from tacita.engine.separation import Separation
+from tacita.errors import InfeasibleError, StoppedError
+from tacita.exact import Floats
+from tacita.solvers.highs import Ended
+from tacita.solvers.rows import GrowingRows, Row
+
+Propose = Callable[[Floats], Floats | None]
+"""A heuristic: from a fractional point to a candidate release, or None."""
+
+PATIENCE = 12
+"""Rounds without progress worth mentioning after which branching takes over."""
+PROGRESS = 1e-2
+"""Of the gap, in PATIENCE rounds."""
+CLEANING = 10
+SLACK = 0.1
+HEURISTIC_EVERY = 5
+
+
+class Root:
+    """The relaxation with its rows; ``point`` and ``rows`` are what the tree starts from."""
+
+    def __init__(self, search: Search, separation: Separation, cutter: Cutter) -> None:
+        model = search.model
+        self.search, self.separation, self.cutter = search, separation, cutter
+        self._program = GrowingRows(
+            model.cost, search.lower, search.upper, model.rows, model.row_lower, model.row_upper
+        )
+        self.rows: list[Row] = []
+        self._idle = np.zeros(0, dtype=np.int64)
+        self.point, self.value = np.zeros(0), -np.inf
+
+    def close(self, propose: Propose | None, patient: bool) -> None:
+        """Cut until nothing more is found, the search is closed, or (unless ``patient``) it does not pay."""
+        search, history = self.search, list[float]()
+        try:
+            for number in range(1, 1_000_000):
+                if search.run.over or not self._solve():
+                    return
+                search.tell("bounding", number)
+                if propose is not None and number % HEURISTIC_EVERY == 0 and not search.closed:
+                    self._propose(propose)
+                if search.closed:
+                    return
+                rows = self.separation.round(self.point)
+                if not rows:
+                    return
+                history.append(self.value)
+                if not patient and _stalls(history, search):
+                    return
+                self.add(rows)
+        except StoppedError:
+            return
+
+    def add(self, rows: list[Row]) -> None:
+        self._program.add(rows)
+        self.rows += rows
+        self._idle = np.concatenate([self._idle, np.zeros(len(rows), dtype=np.int64)])
+
+    def _solve(self) -> bool:
+        search = self.search
+        status, value, point = self._program.solve(search.run)
+        if status is Ended.INFEASIBLE:
+            if search.best is None:
+                raise InfeasibleError("no release of this kind protects the table")
+            search.raise_bound(search.loss)
+            return False
+        if status is not Ended.OPTIMAL:
+            return False
+        self.value, self.point = value + search.model.constant, np.clip(point, search.lower, search.upper)
+        search.raise_bound(self.value)
+        before = search.upper.copy()
+        if search.fix_by_reduced_cost(self.value, self._program.reduced_costs()):
+            gone = np.flatnonzero(before != search.upper)
+            self._program.set_upper(gone, np.zeros(gone.size))
+        self._clean()
+        return True
+
+    def _clean(self) -> None:
+        slack = self._program.slacks() > SLACK
+        self._idle = np.where(slack, self._idle + 1, 0)
+        gone = self._idle > CLEANING
+        if gone.sum() > max(50, len(self.rows) // 4):
+            self._program.drop(gone)
+            self.rows = [row for row, out in zip(self.rows, gone, strict=True) if not out]
+            self._idle = self._idle[~gone]
+            self.separation.forget()
+
+    def _propose(self, propose: Propose) -> None:
+        candidate = propose(self.point)
+        if candidate is not None and self.search.offer(candidate):
+            self.search.tell("bounding")
+
+
+def _stalls(history: list[float], search: Search) -> bool:
+    if len(history) <= PATIENCE or not np.isfinite(search.loss):
+        return False
+    gap = max(search.loss - history[-1], 1e-12)
+    return history[-1] - history[-1 - PATIENCE] < PROGRESS * gap

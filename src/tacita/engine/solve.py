@@ -1,0 +1,146 @@
+"""The engine: master and separation, for any model.
+
+    1. a first incumbent, if someone proposes one
+    2. root: relaxation, cuts, reduced-cost fixing                         (root.py, HiGHS)
+    3. tree: what is left of the variables, with cuts at the nodes          (SCIP)
+
+It ends with an optimum, or with the best release and the best bound when the time is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacita.engine.arena import Arena
+from tacita.engine.cuts import Cutter
+from tacita.engine.model import Model
+from tacita.engine.root import Propose, Root
+from tacita.engine.search import Search
+from tacita.engine.separation import Separation
+from tacita.engine.solution import Solution
+from tacita.errors import InfeasibleError, StoppedError
+from tacita.exact import Floats
+from tacita.run import Run
+from tacita.solvers import scip
+from tacita.solvers.rows import Row
+
+
+def solve(
+    model: Model, run: Run | None = None, start: Floats | None = None, propose: Propose | None = None
+) -> Solution:
+    """The best release of a model, with a bound on all of them.
+
+    Parameters
+    ----------
+    start
+        A point to begin with; it is used if it protects.
+    propose
+        A heuristic that turns fractional points into protected ones.
+
+    Raises
+    ------
+    InfeasibleError
+        No point of the model meets all demands.
+    StoppedError
+        The time was over before one was found.
+    """
+    run = run or Run()
+    arena = Arena.of(model)
+    _refuse_motionless(arena)
+    search = Search(model, run)
+    cutter = Cutter(arena, search.lower, search.upper)
+    separation = Separation(arena, model.demands, cutter, run)
+    if start is not None and separation.protects(start):
+        search.offer(start)
+    if propose is not None and (first := propose(np.clip(np.zeros(model.size), model.lower, model.upper))) is not None:
+        search.offer(first)
+    root = Root(search, separation, cutter)
+    whole = bool(model.whole.any())
+    root.close(propose, patient=not whole)
+    if not whole:
+        return _finish_linear(search, separation, root)
+    if not search.closed and not run.over:
+        _branch(search, separation, root, propose)
+    return search.solution()
+
+
+def _finish_linear(search: Search, separation: Separation, root: Root) -> Solution:
+    """Without whole variables the root is all there is: its last point is the optimum if it protects."""
+    if not search.run.over and root.point.size and separation.protects(root.point):
+        search.offer(root.point)
+    return search.solution()
+
+
+def _branch(search: Search, separation: Separation, root: Root, propose: Propose | None) -> None:
+    model = search.model
+    program = scip.Program(
+        model.cost,
+        search.lower,
+        search.upper,
+        model.whole,
+        model.rows,
+        model.row_lower,
+        model.row_upper,
+        search.grain,
+    )
+    hidden = _Hidden(search, separation, propose)
+    cutoff = search.loss - model.constant - 0.5 * search.slack if search.best is not None else np.inf
+    ended = scip.branch_and_cut(program, root.rows, hidden, cutoff, search.run)
+    if ended.complete:
+        if search.best is None:
+            raise InfeasibleError("no release of this kind protects the table")
+        search.raise_bound(search.loss)
+    else:
+        search.raise_bound(ended.bound + model.constant)
+
+
+class _Hidden:
+    """The rows that attackers know of, as the tree asks for them."""
+
+    def __init__(self, search: Search, separation: Separation, propose: Propose | None) -> None:
+        self.search, self.separation, self._propose = search, separation, propose
+
+    def violated(self, x: Floats, depth: int) -> Sequence[Row]:
+        try:
+            return self.separation.round(x)
+        except StoppedError:
+            return ()
+
+    def refuted(self, x: Floats) -> Sequence[Row] | None:
+        try:
+            rows = self.separation.enforce(x)
+        except StoppedError:
+            return ()
+        if rows is None:
+            self.search.offer(x)
+        return rows
+
+    def proposed(self, x: Floats) -> Floats | None:
+        if self._propose is None:
+            return None
+        try:
+            candidate = self._propose(x)
+        except StoppedError:
+            return None
+        if candidate is not None:
+            self.search.offer(candidate)
+        return self.search.best
+
+    def progress(self, best: float, bound: float, nodes: int) -> None:
+        if abs(bound) < 1e19:
+            self.search.raise_bound(bound + self.search.model.constant)
+        self.search.tell("branching", nodes)
+
+
+def _refuse_motionless(arena: Arena) -> None:
+    demands = arena.model.demands
+    always = arena.demands_outside(demands)
+    always = always[demands.switch[always] < 0]
+    if always.size:
+        cell = int(demands.cell[always[0]])
+        raise InfeasibleError(
+            f"({arena.model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its value "
+            "follows from cells that cannot change. Allow some of the cells around it to be hidden or changed."
+        )

@@ -1,0 +1,104 @@
+"""HiGHS as a master program that grows by rows: ``min c x : rows x >= rhs, l <= x <= u``.
+
+New rows cut the last optimum off and leave its basis dual feasible, so the dual simplex goes on from it.
+Rows can be dropped and variables fixed between solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.exact import Cells, Floats, Mask
+from tacita.run import Run
+from tacita.solvers.highs import Ended, quiet, solve_in_slices
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """``sum value * x[index] >= rhs``."""
+
+    index: Cells
+    value: Floats
+    rhs: float
+
+    def slack(self, x: Floats) -> float:
+        """Negative where ``x`` violates the row."""
+        return float(self.value @ x[self.index]) - self.rhs
+
+
+class GrowingRows:
+    """A linear program kept hot while rows come and go.
+
+    Parameters
+    ----------
+    cost, lower, upper
+        Of the variables.
+    rows, row_lower, row_upper
+        Rows that stay.
+    """
+
+    def __init__(
+        self, cost: Floats, lower: Floats, upper: Floats, rows: csr_array, row_lower: Floats, row_upper: Floats
+    ) -> None:
+        import highspy
+
+        self._highs = quiet(presolve="off")
+        self._permanent, self.size = rows.shape[0], cost.size
+        program = highspy.HighsLp()
+        program.num_row_, program.num_col_ = rows.shape
+        program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
+        program.row_lower_, program.row_upper_ = row_lower, row_upper
+        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        program.a_matrix_.start_ = rows.indptr.astype(np.int32)
+        program.a_matrix_.index_ = rows.indices.astype(np.int32)
+        program.a_matrix_.value_ = rows.data.astype(np.float64)
+        self._highs.passModel(program)
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """More rows, after those that are there."""
+        if not rows:
+            return
+        lengths = [row.index.size for row in rows]
+        self._highs.addRows(
+            len(rows),
+            np.array([row.rhs for row in rows]),
+            np.full(len(rows), np.inf),
+            int(sum(lengths)),
+            np.cumsum([0, *lengths[:-1]]).astype(np.int32),
+            np.concatenate([row.index for row in rows]).astype(np.int32),
+            np.concatenate([row.value for row in rows]),
+        )
+
+    def drop(self, gone: Mask) -> None:
+        """Forget added rows, by their position among those that were added and kept."""
+        at = np.flatnonzero(gone).astype(np.int32) + self._permanent
+        if at.size:
+            self._highs.deleteRows(int(at.size), at)
+
+    def set_upper(self, variables: Cells, upper: Floats) -> None:
+        lower = np.zeros(variables.size)
+        self._highs.changeColsBounds(variables.size, variables.astype(np.int32), lower, upper)
+
+    def solve(self, run: Run) -> tuple[Ended, float, Floats]:
+        """Ended, optimum and point."""
+        status = solve_in_slices(self._highs, run)
+        if status is not Ended.OPTIMAL:
+            return status, float("nan"), np.empty(0)
+        return status, self._highs.getObjectiveValue(), np.array(self._highs.getSolution().col_value)
+
+    def reduced_costs(self) -> Floats:
+        """Of the variables at the last optimum."""
+        return np.array(self._highs.getSolution().col_dual)
+
+    def slacks(self) -> Floats:
+        """``rows x - rhs`` of the added rows at the last optimum."""
+        values = np.array(self._highs.getSolution().row_value)
+        lower = np.array(self._highs.getLp().row_lower_)
+        return (values - lower)[self._permanent :]

@@ -1,0 +1,272 @@
+"""SCIP as a branch-and-cut tree: ``min c x : rows x >= rhs, l <= x <= u, x_j whole for some j``, with rows that
+are only known when a point violates them.
+
+Three questions are put to the owner of the hidden rows: which rows does this relaxation violate, which rows
+does this candidate violate (none: it is a solution), and do you see a good candidate near this point? SCIP
+brings nodes, branching, and its general cuts (Gomory, mixed-integer rounding, knapsack covers, zero-half).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from tacita.exact import Cells, Floats, Mask
+from tacita.run import Run
+from tacita.solvers.rows import Row
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+PROPOSE_EVERY = 10
+
+
+class HiddenRows(Protocol):
+    """Who knows the rows that are not listed."""
+
+    def violated(self, x: Floats, depth: int) -> Sequence[Row]:
+        """Rows that a fractional point violates, as far as it pays to look."""
+
+    def refuted(self, x: Floats) -> Sequence[Row] | None:
+        """Rows that a candidate violates; None if it is a solution, empty if no row says why it is not."""
+
+    def proposed(self, x: Floats) -> Floats | None:
+        """A solution near a fractional point, or None."""
+
+    def progress(self, best: float, bound: float, nodes: int) -> None:
+        """Told now and then."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """``bound`` holds for every solution better than the cutoff; ``complete`` if the tree is exhausted."""
+
+    complete: bool
+    bound: float
+    nodes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The listed part of the program."""
+
+    cost: Floats
+    lower: Floats
+    upper: Floats
+    whole: Mask
+    rows: csr_array
+    row_lower: Floats
+    row_upper: Floats
+    grain: float
+
+
+def branch_and_cut(
+    program: Program, known: Sequence[Row], hidden: HiddenRows, cutoff: float, run: Run
+) -> Ended:
+    """Search for solutions cheaper than ``cutoff``; each one is handed to ``hidden.refuted`` when it is found."""
+    return _Tree(program, hidden, cutoff, run).search(known)
+
+
+class _Tree:
+    def __init__(self, program: Program, hidden: HiddenRows, cutoff: float, run: Run) -> None:
+        from pyscipopt import Model
+
+        self.program, self.hidden, self.run, self.cutoff = program, hidden, run, cutoff
+        self.free: Cells = np.flatnonzero(program.upper > program.lower)
+        self.fixed_part = np.where(program.upper > program.lower, 0.0, program.lower)
+        self.scip: Any = Model()
+        self.scip.hideOutput()
+        self.variables = [self._variable(int(j)) for j in self.free]
+        self.place = {int(j): v for j, v in zip(self.free, self.variables, strict=True)}
+        self.offered: Floats | None = None
+
+    def _variable(self, j: int) -> Any:
+        p = self.program
+        kind = ("B" if p.lower[j] == 0 and p.upper[j] == 1 else "I") if p.whole[j] else "C"
+        upper = None if np.isinf(p.upper[j]) else float(p.upper[j])
+        return self.scip.addVar(vtype=kind, lb=float(p.lower[j]), ub=upper, obj=float(p.cost[j]))
+
+    def search(self, known: Sequence[Row]) -> Ended:
+        from pyscipopt import SCIP_HEURTIMING
+
+        scip, p = self.scip, self.program
+        constant = float(p.cost @ self.fixed_part)
+        for j, low, high in zip(range(p.rows.shape[0]), p.row_lower, p.row_upper, strict=True):
+            span = slice(p.rows.indptr[j], p.rows.indptr[j + 1])
+            self._constraint(p.rows.indices[span], p.rows.data[span], low, high)
+        for row in known:
+            self._constraint(row.index, row.value, row.rhs, np.inf, removable=True)
+        if p.grain == 1.0 and float(constant).is_integer():
+            scip.setObjIntegral()
+        for name, value in self._settings():
+            scip.setParam(name, value)
+        if np.isfinite(self.cutoff):
+            scip.setObjlimit(float(self.cutoff - constant))
+        handler, heuristic = _plugins()
+        scip.includeConshdlr(
+            handler(self),
+            "hidden",
+            "rows that are found when they are violated",
+            sepapriority=1_000_000,
+            enfopriority=-1,
+            chckpriority=-1,
+            sepafreq=1,
+            needscons=False,
+        )
+        scip.includeHeur(
+            heuristic(self),
+            "proposed",
+            "a solution near the relaxation",
+            "Y",
+            priority=100_000,
+            freq=PROPOSE_EVERY,
+            timingmask=SCIP_HEURTIMING.AFTERLPNODE,
+        )
+        scip.optimize()
+        status = scip.getStatus()
+        complete = status in ("optimal", "infeasible")
+        bound = self.cutoff if complete else scip.getDualbound() + constant
+        nodes = int(scip.getNTotalNodes())
+        scip.freeProb()
+        return Ended(complete, float(bound), nodes)
+
+    def _settings(self) -> list[tuple[str, Any]]:
+        limit = self.run.remaining
+        return [
+            ("limits/time", float(min(limit, 1e20))),
+            # Hidden rows make fixings by duality arguments wrong.
+            ("misc/allowstrongdualreds", False),
+            ("misc/allowweakdualreds", False),
+            ("presolving/maxrounds", 3),
+            ("randomization/randomseedshift", int(self.run.seed % 2**31)),
+        ]
+
+    def _constraint(
+        self, index: Cells, value: Floats, low: float, high: float, removable: bool = False
+    ) -> None:
+        from pyscipopt import quicksum
+
+        given = float(value @ self.fixed_part[index])
+        terms = [(float(a), self.place[int(j)]) for j, a in zip(index, value, strict=True) if int(j) in self.place]
+        if not terms:
+            return
+        expression = quicksum(a * v for a, v in terms)
+        if np.isfinite(low) and np.isfinite(high) and low == high:
+            self.scip.addCons(expression == float(low - given))
+            return
+        if np.isfinite(low):
+            self.scip.addCons(expression >= float(low - given), removable=removable)
+        if np.isfinite(high):
+            self.scip.addCons(expression <= float(high - given), removable=removable)
+
+    # ------------------------------------------------------------ called back
+
+    def point(self, solution: Any = None) -> Floats:
+        x = self.fixed_part.copy()
+        value = self.scip.getSolVal
+        x[self.free] = [value(solution, v) for v in self.variables]
+        return np.clip(x, self.program.lower, self.program.upper)
+
+    def rounded(self, x: Floats) -> Floats:
+        return np.where(self.program.whole, np.rint(x), x)
+
+    def add(self, rows: Sequence[Row]) -> int:
+        scip = self.scip
+        for row in rows:
+            given = float(row.value @ self.fixed_part[row.index])
+            cut = scip.createEmptyRowUnspec(
+                "hidden", lhs=row.rhs - given, rhs=None, local=False, modifiable=False, removable=True
+            )
+            scip.cacheRowExtensions(cut)
+            for j, a in zip(row.index.tolist(), row.value.tolist(), strict=True):
+                if j in self.place:
+                    scip.addVarToRow(cut, self.place[j], a)
+            scip.flushRowExtensions(cut)
+            scip.addCut(cut, forcecut=True)
+            scip.addPoolCut(cut)
+        return len(rows)
+
+    def stop_if_over(self) -> bool:
+        if self.run.over:
+            self.scip.interruptSolve()
+            return True
+        return False
+
+    def tell(self) -> None:
+        constant = float(self.program.cost @ self.fixed_part)
+        self.hidden.progress(
+            float(self.scip.getPrimalbound() + constant),
+            float(self.scip.getDualbound() + constant),
+            int(self.scip.getNTotalNodes()),
+        )
+
+
+def _plugins() -> tuple[type[Any], type[Any]]:
+    """The two classes that SCIP calls, made when SCIP is first loaded."""
+    from pyscipopt import SCIP_RESULT, Conshdlr, Heur
+
+    class Handler(Conshdlr):  # type: ignore[misc]  # pyscipopt has no types
+        def __init__(self, tree: _Tree) -> None:
+            self.tree = tree
+
+        def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
+            tree = self.tree
+            if tree.stop_if_over():
+                return {"result": SCIP_RESULT.DIDNOTRUN}
+            tree.tell()
+            found = tree.add(tree.hidden.violated(tree.point(), tree.scip.getDepth()))
+            return {"result": SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND}
+
+        def consenfolp(self, constraints: Any, nusefulconss: int, solinfeasible: bool) -> dict[str, Any]:
+            tree = self.tree
+            rows = tree.hidden.refuted(tree.rounded(tree.point()))
+            if rows is None:
+                return {"result": SCIP_RESULT.FEASIBLE}
+            return {"result": SCIP_RESULT.SEPARATED if tree.add(rows) else SCIP_RESULT.INFEASIBLE}
+
+        def consenfops(
+            self, constraints: Any, nusefulconss: int, solinfeasible: bool, objinfeasible: bool
+        ) -> dict[str, Any]:
+            return self._verdict(None)
+
+        def conscheck(
+            self, constraints: Any, solution: Any, *details: Any, **more: Any
+        ) -> dict[str, Any]:
+            return self._verdict(solution)
+
+        def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
+            both = nlockspos + nlocksneg
+            for variable in self.tree.variables:
+                self.tree.scip.addVarLocks(variable, both, both)
+
+        def _verdict(self, solution: Any) -> dict[str, Any]:
+            tree = self.tree
+            holds = tree.hidden.refuted(tree.rounded(tree.point(solution))) is None
+            return {"result": SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE}
+
+    class Heuristic(Heur):  # type: ignore[misc]  # pyscipopt has no types
+        def __init__(self, tree: _Tree) -> None:
+            self.tree = tree
+
+        def heurexec(self, heurtiming: Any, nodeinfeasible: bool) -> dict[str, Any]:
+            tree, scip = self.tree, self.tree.scip
+            if tree.stop_if_over():
+                return {"result": SCIP_RESULT.DIDNOTRUN}
+            candidate = tree.hidden.proposed(tree.point())
+            if candidate is None:
+                return {"result": SCIP_RESULT.DIDNOTFIND}
+            values = candidate[tree.free]
+            # SCIP refuses values outside bounds that it tightened meanwhile.
+            for variable, value in zip(tree.variables, values, strict=True):
+                if not variable.getLbGlobal() - 1e-9 <= value <= variable.getUbGlobal() + 1e-9:
+                    return {"result": SCIP_RESULT.DIDNOTFIND}
+            solution = scip.createSol(self)
+            for variable, value in zip(tree.variables, values, strict=True):
+                scip.setSolVal(solution, variable, float(value))
+            taken = scip.trySol(solution)
+            return {"result": SCIP_RESULT.FOUNDSOL if taken else SCIP_RESULT.DIDNOTFIND}
+
+    return Handler, Heuristic
