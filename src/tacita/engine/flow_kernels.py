@@ -55,7 +55,7 @@ class Graph(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working space: the flow of the demand at hand, and marks on nodes that hold if ``seen`` is the clock."""
+    """Working space: the flow of the demand at hand; marks on nodes, which hold if ``seen`` is the clock."""
 
     flow: Floats
     touched: Cells
@@ -69,7 +69,7 @@ class Scratch(NamedTuple):
 
 
 class Search(NamedTuple):
-    """For cheapest paths: the entries that leave each node from cheap to dear, and a heap of where to go on."""
+    """For cheapest paths: the entries that leave each node, from cheap to dear, and where to go on."""
 
     ptr: Cells
     entry: Small
@@ -84,13 +84,14 @@ class Search(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Demands: the cell's number in the graph or NONE, the ends of an upward move, what the cell itself
-    allows.
+    """Demands: the cell's number in the graph or NONE, the ends of an upward move, how many nodes the whole
+    network joins to them, what the cell itself allows.
     """
 
     arc: Cells
     source: Small
     sink: Small
+    joined: Cells
     sign: NDArray[np.int8]
     level: Floats
     own_up: Floats
@@ -105,6 +106,7 @@ class Trip(NamedTuple):
 
     source: int
     sink: int
+    joined: int
     avoided: int
     level: float
     own: float
@@ -117,7 +119,7 @@ def trip_of(asked: Asked, demand: int, way: int, dust: float) -> Trip:
     if way < 0:
         source, sink, own = sink, source, asked.own_down[demand]
     level = asked.level[demand]
-    return Trip(source, sink, asked.arc[demand], level, own, dust * level)
+    return Trip(source, sink, asked.joined[demand], asked.arc[demand], level, own, dust * level)
 
 
 @kernel
@@ -165,8 +167,8 @@ def by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Small]:
 @kernel
 def residual(graph: Graph, scratch: Scratch, entry: int, level: float) -> float:
     """What an entry can still carry for a demand of this level."""
-    capacity = min(graph.fixed[entry], level) + graph.share[entry >> 1] * min(graph.room[entry], level)
-    return capacity - scratch.flow[entry]
+    capacity: float = min(graph.fixed[entry], level) + graph.share[entry >> 1] * min(graph.room[entry], level)
+    return capacity - float(scratch.flow[entry])
 
 
 @kernel
@@ -227,7 +229,7 @@ def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, stop: int, ag
 def nearer(graph: Graph, scratch: Scratch, trip: Trip, node: int) -> int:
     """The next entry that leaves a node one step nearer to the sink, or NONE."""
     clock = scratch.counters[CLOCK]
-    entry = scratch.current[node]
+    entry: int = scratch.current[node]
     while entry != NONE:
         other = graph.end[entry]
         if (
@@ -250,15 +252,10 @@ def push(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
     """
     reached = 0.0
     while wanted - reached > trip.dust and spread(graph, scratch, trip, trip.sink, trip.source, 1) == NONE:
-        node, depth = trip.source, 0
+        depth = 0
         while wanted - reached > trip.dust:
-            entry = nearer(graph, scratch, trip, node)
-            if entry != NONE:
-                scratch.path[depth] = entry
-                depth += 1
-                node = graph.end[entry]
-                if node != trip.sink:
-                    continue
+            node = trip.source if depth == 0 else graph.end[scratch.path[depth - 1]]
+            if node == trip.sink:
                 amount = wanted - reached
                 for k in range(depth):
                     amount = min(amount, residual(graph, scratch, scratch.path[k], trip.level))
@@ -267,13 +264,16 @@ def push(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
                     if residual(graph, scratch, scratch.path[k], trip.level) <= trip.dust:
                         depth = k
                 reached += amount
-                node = graph.end[scratch.path[depth] ^ 1]
+                continue
+            entry = nearer(graph, scratch, trip, node)
+            if entry != NONE:
+                scratch.path[depth] = entry
+                depth += 1
             elif depth == 0:
                 break
             else:
                 depth -= 1
-                node = graph.end[scratch.path[depth] ^ 1]
-                scratch.current[node] = graph.following[scratch.path[depth]]
+                scratch.current[graph.end[scratch.path[depth] ^ 1]] = graph.following[scratch.path[depth]]
     return reached
 
 
@@ -299,7 +299,7 @@ def cuts(graph: Graph, scratch: Scratch, trip: Trip, reached: float, sides: Byte
     for node in range(sides.size):
         if scratch.seen[node] == scratch.counters[CLOCK]:
             sides[node] |= SOURCE_SIDE
-    return ONE_CUT if inside == sides.size else TWO_CUTS
+    return ONE_CUT if inside == trip.joined else TWO_CUTS
 
 
 @kernel

@@ -213,7 +213,7 @@ class Flows:
 
     @cached_property
     def _loops(self) -> Mask:
-        return self.network.tail == self.network.head
+        return np.asarray(self.network.tail == self.network.head)
 
     def _refuse_late(self, when: str) -> None:
         if self.run.over:
@@ -250,6 +250,7 @@ class Flows:
             arc=np.where(present, place, kernels.NONE),
             source=network.head[cell],
             sink=network.tail[cell],
+            joined=network.joined[network.tail[cell]],
             sign=demands.sign,
             level=level,
             own_up=np.minimum(above[cell], level) + share[cell] * np.minimum(self.up[cell], level),
@@ -267,7 +268,7 @@ class Flows:
         return kernels.Search(
             ptr=ptr,
             entry=entry,
-            cost=cost,
+            cost=cost.copy(),
             step=STEP * mean if mean > 0.0 else STEP,
             distance=np.empty(nodes),
             position=np.empty(nodes, np.int64),
@@ -325,7 +326,7 @@ def _scratch(graph: Graph) -> Scratch:
         rank=np.empty(nodes, np.int32),
         current=np.empty(nodes, np.int32),
         queue=np.empty(nodes, np.int32),
-        path=np.empty(nodes + 1, np.int32),
+        path=np.empty(nodes, np.int32),
         counters=np.zeros(3, np.int64),
     )
 

@@ -37,8 +37,8 @@ class Network:
     tail, head
         Per cell the nodes that ``z_i > 0`` leaves and enters.
     row_sign
-        Per equation the factor that makes column ``i`` of ``M`` +1 at ``tail[i]`` and -1 at ``head[i]``; 0 for
-        an equation that follows from the others and is no node.
+        Per equation the factor that makes column ``i`` of ``M`` +1 at ``tail[i]`` and -1 at ``head[i]``; 0
+        for an equation that follows from the others and is no node.
     n_nodes
         Equations and the ground, which is the last node.
     """
@@ -56,6 +56,16 @@ class Network:
     def grounded(self) -> bool:
         """Whether some cell joins the ground with another node."""
         return bool(((self.tail == self.ground) != (self.head == self.ground)).any())
+
+    @cached_property
+    def joined(self) -> NDArray[np.int64]:
+        """Per node, how many nodes cells join it to, itself included."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        arcs = coo_array((np.ones(self.tail.size, np.int8), (self.tail, self.head)), (self.n_nodes,) * 2)
+        _, part = connected_components(arcs, directed=False)
+        return np.bincount(part)[part]
 
     @cached_property
     def adjacency(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

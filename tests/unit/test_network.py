@@ -1,0 +1,174 @@
+"""Which tables are networks, and what flows on them say when asked plainly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array
+
+from tacita import generate
+from tacita.engine.demands import OUTSIDER, Demands, outsider_demands, room
+from tacita.engine.flows import Flows
+from tacita.engine.network import Network
+from tacita.errors import StoppedError
+from tacita.problem import Problem
+from tacita.run import Run
+
+
+def incidence(network: Network) -> np.ndarray:
+    """Nodes by cells: +1 where a cell leaves, -1 where it enters."""
+    cells = np.arange(network.tail.size)
+    matrix = np.zeros((network.n_nodes, cells.size), dtype=int)
+    np.add.at(matrix, (network.tail, cells), 1)
+    np.add.at(matrix, (network.head, cells), -1)
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("shape", "hierarchy", "zeros"),
+    [
+        ((7,), None, 0.0),
+        ((9,), (3,), 0.0),
+        ((4, 5), None, 0.0),
+        ((5, 4), None, 0.6),
+        ((9, 4), (2, 1), 0.0),
+        ((4, 20), (1, 4), 0.0),
+        ((30, 4), (4, 1), 0.7),
+    ],
+)
+def test_flat_tables_and_one_hierarchy_are_networks(shape, hierarchy, zeros) -> None:
+    matrix = generate.table(shape, "uniform", hierarchy=hierarchy, zeros=zeros).equations.matrix
+    network = Network.of(matrix.tocsc())
+    assert network is not None
+    kept, dense = network.row_sign != 0, matrix.toarray()
+    assert np.array_equal(incidence(network)[:-1], dense * network.row_sign[:, None])
+    assert np.linalg.matrix_rank(dense[kept]) == np.linalg.matrix_rank(dense)
+
+
+@pytest.mark.parametrize(("shape", "hierarchy"), [((8, 8), (2, 2)), ((3, 3, 3), None), ((2, 2, 2, 2), None)])
+def test_two_hierarchies_and_three_dimensions_are_not(shape, hierarchy) -> None:
+    assert Network.of(generate.table(shape, "uniform", hierarchy=hierarchy).equations.matrix.tocsc()) is None
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[1, 2, -1]],
+        [[1, 1, 0], [1, 0, 1], [0, 1, 1]],
+        [[1, 1, -1, 0], [1, 0, 0, -1], [1, 1, 1, 1]],
+    ],
+    ids=["coefficient", "odd cycle of equal signs", "three entries"],
+)
+def test_other_systems_are_not(rows) -> None:
+    assert Network.of(csc_array(np.array(rows))) is None
+
+
+def test_signs_are_found_whatever_signs_the_equations_came_with() -> None:
+    matrix = generate.table((5, 6), "uniform").equations.matrix.toarray()
+    turned = matrix * np.random.default_rng(3).choice([-1, 1], matrix.shape[0])[:, None]
+    network = Network.of(csc_array(turned))
+    assert network is not None
+    assert np.array_equal(incidence(network)[:-1], turned * network.row_sign[:, None])
+
+
+def test_adjacency_lists_each_cell_at_both_of_its_ends() -> None:
+    network = Network.of(csc_array(np.array([[1, 1, -1, 0]])))
+    assert network is not None
+    ptr, arc = network.adjacency
+    assert [arc[ptr[v] : ptr[v + 1]].tolist() for v in range(network.n_nodes)] == [[0, 1, 2], [0, 1, 2, 3, 3]]
+
+
+def test_a_cell_in_no_equation_moves_alone() -> None:
+    network = Network.of(csc_array(np.array([[1, -1, 0]])))
+    assert network is not None
+    asked = demands([(2, 1, 4), (2, -1, 2), (2, 0, 5)])
+    flows = Flows(network, np.full(3, 3.0), np.full(3, 2.0), asked)
+    assert flows.unprotected(np.array([False, False, True])).tolist() == [0]
+    (reason,) = flows.blocked(np.array([0.0, 0.0, 1.0]))[0]
+    assert (reason.demand, reason.reached) == (0, 3.0)
+    assert not reason.prices[0][1].any()
+
+
+def demands(lines: list[tuple[int, int, int]]) -> Demands:
+    cell, sign, level = np.array(lines).T
+    return Demands(
+        np.full(cell.size, OUTSIDER),
+        cell,
+        sign.astype(np.int8),
+        level,
+        np.full(cell.size, -1, dtype=np.int64),
+    )
+
+
+def flows_of(problem: Problem, run: Run | None = None) -> Flows:
+    network = Network.of(problem.table.equations.matrix)
+    assert network is not None
+    return Flows(network, *room(problem, OUTSIDER), outsider_demands(problem), run)
+
+
+def test_large_units_are_compared_exactly() -> None:
+    large = 2**53 - 1
+    network = Network.of(csc_array(np.array([[1, 1, -1]])))
+    assert network is not None
+    reach = np.array([np.inf, float(large - 1), 0.0])
+    flows = Flows(network, reach, reach, demands([(0, 1, large - 1), (0, 1, large)]))
+    assert flows.unprotected(np.ones(3, dtype=bool)).tolist() == [1]
+
+
+def test_looking_stops_after_so_many_misses_and_goes_on_from_there() -> None:
+    problem = generate.problem((12, 12), "fs", sensitive=10, seed=2)
+    flows = flows_of(problem)
+    share = problem.levels.sensitive.astype(np.float64)
+    everything, looked = flows.blocked(share)
+    assert looked == len(flows.demands)
+    missed, start = [], 0
+    while start < len(flows.demands):
+        some, looked = flows.blocked(share, most=3, start=start)
+        assert len({b.demand for b in some}) <= 3
+        # Looking goes round: what comes after the last demand was seen before.
+        missed += [b.demand for b in some if b.demand >= start]
+        start += looked
+    assert missed == [b.demand for b in everything]
+
+
+def test_when_time_is_over_nothing_is_called_protected() -> None:
+    problem = generate.problem((6, 6), "fs", sensitive=3, seed=1)
+    hidden = problem.levels.sensitive.copy()
+    every = np.ones(hidden.size, dtype=bool)
+    over = Run()
+    flows = flows_of(problem, over)
+    over.cancel()
+    with pytest.raises(StoppedError, match="allow more time"):
+        flows.unprotected(hidden)
+    with pytest.raises(StoppedError, match="allow more time"):
+        flows.build(hidden, problem.cost, np.arange(len(flows.demands)))
+    assert flows.blocked(hidden.astype(np.float64)) == ([], 0)
+    assert flows.clean(every, np.flatnonzero(~hidden)).all()
+
+
+def test_same_question_same_answer_and_inputs_stay() -> None:
+    problem = generate.problem((15, 15), "logn", sensitive=12, seed=4)
+    hidden, order = problem.levels.sensitive.copy(), np.arange(2 * 12)
+    before = hidden.copy()
+    built = [flows_of(problem).build(hidden, problem.cost, order) for _ in range(2)]
+    assert built[0] is not None
+    assert np.array_equal(built[0], built[1])
+    kept = built[0].copy()
+    removable = np.flatnonzero(built[0] & ~hidden)
+    cleaned = [flows_of(problem).clean(built[0], removable) for _ in range(2)]
+    assert np.array_equal(*cleaned)
+    assert np.array_equal(hidden, before)
+    assert np.array_equal(built[0], kept)
+
+
+def test_detection_needs_no_compiler() -> None:
+    code = (
+        "import sys; from tacita import generate; from tacita.engine.network import Network; "
+        "import tacita.engine.flows; "
+        "assert Network.of(generate.table((9, 4), 'fs', hierarchy=(2, 1)).equations.matrix); "
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
