@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 METHODS: Mapping[str, str] = {
     "suppression": "tacita.methods.suppression:Suppression",
+    "intervals": "tacita.methods.intervals:Intervals",
+    "rounding": "tacita.methods.rounding:Rounding",
+    "perturbation": "tacita.methods.perturbation:Perturbation",
+    "mixture": "tacita.methods.mixture:Mixture",
 }
 """Where each method lives; it is imported when it is asked for."""
 

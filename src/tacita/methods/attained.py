@@ -1,0 +1,49 @@
+"""Intervals whose every value is possible.
+
+An interval may be wider than what a reader can deduce from the rest of the release. Drawing in its ends to
+what is attained changes nothing for anyone. Let ``R = {y : M y = b, l <= y <= u, lower <= y <= upper}`` be
+what the outsider thinks possible, and ``[l'_i, u'_i]`` the smallest and the largest ``y_i`` in it. No ``y``
+of ``R`` leaves the new intervals and they lie within the old, so ``R`` stays the same when all are drawn in
+at once: one round is enough. Each end is then attained, and each value between, as ``R`` is convex. Insiders
+see a part of ``R``, the same as before. Where cells are counts, read "whole-number tables" for ``y``.
+
+With positive weights an optimum has nothing to draw in: an end that no demand's witness touches could be
+moved for a gain, and every witness lies in ``R``. What is drawn in comes from zero weights, from ends that
+were rounded to whole steps, and from solutions that are not proven optimal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.engine.demands import DOWN, OUTSIDER, UP, room
+from tacita.exact import Floats
+from tacita.methods.draft import NO_VARIABLE, Stated
+from tacita.methods.moves import EXACT, Moves
+from tacita.run import Run
+
+
+def drawn_in(stated: Stated, x: Floats, run: Run) -> Floats:
+    """The same variables with every end of an interval at a value that the outsider thinks possible, to the
+    next whole step; as they are where the time ends first.
+    """
+    table, cells = stated.model.problem.table, stated.intervals
+    above, below = stated.model.reach(x, *room(stated.model.problem, OUTSIDER))
+    moves = Moves(table, above, below, stated.scale)
+    seen = np.zeros((2, len(table)))
+    drawn = x.copy()
+    for way, ends, reach in ((UP, stated.end_above, above), (DOWN, stated.end_below, below)):
+        side = 0 if way == UP else 1
+        for cell in cells[(ends[cells] != NO_VARIABLE) & (reach[cells] > 0)].tolist():
+            if run.over:
+                return drawn
+            end = int(ends[cell])
+            if x[end] <= 0 or seen[side, cell] >= reach[cell] * (1 - EXACT):
+                continue
+            farthest, move = moves.farthest(cell, way, run)
+            if move.size:
+                seen[0, moves.cells] = np.maximum(seen[0, moves.cells], move)
+                seen[1, moves.cells] = np.maximum(seen[1, moves.cells], -move)
+            steps = np.ceil(farthest * (1 - EXACT) / table.unit - 1e-3)
+            drawn[end] = min(x[end], steps * table.unit / stated.scale)
+    return drawn

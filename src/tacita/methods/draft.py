@@ -1,0 +1,204 @@
+"""A model while it is written: methods add variables, windows, rows and loss for the cells they are given.
+
+Several methods may write into one draft, each for its own cells; that is all a mixture is. For every cell a
+draft ends up with a window ``a_i - D_i(x) .. a_i + U_i(x)``, perhaps a switch that opens it altogether, and
+perhaps a number ``v_i = a_i + moved_i(x)`` that is shown. Numbers that are shown add up:
+
+    M (v - a) = 0    in every equation all of whose cells show a number of a rounded or perturbed part;
+
+in the other equations the reader has windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacita.engine.demands import Demands, outsider_demands
+from tacita.engine.model import NO_SWITCH, Affine, Model
+from tacita.exact import Cells, Floats, Mask, Units
+from tacita.methods.per_cell import largest_level, scale_for
+from tacita.problem import Problem
+from tacita.release import Mark
+
+NO_VARIABLE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """A finished model, and how its solution reads as a release.
+
+    Attributes
+    ----------
+    marks
+        How a cell is published where its window is open and no switch is on.
+    radius
+        Units that are announced around a number that is shown; zero elsewhere.
+    moved
+        ``v - a`` in units.
+    end_above, end_below
+        Variables that move the upper and the lower end of an interval.
+    scale
+        Units per unit of those variables: a power of ten of a step that keeps levels below ``FINE``.
+    """
+
+    model: Model
+    marks: NDArray[np.uint8]
+    radius: Units
+    moved: Affine
+    end_above: Cells
+    end_below: Cells
+    scale: int
+
+    @property
+    def intervals(self) -> Cells:
+        """Cells that may be published as an interval."""
+        return np.flatnonzero((self.end_above != NO_VARIABLE) | (self.end_below != NO_VARIABLE))
+
+
+class Entries:
+    """Coefficients of a sparse matrix in the order they come."""
+
+    def __init__(self) -> None:
+        self._rows: list[Cells] = []
+        self._columns: list[Cells] = []
+        self._values: list[Floats] = []
+
+    def add(self, rows: Cells, columns: Cells, values: ArrayLike) -> None:
+        self._rows.append(rows)
+        self._columns.append(columns)
+        self._values.append(np.broadcast_to(np.asarray(values, dtype=np.float64), rows.shape))
+
+    def affine(self, base: Floats, variables: int) -> Affine:
+        from scipy.sparse import csr_array
+
+        nothing: list[Cells] = [np.zeros(0, dtype=np.int64)]
+        rows, columns = np.concatenate(self._rows + nothing), np.concatenate(self._columns + nothing)
+        values = np.concatenate([*self._values, np.zeros(0)])
+        return Affine(base, csr_array((values, (rows, columns)), shape=(base.size, variables)))
+
+
+class Draft:
+    """Variables, windows, rows and loss of one problem, as methods add them."""
+
+    def __init__(self, problem: Problem) -> None:
+        n = len(problem.table)
+        self.problem, self.constant, self.size = problem, 0.0, 0
+        self.scale = scale_for(problem, largest_level(problem))
+        self.switch = np.full(n, NO_SWITCH, dtype=np.int64)
+        self._cost: list[Floats] = []
+        self._bounds: list[tuple[Floats, Floats]] = []
+        self._whole: list[Mask] = []
+        self._rows, self._row_bounds, self._n_rows = Entries(), list[tuple[Floats, Floats]](), 0
+        self._above, self._below, self._moved = Entries(), Entries(), Entries()
+        self._bases = np.zeros((3, n))
+        self._shown = np.zeros(n, dtype=bool)
+        self._marks = np.zeros(n, dtype=np.uint8)
+        self._radius = np.zeros(n, dtype=np.int64)
+        self._ends = np.full((2, n), NO_VARIABLE, dtype=np.int64)
+        self._demands = [outsider_demands(problem)]
+
+    def variables(
+        self, count: int, cost: ArrayLike, upper: ArrayLike = 1.0, lower: ArrayLike = 0.0, whole: bool = True
+    ) -> Cells:
+        """More variables; their positions."""
+        self._cost.append(_each(cost, count))
+        self._bounds.append((_each(lower, count), _each(upper, count)))
+        self._whole.append(np.full(count, whole))
+        self.size += count
+        return np.arange(self.size - count, self.size)
+
+    def require(
+        self, terms: Sequence[tuple[Cells, ArrayLike]], lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf
+    ) -> None:
+        """One row per position of the terms: ``lower <= sum of coefficient * variable <= upper``."""
+        count = terms[0][0].size
+        rows = np.arange(self._n_rows, self._n_rows + count)
+        for variables, coefficients in terms:
+            self._rows.add(rows, variables, coefficients)
+        self._row_bounds.append((_each(lower, count), _each(upper, count)))
+        self._n_rows += count
+
+    def limit(self, variables: Cells, most: int) -> None:
+        """One row: ``sum of variables <= most``."""
+        self._rows.add(np.full(variables.size, self._n_rows), variables, 1.0)
+        self._row_bounds.append((np.array([-np.inf]), np.array([float(most)])))
+        self._n_rows += 1
+
+    def hide(self, cells: Cells, switches: Cells) -> None:
+        """Binary variables that open the windows of some cells altogether."""
+        self.switch[cells] = switches
+
+    def stretch(self, cells: Cells, above: Cells, below: Cells) -> None:
+        """Publish intervals whose ends are moved by variables, each worth ``scale`` units."""
+        self._marks[cells] = Mark.INTERVAL
+        self._ends[0, cells], self._ends[1, cells] = above, below
+        self._above.add(cells, above, self.scale)
+        self._below.add(cells, below, self.scale)
+
+    def show(self, cells: Cells, mark: Mark, radius: Units, moved: ArrayLike = 0.0) -> None:
+        """Show a number ``a + moved`` and announce a radius; :meth:`move` adds what depends on variables."""
+        self._marks[cells], self._radius[cells], self._shown[cells] = mark, radius, True
+        self._bases[0, cells] = radius + np.asarray(moved)
+        self._bases[1, cells] = radius - np.asarray(moved)
+        self._bases[2, cells] = moved
+
+    def move(self, cells: Cells, variables: Cells, units: ArrayLike) -> None:
+        """The number shown in a cell moves by ``units`` times a variable, and its window with it."""
+        amount = np.asarray(units, dtype=np.float64)
+        self._above.add(cells, variables, amount)
+        self._below.add(cells, variables, -amount)
+        self._moved.add(cells, variables, amount)
+
+    def demand(self, demands: Demands) -> None:
+        """Further demands, such as those that hold only where a variable is 1."""
+        self._demands.append(demands)
+
+    def finish(self) -> Stated:
+        """The model, with the rows that make shown numbers add up."""
+        moved = self._moved.affine(self._bases[2], self.size)
+        self._add_up(moved)
+        rows = self._rows.affine(np.zeros(self._n_rows), self.size).matrix
+        nothing = np.zeros(0)
+        lower, upper = (np.concatenate([*(b[k] for b in self._bounds), nothing]) for k in (0, 1))
+        row_lower, row_upper = (np.concatenate([*(b[k] for b in self._row_bounds), nothing]) for k in (0, 1))
+        model = Model(
+            self.problem,
+            np.concatenate([*self._cost, nothing]),
+            lower,
+            upper,
+            np.concatenate([*self._whole, np.zeros(0, dtype=bool)]),
+            rows,
+            row_lower,
+            row_upper,
+            self._above.affine(self._bases[0], self.size),
+            self._below.affine(self._bases[1], self.size),
+            self.switch,
+            Demands.join(self._demands),
+            self.constant,
+        )
+        return Stated(model, self._marks, self._radius, moved, self._ends[0], self._ends[1], self.scale)
+
+    def _add_up(self, moved: Affine) -> None:
+        from scipy.sparse import csr_array
+
+        equations = self.problem.table.equations
+        others = np.bincount(equations.row_of_entry, ~self._shown[equations.cells], len(equations))
+        numbers = csr_array(equations.matrix[np.flatnonzero(others == 0)].astype(np.float64))
+        rows, rest = csr_array(numbers @ moved.matrix), -(numbers @ moved.base)
+        rows.eliminate_zeros()
+        for j in np.flatnonzero((np.diff(rows.indptr) > 0) | (rest != 0)):
+            span = slice(rows.indptr[j], rows.indptr[j + 1])
+            # Small coefficients: a row of tens of millions of units is one of ones where it can be.
+            divisor = max(1, int(np.gcd.reduce(np.abs(rows.data[span]).astype(np.int64))))
+            variables = rows.indices[span].astype(np.int64)
+            self._rows.add(np.full(variables.size, self._n_rows), variables, rows.data[span] / divisor)
+            self._row_bounds.append((rest[[j]] / divisor, rest[[j]] / divisor))
+            self._n_rows += 1
+
+
+def _each(value: ArrayLike, count: int) -> Floats:
+    return np.broadcast_to(np.asarray(value, dtype=np.float64), count).copy()

@@ -1,0 +1,63 @@
+"""A mixture: each cell by its own method, in one model.
+
+    min  sum of the losses of all parts
+    s.t. the constraints of all parts,
+         every sensitive cell keeps its levels against every attacker who sees all windows together
+
+Cells are parted among methods (see ``partition``): intervals here, rounding there. Where suppression and
+intervals are offered together, a cell has both: the ends ``z-, z+`` of an interval at ``w- z- + w+ z+`` and a
+switch at the problem's cost that suppresses it. A rounded or perturbed number must add up with others like
+it; in an equation with cells of another kind the reader has windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from tacita.engine.model import Model
+from tacita.methods.draft import Draft, Stated
+from tacita.methods.hiding import hide
+from tacita.methods.partition import Parts, cells_of, described, read_parts
+from tacita.methods.settle import settle
+from tacita.methods.suppression import Suppression
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Protect parts of a table in different ways, at the least loss of all together.
+
+    From Python parts may be text, or pairs of cells and methods: ``{"totals": Rounding(base=5), "rest":
+    (Suppression(), Intervals())}``, or a list of such pairs where cells may also be one truth value each.
+    """
+
+    name: ClassVar[str] = "mixture"
+
+    parts: Parts = field(
+        default="rest: suppression or intervals",
+        metadata={
+            "help": "cells and methods, as in 'totals: rounding(base=5), rest: suppression or intervals'"
+        },
+    )
+
+    def model(self, problem: Problem) -> Model:
+        """Variables, windows, constraints and loss of all parts."""
+        return self._stated(problem).model
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """A release that protects every sensitive cell against every attacker of the problem."""
+        options = {"parts": described(read_parts(self.parts))}
+        return settle(self._stated(problem), {"method": self.name, "options": options}, run)
+
+    def _stated(self, problem: Problem) -> Stated:
+        draft = Draft(problem)
+        for cells, ways in cells_of(problem, read_parts(self.parts)):
+            for way in ways:
+                if isinstance(way, Suppression):
+                    hide(draft, cells, alone=len(ways) == 1)
+                else:
+                    way.state(draft, cells)
+        return draft.finish()

@@ -1,0 +1,116 @@
+"""Options that stand for one number per cell: weights, bases, radii, bounds.
+
+An option is a number for all cells or the name of a column of the table. Numbers that will be announced to
+readers must not be computed from the values they protect; what is chosen here by default is one round number
+for the whole table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita import exact
+from tacita.errors import InputError, did_you_mean
+from tacita.exact import Floats, Units
+from tacita.problem import Problem
+
+WEIGHTS = ("cost", "unit", "inverse")
+FINE = 10_000
+"""Variables count in units so large that what they must reach is below this."""
+
+
+def weights(problem: Problem, said: str, option: str) -> Floats:
+    """Loss per unit of value and cell: the problem's ``cost``, ``unit`` (1 each), ``inverse`` (1 / |value|, 1
+    where the value is 0), or a column.
+    """
+    if said == "cost":
+        return problem.cost
+    if said == "unit":
+        return np.ones(len(problem.table))
+    if said == "inverse":
+        size = np.abs(problem.table.values)
+        return np.asarray(1.0 / np.where(size == 0, 1.0, size))
+    found = _column(problem, said, option, WEIGHTS).astype(np.float64)
+    _refuse_unless_positive(problem, found, option)
+    return found
+
+
+def amounts(problem: Problem, said: float | str, option: str) -> Units:
+    """Units per cell, not negative, from a number for all cells or a column."""
+    number = _as_number(said)
+    found = np.full(len(problem.table), number) if number is not None else _column(problem, str(said), option)
+    _refuse_unless_positive(problem, found.astype(np.float64), option)
+    return values(problem, found, option)
+
+
+def column_units(problem: Problem, name: str, option: str) -> Units:
+    """Units per cell from a column of values."""
+    return values(problem, _column(problem, name, option), option)
+
+
+def values(problem: Problem, found: NDArray[np.generic], option: str) -> Units:
+    """Values as units of the table, refused where they are finer than its last place."""
+    table = problem.table
+    units = exact.to_units(found, table.decimals, option)
+    error = np.abs(units - found.astype(np.float64) * 10.0**table.decimals)
+    if (wrong := np.flatnonzero((error > 1e-6) | (units % table.unit != 0))).size:
+        step = "whole numbers" if table.whole else f"numbers of {table.decimals} decimals"
+        raise InputError(
+            f"option '{option}' must give {step}, as the table has: see ({table.name(int(wrong[0]))})"
+        )
+    return units
+
+
+def largest_level(problem: Problem) -> int:
+    """The largest protection level of any attacker, in units; at least one step."""
+    levels = problem.levels
+    own = (int(insider.own_targets()[1].max(initial=0)) for insider in problem.insiders)
+    everyone = (int(level.max(initial=0)) for level in (levels.lower, levels.upper, levels.sliding))
+    return max(problem.table.unit, *everyone, *own)
+
+
+def scale_for(problem: Problem, largest: int) -> int:
+    """The smallest power of ten of a step in which ``largest`` units count at most ``FINE``: values of 1e11
+    are then as easy for a solver as those of 1e3.
+    """
+    scale = problem.table.unit
+    while largest > FINE * scale:
+        scale *= 10
+    return scale
+
+
+def round_number(least: int) -> int:
+    """The smallest of 1, 2, 5, 10, 20, 50, ... that is not below ``least``."""
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * power >= least:
+                return digit * power
+        power *= 10
+
+
+def _as_number(said: float | str) -> float | None:
+    try:
+        return float(said)
+    except ValueError:
+        return None
+
+
+def _column(problem: Problem, name: str, option: str, also: tuple[str, ...] = ()) -> NDArray[np.generic]:
+    columns = problem.table.columns
+    if name not in columns:
+        known = [*also, *columns]
+        raise InputError(
+            f"option '{option}': the table has no column '{name}'{did_you_mean(name, known)}; "
+            f"use {'a number' if not also else 'one of ' + ', '.join(also)}, or name a column of the table"
+        )
+    return np.asarray(columns[name])
+
+
+def _refuse_unless_positive(problem: Problem, found: Floats, option: str) -> None:
+    if (wrong := np.flatnonzero(~np.isfinite(found) | (found < 0))).size:
+        raise InputError(
+            f"option '{option}' is negative or not a number for ({problem.table.name(int(wrong[0]))}): "
+            "give numbers that are zero or more"
+        )

@@ -1,0 +1,96 @@
+"""Attackers who know that cells are whole numbers, beyond networks.
+
+A demand holds against them only if a whole-number move meets it; a release may protect by fractions alone.
+Then the model gets the missing move as variables of its own, one whole ``f_i`` per cell:
+
+    M f = 0,   -down_i <= f_i <= up_i,   f_p >= L,
+    -D_i(x) - down_i x_switch(i) <= f_i <= U_i(x) + up_i x_switch(i),
+
+and is solved again. Only demands that fail are treated so, and what is added holds for every release that
+protects: a bound stays a bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.engine.demands import ALWAYS, DOWN, SLIDING, UP, Demands, room
+from tacita.engine.model import NO_SWITCH, Affine, Model
+from tacita.exact import Cells, Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+LONGEST = 16
+"""Largest change of a cell in such a move, in parts of the level; circuits of tables stay far below."""
+
+
+def with_whole_moves(model: Model, demands: Demands) -> Model:
+    """The same model, in which each of these demands has a whole move of its own."""
+    for d in range(len(demands)):
+        model = _with_move(model, demands[np.array([d])])
+    return model
+
+
+def _with_move(model: Model, demand: Demands) -> Model:
+    from scipy.sparse import csr_array, hstack, vstack
+
+    step, level, sign = model.problem.table.unit, int(demand.level[0]), int(demand.sign[0])
+    ways = (UP, DOWN) if sign == SLIDING else (sign,)
+    up, down = (
+        np.floor(np.minimum(known, LONGEST * level) / step)
+        for known in room(model.problem, int(demand.attacker[0]))
+    )
+    n, added = up.size, up.size * len(ways)
+    size = model.size + added
+    firsts = model.size + n * np.arange(len(ways))
+    blocks = [block for first in firsts for block in _confined(model, first + np.arange(n), up, down, size)]
+    target = csr_array(
+        (np.array(ways, dtype=np.float64), (np.zeros(len(ways), int), firsts + int(demand.cell[0]))),
+        shape=(1, size),
+    )
+    asked = level / step
+    if demand.switch[0] != ALWAYS:
+        condition = (np.array([asked]), (np.array([0]), demand.switch))
+        target, asked = csr_array(target - csr_array(condition, shape=(1, size))), 0.0
+    own = csr_array(hstack([model.rows, csr_array((model.rows.shape[0], added))]))
+    return replace(
+        model,
+        cost=np.concatenate([model.cost, np.zeros(added)]),
+        lower=np.concatenate([model.lower, np.tile(-down, len(ways))]),
+        upper=np.concatenate([model.upper, np.tile(up, len(ways))]),
+        whole=np.concatenate([model.whole, np.ones(added, dtype=bool)]),
+        rows=csr_array(vstack([own, *(rows for rows, _, _ in blocks), target])),
+        row_lower=np.concatenate([model.row_lower, *(least for _, least, _ in blocks), [asked]]),
+        row_upper=np.concatenate([model.row_upper, *(most for _, _, most in blocks), [np.inf]]),
+        above=_wider(model.above, added),
+        below=_wider(model.below, added),
+    )
+
+
+def _confined(
+    model: Model, columns: Cells, up: Floats, down: Floats, size: int
+) -> list[tuple[csr_array, Floats, Floats]]:
+    """Rows and their bounds that keep one move in the equations and inside the windows that ``x`` opens."""
+    from scipy.sparse import csr_array, diags_array
+
+    step = model.problem.table.unit
+    matrix = csr_array(model.problem.table.equations.matrix.astype(np.float64))
+    n, nothing = up.size, np.zeros(matrix.shape[0])
+    place = csr_array((np.ones(n), (np.arange(n), columns)), shape=(n, size))
+    switched = np.flatnonzero(model.switch != NO_SWITCH)
+    opens = csr_array((np.ones(switched.size), (switched, model.switch[switched])), shape=(n, size))
+    found = [(csr_array(matrix @ place), nothing, nothing)]
+    for sign, window, most in ((1.0, model.above, up), (-1.0, model.below, down)):
+        stretched = _wider(window, size - model.size).matrix / step + diags_array(most) @ opens
+        found.append((csr_array(sign * place - stretched), np.full(n, -np.inf), window.base / step))
+    return found
+
+
+def _wider(affine: Affine, added: int) -> Affine:
+    from scipy.sparse import csr_array, hstack
+
+    return Affine(affine.base, csr_array(hstack([affine.matrix, csr_array((affine.base.size, added))])))
