@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacita.engine.demands import Demands, outsider_demands
 from tacita.engine.model import NO_SWITCH, Affine, Model
+from tacita.engine.network import Network
+from tacita.errors import InfeasibleError
 from tacita.exact import Cells, Floats, Mask, Units
 from tacita.methods.per_cell import largest_level, scale_for
 from tacita.problem import Problem
@@ -43,6 +46,8 @@ class Stated:
         Variables that move the upper and the lower end of an interval.
     scale
         Units per unit of those variables: a power of ten of a step that keeps levels below ``FINE``.
+    network
+        The table is a network: whole windows leave whole moves.
     """
 
     model: Model
@@ -52,6 +57,7 @@ class Stated:
     end_above: Cells
     end_below: Cells
     scale: int
+    network: bool
 
     @property
     def intervals(self) -> Cells:
@@ -100,6 +106,11 @@ class Draft:
         self._radius = np.zeros(n, dtype=np.int64)
         self._ends = np.full((2, n), NO_VARIABLE, dtype=np.int64)
         self._demands = [outsider_demands(problem)]
+
+    @cached_property
+    def network(self) -> bool:
+        """Whether the table is a network."""
+        return Network.of(self.problem.table.equations.matrix.tocsc()) is not None
 
     def variables(
         self, count: int, cost: ArrayLike, upper: ArrayLike = 1.0, lower: ArrayLike = 0.0, whole: bool = True
@@ -159,6 +170,7 @@ class Draft:
 
     def finish(self) -> Stated:
         """The model, with the rows that make shown numbers add up."""
+        self._refuse_open_secrets()
         moved = self._moved.affine(self._bases[2], self.size)
         self._add_up(moved)
         rows = self._rows.affine(np.zeros(self._n_rows), self.size).matrix
@@ -180,7 +192,16 @@ class Draft:
             Demands.join(self._demands),
             self.constant,
         )
-        return Stated(model, self._marks, self._radius, moved, self._ends[0], self._ends[1], self.scale)
+        return Stated(
+            model,
+            self._marks,
+            self._radius,
+            moved,
+            self._ends[0],
+            self._ends[1],
+            self.scale,
+            self.network,
+        )
 
     def _add_up(self, moved: Affine) -> None:
         from scipy.sparse import csr_array
@@ -190,14 +211,28 @@ class Draft:
         numbers = csr_array(equations.matrix[np.flatnonzero(others == 0)].astype(np.float64))
         rows, rest = csr_array(numbers @ moved.matrix), -(numbers @ moved.base)
         rows.eliminate_zeros()
-        for j in np.flatnonzero((np.diff(rows.indptr) > 0) | (rest != 0)):
-            span = slice(rows.indptr[j], rows.indptr[j + 1])
-            # Small coefficients: a row of tens of millions of units is one of ones where it can be.
-            divisor = max(1, int(np.gcd.reduce(np.abs(rows.data[span]).astype(np.int64))))
-            variables = rows.indices[span].astype(np.int64)
-            self._rows.add(np.full(variables.size, self._n_rows), variables, rows.data[span] / divisor)
-            self._row_bounds.append((rest[[j]] / divisor, rest[[j]] / divisor))
-            self._n_rows += 1
+        lengths = np.diff(rows.indptr)
+        kept = np.flatnonzero((lengths > 0) | (rest != 0))
+        of_entry = np.repeat(np.arange(lengths.size), lengths)
+        # Small coefficients: a row of tens of millions of units is one of ones where it can be.
+        divisor = np.zeros(lengths.size, dtype=np.int64)
+        np.gcd.at(divisor, of_entry, np.abs(rows.data).astype(np.int64))
+        divisor = np.maximum(divisor, 1)
+        place = np.full(lengths.size, -1)
+        place[kept] = self._n_rows + np.arange(kept.size)
+        self._rows.add(place[of_entry], rows.indices.astype(np.int64), rows.data / divisor[of_entry])
+        even = rest[kept] / divisor[kept]
+        self._row_bounds.append((even, even))
+        self._n_rows += kept.size
+
+    def _refuse_open_secrets(self) -> None:
+        problem = self.problem
+        closed = (self.switch == NO_SWITCH) & (self._ends == NO_VARIABLE).all(axis=0) & (self._radius == 0)
+        if (wrong := np.flatnonzero(problem.must_hide & closed)).size:
+            raise InfeasibleError(
+                f"{problem.table.structure.names(wrong)}: must be hidden, but the method publishes it as it "
+                "is; choose other options or another method for it"
+            )
 
 
 def _each(value: ArrayLike, count: int) -> Floats:

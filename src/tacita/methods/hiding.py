@@ -18,6 +18,6 @@ def hide(draft: Draft, cells: Mask, alone: bool) -> None:
     """
     problem = draft.problem
     up, down = room(problem, OUTSIDER)
-    at = np.flatnonzero(cells & ~problem.must_publish & (up + down > 0))
+    at = np.flatnonzero(cells & ~problem.must_publish & ((up + down > 0) | problem.must_hide))
     surely = (problem.levels.sensitive | problem.must_hide)[at] & alone
     draft.hide(at, draft.variables(at.size, problem.cost[at], lower=surely))

@@ -32,9 +32,9 @@ from tacita.run import Run
 
 COARSE = 100
 FARTHEST = 16
-"""No end lies farther from the value than so many times the largest level. A move that meets a level needs
-no more: it is a sum of circuits of ``M``, whose entries differ by a factor of 1 in networks and of some 4 in
-small tables of three dimensions.
+"""Beyond networks, where 1 is enough, no end lies farther from the value than so many times the largest
+level. A move that meets a level needs no more: it is a sum of circuits of ``M``, whose entries differ by a
+factor of 1 in networks and of some 4 in small tables of three dimensions.
 """
 
 
@@ -68,7 +68,21 @@ class Intervals:
         """Intervals that protect every sensitive cell against every attacker of the problem."""
         draft = Draft(problem)
         self.state(draft, np.ones(len(problem.table), dtype=bool))
-        return settle(draft.finish(), {"method": self.name, "options": asdict(self)}, run)
+        return settle(
+            draft.finish(), {"method": self.name, "options": asdict(self)}, run, self._remedy(problem)
+        )
+
+    def _remedy(self, problem: Problem) -> str:
+        ways = []
+        if self.at_most is not None:
+            ways.append(f"allow more than {self.at_most:,} intervals")
+        if self.minimum_width:
+            ways.append("allow narrower ones")
+        if not self.margins:
+            ways.append("allow totals to be intervals")
+        if (count := int(problem.must_publish.sum())) > 0:
+            ways.append(f"free some of the {count:,} cells that must be published")
+        return "; ".join([*ways, "lower the levels"]).capitalize() + "."
 
     def state(self, draft: Draft, cells: Mask) -> None:
         """The method for some cells; those that a switch can hide may be suppressed instead."""
@@ -81,7 +95,7 @@ class Intervals:
         width = int(amounts(problem, self.minimum_width, "minimum_width")[0])
         largest = largest_level(problem)
         whole = largest <= COARSE * table.unit
-        farthest = FARTHEST * max(largest, width)
+        farthest = (1 if draft.network else FARTHEST) * max(largest, width)
         most = [np.minimum(side[at], farthest) / scale for side in (up, down)]
         always = draft.switch[at] == NO_SWITCH
         least = [

@@ -50,7 +50,8 @@ class Mixture:
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A release that protects every sensitive cell against every attacker of the problem."""
         options = {"parts": described(read_parts(self.parts))}
-        return settle(self._stated(problem), {"method": self.name, "options": options}, run)
+        remedy = "Give more cells to suppression or intervals, or ease the options of the parts."
+        return settle(self._stated(problem), {"method": self.name, "options": options}, run, remedy)
 
     def _stated(self, problem: Problem) -> Stated:
         draft = Draft(problem)

@@ -73,7 +73,10 @@ class Perturbation:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A nearby table that adds up and protects every sensitive cell against every attacker."""
-        return settle(self._stated(problem), {"method": self.name, "options": asdict(self)}, run)
+        remedy = (
+            "Announce a larger radius, widen the bounds, allow more changed cells, or free sensitive ones."
+        )
+        return settle(self._stated(problem), {"method": self.name, "options": asdict(self)}, run, remedy)
 
     def _stated(self, problem: Problem) -> Stated:
         draft = Draft(problem)

@@ -58,7 +58,8 @@ class Rounding:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A rounded table that adds up and protects every sensitive cell against every attacker."""
-        return settle(self._stated(problem), {"method": self.name, "options": asdict(self)}, run)
+        remedy = "Try another base, a mixture that rounds only some of the cells, or another method."
+        return settle(self._stated(problem), {"method": self.name, "options": asdict(self)}, run, remedy)
 
     def _stated(self, problem: Problem) -> Stated:
         if not self.protected:

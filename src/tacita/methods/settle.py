@@ -8,13 +8,15 @@ alone, is looked for and mended before intervals are drawn in to values that are
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tacita.engine.model import NO_SWITCH
+from tacita.engine.model import NO_SWITCH, Model
 from tacita.engine.solution import Solution
 from tacita.engine.solve import solve
+from tacita.errors import InfeasibleError
 from tacita.exact import UNBOUNDED, Floats, Mask
 from tacita.methods.attained import drawn_in
 from tacita.methods.draft import NO_VARIABLE, Stated
@@ -22,29 +24,67 @@ from tacita.methods.moves import EXACT, NOISE, unmet
 from tacita.methods.whole_moves import with_whole_moves
 from tacita.outcome import Outcome, Status
 from tacita.release import Mark, Release
-from tacita.run import Run
+from tacita.run import Event, Run
 
-SPARE = 1e-2
-"""How much farther ends go where floats fell short, in units of their variable."""
+DEAR = 1e6
+"""Costs beyond this upset solvers: weights of 1e11 for intervals of 1e10 make 1e21."""
+HAIR, SPARE = 1e-5, 1e-2
+"""How much farther ends go, in units of their variable: where a step is too small for floats to tell, and
+where they fell short all the same.
+"""
 
 
-def settle(stated: Stated, made_by: Mapping[str, Any], run: Run | None) -> Release:
+def settle(stated: Stated, made_by: Mapping[str, Any], run: Run | None, remedy: str) -> Release:
     """Solve a model; the release it stands for, with its loss and the bound on every loss."""
     run = run or Run()
-    model, table = stated.model, stated.model.problem.table
+    model = stated.model
     while True:
-        solution = solve(model, run)
-        x = _in_steps(stated, solution.x[: stated.model.size])
-        if not table.whole and stated.model.whole.all():
+        try:
+            solution = _solved(model, run)
+        except InfeasibleError as error:
+            raise InfeasibleError(f"{str(error).rstrip('.')}. {remedy}") from None
+        x = _in_steps(stated, solution.x[: stated.model.size], HAIR)
+        if not _doubtful(stated):
             break
         missing = unmet(stated.model, x, stated.scale, run)
         if not len(missing):
             break
-        if not table.whole:
+        if not model.problem.table.whole:
             x = _in_steps(stated, solution.x, SPARE)
             break
         model = with_whole_moves(model, missing)
     return read(stated, drawn_in(stated, x, run), solution, {**made_by, "seed": run.seed}, run.seconds)
+
+
+def _solved(model: Model, run: Run) -> Solution:
+    """The solution, found with losses counted in a unit that keeps costs below ``DEAR``."""
+    dearest = float(np.abs(model.cost).max(initial=0.0))
+    unit = 10.0 ** max(0, np.ceil(np.log10(max(dearest, 1.0) / DEAR)))
+    if unit == 1.0:
+        return solve(model, run)
+
+    def tell(event: Event) -> None:
+        if run.listener is not None:
+            incumbent, bound = event.incumbent, event.bound
+            run.listener(
+                replace(event, incumbent=incumbent and incumbent * unit, bound=bound and bound * unit)
+            )
+
+    small = replace(model, cost=model.cost / unit, constant=model.constant / unit)
+    solution = solve(small, replace(run, listener=tell))
+    return replace(solution, loss=solution.loss * unit, bound=solution.bound * unit)
+
+
+def _doubtful(stated: Stated) -> bool:
+    """Whether what floats call protected may not be: beyond networks by fractions, anywhere by rounding.
+
+    In a network moves inside whole windows are whole, so that missing a level by less than a step is meeting
+    it.
+    """
+    table = stated.model.problem.table
+    if not table.whole and stated.model.whole.all():
+        return False
+    return not stated.network or stated.scale > table.unit
 
 
 def read(
@@ -82,11 +122,12 @@ def _hidden(stated: Stated, x: Floats) -> Mask:
     return hidden
 
 
-def _in_steps(stated: Stated, found: Floats, spare: float = 0.0) -> Floats:
-    """Whole variables as whole numbers, ends of intervals in whole steps, outward and ``spare`` farther; no
-    interval where a cell is suppressed.
+def _in_steps(stated: Stated, found: Floats, spare: float) -> Floats:
+    """Whole variables as whole numbers, ends of intervals in whole steps, outward, and ``spare`` farther
+    where a step is not a variable's unit; no interval where a cell is suppressed.
     """
     model, step = stated.model, stated.model.problem.table.unit
+    spare = spare if stated.scale > step else 0.0
     x = np.where(model.whole, np.rint(found), found)
     hidden = _hidden(stated, x)
     for ends in (stated.end_above, stated.end_below):
