@@ -8,6 +8,7 @@ Positions *in the arena* are used by everything below the methods.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,16 @@ class Arena:
 
     def __len__(self) -> int:
         return self.cells.size
+
+    @cached_property
+    def rows(self) -> csr_array:
+        """``matrix`` by rows."""
+        return self.matrix.tocsr()
+
+    @cached_property
+    def incidence(self) -> csr_array:
+        """1 where a cell is in an equation, by equations."""
+        return abs(self.rows).sign()
 
     @classmethod
     def of(cls, model: Model) -> Arena:

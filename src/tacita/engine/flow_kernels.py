@@ -33,11 +33,11 @@ else:
 
     kernel = njit(cache=True, nogil=True, error_model="numpy")
 
-Small = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 NONE = -1
+FAR = 1 << 28
 CLOCK, TOUCHED, HEAP = 0, 1, 2
 OWN_LIMIT, ONE_CUT, TWO_CUTS = 0, 1, 2
 SOURCE_SIDE, SINK_SIDE = 1, 2
@@ -46,12 +46,12 @@ SOURCE_SIDE, SINK_SIDE = 1, 2
 class Graph(NamedTuple):
     """Entries with their ends and capacities; ``first`` and ``following`` list those that leave a node."""
 
-    end: Small
+    end: Cells
     room: Floats
     fixed: Floats
     share: Floats
-    first: Small
-    following: Small
+    first: Cells
+    following: Cells
 
 
 class Scratch(NamedTuple):
@@ -61,10 +61,10 @@ class Scratch(NamedTuple):
     touched: Cells
     is_touched: Mask
     seen: Cells
-    rank: Small
-    current: Small
-    queue: Small
-    path: Small
+    rank: Cells
+    current: Cells
+    queue: Cells
+    path: Cells
     counters: Cells
 
 
@@ -72,12 +72,12 @@ class Search(NamedTuple):
     """For cheapest paths: the entries that leave each node, from cheap to dear, and where to go on."""
 
     ptr: Cells
-    entry: Small
+    entry: Cells
     cost: Floats
     step: float
     distance: Floats
     position: Cells
-    via: Small
+    via: Cells
     heap_key: Floats
     heap_item: Cells
     opened: Cells
@@ -89,8 +89,8 @@ class Asked(NamedTuple):
     """
 
     arc: Cells
-    source: Small
-    sink: Small
+    source: Cells
+    sink: Cells
     joined: Cells
     sign: NDArray[np.int8]
     level: Floats
@@ -146,15 +146,16 @@ def link_all(graph: Graph, arcs: Cells) -> None:
 
 
 @kernel
-def by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Small]:
+def by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Cells]:
     """``ptr, entry``: the entries with room that leave each node, in the order of their cells."""
     ptr = np.zeros(graph.first.size + 1, dtype=np.int64)
     for arc in arcs:
         for entry in (2 * arc, 2 * arc + 1):
             if graph.room[entry] > 0.0:
                 ptr[graph.end[entry ^ 1] + 1] += 1
-    ptr = np.cumsum(ptr)
-    place, entries = ptr[:-1].copy(), np.empty(ptr[-1], dtype=np.int32)
+    for node in range(graph.first.size):
+        ptr[node + 1] += ptr[node]
+    place, entries = ptr[:-1].copy(), np.empty(ptr[-1], dtype=np.int64)
     for arc in arcs:
         for entry in (2 * arc, 2 * arc + 1):
             if graph.room[entry] > 0.0:
@@ -195,19 +196,18 @@ def forget_flow(scratch: Scratch) -> None:
 
 
 @kernel
-def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, stop: int, against: int) -> int:
-    """Mark nodes with their distance from ``start`` along residual entries, or against them (1), until
-    ``stop`` is met. Returns how many nodes were marked, or NONE when ``stop`` was met.
+def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, against: int) -> int:
+    """Mark the nodes that residual entries lead to from ``start``, or from which they lead there (1);
+    returns how many.
     """
     scratch.counters[CLOCK] += 1
     clock = scratch.counters[CLOCK]
-    scratch.seen[start], scratch.rank[start], scratch.current[start] = clock, 0, graph.first[start]
+    scratch.seen[start] = clock
     scratch.queue[0] = start
     done, waiting = 0, 1
     while done < waiting:
-        node = scratch.queue[done]
+        entry = graph.first[scratch.queue[done]]
         done += 1
-        entry = graph.first[node]
         while entry != NONE:
             other = graph.end[entry]
             if (
@@ -215,10 +215,7 @@ def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, stop: int, ag
                 and entry >> 1 != trip.avoided
                 and residual(graph, scratch, entry ^ against, trip.level) > trip.dust
             ):
-                scratch.seen[other], scratch.current[other] = clock, graph.first[other]
-                scratch.rank[other] = scratch.rank[node] + 1
-                if other == stop:
-                    return NONE
+                scratch.seen[other] = clock
                 scratch.queue[waiting] = other
                 waiting += 1
             entry = graph.following[entry]
@@ -226,15 +223,75 @@ def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, stop: int, ag
 
 
 @kernel
-def nearer(graph: Graph, scratch: Scratch, trip: Trip, node: int) -> int:
-    """The next entry that leaves a node one step nearer to the sink, or NONE."""
-    clock = scratch.counters[CLOCK]
+def mark(graph: Graph, scratch: Scratch, node: int, rank: int, place: int) -> None:
+    scratch.seen[node], scratch.rank[node] = scratch.counters[CLOCK], rank
+    scratch.current[node] = graph.first[node]
+    scratch.queue[place] = node
+
+
+@kernel
+def widen(graph: Graph, scratch: Scratch, trip: Trip, begin: int, stop: int, side: int) -> int:
+    """Mark the neighbours of the queued nodes on one side, 1 the source's and -1 the sink's; returns where
+    they end in the queue, or NONE when a node of the other side is met.
+    """
+    place, against = stop, (1 - side) >> 1
+    while begin != stop:
+        node = scratch.queue[begin]
+        begin += side
+        entry = graph.first[node]
+        while entry != NONE:
+            other = graph.end[entry]
+            known = scratch.seen[other] == scratch.counters[CLOCK]
+            if (
+                (not known or side * (scratch.rank[other] - scratch.rank[node]) > FAR)
+                and entry >> 1 != trip.avoided
+                and residual(graph, scratch, entry ^ against, trip.level) > trip.dust
+            ):
+                if known:
+                    return NONE
+                mark(graph, scratch, other, scratch.rank[node] + side, place)
+                place += side
+            entry = graph.following[entry]
+    return place
+
+
+@kernel
+def ranked(graph: Graph, scratch: Scratch, trip: Trip) -> bool:
+    """Rank nodes so that ranks rise by 1 along every shortest way from source to sink, but for one leap;
+    False if there is no way.
+
+    The search goes out from both ends, a whole layer at a time from the side where it is thinner: on a
+    table's network the two meet long before one alone would arrive. The source has rank ``-2 FAR``, the sink
+    0, and the leap is where they met. The queue is filled from both ends too.
+    """
+    scratch.counters[CLOCK] += 1
+    last = scratch.queue.size - 1
+    for node, rank, place in ((trip.source, -2 * FAR, 0), (trip.sink, 0, last)):
+        mark(graph, scratch, node, rank, place)
+    begin, stop, sink_begin, sink_stop = 0, 1, last, last - 1
+    while begin != stop and sink_begin != sink_stop:
+        side = 1 if stop - begin <= sink_begin - sink_stop else -1
+        at, to = (begin, stop) if side > 0 else (sink_begin, sink_stop)
+        place = widen(graph, scratch, trip, at, to, side)
+        if place == NONE:
+            return True
+        if side > 0:
+            begin, stop = stop, place
+        else:
+            sink_begin, sink_stop = sink_stop, place
+    return False
+
+
+@kernel
+def onward(graph: Graph, scratch: Scratch, trip: Trip, node: int) -> int:
+    """The next entry that leaves a node on a shortest way to the sink, or NONE."""
     entry: int = scratch.current[node]
     while entry != NONE:
         other = graph.end[entry]
+        rise = scratch.rank[other] - scratch.rank[node]
         if (
-            scratch.seen[other] == clock
-            and scratch.rank[other] == scratch.rank[node] - 1
+            scratch.seen[other] == scratch.counters[CLOCK]
+            and (rise == 1 or rise > FAR)
             and entry >> 1 != trip.avoided
             and residual(graph, scratch, entry, trip.level) > trip.dust
         ):
@@ -246,12 +303,9 @@ def nearer(graph: Graph, scratch: Scratch, trip: Trip, node: int) -> int:
 
 @kernel
 def push(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
-    """Maximum flow of a trip on top of the present flow, no more than wanted (Dinic's algorithm).
-
-    When less is reached, the nodes marked last are the smallest sink side of a minimum cut.
-    """
+    """Maximum flow of a trip on top of the present flow, no more than wanted (Dinic's algorithm)."""
     reached = 0.0
-    while wanted - reached > trip.dust and spread(graph, scratch, trip, trip.sink, trip.source, 1) == NONE:
+    while wanted - reached > trip.dust and ranked(graph, scratch, trip):
         depth = 0
         while wanted - reached > trip.dust:
             node = trip.source if depth == 0 else graph.end[scratch.path[depth - 1]]
@@ -265,7 +319,7 @@ def push(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
                         depth = k
                 reached += amount
                 continue
-            entry = nearer(graph, scratch, trip, node)
+            entry = onward(graph, scratch, trip, node)
             if entry != NONE:
                 scratch.path[depth] = entry
                 depth += 1
@@ -292,13 +346,12 @@ def cuts(graph: Graph, scratch: Scratch, trip: Trip, reached: float, sides: Byte
         return OWN_LIMIT
     inside = 0
     for node in range(sides.size):
-        is_in = scratch.seen[node] == scratch.counters[CLOCK]
-        sides[node] = SINK_SIDE if is_in else 0
-        inside += is_in
-    inside += spread(graph, scratch, trip, trip.source, NONE, 0)
-    for node in range(sides.size):
-        if scratch.seen[node] == scratch.counters[CLOCK]:
-            sides[node] |= SOURCE_SIDE
+        sides[node] = 0
+    for start, against, side in ((trip.source, 0, SOURCE_SIDE), (trip.sink, 1, SINK_SIDE)):
+        inside += spread(graph, scratch, trip, start, against)
+        for node in range(sides.size):
+            if scratch.seen[node] == scratch.counters[CLOCK]:
+                sides[node] |= side
     return ONE_CUT if inside == trip.joined else TWO_CUTS
 
 
@@ -525,7 +578,8 @@ def witness(
 ) -> bool:
     """Whether a demand is met, and if so by the help of which numbered cells: bits of its row of ``uses``."""
     missing = asked.level[demand]
-    row[:] = 0
+    for word in range(row.size):
+        row[word] = 0
     for way in (1, -1):
         if asked.sign[demand] == -way or missing <= 0.0:
             continue
@@ -536,7 +590,8 @@ def witness(
                 row[number[arc] >> 6] |= np.uint64(1) << np.uint64(number[arc] & 63)
     if missing > 0.0:
         return False
-    uses[demand, :] = row
+    for word in range(row.size):
+        uses[demand, word] = row[word]
     return True
 
 

@@ -145,7 +145,9 @@ class Flows:
             failures, seen = kernels.separate(
                 graph, scratch, asked, batch, slack, dust, found, reached, limit, sides
             )
-            missed += self._reasons(found[:failures], reached, limit, sides)
+            missed += self._reasons(
+                found[:failures], reached[:failures], limit[:failures], sides[:failures]
+            )
             looked, most = looked + seen, most - failures
         return missed, looked
 
@@ -235,12 +237,12 @@ class Flows:
         above = nothing if fixed_up is None else fixed_up
         below = nothing if fixed_down is None else fixed_down
         graph = kernels.Graph(
-            end=_interleaved(network.head[arcs], network.tail[arcs]),
+            end=_interleaved(network.head[arcs], network.tail[arcs]).astype(np.int64),
             room=_interleaved(self.up[arcs], self.down[arcs]),
             fixed=_interleaved(above[arcs], below[arcs]),
             share=share[arcs],
-            first=np.full(network.n_nodes, kernels.NONE, np.int32),
-            following=np.full(2 * arcs.size, kernels.NONE, np.int32),
+            first=np.full(network.n_nodes, kernels.NONE, np.int64),
+            following=np.full(2 * arcs.size, kernels.NONE, np.int64),
         )
         kernels.link_all(graph, np.arange(arcs.size) if linked is None else np.flatnonzero(linked[arcs]))
         cell = demands.cell
@@ -248,8 +250,8 @@ class Flows:
         present = arcs[place] == cell if arcs.size else np.zeros(cell.size, dtype=bool)
         asked = kernels.Asked(
             arc=np.where(present, place, kernels.NONE),
-            source=network.head[cell],
-            sink=network.tail[cell],
+            source=network.head[cell].astype(np.int64),
+            sink=network.tail[cell].astype(np.int64),
             joined=network.joined[network.tail[cell]],
             sign=demands.sign,
             level=level,
@@ -272,7 +274,7 @@ class Flows:
             step=STEP * mean if mean > 0.0 else STEP,
             distance=np.empty(nodes),
             position=np.empty(nodes, np.int64),
-            via=np.empty(nodes, np.int32),
+            via=np.empty(nodes, np.int64),
             heap_key=np.empty(2 * nodes),
             heap_item=np.empty(2 * nodes, np.int64),
             opened=np.empty(self.network.tail.size, np.int64),
@@ -281,37 +283,38 @@ class Flows:
     def _reasons(self, found: Cells, reached: Floats, limit: Bytes, sides: Bytes) -> list[Blocked]:
         from tacita.engine import flow_kernels as kernels
 
-        at_source = self._prices((sides & kernels.SOURCE_SIDE) == 0, limit)
-        at_sink = self._prices((sides & kernels.SINK_SIDE) != 0, limit)
-        reasons = []
-        for k, demand in enumerate(found.tolist()):
-            sign = int(self.demands.sign[demand])
-            places = [(way, place) for place, way in enumerate((1, -1)) if sign != -way]
-            far = float(sum(reached[k, place] for _, place in places))
-            nearest = [at_source]
-            if any(limit[k, place] == kernels.TWO_CUTS for _, place in places):
-                nearest.append(at_sink)
-            reasons += [
-                Blocked(demand, far, tuple((way, price[k, place]) for way, place in places))
-                for price in nearest
-            ]
-        return reasons
+        sign, ways = self.demands.sign[found], np.array([1, -1], dtype=np.int8)
+        failure, place = np.nonzero(sign[:, None] != -ways)
+        far = np.bincount(failure, reached[failure, place], found.size)
+        own, sides = limit[failure, place] == kernels.OWN_LIMIT, sides[failure, place]
+        forked = np.isin(failure, failure[limit[failure, place] == kernels.TWO_CUTS])
+        nearest: list[list[tuple[int, Floats]]] = [[] for _ in range(2 * found.size)]
+        at_source = self._prices((sides & kernels.SOURCE_SIDE) == 0, own)
+        at_sink = self._prices((sides[forked] & kernels.SINK_SIDE) != 0, own[forked])
+        for k, way, price in zip(failure.tolist(), ways[place].tolist(), at_source, strict=True):
+            nearest[2 * k].append((way, price))
+        for k, way, price in zip(
+            failure[forked].tolist(), ways[place[forked]].tolist(), at_sink, strict=True
+        ):
+            nearest[2 * k + 1].append((way, price))
+        return [
+            Blocked(int(found[k >> 1]), float(far[k >> 1]), tuple(prices))
+            for k, prices in enumerate(nearest)
+            if prices
+        ]
 
-    def _prices(self, sink_side: Mask, limit: Bytes) -> Floats:
-        """Per failure, way and equation: 1 on the sink's side of the cut, so shifted that the ground is
-        free.
+    def _prices(self, sink_side: Mask, own: Mask) -> Floats:
+        """Per way and equation: 1 on the sink's side of the cut, so shifted that the ground is free; 0 where
+        the cell itself is the limit.
         """
-        from tacita.engine import flow_kernels as kernels
-
         price = sink_side.astype(np.int8)
         if self.network.grounded:
-            shift = price[..., -1:]
+            price -= price[:, -1:]
         else:
             # Without a ground any shift does: the one that leaves fewer equations with a price.
-            shift = (2 * price.sum(axis=-1, keepdims=True, dtype=np.int64) > price.shape[-1]).astype(np.int8)
-        price -= shift
-        price[limit == kernels.OWN_LIMIT] = 0
-        return (price[..., :-1] * self.network.row_sign).astype(np.float64)
+            price[2 * price.sum(axis=1) > price.shape[1]] -= 1
+        price[own] = 0
+        return (price[:, :-1] * self.network.row_sign).astype(np.float64)
 
 
 def _scratch(graph: Graph) -> Scratch:
@@ -323,10 +326,10 @@ def _scratch(graph: Graph) -> Scratch:
         touched=np.empty(arcs, np.int64),
         is_touched=np.zeros(arcs, np.bool_),
         seen=np.zeros(nodes, np.int64),
-        rank=np.empty(nodes, np.int32),
-        current=np.empty(nodes, np.int32),
-        queue=np.empty(nodes, np.int32),
-        path=np.empty(nodes, np.int32),
+        rank=np.empty(nodes, np.int64),
+        current=np.empty(nodes, np.int64),
+        queue=np.empty(nodes, np.int64),
+        path=np.empty(nodes, np.int64),
         counters=np.zeros(3, np.int64),
     )
 

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from tacita.engine.arena import Arena, Reach
-from tacita.engine.attacks import WIDE, Attacks, Blocked
+from tacita.engine.arena import Arena
+from tacita.engine.attacks import WIDE, Attacks, Blocked, support_of
 from tacita.engine.cuts import Cutter, distinct
 from tacita.engine.demands import Demands, insider_demands
 from tacita.exact import Cells, Floats
@@ -23,7 +23,6 @@ from tacita.solvers.rows import Row
 LANES = 4
 """Sessions that work side by side. Their number is fixed, so that one thread finds what several find."""
 FEW = 32
-LENT = 1e-3
 
 
 class Separation:
@@ -31,21 +30,20 @@ class Separation:
 
     def __init__(self, arena: Arena, demands: Demands, cutter: Cutter, run: Run) -> None:
         self.arena, self.demands, self.cutter, self.run = arena, demands, cutter, run
-        self._lanes = [Attacks(arena) for _ in range(LANES if len(demands) >= FEW else 1)]
+        self._lanes = LANES if len(demands) >= FEW else 1
         self._next, self._known = 0, set[int]()
         self._silent = [k for k in range(len(arena.model.problem.insiders)) if not _listed(demands, k)]
         # Only a binary can be cut down to what is asked; other windows count as they are.
-        self._most = 1.0 if _only_switches(arena) else WIDE
+        self._most = 1.0 if only_switches(arena) else WIDE
 
     def round(self, x: Floats) -> list[Row]:
         """New violated rows for a fractional point; none means that this way of looking finds nothing."""
         rows = self.cutter.bridges(x)
-        reach, size = self.arena.reach(x), len(self.demands)
+        lanes, size = self._attackers(x, self.demands), len(self.demands)
         enough = max(20, size // 4)
         for start, stop in self._turns(size, enough):
             which = (np.arange(start, stop) + self._next) % size
-            lent = LENT if self._most == 1.0 else 0.0
-            for blocked in self._blocked(which, reach, lent, self._most):
+            for blocked in self._blocked(lanes, which, self._most):
                 row = self.cutter.cut(self.demands, blocked, x)
                 if row is not None:
                     rows.append(row)
@@ -72,31 +70,35 @@ class Separation:
         return self._failed(x) is None
 
     def _failed(self, x: Floats) -> list[Blocked] | None:
-        reach = self.arena.reach(x)
-        blocked = list(self._blocked(np.arange(len(self.demands)), reach, 0.0, WIDE))
+        lanes = self._attackers(x, self.demands)
+        blocked = list(self._blocked(lanes, np.arange(len(self.demands)), WIDE))
         if blocked:
             return blocked
         for insider in list(self._silent):
             added = insider_demands(self.arena.model.problem, insider)
             before = len(self.demands)
-            own = self._lanes[0].blocked(added, range(len(added)), reach, self.run, most=WIDE)[0]
+            own = Attacks(lanes[0].support, lanes[0].reach, added).blocked(range(len(added)), self.run, WIDE)
             if own:
                 self._silent.remove(insider)
                 self.demands = Demands.join([self.demands, added])
                 return [Blocked(b.demand + before, b.reached, b.ways) for b in own]
         return None
 
+    def _attackers(self, x: Floats, demands: Demands) -> list[Attacks]:
+        reach = self.arena.reach(x)
+        support = support_of(self.arena, reach)
+        return [Attacks(support, reach, demands) for _ in range(self._lanes)]
+
     def _turns(self, size: int, enough: int) -> Iterator[tuple[int, int]]:
         """Batches of demands, small enough that little is asked in vain."""
-        step = max(len(self._lanes), min(size, 2 * enough))
+        step = max(self._lanes, min(size, 2 * enough))
         return ((start, min(start + step, size)) for start in range(0, size, step))
 
-    def _blocked(self, which: Cells, reach: Reach, lent: float, most: float) -> Iterator[Blocked]:
-        lanes = self._lanes
+    def _blocked(self, lanes: list[Attacks], which: Cells, most: float) -> Iterator[Blocked]:
         shares = [which[lane :: len(lanes)].tolist() for lane in range(len(lanes))]
 
         def attack(lane: int) -> list[Blocked]:
-            return lanes[lane].blocked(self.demands, shares[lane], reach, self.run, lent, most)[0]
+            return lanes[lane].blocked(shares[lane], self.run, most)
 
         results: Iterable[list[Blocked]] = map(attack, range(len(lanes)))
         # Sessions live in this process: threads can share the work, other executors cannot.
@@ -106,7 +108,8 @@ class Separation:
             yield from found
 
 
-def _only_switches(arena: Arena) -> bool:
+def only_switches(arena: Arena) -> bool:
+    """No window but those that switches open."""
     return not (
         arena.above.matrix.nnz or arena.below.matrix.nnz or arena.above.base.any() or arena.below.base.any()
     )

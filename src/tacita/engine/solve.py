@@ -16,9 +16,10 @@ import numpy as np
 from tacita.engine.arena import Arena
 from tacita.engine.cuts import Cutter
 from tacita.engine.model import Model
+from tacita.engine.proposals import Proposals
 from tacita.engine.root import Propose, Root
 from tacita.engine.search import Search
-from tacita.engine.separation import Separation
+from tacita.engine.separation import Separation, only_switches
 from tacita.engine.solution import Solution
 from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import Floats
@@ -28,7 +29,7 @@ from tacita.solvers.rows import Row
 
 
 def solve(
-    model: Model, run: Run | None = None, start: Floats | None = None, propose: Propose | None = None
+    model: Model, run: Run | None = None, start: Floats | None = None
 ) -> Solution:
     """The best release of a model, with a bound on all of them.
 
@@ -36,8 +37,6 @@ def solve(
     ----------
     start
         A point to begin with; it is used if it protects.
-    propose
-        A heuristic that turns fractional points into protected ones.
 
     Raises
     ------
@@ -54,8 +53,7 @@ def solve(
     separation = Separation(arena, model.demands, cutter, run)
     if start is not None and separation.protects(start):
         search.offer(start)
-    if propose is not None and (first := propose(np.clip(np.zeros(model.size), model.lower, model.upper))) is not None:
-        search.offer(first)
+    propose: Propose | None = Proposals(arena, model.demands, search) if _is_suppression(arena) else None
     root = Root(search, separation, cutter)
     whole = bool(model.whole.any())
     root.close(propose, patient=not whole)
@@ -64,6 +62,12 @@ def solve(
     if not search.closed and not run.over:
         _branch(search, separation, root, propose)
     return search.solution()
+
+
+def _is_suppression(arena: Arena) -> bool:
+    """Every cell has its own binary switch and no other window: patterns are what the model is about."""
+    switches = arena.switch[arena.switch >= 0]
+    return only_switches(arena) and switches.size == len(arena) == np.unique(switches).size
 
 
 def _finish_linear(search: Search, separation: Separation, root: Root) -> Solution:

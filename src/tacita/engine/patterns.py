@@ -1,0 +1,131 @@
+"""Suppression patterns: is one protected, build one, publish again what it does not need.
+
+Patterns are masks over the arena. Every demand keeps a *witness*, a move through hidden cells that meets it;
+a cell that no witness uses can be published, and if one does, only the demands whose witness uses the cell
+must find another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tacita.engine.arena import Arena, Reach
+from tacita.engine.attacks import WIDE, Attacks
+from tacita.engine.demands import DOWN, SLIDING, UP, Demands
+from tacita.engine.routing import Routing
+from tacita.engine.support import Support
+from tacita.exact import Cells, Floats, Mask
+from tacita.run import Run
+
+Witnesses = list[Cells | None]
+
+
+class Patterns:
+    """Patterns of one arena, by linear programs: for tables of any shape."""
+
+    def __init__(self, arena: Arena, demands: Demands, run: Run) -> None:
+        self.arena, self.demands, self.run = arena, demands, run
+        self.at = arena.position[demands.cell]
+
+    def unprotected(self, hidden: Mask) -> Cells:
+        """Demands that fail when these cells are hidden and all others published."""
+        nothing = np.zeros(len(self.arena))
+        reach = Reach(nothing, nothing, hidden.astype(np.float64))
+        attacks = Attacks(Support(self.arena, hidden), reach, self.demands)
+        found = attacks.blocked(self._asked(hidden), self.run, WIDE)
+        return np.array([b.demand for b in found], dtype=np.int64)
+
+    def build(self, hidden: Mask, price: Floats, order: Cells) -> Mask | None:
+        """More cells hidden, until all demands hold; None if that cannot be.
+
+        Demands are routed in the given order, each through what is cheapest at ``price`` (infinite: must be
+        published); what was hidden for one is free for the next.
+        """
+        hidden = hidden.copy()
+        routing = Routing(Support(self.arena, hidden | np.isfinite(price)), self.demands)
+        rank = np.empty(order.size, dtype=np.int64)
+        rank[order] = np.arange(order.size)
+        while True:
+            open_demands = self.unprotected(hidden)
+            if not open_demands.size:
+                return hidden
+            for k in open_demands[np.argsort(rank[open_demands], kind="stable")].tolist():
+                used = self._route(routing, k, np.where(hidden, 0.0, price))
+                if used is None:
+                    return None
+                hidden[used] = True
+
+    def clean(self, hidden: Mask, kept: Mask, price: Floats) -> Mask:
+        """The same protection by fewer cells: nothing can be published any more but ``kept`` cells."""
+        hidden = hidden.copy()
+        routing = Routing(Support(self.arena, hidden), self.demands)
+        witnesses = self._witnesses(routing, hidden, kept, price)
+        if witnesses is None:
+            return hidden
+        asked = set(self._asked(hidden))
+        users: dict[int, set[int]] = {}
+        for k in asked:
+            _use(users, k, witnesses[k])
+        removable = np.flatnonzero(hidden & ~kept)
+        for cell in removable[np.argsort(-price[removable], kind="stable")].tolist():
+            hidden[cell] = False
+            affected = [k for k in sorted(users.get(cell, ())) if self.at[k] != cell or self.demands.switch[k] < 0]
+            found = self._others(routing, affected, hidden)
+            if found is None:
+                hidden[cell] = True
+                continue
+            for k, cells in zip(affected, found, strict=True):
+                for c in witnesses[k] if witnesses[k] is not None else ():
+                    users.get(int(c), set()).discard(k)
+                witnesses[k] = cells
+                _use(users, k, cells)
+        return hidden
+
+    def _witnesses(
+        self, routing: Routing, hidden: Mask, kept: Mask, price: Floats
+    ) -> Witnesses | None:
+        """One short witness per demand; cells that earlier ones use are free for the later ones."""
+        witnesses: Witnesses = [None] * len(self.demands)
+        used = kept & hidden
+        which = np.array(self._asked(hidden), dtype=np.int64)
+        for k in which[np.argsort(-self.demands.level[which], kind="stable")].tolist():
+            cells = self._route(routing, k, np.where(hidden, np.where(used, 0.0, price), np.inf))
+            if cells is None:
+                return None
+            witnesses[k] = cells
+            used[cells] = True
+        return witnesses
+
+    def _others(self, routing: Routing, affected: Iterable[int], hidden: Mask) -> list[Cells] | None:
+        closed = np.where(hidden, 0.0, np.inf)
+        found = []
+        for k in affected:
+            cells = self._route(routing, k, closed)
+            if cells is None:
+                return None
+            found.append(cells)
+        return found
+
+    def _route(self, routing: Routing, k: int, price: Floats) -> Cells | None:
+        """Cells that carry the cheapest move of a demand; a sliding one goes up as far as it can first."""
+        sign = int(self.demands.sign[k])
+        if sign != SLIDING:
+            return routing.route(k, sign, 1.0, price, self.run)
+        for share in (1.0, 0.0, 0.5, 0.75, 0.25):
+            ways = [(way, length) for way, length in ((UP, share), (DOWN, 1.0 - share)) if length]
+            moves = [routing.route(k, way, length, price, self.run) for way, length in ways]
+            if all(move is not None for move in moves):
+                return np.unique(np.concatenate([move for move in moves if move is not None]))
+        return None
+
+    def _asked(self, hidden: Mask) -> list[int]:
+        """Demands that count for this pattern."""
+        conditional = self.demands.switch >= 0
+        return np.flatnonzero(~conditional | hidden[self.at]).tolist()
+
+
+def _use(users: dict[int, set[int]], k: int, cells: Cells | None) -> None:
+    for cell in cells if cells is not None else ():
+        users.setdefault(int(cell), set()).add(k)

@@ -1,0 +1,58 @@
+"""From a fractional point to a protected pattern: hide what the point mostly hides, complete it, clean it up.
+
+The point of the relaxation prices the completion: a cell that the relaxation has by share ``x_i`` costs only
+``w_i (1 - x_i)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.engine.arena import Arena
+from tacita.engine.demands import Demands
+from tacita.engine.patterns import Patterns
+from tacita.engine.search import Search
+from tacita.errors import StoppedError
+from tacita.exact import Floats, Mask
+
+MOSTLY = 0.5
+
+
+class Proposals:
+    """Patterns for one search. Every cell of the arena has its own switch."""
+
+    def __init__(self, arena: Arena, demands: Demands, search: Search) -> None:
+        self.arena, self.search = arena, search
+        self.patterns = Patterns(arena, demands, search.run)
+        self._order = np.argsort(-demands.level, kind="stable")
+        self._seen = set[bytes]()
+
+    def __call__(self, x: Floats) -> Floats | None:
+        """A pattern near ``x``, or None if there is none or the time is over."""
+        share = x[self.arena.switch]
+        hidden = share > MOSTLY
+        mark = hidden.tobytes()
+        if mark in self._seen:
+            return None
+        self._seen.add(mark)
+        try:
+            built = self.patterns.build(hidden, self._price() * (1.001 - share), self._order)
+        except StoppedError:
+            return None
+        return None if built is None else self.finished(built)
+
+    def finished(self, hidden: Mask) -> Floats:
+        """The pattern without what it does not need, as a point of the model."""
+        model, switch = self.search.model, self.arena.switch
+        try:
+            hidden = self.patterns.clean(hidden, model.lower[switch] > 0, self._price())
+        except StoppedError:
+            pass
+        x = model.lower.copy()
+        x[switch[hidden]] = 1.0
+        return x
+
+    def _price(self) -> Floats:
+        """What hiding costs; infinite for cells that nothing better than the incumbent can hide."""
+        switch = self.arena.switch
+        return np.where(self.search.upper[switch] > 0, self.search.model.cost[switch], np.inf)
