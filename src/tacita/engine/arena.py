@@ -94,6 +94,10 @@ class Reach:
     below: Floats
     share: Floats
 
+    def of(self, cells: Cells) -> Reach:
+        """The windows of some cells."""
+        return Reach(self.above[cells], self.below[cells], self.share[cells])
+
     def capacities(self, up: Floats, down: Floats, level: float, most: float = 1.0) -> tuple[Floats, Floats]:
         """How far each cell moves for an attacker, counted in levels; nothing counts beyond ``most`` levels."""
         limit = most * level

@@ -21,7 +21,9 @@ import numpy as np
 
 from tacita.engine.arena import Arena, Reach
 from tacita.engine.demands import DOWN, SLIDING, UP, Demands
+from tacita.engine.routing import Routing
 from tacita.engine.support import Piece, Support
+from tacita.engine.witnesses import Witnesses
 from tacita.errors import StoppedError
 from tacita.exact import Floats
 from tacita.run import Run
@@ -32,6 +34,8 @@ TOLERANCE = 1e-7
 WIDE = 1e4
 """Capacities in levels that count when a release is judged; no move needs a cell to go further."""
 OPEN = 1e-9
+FRAGILE = 20.0
+"""How much a witness avoids cells that are open only in part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +55,14 @@ def support_of(arena: Arena, reach: Reach) -> Support:
 class Attacks:
     """Hot sessions, one per component of a point's support."""
 
-    def __init__(self, support: Support, reach: Reach, demands: Demands) -> None:
+    def __init__(
+        self, support: Support, reach: Reach, demands: Demands, witnesses: Witnesses | None = None
+    ) -> None:
         self.support, self.reach, self.demands = support, reach, demands
+        self._witnesses = witnesses
+        self._price = 1.0 + FRAGILE * (1.0 - reach.share)
         self._sessions: dict[int, Session] = {}
+        self._router: Routing | None = None
 
     def blocked(self, which: Iterable[int], run: Run, most: float, enough: int | None = None) -> list[Blocked]:
         """Demands of ``which`` that fail, until there are ``enough``.
@@ -82,8 +91,7 @@ class Attacks:
             return Blocked(k, 0.0, tuple((w, self.support.coefficients(p, w, None, nothing)) for w in ways))
         room_up, room_down = arena.room(int(demands.attacker[k]))
         at = piece.cells
-        here = Reach(self.reach.above[at], self.reach.below[at], self.reach.share[at])
-        up, down = here.capacities(room_up[at], room_down[at], level, most)
+        up, down = self.reach.of(at).capacities(room_up[at], room_down[at], level, most)
         session = self._session(int(self.support.component[p]), piece)
         reached, prices = 0.0, []
         target, every = int(np.searchsorted(at, p)), np.arange(at.size)
@@ -97,10 +105,24 @@ class Attacks:
             reached += way * answer.value
             prices.append((way, session.prices()))
         if reached >= wanted - TOLERANCE:
+            if self._witnesses is not None and sign != SLIDING and wanted == 1.0 and most <= 1.0:
+                self._keep_witness(k, sign, run, most)
             return None
         return Blocked(
             k, reached, tuple((w, self.support.coefficients(p, w, piece, g)) for w, g in prices)
         )
+
+    def _keep_witness(self, k: int, sign: int, run: Run, most: float) -> None:
+        """Look for a short move that will fit the next points too: through cells that are fully open."""
+        routing = self._routing(most)
+        move = routing.route(k, sign, 1.0, self._price, run)
+        if move is not None and self._witnesses is not None:
+            self._witnesses.keep(k, move)
+
+    def _routing(self, most: float) -> Routing:
+        if self._router is None:
+            self._router = Routing(self.support, self.reach, self.demands, most)
+        return self._router
 
     def _session(self, component: int, piece: Piece) -> Session:
         if component not in self._sessions:

@@ -1,4 +1,4 @@
-"""Compiled flows on a table's network: maximum flows with their cuts, cheapest paths, removals.
+"""Compiled flows on a table's network: maximum flows, their cuts, and cells that none of them needs.
 
 Every cell ``i`` is two *entries*: ``2 i`` runs from its tail to its head (the cell goes up), ``2 i + 1`` back
 (it goes down); ``entry ^ 1`` is the opposite one. For a demand of level ``L`` an entry carries at most
@@ -9,7 +9,7 @@ less what flows in it already, where opposite flows cancel. The entries that lea
 those of cells that are hidden, at least in part. Work per demand follows what it touches, not the size of
 the table: marks on nodes are numbered, and flows are undone along the list of cells that carry some.
 
-Nothing but :mod:`tacita.engine.flows` imports this file, and only when it is needed: loading the compiler
+Only :mod:`tacita.engine.flows` imports compiled files, and only when they are needed: loading the compiler
 takes longer than solving a small table.
 """
 
@@ -38,7 +38,7 @@ Words = NDArray[np.uint64]
 
 NONE = -1
 FAR = 1 << 28
-CLOCK, TOUCHED, HEAP = 0, 1, 2
+CLOCK, TOUCHED = 0, 1
 OWN_LIMIT, ONE_CUT, TWO_CUTS = 0, 1, 2
 SOURCE_SIDE, SINK_SIDE = 1, 2
 
@@ -66,21 +66,6 @@ class Scratch(NamedTuple):
     queue: Cells
     path: Cells
     counters: Cells
-
-
-class Search(NamedTuple):
-    """For cheapest paths: the entries that leave each node, from cheap to dear, and where to go on."""
-
-    ptr: Cells
-    entry: Cells
-    cost: Floats
-    step: float
-    distance: Floats
-    position: Cells
-    via: Cells
-    heap_key: Floats
-    heap_item: Cells
-    opened: Cells
 
 
 class Asked(NamedTuple):
@@ -132,37 +117,10 @@ def link(graph: Graph, arc: int) -> None:
 
 
 @kernel
-def unlink_last(graph: Graph, arc: int) -> None:
-    """Take the cell that was put in last out of the lists."""
-    for entry in (2 * arc + 1, 2 * arc):
-        graph.first[graph.end[entry ^ 1]] = graph.following[entry]
-
-
-@kernel
 def link_all(graph: Graph, arcs: Cells) -> None:
     """Put many cells into the lists, the first ones in front."""
     for k in range(arcs.size - 1, -1, -1):
         link(graph, arcs[k])
-
-
-@kernel
-def by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Cells]:
-    """``ptr, entry``: the entries with room that leave each node, in the order of their cells."""
-    ptr = np.zeros(graph.first.size + 1, dtype=np.int64)
-    for arc in arcs:
-        for entry in (2 * arc, 2 * arc + 1):
-            if graph.room[entry] > 0.0:
-                ptr[graph.end[entry ^ 1] + 1] += 1
-    for node in range(graph.first.size):
-        ptr[node + 1] += ptr[node]
-    place, entries = ptr[:-1].copy(), np.empty(ptr[-1], dtype=np.int64)
-    for arc in arcs:
-        for entry in (2 * arc, 2 * arc + 1):
-            if graph.room[entry] > 0.0:
-                node = graph.end[entry ^ 1]
-                entries[place[node]] = entry
-                place[node] += 1
-    return ptr, entries
 
 
 @kernel
@@ -395,181 +353,6 @@ def separate(
             found[failures] = demand
             failures += 1
     return failures, demands.size
-
-
-@kernel
-def heap_push(scratch: Scratch, search: Search, key: float, item: int) -> None:
-    place = scratch.counters[HEAP]
-    scratch.counters[HEAP] += 1
-    while place > 0:
-        above = (place - 1) >> 1
-        if search.heap_key[above] <= key:
-            break
-        search.heap_key[place], search.heap_item[place] = search.heap_key[above], search.heap_item[above]
-        place = above
-    search.heap_key[place], search.heap_item[place] = key, item
-
-
-@kernel
-def heap_pop(scratch: Scratch, search: Search) -> tuple[float, int]:
-    least_key, least_item = search.heap_key[0], search.heap_item[0]
-    scratch.counters[HEAP] -= 1
-    size = scratch.counters[HEAP]
-    key, item = search.heap_key[size], search.heap_item[size]
-    place = 0
-    while 2 * place + 1 < size:
-        below = 2 * place + 1
-        if below + 1 < size and search.heap_key[below + 1] < search.heap_key[below]:
-            below += 1
-        if search.heap_key[below] >= key:
-            break
-        search.heap_key[place], search.heap_item[place] = search.heap_key[below], search.heap_item[below]
-        place = below
-    search.heap_key[place], search.heap_item[place] = key, item
-    return least_key, least_item
-
-
-@kernel
-def offer(
-    graph: Graph, scratch: Scratch, search: Search, trip: Trip, node: int, hidden: Mask, need: float
-) -> None:
-    """Put the cheapest published entry of a node that leads somewhere new on the heap."""
-    place, last = search.position[node], search.ptr[node + 1]
-    while place < last:
-        entry = search.entry[place]
-        arc = entry >> 1
-        if (
-            scratch.seen[graph.end[entry]] != scratch.counters[CLOCK]
-            and not hidden[arc]
-            and arc != trip.avoided
-            and residual(graph, scratch, entry, trip.level) >= need
-        ):
-            heap_push(scratch, search, search.distance[node] + search.cost[arc] + search.step, 2 * node + 1)
-            break
-        place += 1
-    search.position[node] = place
-
-
-@kernel
-def settle(
-    graph: Graph,
-    scratch: Scratch,
-    search: Search,
-    trip: Trip,
-    node: int,
-    distance: float,
-    hidden: Mask,
-    need: float,
-) -> None:
-    """A node is reached at its least cost: its ways on go on the heap, all hidden cells as one item."""
-    scratch.seen[node] = scratch.counters[CLOCK]
-    search.distance[node], search.position[node] = distance, search.ptr[node]
-    if graph.first[node] != NONE:
-        heap_push(scratch, search, distance + search.step, 2 * node)
-    offer(graph, scratch, search, trip, node, hidden, need)
-
-
-@kernel
-def cheapest_path(
-    graph: Graph, scratch: Scratch, search: Search, trip: Trip, hidden: Mask, need: float
-) -> bool:
-    """Cheapest path of a trip whose entries can all carry ``need`` more, left in ``via``.
-
-    Dijkstra over entries in the order of what they cost, so that a node is final when it is first reached
-    and the dear entries of a node are never looked at. A hidden cell costs a step, as each entry does, and
-    nothing else.
-    """
-    scratch.counters[CLOCK] += 1
-    scratch.counters[HEAP] = 0
-    settle(graph, scratch, search, trip, trip.source, 0.0, hidden, need)
-    while scratch.counters[HEAP] > 0:
-        distance, item = heap_pop(scratch, search)
-        node, published = item >> 1, item & 1
-        entry = search.entry[search.position[node]] if published else graph.first[node]
-        while entry != NONE:
-            other = graph.end[entry]
-            if (
-                scratch.seen[other] != scratch.counters[CLOCK]
-                and entry >> 1 != trip.avoided
-                and residual(graph, scratch, entry, trip.level) >= need
-            ):
-                search.via[other] = entry
-                if other == trip.sink:
-                    return True
-                settle(graph, scratch, search, trip, other, distance, hidden, need)
-            entry = NONE if published else graph.following[entry]
-        if published:
-            search.position[node] += 1
-            offer(graph, scratch, search, trip, node, hidden, need)
-    return False
-
-
-@kernel
-def route_trip(
-    graph: Graph, scratch: Scratch, search: Search, trip: Trip, hidden: Mask, wanted: float
-) -> float:
-    """Hide cells along cheapest paths until the cell can go as far as wanted; returns how far it can.
-
-    Hidden cells are filled first. One path for all that is missing is preferred; where there is none, one
-    for half as much, down to a single unit, so that a flow is found whenever there is one.
-    """
-    wanted = min(wanted, trip.own)
-    reached = move(graph, scratch, trip, wanted)
-    need, opened = wanted - reached, 0
-    while reached < wanted and need >= 1.0:
-        if not cheapest_path(graph, scratch, search, trip, hidden, need):
-            need = np.floor(need / 2.0)
-            continue
-        amount, node = wanted - reached, trip.sink
-        while node != trip.source:
-            amount = min(amount, residual(graph, scratch, search.via[node], trip.level))
-            node = graph.end[search.via[node] ^ 1]
-        node = trip.sink
-        while node != trip.source:
-            entry = search.via[node]
-            carry(scratch, entry, amount)
-            if not hidden[entry >> 1]:
-                hidden[entry >> 1] = True
-                link(graph, entry >> 1)
-                search.opened[opened] = entry >> 1
-                opened += 1
-            node = graph.end[entry ^ 1]
-        reached += amount
-        need = min(need, wanted - reached)
-    # A later path may have taken back the flow for which a cell was hidden.
-    for k in range(opened - 1, -1, -1):
-        unlink_last(graph, search.opened[k])
-    for k in range(opened):
-        arc = search.opened[k]
-        hidden[arc] = scratch.flow[2 * arc] != 0.0
-        if hidden[arc]:
-            link(graph, arc)
-    return reached
-
-
-@kernel
-def route(graph: Graph, scratch: Scratch, search: Search, asked: Asked, demands: Cells, hidden: Mask) -> int:
-    """Hide cells until each demand is met, in turn; returns how many were met before one that cannot be.
-
-    What hidden cells allow, more hidden cells allow too: one pass is enough.
-    """
-    for k in range(demands.size):
-        demand = demands[k]
-        level, sign = asked.level[demand], asked.sign[demand]
-        up, down = trip_of(asked, demand, 1, 0.0), trip_of(asked, demand, -1, 0.0)
-        if sign != 0:
-            reached = route_trip(graph, scratch, search, up if sign > 0 else down, hidden, level)
-        else:
-            above = move(graph, scratch, up, level)
-            below = move(graph, scratch, down, level - above)
-            if above + below < level:
-                above = route_trip(graph, scratch, search, up, hidden, level - below)
-            if above + below < level:
-                below = route_trip(graph, scratch, search, down, hidden, level - above)
-            reached = above + below
-        if reached < level:
-            return k
-    return demands.size
 
 
 @kernel

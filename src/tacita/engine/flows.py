@@ -27,7 +27,8 @@ from tacita.exact import Cells, Floats, Mask
 from tacita.run import Run
 
 if TYPE_CHECKING:
-    from tacita.engine.flow_kernels import Asked, Bytes, Graph, Scratch, Search
+    from tacita.engine.flow_kernels import Asked, Bytes, Graph, Scratch
+    from tacita.engine.path_kernels import Search
 
 BATCH = 256
 """Demands, or cells, between two looks at the clock."""
@@ -145,9 +146,7 @@ class Flows:
             failures, seen = kernels.separate(
                 graph, scratch, asked, batch, slack, dust, found, reached, limit, sides
             )
-            missed += self._reasons(
-                found[:failures], reached[:failures], limit[:failures], sides[:failures]
-            )
+            missed += self._reasons(found[:failures], reached[:failures], limit[:failures], sides[:failures])
             looked, most = looked + seen, most - failures
         return missed, looked
 
@@ -173,7 +172,7 @@ class Flows:
         StoppedError
             The time was over before all demands were met.
         """
-        from tacita.engine import flow_kernels as kernels
+        from tacita.engine import path_kernels as kernels
 
         everything = np.arange(hidden.size)
         hidden = hidden.copy()
@@ -261,10 +260,11 @@ class Flows:
         return graph, asked
 
     def _search(self, graph: Graph, cost: Floats, published: Mask) -> Search:
-        from tacita.engine import flow_kernels as kernels
+        from tacita.engine import path_kernels as kernels
 
-        nodes = self.network.n_nodes
-        allowed = np.flatnonzero(published & np.isfinite(cost) & ~self._loops)
+        nodes, entries = self.network.n_nodes, 2 * self.network.tail.size + 1
+        movable = (self.up > 0.0) | (self.down > 0.0)
+        allowed = np.flatnonzero(published & movable & np.isfinite(cost) & ~self._loops)
         ptr, entry = kernels.by_cost(graph, allowed[np.argsort(cost[allowed], kind="stable")])
         mean = float(cost[allowed].mean()) if allowed.size else 0.0
         return kernels.Search(
@@ -272,11 +272,13 @@ class Flows:
             entry=entry,
             cost=cost.copy(),
             step=STEP * mean if mean > 0.0 else STEP,
-            distance=np.empty(nodes),
-            position=np.empty(nodes, np.int64),
-            via=np.empty(nodes, np.int64),
-            heap_key=np.empty(2 * nodes),
-            heap_item=np.empty(2 * nodes, np.int64),
+            distance=np.empty((2, nodes)),
+            via=np.empty((2, nodes), np.int64),
+            labelled=np.zeros((2, nodes), np.int64),
+            settled=np.zeros((2, nodes), np.int64),
+            heap_key=np.empty((2, entries)),
+            heap_node=np.empty((2, entries), np.int64),
+            heap_size=np.zeros(2, np.int64),
             opened=np.empty(self.network.tail.size, np.int64),
         )
 
@@ -329,8 +331,8 @@ def _scratch(graph: Graph) -> Scratch:
         rank=np.empty(nodes, np.int64),
         current=np.empty(nodes, np.int64),
         queue=np.empty(nodes, np.int64),
-        path=np.empty(nodes, np.int64),
-        counters=np.zeros(3, np.int64),
+        path=np.empty(2 * nodes, np.int64),
+        counters=np.zeros(2, np.int64),
     )
 
 

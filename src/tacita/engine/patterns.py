@@ -31,9 +31,7 @@ class Patterns:
 
     def unprotected(self, hidden: Mask) -> Cells:
         """Demands that fail when these cells are hidden and all others published."""
-        nothing = np.zeros(len(self.arena))
-        reach = Reach(nothing, nothing, hidden.astype(np.float64))
-        attacks = Attacks(Support(self.arena, hidden), reach, self.demands)
+        attacks = Attacks(Support(self.arena, hidden), opened(hidden), self.demands)
         found = attacks.blocked(self._asked(hidden), self.run, WIDE)
         return np.array([b.demand for b in found], dtype=np.int64)
 
@@ -44,7 +42,8 @@ class Patterns:
         published); what was hidden for one is free for the next.
         """
         hidden = hidden.copy()
-        routing = Routing(Support(self.arena, hidden | np.isfinite(price)), self.demands)
+        usable = hidden | np.isfinite(price)
+        routing = Routing(Support(self.arena, usable), opened(usable), self.demands)
         rank = np.empty(order.size, dtype=np.int64)
         rank[order] = np.arange(order.size)
         while True:
@@ -60,7 +59,7 @@ class Patterns:
     def clean(self, hidden: Mask, kept: Mask, price: Floats) -> Mask:
         """The same protection by fewer cells: nothing can be published any more but ``kept`` cells."""
         hidden = hidden.copy()
-        routing = Routing(Support(self.arena, hidden), self.demands)
+        routing = Routing(Support(self.arena, hidden), opened(hidden), self.demands)
         witnesses = self._witnesses(routing, hidden, kept, price)
         if witnesses is None:
             return hidden
@@ -112,18 +111,25 @@ class Patterns:
         """Cells that carry the cheapest move of a demand; a sliding one goes up as far as it can first."""
         sign = int(self.demands.sign[k])
         if sign != SLIDING:
-            return routing.route(k, sign, 1.0, price, self.run)
+            move = routing.route(k, sign, 1.0, price, self.run)
+            return None if move is None else move.cells
         for share in (1.0, 0.0, 0.5, 0.75, 0.25):
             ways = [(way, length) for way, length in ((UP, share), (DOWN, 1.0 - share)) if length]
             moves = [routing.route(k, way, length, price, self.run) for way, length in ways]
             if all(move is not None for move in moves):
-                return np.unique(np.concatenate([move for move in moves if move is not None]))
+                return np.unique(np.concatenate([move.cells for move in moves if move is not None]))
         return None
 
     def _asked(self, hidden: Mask) -> list[int]:
         """Demands that count for this pattern."""
         conditional = self.demands.switch >= 0
         return np.flatnonzero(~conditional | hidden[self.at]).tolist()
+
+
+def opened(hidden: Mask) -> Reach:
+    """The windows of a pattern."""
+    nothing = np.zeros(hidden.size)
+    return Reach(nothing, nothing, hidden.astype(np.float64))
 
 
 def _use(users: dict[int, set[int]], k: int, cells: Cells | None) -> None:

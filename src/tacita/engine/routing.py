@@ -9,6 +9,8 @@ move: an alternating circuit or a few, which is what a good pattern is made of.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csc_array, hstack
 
@@ -30,15 +32,23 @@ NARROW = 1e-3
 """A cell that can carry less than this share of a level is priced as if it could carry this."""
 
 
+@dataclass(frozen=True, eq=False)
+class Move:
+    """Cells of the arena and how far each goes, in levels."""
+
+    cells: Cells
+    change: Floats
+
+
 class Routing:
     """Flow programs on the components of a support, kept hot."""
 
-    def __init__(self, support: Support, demands: Demands) -> None:
-        self.support, self.demands = support, demands
+    def __init__(self, support: Support, reach: Reach, demands: Demands, most: float = MOST) -> None:
+        self.support, self.reach, self.demands, self.most = support, reach, demands, most
         self._sessions: dict[int, Session] = {}
 
-    def route(self, k: int, way: int, length: float, price: Floats, run: Run) -> Cells | None:
-        """Cells of the cheapest move that takes the target of demand ``k`` by ``length`` levels, or None.
+    def route(self, k: int, way: int, length: float, price: Floats, run: Run) -> Move | None:
+        """The cheapest move that takes the target of demand ``k`` by ``length`` levels, or None.
 
         ``price`` is per cell of the arena: infinite where a cell must stay as it is, zero where it is hidden.
         """
@@ -49,9 +59,9 @@ class Routing:
             return None
         at, n = piece.cells, piece.cells.size
         room_up, room_down = arena.room(int(demands.attacker[k]))
+        room = np.concatenate(self.reach.of(at).capacities(room_up[at], room_down[at], level, self.most))
         allowed = np.isfinite(price[at])
-        reach = Reach(np.zeros(n), np.zeros(n), allowed.astype(np.float64))
-        room = np.concatenate(reach.capacities(room_up[at], room_down[at], level, MOST))
+        room[np.tile(~allowed, 2)] = 0.0
         low, high = np.zeros(2 * n), room.copy()
         target = int(np.searchsorted(at, p))
         towards, away = (target, target + n) if way > 0 else (target + n, target)
@@ -67,7 +77,9 @@ class Routing:
             raise StoppedError("stopped while a flow was routed: allow more time")
         if answer.status is not Ended.OPTIMAL:
             return None
-        return at[np.abs(answer.point[:n] - answer.point[n:]) > CARRIED]
+        change = answer.point[:n] - answer.point[n:]
+        used = np.abs(change) > CARRIED
+        return Move(at[used], change[used])
 
     def _session(self, component: int, piece: Piece) -> Session:
         if component not in self._sessions:

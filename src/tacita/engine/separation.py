@@ -16,13 +16,14 @@ from tacita.engine.arena import Arena
 from tacita.engine.attacks import WIDE, Attacks, Blocked, support_of
 from tacita.engine.cuts import Cutter, distinct
 from tacita.engine.demands import Demands, insider_demands
+from tacita.engine.witnesses import Witnesses
 from tacita.exact import Cells, Floats
 from tacita.run import InThisThread, Run
 from tacita.solvers.rows import Row
 
 LANES = 4
 """Sessions that work side by side. Their number is fixed, so that one thread finds what several find."""
-FEW = 32
+FEW = 200
 
 
 class Separation:
@@ -32,6 +33,9 @@ class Separation:
         self.arena, self.demands, self.cutter, self.run = arena, demands, cutter, run
         self._lanes = LANES if len(demands) >= FEW else 1
         self._next, self._known = 0, set[int]()
+        self._pool: list[Row] = []
+        self._witnesses = Witnesses(arena)
+        self._failures = np.zeros(len(demands), dtype=np.int64)
         self._silent = [k for k in range(len(arena.model.problem.insiders)) if not _listed(demands, k)]
         # Only a binary can be cut down to what is asked; other windows count as they are.
         self._most = 1.0 if only_switches(arena) else WIDE
@@ -39,18 +43,24 @@ class Separation:
     def round(self, x: Floats) -> list[Row]:
         """New violated rows for a fractional point; none means that this way of looking finds nothing."""
         rows = self.cutter.bridges(x)
-        lanes, size = self._attackers(x, self.demands), len(self.demands)
-        enough = max(20, size // 4)
-        for start, stop in self._turns(size, enough):
-            which = (np.arange(start, stop) + self._next) % size
+        lanes = self._attackers(x, self.demands)
+        settled = self._witnesses.fitting(self.demands, lanes[0].reach, self._most)
+        pending = np.flatnonzero(~settled)
+        # Each round goes on where the last one stopped.
+        pending = np.roll(pending, -int(np.searchsorted(pending, self._next)))
+        enough = max(20, len(self.demands) // 4)
+        for start in range(0, pending.size, 2 * enough):
+            which = pending[start : start + 2 * enough]
             for blocked in self._blocked(lanes, which, self._most):
                 row = self.cutter.cut(self.demands, blocked, x)
                 if row is not None:
                     rows.append(row)
             if len(rows) >= enough:
-                self._next = (self._next + stop) % size
+                self._next = int(which[-1]) + 1
                 break
-        return distinct(rows, self._known)
+        new = distinct(rows, self._known)
+        self._pool += new
+        return new
 
     def forget(self) -> None:
         """Rows were dropped: they may be found again."""
@@ -61,44 +71,53 @@ class Separation:
 
         An empty list says that it fails but that no row could be made of it.
         """
-        failed = self._failed(x)
-        if failed is None:
+        failed = self._failed(x, None)
+        if not failed:
             return None
-        return [row for b in failed if (row := self.cutter.cut(self.demands, b, x)) is not None]
+        rows = [row for b in failed if (row := self.cutter.cut(self.demands, b, x)) is not None]
+        self._pool += rows
+        return rows
 
     def protects(self, x: Floats) -> bool:
-        return self._failed(x) is None
+        """True if a candidate protects everything."""
+        if any(row.slack(x) < -1e-6 for row in self._pool):
+            return False
+        return not self._failed(x, 1)
 
-    def _failed(self, x: Floats) -> list[Blocked] | None:
+    def _failed(self, x: Floats, enough: int | None) -> list[Blocked]:
         lanes = self._attackers(x, self.demands)
-        blocked = list(self._blocked(lanes, np.arange(len(self.demands)), WIDE))
-        if blocked:
-            return blocked
+        order = np.argsort(-self._failures, kind="stable")
+        for part in np.array_split(order, 1 if enough is None else max(1, order.size // 50)):
+            blocked = list(self._blocked(lanes, part, WIDE, enough))
+            if blocked:
+                self._failures[[b.demand for b in blocked]] += 1
+                return blocked
+        return self._failed_insider(lanes[0])
+
+    def _failed_insider(self, lane: Attacks) -> list[Blocked]:
         for insider in list(self._silent):
             added = insider_demands(self.arena.model.problem, insider)
             before = len(self.demands)
-            own = Attacks(lanes[0].support, lanes[0].reach, added).blocked(range(len(added)), self.run, WIDE)
+            own = Attacks(lane.support, lane.reach, added).blocked(range(len(added)), self.run, WIDE)
             if own:
                 self._silent.remove(insider)
                 self.demands = Demands.join([self.demands, added])
+                self._failures = np.concatenate([self._failures, np.ones(len(added), dtype=np.int64)])
                 return [Blocked(b.demand + before, b.reached, b.ways) for b in own]
-        return None
+        return []
 
     def _attackers(self, x: Floats, demands: Demands) -> list[Attacks]:
         reach = self.arena.reach(x)
         support = support_of(self.arena, reach)
-        return [Attacks(support, reach, demands) for _ in range(self._lanes)]
+        return [Attacks(support, reach, demands, self._witnesses) for _ in range(self._lanes)]
 
-    def _turns(self, size: int, enough: int) -> Iterator[tuple[int, int]]:
-        """Batches of demands, small enough that little is asked in vain."""
-        step = max(self._lanes, min(size, 2 * enough))
-        return ((start, min(start + step, size)) for start in range(0, size, step))
-
-    def _blocked(self, lanes: list[Attacks], which: Cells, most: float) -> Iterator[Blocked]:
+    def _blocked(
+        self, lanes: list[Attacks], which: Cells, most: float, enough: int | None = None
+    ) -> Iterator[Blocked]:
         shares = [which[lane :: len(lanes)].tolist() for lane in range(len(lanes))]
 
         def attack(lane: int) -> list[Blocked]:
-            return lanes[lane].blocked(shares[lane], self.run, most)
+            return lanes[lane].blocked(shares[lane], self.run, most, enough)
 
         results: Iterable[list[Blocked]] = map(attack, range(len(lanes)))
         # Sessions live in this process: threads can share the work, other executors cannot.

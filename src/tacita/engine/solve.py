@@ -121,6 +121,15 @@ class _Hidden:
             self.search.offer(x)
         return rows
 
+    def accepted(self, x: Floats) -> bool:
+        try:
+            holds = self.separation.protects(x)
+        except StoppedError:
+            return False
+        if holds:
+            self.search.offer(x)
+        return holds
+
     def proposed(self, x: Floats) -> Floats | None:
         if self._propose is None:
             return None

@@ -102,12 +102,20 @@ class Support:
 
         if not cells.size:
             return 0, cells
-        matrix = self.arena.matrix[:, cells]
-        m, n = matrix.shape
+        rows, lengths = _columns(self.arena.matrix, cells)
+        m, n = self.arena.matrix.shape[0], cells.size
+        starts = np.concatenate([[0], np.cumsum(lengths)])
         edges = csr_array(
-            (np.ones(matrix.nnz, dtype=np.int8), (matrix.indices, m + np.repeat(np.arange(n), np.diff(matrix.indptr)))),
-            shape=(m + n, m + n),
+            (np.ones(rows.size, dtype=np.int8), n + rows, np.concatenate([starts, np.full(m, starts[-1])])),
+            shape=(n + m, n + m),
         )
         _, label = connected_components(edges, directed=False)
-        numbers, component = np.unique(label[m:], return_inverse=True)
+        numbers, component = np.unique(label[:n], return_inverse=True)
         return numbers.size, component
+
+
+def _columns(matrix: csc_array, cells: Cells) -> tuple[Cells, Cells]:
+    """Equations of some cells, one cell after the other, and how many each has."""
+    starts, lengths = matrix.indptr[cells], np.diff(matrix.indptr)[cells]
+    first = np.cumsum(lengths) - lengths
+    return matrix.indices[np.repeat(starts - first, lengths) + np.arange(int(lengths.sum()))], lengths

@@ -33,6 +33,9 @@ class HiddenRows(Protocol):
     def refuted(self, x: Floats) -> Sequence[Row] | None:
         """Rows that a candidate violates; None if it is a solution, empty if no row says why it is not."""
 
+    def accepted(self, x: Floats) -> bool:
+        """Whether a candidate is a solution."""
+
     def proposed(self, x: Floats) -> Floats | None:
         """A solution near a fractional point, or None."""
 
@@ -66,19 +69,21 @@ class Program:
 def branch_and_cut(
     program: Program, known: Sequence[Row], hidden: HiddenRows, cutoff: float, run: Run
 ) -> Ended:
-    """Search for solutions cheaper than ``cutoff``; each one is handed to ``hidden.refuted`` when it is found."""
+    """Search for solutions cheaper than ``cutoff``; each one is shown to ``hidden`` when it is found."""
     return _Tree(program, hidden, cutoff, run).search(known)
 
 
 class _Tree:
     def __init__(self, program: Program, hidden: HiddenRows, cutoff: float, run: Run) -> None:
-        from pyscipopt import Model
+        from pyscipopt import SCIP_PARAMSETTING, Model
 
         self.program, self.hidden, self.run, self.cutoff = program, hidden, run, cutoff
         self.free: Cells = np.flatnonzero(program.upper > program.lower)
         self.fixed_part = np.where(program.upper > program.lower, 0.0, program.lower)
         self.scip: Any = Model()
         self.scip.hideOutput()
+        # Whoever owns the hidden rows also knows how to find solutions; SCIP's guesses would all need asking.
+        self.scip.setHeuristics(SCIP_PARAMSETTING.OFF)
         self.variables = [self._variable(int(j)) for j in self.free]
         self.place = {int(j): v for j, v in zip(self.free, self.variables, strict=True)}
         self.offered: Floats | None = None
@@ -244,7 +249,7 @@ def _plugins() -> tuple[type[Any], type[Any]]:
 
         def _verdict(self, solution: Any) -> dict[str, Any]:
             tree = self.tree
-            holds = tree.hidden.refuted(tree.rounded(tree.point(solution))) is None
+            holds = tree.hidden.accepted(tree.rounded(tree.point(solution)))
             return {"result": SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE}
 
     class Heuristic(Heur):  # type: ignore[misc]  # pyscipopt has no types
