@@ -118,6 +118,45 @@ def test_large_units_are_compared_exactly() -> None:
     assert flows.unprotected(np.ones(3, dtype=bool)).tolist() == [1]
 
 
+def test_a_flow_of_very_many_paths_is_found() -> None:
+    """Cell 0 can only be balanced by 300 cells that move by one unit each."""
+    network = Network.of(csc_array(np.ones((1, 301), dtype=int)))
+    assert network is not None
+    reach = np.array([np.inf, *[1.0] * 300])
+    only = np.arange(301) == 0
+    order, cost = np.array([0]), np.ones(301)
+    built = Flows(network, reach, reach, demands([(0, 1, 299)])).build(only, cost, order)
+    assert built is not None
+    assert built.sum() == 300
+    assert Flows(network, reach, reach, demands([(0, 1, 301)])).build(only, cost, order) is None
+
+
+def test_cheap_cells_are_preferred_to_dear_ones() -> None:
+    """Two rows and two columns of totals: the rectangle through the cheap column costs less."""
+    problem = generate.problem((2, 3), "fs", sensitive=1, seed=5)
+    flows, hidden = flows_of(problem), problem.levels.sensitive.copy()
+    network, order = flows.network, np.arange(len(flows.demands))
+    wide = Flows(network, np.full(hidden.size, np.inf), np.full(hidden.size, np.inf), flows.demands)
+    cost = np.full(hidden.size, 100.0)
+    target = int(np.flatnonzero(hidden)[0])
+    row, column = network.tail[target], network.head[target]
+    ends = np.column_stack([network.tail, network.head])
+    other = next(
+        c for c in range(hidden.size) if not (ends[c] == row).any() and not (ends[c] == column).any()
+    )
+    corners = [
+        c
+        for c in range(hidden.size)
+        if c != target
+        and (np.isin(ends[c], [row, column]).sum() == 1)
+        and (np.isin(ends[c], ends[other]).sum() == 1)
+    ]
+    cost[[other, *corners]] = 1.0
+    built = wide.build(hidden, cost, order)
+    assert built is not None
+    assert np.flatnonzero(built).tolist() == sorted([target, other, *corners])
+
+
 def test_looking_stops_after_so_many_misses_and_goes_on_from_there() -> None:
     problem = generate.problem((12, 12), "fs", sensitive=10, seed=2)
     flows = flows_of(problem)

@@ -179,7 +179,8 @@ class Flows:
         hidden[self.demands.cell[order]] = True
         graph, asked = self._graph(everything, np.ones(hidden.size), linked=hidden & ~self._loops)
         scratch, search = _scratch(graph), self._search(graph, cost, ~hidden)
-        for batch in _batches(order):
+        # A copy, since a view or a closed array would be compiled for anew.
+        for batch in _batches(np.array(order, dtype=np.int64)):
             self._refuse_late("while a first pattern was built")
             if kernels.route(graph, scratch, search, asked, batch, hidden) < batch.size:
                 return None
@@ -252,7 +253,7 @@ class Flows:
             source=network.head[cell].astype(np.int64),
             sink=network.tail[cell].astype(np.int64),
             joined=network.joined[network.tail[cell]],
-            sign=demands.sign,
+            sign=demands.sign.copy(),
             level=level,
             own_up=np.minimum(above[cell], level) + share[cell] * np.minimum(self.up[cell], level),
             own_down=np.minimum(below[cell], level) + share[cell] * np.minimum(self.down[cell], level),
