@@ -38,6 +38,12 @@ class Arena:
     def __len__(self) -> int:
         return self.cells.size
 
+    @property
+    def only_switches(self) -> bool:
+        """No window but those that switches open."""
+        windows = (self.above, self.below)
+        return not any(window.matrix.nnz or window.base.any() for window in windows)
+
     @cached_property
     def rows(self) -> csr_array:
         """``matrix`` by rows."""

@@ -2,7 +2,7 @@
 
 For demand ``(p, s, L)`` and the windows of a point, counted in levels,
 
-    max  s z_p    s.t.  M z = 0,   -down <= z <= up,   0 <= s z_p <= 1.
+    max  s z_p    s.t.  M z = 0,   -down <= z <= up,   s z_p <= 1.
 
 Any prices ``g`` of the equations give ``c = s e_p + M' g``, and for every move ``s z_p = c z``, hence
 
@@ -25,7 +25,7 @@ from tacita.engine.routing import Routing
 from tacita.engine.support import Piece, Support
 from tacita.engine.witnesses import Witnesses
 from tacita.errors import StoppedError
-from tacita.exact import Floats
+from tacita.exact import Cells, Floats
 from tacita.run import Run
 from tacita.solvers.highs import Ended, Session
 
@@ -39,12 +39,24 @@ FRAGILE = 20.0
 
 
 @dataclass(frozen=True, eq=False)
+class Blocking:
+    """The non-zero coefficients ``c`` that limit a demand in one way, by cells of the arena."""
+
+    cells: Cells
+    c: Floats
+
+    @classmethod
+    def of(cls, c: Floats) -> Blocking:
+        cells = np.flatnonzero(c)
+        return cls(cells, c[cells])
+
+
+@dataclass(frozen=True, eq=False)
 class Blocked:
-    """A demand that gets only ``reached`` (in levels) of the way, and for each way the coefficients ``c``."""
+    """A demand that does not get all the way, and what limits it: in both ways if it is a sliding one."""
 
     demand: int
-    reached: float
-    ways: tuple[tuple[int, Floats], ...]
+    ways: tuple[Blocking, ...]
 
 
 def support_of(arena: Arena, reach: Reach) -> Support:
@@ -53,12 +65,20 @@ def support_of(arena: Arena, reach: Reach) -> Support:
 
 
 class Attacks:
-    """Hot sessions, one per component of a point's support."""
+    """Hot sessions, one per component of a point's support.
+
+    ``wanted`` is the share of its level that each demand asks for.
+    """
 
     def __init__(
-        self, support: Support, reach: Reach, demands: Demands, witnesses: Witnesses | None = None
+        self,
+        support: Support,
+        reach: Reach,
+        demands: Demands,
+        wanted: Floats,
+        witnesses: Witnesses | None = None,
     ) -> None:
-        self.support, self.reach, self.demands = support, reach, demands
+        self.support, self.reach, self.demands, self.wanted = support, reach, demands, wanted
         self._witnesses = witnesses
         self._price = 1.0 + FRAGILE * (1.0 - reach.share)
         self._sessions: dict[int, Session] = {}
@@ -81,14 +101,13 @@ class Attacks:
     def _attack(self, k: int, run: Run, most: float) -> Blocked | None:
         arena, demands = self.support.arena, self.demands
         p, sign, level = int(arena.position[demands.cell[k]]), int(demands.sign[k]), float(demands.level[k])
-        wanted = 1.0 if demands.switch[k] < 0 else float(self.reach.share[p])
+        wanted = float(self.wanted[k])
         if wanted <= TOLERANCE:
             return None
         ways = (UP, DOWN) if sign == SLIDING else (sign,)
         piece = self.support.piece(p)
         if piece is None:
-            nothing = np.zeros(0)
-            return Blocked(k, 0.0, tuple((w, self.support.coefficients(p, w, None, nothing)) for w in ways))
+            return Blocked(k, tuple(Blocking.of(self.support.coefficients(p, w, None)) for w in ways))
         room_up, room_down = arena.room(int(demands.attacker[k]))
         at = piece.cells
         up, down = self.reach.of(at).capacities(room_up[at], room_down[at], level, most)
@@ -97,7 +116,8 @@ class Attacks:
         target, every = int(np.searchsorted(at, p)), np.arange(at.size)
         for way in ways:
             high, low = up.copy(), -down
-            high[target], low[target] = (wanted, 0.0) if way > 0 else (0.0, -wanted)
+            high[target] = min(up[target], wanted) if way > 0 else 0.0
+            low[target] = 0.0 if way > 0 else -min(down[target], wanted)
             session.set_bounds(every, low, high)
             answer = session.extreme(target, way, run)
             if answer.status is not Ended.OPTIMAL:
@@ -105,18 +125,18 @@ class Attacks:
             reached += way * answer.value
             prices.append((way, session.prices()))
         if reached >= wanted - TOLERANCE:
-            if self._witnesses is not None and sign != SLIDING and wanted == 1.0 and most <= 1.0:
+            if sign != SLIDING and wanted == 1.0 and most <= 1.0:
                 self._keep_witness(k, sign, run, most)
             return None
-        return Blocked(
-            k, reached, tuple((w, self.support.coefficients(p, w, piece, g)) for w, g in prices)
-        )
+        limits = (self.support.coefficients(p, w, piece, g) for w, g in prices)
+        return Blocked(k, tuple(Blocking.of(c) for c in limits))
 
     def _keep_witness(self, k: int, sign: int, run: Run, most: float) -> None:
         """Look for a short move that will fit the next points too: through cells that are fully open."""
-        routing = self._routing(most)
-        move = routing.route(k, sign, 1.0, self._price, run)
-        if move is not None and self._witnesses is not None:
+        if self._witnesses is None or not self._witnesses.worth_making(k):
+            return
+        move = self._routing(most).route(k, sign, 1.0, self._price, run)
+        if move is not None:
             self._witnesses.keep(k, move)
 
     def _routing(self, most: float) -> Routing:

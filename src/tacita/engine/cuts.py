@@ -39,72 +39,93 @@ class Cutter:
     def __init__(self, arena: Arena, lower: Floats, upper: Floats) -> None:
         self.arena, self.lower, self.upper = arena, lower, upper
         self.binary = arena.model.whole & (arena.model.lower >= 0) & (arena.model.upper <= 1)
+        self._only_switches = arena.only_switches
         self._bridges = _Bridges(arena)
 
     def cut(self, demands: Demands, blocked: Blocked, x: Floats) -> Row | None:
         """The strengthened cut of one blocked demand, or None if ``x`` does not violate it."""
         k = blocked.demand
         level = float(demands.level[k])
-        coefficient, constant = np.zeros(self.arena.model.size), 0.0
         up, down = self.arena.room(int(demands.attacker[k]))
-        for _, c in blocked.ways:
-            rising, falling = np.flatnonzero(c > 0), np.flatnonzero(c < 0)
-            constant += self._side(coefficient, rising, c[rising], up, self.arena.above, x, level)
-            constant += self._side(coefficient, falling, -c[falling], down, self.arena.below, x, level)
-        rhs = level - constant
+        terms = _Terms()
+        for way in blocked.ways:
+            rising = way.c > 0
+            self._side(terms, way.cells[rising], way.c[rising], up, self.arena.above, x, level)
+            self._side(terms, way.cells[~rising], -way.c[~rising], down, self.arena.below, x, level)
+        rhs = level - terms.constant
         if demands.switch[k] >= 0:
-            coefficient[demands.switch[k]] -= level
+            terms.add(demands.switch[k : k + 1], np.array([-level]))
             rhs -= level
-        return self._strengthened(coefficient / level, rhs / level, x)
+        at, d = terms.collected()
+        return self._strengthened(at, d / level, rhs / level, x)
 
     def bridges(self, x: Floats) -> list[Row]:
         """Bridge inequalities that ``x`` violates, at most one per equation."""
         return self._bridges.violated(x)
 
     def _side(
-        self, into: Floats, at: Cells, c: Floats, room: Floats, window: Affine, x: Floats, level: float
-    ) -> float:
-        """Add the terms of one sign to the coefficients; returns their constant part."""
-        switched = at[self.arena.switch[at] != NO_SWITCH]
-        share = c[self.arena.switch[at] != NO_SWITCH]
+        self, terms: _Terms, at: Cells, c: Floats, room: Floats, window: Affine, x: Floats, level: float
+    ) -> None:
+        """The terms of the cells that must go one way."""
+        variables = self.arena.switch[at]
+        switched = variables != NO_SWITCH
         # A binary never needs more than the level; this also keeps infinite room out of the rows.
-        np.add.at(into, self.arena.switch[switched], np.minimum(share * room[switched], level))
-        if not window.matrix.nnz and not window.base.any():
-            return 0.0
-        opened = window.matrix[at] @ x + window.base[at]
-        by_room = room[at] <= opened
-        constant = float(c[by_room] @ room[at[by_room]] + c[~by_room] @ window.base[at[~by_room]])
-        into += np.asarray(c[~by_room] @ window.matrix[at[~by_room]]).ravel()
-        return constant
+        terms.add(variables[switched], np.minimum(c[switched] * room[at[switched]], level))
+        if self._only_switches:
+            return
+        by_room = room[at] <= window.matrix[at] @ x + window.base[at]
+        terms.constant += float(c[by_room] @ room[at[by_room]] + c[~by_room] @ window.base[at[~by_room]])
+        opened = (window.matrix[at[~by_room]].T * c[~by_room]).tocoo()
+        terms.add(opened.coords[0], opened.data)
 
-    def _strengthened(self, d: Floats, d0: float, x: Floats) -> Row | None:
-        fixed = self.lower == self.upper
-        at = np.flatnonzero((np.abs(d) > NEGLIGIBLE) & ~fixed)
-        settled = np.flatnonzero((np.abs(d) > 0) & ~fixed & (np.abs(d) <= NEGLIGIBLE))
+    def _strengthened(self, at: Cells, d: Floats, d0: float, x: Floats) -> Row | None:
+        lower, upper = self.lower[at], self.upper[at]
+        held = lower == upper
+        if not held.all() and self._monotone(at[~held], d[~held]) and (d[held] * lower[held] >= 0).all():
+            d0 -= float(np.minimum(d[held] * lower[held], max(d0, 0.0)).sum())
+        else:
+            return _violated(Row(at[~held], d[~held], d0 - float(d[held] @ lower[held])), x)
+        at, d, lower, upper = at[~held], d[~held], lower[~held], upper[~held]
         # What is too small to keep counts with the most it could ever contribute.
-        d0 -= float(np.maximum(d[settled] * self.upper[settled], d[settled] * self.lower[settled]).sum())
-        held = np.flatnonzero(fixed & (d != 0))
-        if (d[held] * self.lower[held] < 0).any() or not self._monotone(at, d):
-            d0 -= float(d[held] @ self.lower[held])
-            return _violated(Row(at, d[at], d0), x)
-        value, flipped = d[at].copy(), d[at] < 0
-        d0 -= float(np.minimum(d[held] * self.lower[held], max(d0, 0.0)).sum())
+        tiny = np.abs(d) <= NEGLIGIBLE
+        d0 -= float(np.maximum(d[tiny] * upper[tiny], d[tiny] * lower[tiny]).sum())
+        at, d = at[~tiny], d[~tiny]
         # Binaries with a negative coefficient are seen as their complements, so that all terms help.
-        d0 += float(-value[flipped].sum())
-        value = np.abs(value)
+        flipped, value = d < 0, np.abs(d)
+        d0 += float(value[flipped].sum())
         if d0 <= VIOLATION:
             return None
         binary, present = self.binary[at], np.where(flipped, 1.0 - x[at], x[at])
         value = np.where(binary, np.minimum(value, d0), value)
         if binary.all():
             value, d0 = _covered(value, d0, present)
+            used = value > 0
+            at, value, flipped = at[used], value[used], flipped[used]
         d0, value = d0 - float(value[flipped].sum()), np.where(flipped, -value, value)
         scale = max(abs(d0), float(np.abs(value).max(initial=0.0)), NEGLIGIBLE)
         return _violated(Row(at, value / scale, d0 / scale), x)
 
     def _monotone(self, at: Cells, d: Floats) -> bool:
         """Every term is non-negative, or belongs to a binary and becomes so by complement."""
-        return bool(((d[at] >= 0) & (self.lower[at] >= 0) | self.binary[at]).all())
+        return bool(((d >= 0) & (self.lower[at] >= 0) | self.binary[at]).all())
+
+
+class _Terms:
+    """A linear form in the variables that is put together from parts."""
+
+    def __init__(self) -> None:
+        self.constant = 0.0
+        self._variables: list[Cells] = []
+        self._values: list[Floats] = []
+
+    def add(self, variables: Cells, values: Floats) -> None:
+        self._variables.append(variables)
+        self._values.append(values)
+
+    def collected(self) -> tuple[Cells, Floats]:
+        """Each variable once."""
+        variables, place = np.unique(np.concatenate(self._variables), return_inverse=True)
+        return variables, np.bincount(place, np.concatenate(self._values), variables.size)
 
 
 def _violated(row: Row, x: Floats) -> Row | None:

@@ -48,6 +48,10 @@ class Demands:
             self.attacker[which], self.cell[which], self.sign[which], self.level[which], self.switch[which]
         )
 
+    def wanted(self, x: Floats) -> Floats:
+        """The share of its level that each demand asks for at a point: 1 unless it has a switch."""
+        return np.where(self.switch == ALWAYS, 1.0, x[self.switch])
+
     @classmethod
     def join(cls, parts: Iterable[Demands]) -> Demands:
         """All demands of several lists, in their order."""

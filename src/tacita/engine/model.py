@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 NO_SWITCH = -1
+ROUGH = 1e-6
+"""How far, in parts of its terms, a row may be missed by arithmetic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +79,21 @@ class Model:
     def loss(self, x: Floats) -> float:
         return float(self.constant + self.cost @ x)
 
+    def admits(self, x: Floats) -> bool:
+        """Whether ``x`` keeps the model's own bounds and rows; demands are not looked at."""
+        values = self.rows @ x
+        scale = ROUGH * np.maximum(1.0, abs(self.rows) @ np.abs(x))
+        return bool(
+            (x >= self.lower - ROUGH).all()
+            and (x <= self.upper + ROUGH).all()
+            and (values >= self.row_lower - scale).all()
+            and (values <= self.row_upper + scale).all()
+        )
+
     def reach(self, x: Floats, up: Floats, down: Floats) -> tuple[Floats, Floats]:
-        """How far an attacker with room ``up`` and ``down`` sees each cell move when the variables are ``x``."""
+        """How far an attacker with room ``up`` and ``down`` sees each cell move when the variables are
+        ``x``.
+        """
         above = np.maximum(np.minimum(up, self.above.at(x)), 0.0)
         below = np.maximum(np.minimum(down, self.below.at(x)), 0.0)
         switched = np.flatnonzero(self.switch != NO_SWITCH)

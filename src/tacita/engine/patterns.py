@@ -31,7 +31,8 @@ class Patterns:
 
     def unprotected(self, hidden: Mask) -> Cells:
         """Demands that fail when these cells are hidden and all others published."""
-        attacks = Attacks(Support(self.arena, hidden), opened(hidden), self.demands)
+        everything = np.ones(len(self.demands))
+        attacks = Attacks(Support(self.arena, hidden), opened(hidden), self.demands, everything)
         found = attacks.blocked(self._asked(hidden), self.run, WIDE)
         return np.array([b.demand for b in found], dtype=np.int64)
 

@@ -10,12 +10,22 @@ import numpy as np
 
 from tacita.engine.arena import Arena
 from tacita.engine.demands import Demands
+from tacita.engine.flow_attacks import FlowPatterns, network_of
 from tacita.engine.patterns import Patterns
 from tacita.engine.search import Search
 from tacita.errors import StoppedError
 from tacita.exact import Floats, Mask
+from tacita.run import Run
 
 MOSTLY = 0.5
+
+
+def patterns_for(arena: Arena, demands: Demands, run: Run) -> Patterns | FlowPatterns:
+    """Patterns by flows where the table is a large network seen by one attacker, else by linear programs."""
+    network = network_of(arena) if (demands.switch < 0).all() else None
+    if network is None or np.unique(demands.attacker).size > 1:
+        return Patterns(arena, demands, run)
+    return FlowPatterns(arena, network, demands, run)
 
 
 class Proposals:
@@ -23,7 +33,7 @@ class Proposals:
 
     def __init__(self, arena: Arena, demands: Demands, search: Search) -> None:
         self.arena, self.search = arena, search
-        self.patterns = Patterns(arena, demands, search.run)
+        self.patterns = patterns_for(arena, demands, search.run)
         self._order = np.argsort(-demands.level, kind="stable")
         self._seen = set[bytes]()
 

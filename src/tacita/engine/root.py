@@ -85,8 +85,7 @@ class Root:
         search.raise_bound(self.value)
         before = search.upper.copy()
         if search.fix_by_reduced_cost(self.value, self._program.reduced_costs()):
-            gone = np.flatnonzero(before != search.upper)
-            self._program.set_upper(gone, np.zeros(gone.size))
+            self._program.remove(np.flatnonzero(before != search.upper))
         self._clean()
         return True
 

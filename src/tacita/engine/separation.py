@@ -14,8 +14,9 @@ import numpy as np
 
 from tacita.engine.arena import Arena
 from tacita.engine.attacks import WIDE, Attacks, Blocked, support_of
-from tacita.engine.cuts import Cutter, distinct
+from tacita.engine.cuts import VIOLATION, Cutter, distinct
 from tacita.engine.demands import Demands, insider_demands
+from tacita.engine.flow_attacks import FlowAttacks, network_of
 from tacita.engine.witnesses import Witnesses
 from tacita.exact import Cells, Floats
 from tacita.run import InThisThread, Run
@@ -32,18 +33,20 @@ class Separation:
     def __init__(self, arena: Arena, demands: Demands, cutter: Cutter, run: Run) -> None:
         self.arena, self.demands, self.cutter, self.run = arena, demands, cutter, run
         self._lanes = LANES if len(demands) >= FEW else 1
+        network = network_of(arena)
+        self._flows = None if network is None else FlowAttacks(arena, network)
         self._next, self._known = 0, set[int]()
         self._pool: list[Row] = []
         self._witnesses = Witnesses(arena)
         self._failures = np.zeros(len(demands), dtype=np.int64)
         self._silent = [k for k in range(len(arena.model.problem.insiders)) if not _listed(demands, k)]
         # Only a binary can be cut down to what is asked; other windows count as they are.
-        self._most = 1.0 if only_switches(arena) else WIDE
+        self._most = 1.0 if arena.only_switches else WIDE
 
     def round(self, x: Floats) -> list[Row]:
         """New violated rows for a fractional point; none means that this way of looking finds nothing."""
         rows = self.cutter.bridges(x)
-        lanes = self._attackers(x, self.demands)
+        lanes = self._attackers(x)
         settled = self._witnesses.fitting(self.demands, lanes[0].reach, self._most)
         pending = np.flatnonzero(~settled)
         # Each round goes on where the last one stopped.
@@ -71,6 +74,8 @@ class Separation:
 
         An empty list says that it fails but that no row could be made of it.
         """
+        if not self.arena.model.admits(x):
+            return []
         failed = self._failed(x, None)
         if not failed:
             return None
@@ -80,12 +85,12 @@ class Separation:
 
     def protects(self, x: Floats) -> bool:
         """True if a candidate protects everything."""
-        if any(row.slack(x) < -1e-6 for row in self._pool):
+        if not self.arena.model.admits(x) or any(row.slack(x) < -VIOLATION for row in self._pool):
             return False
         return not self._failed(x, 1)
 
     def _failed(self, x: Floats, enough: int | None) -> list[Blocked]:
-        lanes = self._attackers(x, self.demands)
+        lanes = self._attackers(x)
         order = np.argsort(-self._failures, kind="stable")
         for part in np.array_split(order, 1 if enough is None else max(1, order.size // 50)):
             blocked = list(self._blocked(lanes, part, WIDE, enough))
@@ -98,22 +103,29 @@ class Separation:
         for insider in list(self._silent):
             added = insider_demands(self.arena.model.problem, insider)
             before = len(self.demands)
-            own = Attacks(lane.support, lane.reach, added).blocked(range(len(added)), self.run, WIDE)
+            whole = np.ones(len(added))
+            own = Attacks(lane.support, lane.reach, added, whole).blocked(range(len(added)), self.run, WIDE)
             if own:
                 self._silent.remove(insider)
                 self.demands = Demands.join([self.demands, added])
                 self._failures = np.concatenate([self._failures, np.ones(len(added), dtype=np.int64)])
-                return [Blocked(b.demand + before, b.reached, b.ways) for b in own]
+                return [Blocked(b.demand + before, b.ways) for b in own]
         return []
 
-    def _attackers(self, x: Floats, demands: Demands) -> list[Attacks]:
+    def _attackers(self, x: Floats) -> list[Attacks]:
         reach = self.arena.reach(x)
         support = support_of(self.arena, reach)
-        return [Attacks(support, reach, demands, self._witnesses) for _ in range(self._lanes)]
+        wanted = self.demands.wanted(x)
+        return [
+            Attacks(support, reach, self.demands, wanted, self._witnesses) for _ in range(self._lanes)
+        ]
 
     def _blocked(
         self, lanes: list[Attacks], which: Cells, most: float, enough: int | None = None
     ) -> Iterator[Blocked]:
+        if self._flows is not None and not (self.demands.switch[which] >= 0).any():
+            yield from self._flows.blocked(self.demands, which, lanes[0].reach, self.run, enough)
+            return
         shares = [which[lane :: len(lanes)].tolist() for lane in range(len(lanes))]
 
         def attack(lane: int) -> list[Blocked]:
@@ -125,13 +137,6 @@ class Separation:
             results = self.run.map(attack, range(len(lanes)))
         for found in results:
             yield from found
-
-
-def only_switches(arena: Arena) -> bool:
-    """No window but those that switches open."""
-    return not (
-        arena.above.matrix.nnz or arena.below.matrix.nnz or arena.above.base.any() or arena.below.base.any()
-    )
 
 
 def _listed(demands: Demands, insider: int) -> bool:

@@ -19,13 +19,16 @@ from tacita.engine.model import Model
 from tacita.engine.proposals import Proposals
 from tacita.engine.root import Propose, Root
 from tacita.engine.search import Search
-from tacita.engine.separation import Separation, only_switches
+from tacita.engine.separation import Separation
 from tacita.engine.solution import Solution
 from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import Floats
 from tacita.run import Run
 from tacita.solvers import scip
 from tacita.solvers.rows import Row
+
+
+MOST_SKIPPED = 5
 
 
 def solve(
@@ -67,7 +70,7 @@ def solve(
 def _is_suppression(arena: Arena) -> bool:
     """Every cell has its own binary switch and no other window: patterns are what the model is about."""
     switches = arena.switch[arena.switch >= 0]
-    return only_switches(arena) and switches.size == len(arena) == np.unique(switches).size
+    return arena.only_switches and switches.size == len(arena) == np.unique(switches).size
 
 
 def _finish_linear(search: Search, separation: Separation, root: Root) -> Solution:
@@ -105,12 +108,20 @@ class _Hidden:
 
     def __init__(self, search: Search, separation: Separation, propose: Propose | None) -> None:
         self.search, self.separation, self._propose = search, separation, propose
+        self._in_vain, self._skip = 0, 0
 
     def violated(self, x: Floats, depth: int) -> Sequence[Row]:
+        # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
+        if self._skip:
+            self._skip -= 1
+            return ()
         try:
-            return self.separation.round(x)
+            rows = self.separation.round(x)
         except StoppedError:
             return ()
+        self._in_vain = 0 if rows else min(self._in_vain + 1, MOST_SKIPPED)
+        self._skip = self._in_vain
+        return rows
 
     def refuted(self, x: Floats) -> Sequence[Row] | None:
         try:

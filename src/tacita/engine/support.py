@@ -61,11 +61,13 @@ class Support:
             self._pieces[number] = Piece(cells, rows, small)
         return self._pieces[number]
 
-    def coefficients(self, p: int, way: int, piece: Piece | None, prices: Floats) -> Floats:
+    def coefficients(
+        self, p: int, way: int, piece: Piece | None, prices: Floats | None = None
+    ) -> Floats:
         """``c = way e_p + M' g`` with the prices of a piece lifted to all equations."""
         arena = self.arena
         g = np.zeros(arena.matrix.shape[0])
-        if piece is not None:
+        if piece is not None and prices is not None:
             g[piece.rows] = prices
         c = np.asarray(arena.transposed @ g)
         c[p] += way

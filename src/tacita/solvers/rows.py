@@ -1,7 +1,7 @@
 """HiGHS as a master program that grows by rows: ``min c x : rows x >= rhs, l <= x <= u``.
 
 New rows cut the last optimum off and leave its basis dual feasible, so the dual simplex goes on from it.
-Rows can be dropped and variables fixed between solves.
+Rows can be dropped and variables taken out between solves.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class GrowingRows:
 
         self._highs = quiet(presolve="off")
         self._permanent, self.size = rows.shape[0], cost.size
+        self._columns, self._place = np.arange(cost.size), np.arange(cost.size)
+        self._rhs = np.zeros(0)
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = rows.shape
         program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
@@ -65,15 +67,19 @@ class GrowingRows:
         """More rows, after those that are there."""
         if not rows:
             return
-        lengths = [row.index.size for row in rows]
+        parts = [(self._place[row.index], row.value) for row in rows]
+        parts = [(at[at >= 0], value[at >= 0]) for at, value in parts]
+        lengths = [at.size for at, _ in parts]
+        rhs = np.array([row.rhs for row in rows])
+        self._rhs = np.concatenate([self._rhs, rhs])
         self._highs.addRows(
             len(rows),
-            np.array([row.rhs for row in rows]),
+            rhs,
             np.full(len(rows), np.inf),
             int(sum(lengths)),
             np.cumsum([0, *lengths[:-1]]).astype(np.int32),
-            np.concatenate([row.index for row in rows]).astype(np.int32),
-            np.concatenate([row.value for row in rows]),
+            np.concatenate([at for at, _ in parts]).astype(np.int32),
+            np.concatenate([value for _, value in parts]),
         )
 
     def drop(self, gone: Mask) -> None:
@@ -81,24 +87,31 @@ class GrowingRows:
         at = np.flatnonzero(gone).astype(np.int32) + self._permanent
         if at.size:
             self._highs.deleteRows(int(at.size), at)
+            self._rhs = self._rhs[~gone]
 
-    def set_upper(self, variables: Cells, upper: Floats) -> None:
-        lower = np.zeros(variables.size)
-        self._highs.changeColsBounds(variables.size, variables.astype(np.int32), lower, upper)
+    def remove(self, variables: Cells) -> None:
+        """Take out variables that are 0 for good."""
+        at = np.sort(self._place[variables]).astype(np.int32)
+        self._highs.deleteCols(int(at.size), at)
+        self._columns = np.delete(self._columns, at)
+        self._place = np.full(self.size, -1)
+        self._place[self._columns] = np.arange(self._columns.size)
 
     def solve(self, run: Run) -> tuple[Ended, float, Floats]:
         """Ended, optimum and point."""
         status = solve_in_slices(self._highs, run)
         if status is not Ended.OPTIMAL:
             return status, float("nan"), np.empty(0)
-        return status, self._highs.getObjectiveValue(), np.array(self._highs.getSolution().col_value)
+        x = np.zeros(self.size)
+        x[self._columns] = self._highs.getSolution().col_value
+        return status, self._highs.getObjectiveValue(), x
 
     def reduced_costs(self) -> Floats:
-        """Of the variables at the last optimum."""
-        return np.array(self._highs.getSolution().col_dual)
+        """Of the variables at the last optimum; 0 for those that were taken out."""
+        reduced = np.zeros(self.size)
+        reduced[self._columns] = self._highs.getSolution().col_dual
+        return reduced
 
     def slacks(self) -> Floats:
         """``rows x - rhs`` of the added rows at the last optimum."""
-        values = np.array(self._highs.getSolution().row_value)
-        lower = np.array(self._highs.getLp().row_lower_)
-        return (values - lower)[self._permanent :]
+        return np.array(self._highs.getSolution().row_value)[self._permanent :] - self._rhs

@@ -1,0 +1,99 @@
+"""Separation and patterns on a network, by flows: the same questions as ``attacks.py`` and ``patterns.py``, on
+tables of one or two dimensions (one of them with a hierarchy), a hundred times faster and exact.
+
+Small networks are asked by linear programs all the same: they are done before the kernels are loaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from tacita.engine.arena import Arena, Reach
+from tacita.engine.attacks import Blocked, Blocking
+from tacita.engine.demands import Demands
+from tacita.engine.network import Network
+from tacita.exact import Cells, Floats, Mask
+from tacita.run import Run
+
+if TYPE_CHECKING:
+    from tacita.engine.flows import Flows
+
+LARGE = 2500
+"""Cells from which on the kernels are worth loading."""
+
+
+def network_of(arena: Arena) -> Network | None:
+    """The network of a large arena, if it is one."""
+    return Network.of(arena.matrix) if len(arena) >= LARGE else None
+
+
+class FlowAttacks:
+    """What blocks demands at points of one arena."""
+
+    def __init__(self, arena: Arena, network: Network) -> None:
+        self.arena, self.network = arena, network
+
+    def blocked(
+        self, demands: Demands, which: Cells, reach: Reach, run: Run, enough: int | None = None
+    ) -> list[Blocked]:
+        """Demands of ``which`` that fail, until there are ``enough``; two cuts for some of them."""
+        found: list[Blocked] = []
+        for attacker in np.unique(demands.attacker[which]).tolist():
+            his = which[demands.attacker[which] == attacker]
+            flows = flows_of(self.arena, self.network, demands[his], run)
+            missed, _ = flows.blocked(
+                reach.share, reach.above, reach.below, most=his.size if enough is None else enough
+            )
+            signs = [way for blocked in missed for way, _ in blocked.prices]
+            prices = np.array([price for blocked in missed for _, price in blocked.prices])
+            limits = iter(self._limits(demands.cell[his], missed, signs, prices))
+            for blocked in missed:
+                ways = tuple(next(limits) for _ in blocked.prices)
+                found.append(Blocked(int(his[blocked.demand]), ways))
+        return found
+
+    def _limits(self, cells: Cells, missed: list, signs: list[int], prices: Floats) -> list[Blocking]:
+        """``c = sign e_p - M' price`` for many prices at once."""
+        if not signs:
+            return []
+        targets = np.array(
+            [self.arena.position[cells[b.demand]] for b in missed for _ in b.prices], dtype=np.int64
+        )
+        columns = np.arange(len(signs))
+        own = csc_array((np.array(signs, dtype=float), (targets, columns)), shape=(len(self.arena), len(signs)))
+        limits = csc_array(own - self.arena.transposed @ csc_array(prices.T))
+        limits.eliminate_zeros()
+        spans = zip(limits.indptr[:-1], limits.indptr[1:], strict=True)
+        return [Blocking(limits.indices[a:b].astype(np.int64), limits.data[a:b]) for a, b in spans]
+
+
+class FlowPatterns:
+    """Suppression patterns of one attacker's demands on a network."""
+
+    def __init__(self, arena: Arena, network: Network, demands: Demands, run: Run) -> None:
+        self.demands = demands
+        self._flows = flows_of(arena, network, demands, run)
+
+    def unprotected(self, hidden: Mask) -> Cells:
+        return self._flows.unprotected(hidden)
+
+    def build(self, hidden: Mask, price: Floats, order: Cells) -> Mask | None:
+        return self._flows.build(hidden, price, order)
+
+    def clean(self, hidden: Mask, kept: Mask, price: Floats) -> Mask:
+        removable = np.flatnonzero(hidden & ~kept)
+        return self._flows.clean(hidden, removable[np.argsort(-price[removable], kind="stable")])
+
+
+def flows_of(arena: Arena, network: Network, demands: Demands, run: Run) -> Flows:
+    """The demands of one attacker, with cells numbered as in the arena."""
+    from tacita.engine.flows import Flows
+
+    attacker = int(demands.attacker[0]) if len(demands) else -1
+    local = Demands(
+        demands.attacker, arena.position[demands.cell], demands.sign, demands.level, demands.switch
+    )
+    return Flows(network, *arena.room(attacker), local, run)
