@@ -19,8 +19,11 @@ import numpy as np
 from tacita.engine.demands import DOWN, OUTSIDER, UP, room
 from tacita.exact import Floats
 from tacita.methods.draft import NO_VARIABLE, Stated
-from tacita.methods.moves import EXACT, Moves
+from tacita.methods.moves import Moves, outward
 from tacita.run import Run
+
+TELLING = 1e-9
+"""Relative differences below this may be arithmetic; an end is not moved for them."""
 
 
 def drawn_in(stated: Stated, x: Floats, run: Run) -> Floats:
@@ -28,22 +31,20 @@ def drawn_in(stated: Stated, x: Floats, run: Run) -> Floats:
     next whole step; as they are where the time ends first.
     """
     table, cells = stated.model.problem.table, stated.intervals
-    above, below = stated.model.reach(x, *room(stated.model.problem, OUTSIDER))
-    moves = Moves(table, above, below, stated.scale)
-    seen = np.zeros((2, len(table)))
+    reaches = stated.model.reach(x, *room(stated.model.problem, OUTSIDER))
+    moves = Moves(table, *reaches, stated.scale)
+    attained = np.zeros((2, len(table)))
     drawn = x.copy()
-    for way, ends, reach in ((UP, stated.end_above, above), (DOWN, stated.end_below, below)):
-        side = 0 if way == UP else 1
-        for cell in cells[(ends[cells] != NO_VARIABLE) & (reach[cells] > 0)].tolist():
+    for side, way, ends in ((0, UP, stated.end_above), (1, DOWN, stated.end_below)):
+        for cell in cells[ends[cells] != NO_VARIABLE].tolist():
+            units = x[ends[cell]] * stated.scale
+            if units <= 0 or attained[side, cell] >= units * (1 - TELLING):
+                continue
             if run.over:
                 return drawn
-            end = int(ends[cell])
-            if x[end] <= 0 or seen[side, cell] >= reach[cell] * (1 - EXACT):
-                continue
             farthest, move = moves.farthest(cell, way, run)
             if move.size:
-                seen[0, moves.cells] = np.maximum(seen[0, moves.cells], move)
-                seen[1, moves.cells] = np.maximum(seen[1, moves.cells], -move)
-            steps = np.ceil(farthest * (1 - EXACT) / table.unit - 1e-3)
-            drawn[end] = min(x[end], steps * table.unit / stated.scale)
+                attained[:, moves.cells] = np.maximum(attained[:, moves.cells], [move, -move])
+            if farthest < units * (1 - TELLING):
+                drawn[ends[cell]] = float(outward(np.array([farthest]), table.unit)[0]) / stated.scale
     return drawn

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +29,8 @@ from tacita.problem import Problem
 from tacita.release import Mark
 
 NO_VARIABLE = -1
+FINE = 10**6
+"""Ends of intervals are counted so that no level exceeds this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,7 @@ class Draft:
     def __init__(self, problem: Problem) -> None:
         n = len(problem.table)
         self.problem, self.constant, self.size = problem, 0.0, 0
-        self.scale = scale_for(problem, largest_level(problem))
+        self.scale = scale_for(problem, largest_level(problem), FINE)
         self.switch = np.full(n, NO_SWITCH, dtype=np.int64)
         self._cost: list[Floats] = []
         self._bounds: list[tuple[Floats, Floats]] = []
@@ -233,6 +236,20 @@ class Draft:
                 f"{problem.table.structure.names(wrong)}: must be hidden, but the method publishes it as it "
                 "is; choose other options or another method for it"
             )
+
+
+class Statement(Protocol):
+    """A method that can be stated for some of the cells."""
+
+    def state(self, draft: Draft, cells: Mask) -> None:
+        """Add the method's variables, windows, rows and loss for some cells."""
+
+
+def alone(method: Statement, problem: Problem) -> Stated:
+    """One method for all cells."""
+    draft = Draft(problem)
+    method.state(draft, np.ones(len(problem.table), dtype=bool))
+    return draft.finish()
 
 
 def _each(value: ArrayLike, count: int) -> Floats:

@@ -23,7 +23,7 @@ import numpy as np
 from tacita.engine.demands import OUTSIDER, SLIDING, Demands, room
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.exact import Cells, Floats, Mask
-from tacita.methods.draft import Draft
+from tacita.methods.draft import Draft, alone
 from tacita.methods.per_cell import amounts, largest_level, weights
 from tacita.methods.settle import settle
 from tacita.problem import Problem
@@ -60,17 +60,12 @@ class Intervals:
 
     def model(self, problem: Problem) -> Model:
         """Variables, windows, constraints and loss."""
-        draft = Draft(problem)
-        self.state(draft, np.ones(len(problem.table), dtype=bool))
-        return draft.finish().model
+        return alone(self, problem).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Intervals that protect every sensitive cell against every attacker of the problem."""
-        draft = Draft(problem)
-        self.state(draft, np.ones(len(problem.table), dtype=bool))
-        return settle(
-            draft.finish(), {"method": self.name, "options": asdict(self)}, run, self._remedy(problem)
-        )
+        made_by = {"method": self.name, "options": asdict(self)}
+        return settle(alone(self, problem), made_by, run, self._remedy(problem))
 
     def _remedy(self, problem: Problem) -> str:
         ways = []
@@ -86,71 +81,73 @@ class Intervals:
 
     def state(self, draft: Draft, cells: Mask) -> None:
         """The method for some cells; those that a switch can hide may be suppressed instead."""
-        problem = draft.problem
-        table, scale = problem.table, draft.scale
+        problem, scale = draft.problem, draft.scale
+        width = int(amounts(problem, self.minimum_width, "minimum_width")[0])
+        at = self._cells(problem, cells)
+        largest = largest_level(problem)
+        farthest = (1 if draft.network else FARTHEST) * max(largest, width)
+        levels, only = problem.levels, draft.switch[at] == NO_SWITCH
+        sides = []
+        for known, level, said, option in zip(
+            room(problem, OUTSIDER),
+            (levels.upper, levels.lower),
+            (self.weight_up, self.weight_down),
+            ("weight_up", "weight_down"),
+            strict=True,
+        ):
+            most = np.minimum(known[at], farthest) / scale
+            end = draft.variables(
+                at.size,
+                weights(problem, said, option)[at] * (scale / 10.0**problem.table.decimals),
+                upper=most,
+                lower=np.where(only, level[at] / scale, 0.0),
+                whole=largest <= COARSE * problem.table.unit,
+            )
+            sides.append(_Side(end, most))
+        draft.stretch(at, sides[0].end, sides[1].end)
+        # A cell is an interval or suppressed: both at once would open it beyond what the outsider knows.
+        either = np.flatnonzero(~only)
+        for side in sides:
+            most = side.most[either]
+            draft.require([(side.end[either], 1.0), (draft.switch[at[either]], most)], upper=most)
+        counted = np.arange(at.size)
+        if self.at_most is None and self.weight_interval is None and not width:
+            counted = np.flatnonzero(problem.must_hide[at])
+        self._count(draft, at[counted], [side.of(counted) for side in sides], width)
+
+    def _cells(self, problem: Problem, cells: Mask) -> Cells:
+        """Cells that may be intervals: something is unknown of them, and nothing forbids it."""
         up, down = room(problem, OUTSIDER)
         needed = problem.levels.sensitive | problem.must_hide
-        allowed = cells & ~problem.must_publish & (needed | ~table.structure.is_total | self.margins)
-        at = np.flatnonzero(allowed & (up + down > 0))
-        width = int(amounts(problem, self.minimum_width, "minimum_width")[0])
-        largest = largest_level(problem)
-        whole = largest <= COARSE * table.unit
-        farthest = (1 if draft.network else FARTHEST) * max(largest, width)
-        most = [np.minimum(side[at], farthest) / scale for side in (up, down)]
-        always = draft.switch[at] == NO_SWITCH
-        least = [
-            np.where(always, level[at], 0) / scale for level in (problem.levels.upper, problem.levels.lower)
-        ]
-        worth = scale / 10.0**table.decimals
-        ends = [
-            draft.variables(at.size, weights(problem, said, name)[at] * worth, high, low, whole=whole)
-            for said, name, high, low in (
-                (self.weight_up, "weight_up", most[0], least[0]),
-                (self.weight_down, "weight_down", most[1], least[1]),
-            )
-        ]
-        draft.stretch(at, ends[0], ends[1])
-        # A cell is an interval or suppressed: both at once would open it beyond what the outsider knows.
-        either = np.flatnonzero(~always)
-        for end, high in zip(ends, most, strict=True):
-            switches, room_of_end = draft.switch[at[either]], high[either]
-            draft.require([(end[either], 1.0), (switches, room_of_end)], upper=room_of_end)
-        counted = np.ones(at.size, dtype=bool)
-        if self.at_most is None and self.weight_interval is None and not width:
-            counted = problem.must_hide[at]
-        if counted.any():
-            picked = np.flatnonzero(counted)
-            self._count(draft, at[picked], [e[picked] for e in ends], [m[picked] for m in most], width)
+        allowed = needed | ~problem.table.structure.is_total | self.margins
+        return np.flatnonzero(cells & allowed & ~problem.must_publish & (up + down > 0))
 
-    def _count(self, draft: Draft, at: Cells, ends: list[Cells], most: list[Floats], width: int) -> None:
+    def _count(self, draft: Draft, at: Cells, sides: list[_Side], width: int) -> None:
         """Binary variables that say which cells are intervals, and what follows from them."""
-        problem = draft.problem
-        cost = (
-            0.0
-            if self.weight_interval is None
-            else weights(problem, self.weight_interval, "weight_interval")[at]
-        )
-        is_interval = draft.variables(at.size, cost)
-        for end, high in zip(ends, most, strict=True):
-            draft.require([(end, 1.0), (is_interval, -high)], upper=0.0)
-        asked = np.where(problem.must_hide[at], max(width, problem.table.unit), width)
-        draft.require([(ends[0], 1.0), (ends[1], 1.0), (is_interval, -asked / draft.scale)], lower=0.0)
+        problem, switch = draft.problem, draft.switch[at]
+        said, hide = self.weight_interval, problem.must_hide[at]
+        cost = 0.0 if said is None else weights(problem, said, "weight_interval")[at]
+        surely = (hide | problem.levels.sensitive[at]) & (switch == NO_SWITCH)
+        is_interval = draft.variables(at.size, cost, lower=surely)
+        for side in sides:
+            draft.require([(side.end, 1.0), (is_interval, -side.most)], upper=0.0)
+        either = np.flatnonzero(hide & (switch != NO_SWITCH))
+        draft.require([(is_interval[either], 1.0), (switch[either], 1.0)], lower=1.0)
+        asked = np.where(hide, max(width, problem.table.unit), width)
+        draft.require([*((side.end, 1.0) for side in sides), (is_interval, -asked / draft.scale)], lower=0.0)
         wide = np.flatnonzero(asked)
-        draft.demand(
-            Demands(
-                np.full(wide.size, OUTSIDER),
-                at[wide],
-                np.full(wide.size, SLIDING, dtype=np.int8),
-                asked[wide],
-                is_interval[wide],
-            )
-        )
-        hide = problem.must_hide[at]
-        free, either = (
-            np.flatnonzero(hide & (draft.switch[at] == NO_SWITCH)),
-            np.flatnonzero(hide & (draft.switch[at] != NO_SWITCH)),
-        )
-        draft.require([(is_interval[free], 1.0)], lower=1.0)
-        draft.require([(is_interval[either], 1.0), (draft.switch[at[either]], 1.0)], lower=1.0)
+        attacker, sign = np.full(wide.size, OUTSIDER), np.full(wide.size, SLIDING, dtype=np.int8)
+        draft.demand(Demands(attacker, at[wide], sign, asked[wide], is_interval[wide]))
         if self.at_most is not None:
             draft.limit(is_interval, self.at_most)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The variables of one end of each interval, and how far each may go."""
+
+    end: Cells
+    most: Floats
+
+    def of(self, which: Cells) -> _Side:
+        return _Side(self.end[which], self.most[which])

@@ -64,6 +64,13 @@ class Moves:
         return reached >= level - max(NOISE, EXACT * level)
 
 
+def outward(units: Floats, step: int) -> Floats:
+    """The least multiples of a step that are not below some floats, their noise aside."""
+    steps = units / step
+    near = np.rint(steps)
+    return np.where(np.abs(steps - near) <= NOISE, near, np.ceil(steps * (1 + EXACT))) * step
+
+
 def unmet(model: Model, x: Floats, scale: int, run: Run) -> Demands:
     """Demands of any attacker that fail when the variables are ``x``. What was not looked at when the time
     ended is not among them: the audit will find it.

@@ -16,8 +16,6 @@ from tacita.exact import Floats, Units
 from tacita.problem import Problem
 
 WEIGHTS = ("cost", "unit", "inverse")
-FINE = 10_000
-"""Variables count in units so large that what they must reach is below this."""
 
 
 def weights(problem: Problem, said: str, option: str) -> Floats:
@@ -70,12 +68,12 @@ def largest_level(problem: Problem) -> int:
     return max(problem.table.unit, *everyone, *own)
 
 
-def scale_for(problem: Problem, largest: int) -> int:
-    """The smallest power of ten of a step in which ``largest`` units count at most ``FINE``: values of 1e11
-    are then as easy for a solver as those of 1e3.
+def scale_for(problem: Problem, largest: int, most: int) -> int:
+    """The smallest power of ten of a step in which ``largest`` units count at most ``most``: values of 1e11
+    are then as easy for a solver as small ones.
     """
     scale = problem.table.unit
-    while largest > FINE * scale:
+    while largest > most * scale:
         scale *= 10
     return scale
 

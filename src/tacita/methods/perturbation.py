@@ -24,13 +24,14 @@ import numpy as np
 from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Cells, Mask, Units
-from tacita.methods.draft import Draft, Stated
+from tacita.methods.draft import Draft, alone
 from tacita.methods.per_cell import amounts, column_units, largest_level, round_number, scale_for, weights
 from tacita.methods.settle import settle
 from tacita.problem import Problem
 from tacita.release import Mark, Release
 from tacita.run import Run
 
+FINE = 10_000
 PLACES = ("away", "up", "down", "free")
 
 
@@ -69,119 +70,133 @@ class Perturbation:
 
     def model(self, problem: Problem) -> Model:
         """Variables, windows, constraints and loss."""
-        return self._stated(problem).model
+        return alone(self, problem).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A nearby table that adds up and protects every sensitive cell against every attacker."""
         remedy = (
             "Announce a larger radius, widen the bounds, allow more changed cells, or free sensitive ones."
         )
-        return settle(self._stated(problem), {"method": self.name, "options": asdict(self)}, run, remedy)
-
-    def _stated(self, problem: Problem) -> Stated:
-        draft = Draft(problem)
-        self.state(draft, np.ones(len(problem.table), dtype=bool))
-        return draft.finish()
+        return settle(alone(self, problem), {"method": self.name, "options": asdict(self)}, run, remedy)
 
     def state(self, draft: Draft, cells: Mask) -> None:
         """The method for some cells."""
         problem = draft.problem
-        radius, below, above = self._bounds(problem, cells)
-        sensitive = np.flatnonzero(cells & problem.levels.sensitive)
-        given = self._given(problem, sensitive, below, above)
-        step = scale_for(problem, int(radius.max(initial=0)))
-        while (given % step).any() and step > problem.table.unit:
+        bounds = self._bounds(problem, cells)
+        sensitive = problem.levels.sensitive
+        given = self._given(problem, np.flatnonzero(cells & sensitive), bounds)
+        step = scale_for(problem, int(bounds.radius.max(initial=0)), FINE)
+        while step > problem.table.unit and given is not None and (given % step).any():
             step //= 10
-        at = np.flatnonzero(cells)
-        draft.show(at, Mark.ADJUSTED, radius[at])
-        at = np.flatnonzero(cells & ((above + below >= step) | problem.levels.sensitive))
-        most = [side[at] // step for side in (above, below)]
+        shown = np.flatnonzero(cells)
+        draft.show(shown, Mark.ADJUSTED, bounds.radius[shown])
+        at = np.flatnonzero(cells & ((bounds.above + bounds.below >= step) | sensitive))
         worth = step / 10.0**problem.table.decimals
-        up, down = (
-            draft.variables(at.size, weights(problem, said, name)[at] * worth, high)
-            for said, name, high in (
-                (self.weight_up, "weight_up", most[0]),
-                (self.weight_down, "weight_down", most[1]),
-            )
+        room_up, room_down = bounds.above[at] // step, bounds.below[at] // step
+        up = draft.variables(at.size, weights(problem, self.weight_up, "weight_up")[at] * worth, room_up)
+        down = draft.variables(
+            at.size, weights(problem, self.weight_down, "weight_down")[at] * worth, room_down
         )
         draft.move(at, up, step)
         draft.move(at, down, -step)
-        self._set_apart(draft, at, up, down, most, given, step)
-        if self.at_most is not None or self.weight_changed is not None:
-            said = self.weight_changed
-            cost = 0.0 if said is None else weights(problem, said, "weight_changed")[at]
-            changed = draft.variables(at.size, cost)
-            draft.require([(up, 1.0), (changed, -most[0])], upper=0.0)
-            draft.require([(down, 1.0), (changed, -most[1])], upper=0.0)
-            if self.at_most is not None:
-                draft.limit(changed, self.at_most)
+        changes = _Changes(at, up, down, room_up, room_down)
+        self._set_apart(draft, changes.of(np.flatnonzero(sensitive[at])), given, step)
+        self._count(draft, changes)
 
-    def _bounds(self, problem: Problem, cells: Mask) -> tuple[Units, Units, Units]:
-        """Radius, and how far below and above its value each cell may be published, in units."""
+    def _count(self, draft: Draft, changes: _Changes) -> None:
+        """Binary variables for changed cells, where these are limited or cost something."""
+        said = self.weight_changed
+        if self.at_most is None and said is None:
+            return
+        cost = 0.0 if said is None else weights(draft.problem, said, "weight_changed")[changes.cells]
+        changed = draft.variables(changes.cells.size, cost)
+        draft.require([(changes.up, 1.0), (changed, -changes.room_up)], upper=0.0)
+        draft.require([(changes.down, 1.0), (changed, -changes.room_down)], upper=0.0)
+        if self.at_most is not None:
+            draft.limit(changed, self.at_most)
+
+    def _set_apart(self, draft: Draft, changes: _Changes, given: Units | None, step: int) -> None:
+        """Send sensitive cells where they are asked to go."""
+        up, down, room_up, room_down = changes.up, changes.down, changes.room_up, changes.room_down
+        places = {"up": room_up, "down": -room_down}
+        change = places.get(self.sensitive, None if given is None else given // step)
+        if change is not None:
+            draft.require([(up, 1.0), (down, -1.0)], lower=change, upper=change)
+        if change is not None or self.sensitive == "free":
+            return
+        levels = draft.problem.levels
+        far_up, far_down = (
+            np.maximum(1, -(-level[changes.cells] // step)) for level in (levels.upper, levels.lower)
+        )
+        if (stuck := np.flatnonzero((room_up < far_up) & (room_down < far_down))).size:
+            raise InfeasibleError(
+                f"({draft.problem.table.name(int(changes.cells[stuck[0]]))}) cannot be moved past either of "
+                "its levels: widen its bounds, announce a larger radius, or let it be 'free'"
+            )
+        goes_up = draft.variables(up.size, 0.0, upper=room_up >= far_up, lower=room_down < far_down)
+        draft.require([(up, 1.0), (goes_up, -far_up)], lower=0.0)
+        draft.require([(up, 1.0), (goes_up, -room_up)], upper=0.0)
+        draft.require([(down, 1.0), (goes_up, far_down)], lower=far_down)
+        draft.require([(down, 1.0), (goes_up, room_down)], upper=room_down)
+
+    def _bounds(self, problem: Problem, cells: Mask) -> _Bounds:
         table = problem.table
-        columns = [
-            None if name is None else column_units(problem, name, option)
-            for name, option in ((self.lowest, "lowest"), (self.highest, "highest"))
-        ]
-        known = (problem.outsider.lower, problem.outsider.upper)
+        known_low, known_high = problem.outsider.lower, problem.outsider.upper
+        lowest = None if self.lowest is None else column_units(problem, self.lowest, "lowest")
+        highest = None if self.highest is None else column_units(problem, self.highest, "highest")
         if self.radius is not None:
             radius = amounts(problem, self.radius, "radius")
-        elif columns[0] is not None and columns[1] is not None:
-            radius = columns[1] - columns[0]
+        elif lowest is not None and highest is not None:
+            radius = highest - lowest
         else:
             radius = np.full(len(table), round_number(2 * largest_level(problem) // table.unit) * table.unit)
-        radius = np.where(cells & ~problem.must_publish & (known[0] < known[1]), radius, 0)
+        radius = np.where(cells & ~problem.must_publish & (known_low < known_high), radius, 0)
         half = radius // (2 * table.unit) * table.unit
-        lowest = table.units - half if columns[0] is None else columns[0]
-        highest = table.units + half if columns[1] is None else columns[1]
+        lowest = table.units - half if lowest is None else lowest
+        highest = table.units + half if highest is None else highest
         wrong = np.flatnonzero((radius > 0) & ((lowest > table.units) | (highest < table.units)))
         if wrong.size:
             raise InputError(
                 f"({table.name(int(wrong[0]))}): the value lies outside of 'lowest' to 'highest'; widen them"
             )
-        below = np.minimum(table.units - np.maximum(lowest, np.maximum(known[0], -UNBOUNDED // 2)), radius)
-        above = np.minimum(np.minimum(highest, known[1]) - table.units, radius)
-        return radius, below, above
+        below = table.units - np.maximum(lowest, np.maximum(known_low, -UNBOUNDED // 2))
+        above = np.minimum(highest, known_high) - table.units
+        return _Bounds(radius, np.minimum(above, radius), np.minimum(below, radius))
 
-    def _given(self, problem: Problem, sensitive: Cells, below: Units, above: Units) -> Units:
-        """Given changes of the sensitive cells; none where the model chooses."""
-        if self.sensitive == "up":
-            return above[sensitive]
-        if self.sensitive == "down":
-            return -below[sensitive]
+    def _given(self, problem: Problem, sensitive: Cells, bounds: _Bounds) -> Units | None:
+        """Given changes of the sensitive cells; none where they have to do with bounds and levels only."""
         if self.sensitive in PLACES:
-            return np.zeros(0, dtype=np.int64)
+            return None
         change = (column_units(problem, self.sensitive, "sensitive") - problem.table.units)[sensitive]
-        wrong = np.flatnonzero((change > above[sensitive]) | (-change > below[sensitive]))
-        if wrong.size:
+        far = (change > bounds.above[sensitive]) | (-change > bounds.below[sensitive])
+        if (wrong := np.flatnonzero(far)).size:
             raise InputError(
                 f"({problem.table.name(int(sensitive[wrong[0]]))}): column '{self.sensitive}' asks for a "
                 "value outside of its bounds or farther than its radius; widen them or ask for less"
             )
-        return change
+        return np.asarray(change)
 
-    def _set_apart(
-        self, draft: Draft, at: Cells, up: Cells, down: Cells, most: list[Units], given: Units, step: int
-    ) -> None:
-        problem = draft.problem
-        inside = np.flatnonzero(problem.levels.sensitive[at])
-        if self.sensitive == "free" or not inside.size:
-            return
-        if given.size:
-            change = given // step
-            draft.require([(up[inside], 1.0), (down[inside], -1.0)], lower=change, upper=change)
-            return
-        levels = problem.levels
-        far = [np.maximum(1, -(-level[at[inside]] // step)) for level in (levels.upper, levels.lower)]
-        room = [side[inside] for side in most]
-        stuck = np.flatnonzero((room[0] < far[0]) & (room[1] < far[1]))
-        if stuck.size:
-            raise InfeasibleError(
-                f"({problem.table.name(int(at[inside[stuck[0]]]))}) cannot be moved past either of its "
-                "levels: widen its bounds, announce a larger radius, or let it be 'free'"
-            )
-        goes_up = draft.variables(inside.size, 0.0, upper=room[0] >= far[0], lower=room[1] < far[1])
-        draft.require([(up[inside], 1.0), (goes_up, -far[0])], lower=0.0)
-        draft.require([(up[inside], 1.0), (goes_up, -room[0])], upper=0.0)
-        draft.require([(down[inside], 1.0), (goes_up, far[1])], lower=far[1])
-        draft.require([(down[inside], 1.0), (goes_up, room[1])], upper=room[1])
+
+@dataclass(frozen=True, eq=False)
+class _Bounds:
+    """Announced radius, and how far above and below its value each cell may be published, in units."""
+
+    radius: Units
+    above: Units
+    below: Units
+
+
+@dataclass(frozen=True, eq=False)
+class _Changes:
+    """Cells with the variables that move them up and down, and the room of each, in steps."""
+
+    cells: Cells
+    up: Cells
+    down: Cells
+    room_up: Units
+    room_down: Units
+
+    def of(self, which: Cells) -> _Changes:
+        return _Changes(
+            self.cells[which], self.up[which], self.down[which], self.room_up[which], self.room_down[which]
+        )

@@ -21,7 +21,7 @@ from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import Mask, Units
 from tacita.levels import Levels
-from tacita.methods.draft import Draft, Stated
+from tacita.methods.draft import Draft, Stated, alone
 from tacita.methods.per_cell import amounts, round_number, weights
 from tacita.methods.settle import settle
 from tacita.problem import Problem, Requirement
@@ -71,9 +71,7 @@ class Rounding:
                 must_publish=np.flatnonzero(problem.must_publish).tolist(),
                 must_hide=np.flatnonzero(problem.must_hide).tolist(),
             )
-        draft = Draft(problem)
-        self.state(draft, np.ones(len(problem.table), dtype=bool))
-        return draft.finish()
+        return alone(self, problem)
 
     def state(self, draft: Draft, cells: Mask) -> None:
         """The method for some cells."""

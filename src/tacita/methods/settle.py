@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tacita.engine.demands import OUTSIDER, room
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.engine.solution import Solution
 from tacita.engine.solve import solve
@@ -20,15 +21,15 @@ from tacita.errors import InfeasibleError
 from tacita.exact import UNBOUNDED, Floats, Mask
 from tacita.methods.attained import drawn_in
 from tacita.methods.draft import NO_VARIABLE, Stated
-from tacita.methods.moves import EXACT, NOISE, unmet
+from tacita.methods.moves import NOISE, outward, unmet
 from tacita.methods.whole_moves import with_whole_moves
 from tacita.outcome import Outcome, Status
 from tacita.release import Mark, Release
 from tacita.run import Event, Run
 
-DEAR = 1e6
-"""Costs beyond this upset solvers: weights of 1e11 for intervals of 1e10 make 1e21."""
-HAIR, SPARE = 1e-5, 1e-2
+DEAR = 1e7
+"""What one variable may cost: weights of 1e11 for intervals of 1e10 make 1e21, which upsets solvers."""
+HAIR, SPARE = 1e-3, 0.2
 """How much farther ends go, in units of their variable: where a step is too small for floats to tell, and
 where they fell short all the same.
 """
@@ -57,8 +58,8 @@ def settle(stated: Stated, made_by: Mapping[str, Any], run: Run | None, remedy: 
 
 
 def _solved(model: Model, run: Run) -> Solution:
-    """The solution, found with losses counted in a unit that keeps costs below ``DEAR``."""
-    dearest = float(np.abs(model.cost).max(initial=0.0))
+    """The solution, found with losses counted in a unit that keeps each below ``DEAR``."""
+    dearest = float(np.abs(model.cost * np.maximum(np.abs(model.lower), model.upper)).max(initial=0.0))
     unit = 10.0 ** max(0, np.ceil(np.log10(max(dearest, 1.0) / DEAR)))
     if unit == 1.0:
         return solve(model, run)
@@ -126,16 +127,14 @@ def _in_steps(stated: Stated, found: Floats, spare: float) -> Floats:
     """Whole variables as whole numbers, ends of intervals in whole steps, outward, and ``spare`` farther
     where a step is not a variable's unit; no interval where a cell is suppressed.
     """
-    model, step = stated.model, stated.model.problem.table.unit
-    spare = spare if stated.scale > step else 0.0
+    model, step, scale = stated.model, stated.model.problem.table.unit, stated.scale
     x = np.where(model.whole, np.rint(found), found)
     hidden = _hidden(stated, x)
-    for ends in (stated.end_above, stated.end_below):
-        at = ends[(ends != NO_VARIABLE) & ~hidden]
-        at = at[~model.whole[at]]
-        steps = (found[at] + spare) * stated.scale / step
-        near = np.rint(steps)
-        outward = np.where(np.abs(steps - near) <= EXACT * near + NOISE, near, np.ceil(steps))
-        x[at] = np.where(found[at] > NOISE, np.minimum(outward * step / stated.scale, model.upper[at]), 0.0)
-        x[ends[(ends != NO_VARIABLE) & hidden]] = 0.0
+    for ends, known in zip((stated.end_above, stated.end_below), room(model.problem, OUTSIDER), strict=True):
+        x[ends[hidden & (ends != NO_VARIABLE)]] = 0.0
+        cells = np.flatnonzero(~hidden & (ends != NO_VARIABLE))
+        cells = cells[~model.whole[ends[cells]]]
+        end = ends[cells]
+        farther = outward((found[end] + (spare if scale > step else 0.0)) * scale, step)
+        x[end] = np.where(found[end] > NOISE, np.minimum(farther, known[cells]) / scale, 0.0)
     return x
