@@ -1,0 +1,120 @@
+"""Rounding with protection: neighbours that add up; a base that cannot work is refused before the search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tacita as tc
+from tacita.errors import InfeasibleError, InputError
+from tacita.methods.rounding import Rounding
+from tacita.release import Mark
+from tacita.testing import check_method, problems, tables
+
+FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
+NETWORKS, CUBES = ((3,), (2, 2), (2, 3), (3, 3)), ((2, 2, 2), (2, 2, 3))
+
+OPTIONS = st.sampled_from([{}, {"base": 2}, {"base": 3, "power": 2.0}, {"base": 5, "weight": "inverse"}])
+
+
+def problem_of(values=FIGURE_1, lower=10, upper=12, columns=None, **more) -> tc.Problem:
+    table = replace(tc.Table.from_array(values, counts=False), columns=columns or {})
+    return tc.Problem(table, tc.Marked([table.find("2", "3")], lower=lower, upper=upper), **more)
+
+
+@pytest.mark.parametrize("shapes", [NETWORKS, CUBES], ids=["networks", "cubes"])
+@given(data=st.data())
+@settings(max_examples=30)
+def test_releases_are_neighbours_that_add_up_and_pass_the_audit(shapes, data: st.DataObject) -> None:
+    problem, options = data.draw(problems(tables(shapes))), data.draw(OPTIONS)
+    try:
+        release = check_method(Rounding(**options), problem)
+    except InfeasibleError:
+        return
+    units = problem.table.units
+    base = options.get("base") or int((release.high - release.low).max() // 2) or 1
+    assert not problem.table.equations.residuals(release.value).any()
+    assert not (release.value % base).any()
+    assert (np.abs(release.value - units) < base).all()
+    assert ((release.marks == Mark.ROUNDED) == (units % base > 0)).all()
+    assert (release.high - release.low == np.where(units % base, 2 * base, 0)).all()
+    weight = 1 / np.maximum(units, 1) if "weight" in options else np.ones(units.size)
+    distance = np.abs(release.value - units) ** options.get("power", 1.0)
+    assert release.outcome.loss == pytest.approx(float(weight @ distance))
+
+
+def test_without_protection_it_only_rounds() -> None:
+    problem = problem_of()
+    release = Rounding(base=10, protected=False).protect(problem)
+    assert not tc.audit(problem, release).safe
+    assert not problem.table.equations.residuals(release.value).any()
+
+
+def test_bases_of_their_own_for_some_cells() -> None:
+    """Inner cells to multiples of 6, totals to multiples of 12: a total of whole dozens."""
+    table = tc.Table.from_array(FIGURE_1, counts=False)
+    base = np.where(table.structure.is_total, 12, 6)
+    release = Rounding(base="base", protected=False).protect(problem_of(columns={"base": base}))
+    assert not (release.value % base).any()
+    assert not table.equations.residuals(release.value).any()
+
+
+def test_the_base_is_a_round_number_unless_it_is_given() -> None:
+    release = check_method(Rounding(), problem_of())
+    # 10 and smaller ones cannot hold 10 below and 12 above.
+    assert set(release.high - release.low) == {0, 40}
+
+
+def test_decimals() -> None:
+    problem = problem_of(np.array(FIGURE_1) / 10, lower=1.0, upper=1.2)
+    release = check_method(Rounding(base=1.2), problem)
+    assert release.outcome.loss == pytest.approx(5.0)
+    assert not (release.value % 12).any()
+
+
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        (10, "the window is twice the base, its levels need 22"),
+        (11, "its value is a multiple of the base"),
+        (13, "neither neighbour of its value leaves room for both its levels"),
+    ],
+)
+def test_a_base_that_cannot_work_is_refused_with_one_that_can(base: int, why: str) -> None:
+    with pytest.raises(InfeasibleError) as refused:
+        Rounding(base=base).protect(problem_of())
+    told = str(refused.value)
+    assert why in told
+    assert "(row=2, column=3)" in told
+    assert told.endswith("The smallest base that can work is 12.")
+
+
+def test_a_zero_is_a_multiple_of_every_base() -> None:
+    values = np.array(FIGURE_1)
+    values[1, 2] = 0
+    with pytest.raises(InfeasibleError, match=r"row=2, column=3.*No base below .* can work"):
+        Rounding().protect(problem_of(values, lower=0, upper=5))
+
+
+def test_a_cell_that_must_be_hidden_may_not_be_a_multiple() -> None:
+    table = tc.Table.from_array(FIGURE_1, counts=False)
+    with pytest.raises(InfeasibleError, match=r"row=1, column=1\): must be hidden"):
+        Rounding(base=20).protect(problem_of(must_hide=[table.find("1", "1")]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"base": 0}, "option 'base' is zero for"),
+        ({"base": 2.5}, "option 'base' must give numbers of 0 decimals"),
+        ({"base": "bases"}, "option 'base': the table has no column 'bases'"),
+        ({"power": 0.5}, "option 'power' is 0.5; a distance needs a power of 1 or more"),
+    ],
+)
+def test_mistakes_are_named(options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Rounding(**options).protect(problem_of())
