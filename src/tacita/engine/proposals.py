@@ -17,7 +17,7 @@ from tacita.errors import StoppedError
 from tacita.exact import Floats, Mask
 from tacita.run import Run
 
-MOSTLY = 0.5
+SHARES = (0.5, 0.999, 0.01, 0.2, 0.8)
 
 
 def patterns_for(arena: Arena, demands: Demands, run: Run) -> Patterns | FlowPatterns:
@@ -37,10 +37,17 @@ class Proposals:
         self._order = np.argsort(-demands.level, kind="stable")
         self._seen = set[bytes]()
 
-    def __call__(self, x: Floats) -> Floats | None:
-        """A pattern near ``x``, or None if there is none or the time is over."""
+    def __call__(self, x: Floats, thorough: bool = False) -> Floats | None:
+        """The best pattern found near ``x``, or None if there is none or the time is over.
+
+        ``thorough`` tries several shares from which on a cell counts as hidden, not only one half.
+        """
         share = x[self.arena.switch]
-        hidden = share > MOSTLY
+        shares = SHARES if thorough and isinstance(self.patterns, FlowPatterns) else SHARES[:1]
+        found = [self._completed(share > least, share) for least in shares]
+        return min((y for y in found if y is not None), key=self.search.model.loss, default=None)
+
+    def _completed(self, hidden: Mask, share: Floats) -> Floats | None:
         mark = hidden.tobytes()
         if mark in self._seen:
             return None

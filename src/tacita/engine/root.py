@@ -7,7 +7,7 @@ Rows that have been slack for long are dropped; they come back if they are viola
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from tacita.exact import Floats
 from tacita.solvers.highs import Ended
 from tacita.solvers.rows import GrowingRows, Row
 
-Propose = Callable[[Floats], Floats | None]
-"""A heuristic: from a fractional point to a candidate release, or None."""
+class Propose(Protocol):
+    """A heuristic: from a fractional point to a protected one, or None."""
+
+    def __call__(self, x: Floats, thorough: bool = False) -> Floats | None: ...
+
 
 PATIENCE = 12
 """Rounds without progress worth mentioning after which branching takes over."""
@@ -42,29 +45,35 @@ class Root:
         )
         self.rows: list[Row] = []
         self._idle = np.zeros(0, dtype=np.int64)
-        self.point, self.value = np.zeros(0), -np.inf
+        self.point, self.value, self._reduced = np.zeros(0), -np.inf, np.zeros(0)
 
     def close(self, propose: Propose | None, patient: bool) -> None:
         """Cut until nothing more is found, the search is closed, or (unless ``patient``) it does not pay."""
-        search, history = self.search, list[float]()
+        search = self.search
         try:
-            for number in range(1, 1_000_000):
-                if search.run.over or not self._solve():
-                    return
-                search.tell("bounding", number)
-                if propose is not None and number % HEURISTIC_EVERY == 0 and not search.closed:
-                    self._propose(propose)
-                if search.closed:
-                    return
-                rows = self.separation.round(self.point)
-                if not rows:
-                    return
-                history.append(self.value)
-                if not patient and _stalls(history, search):
-                    return
-                self.add(rows)
+            self._cut(propose, patient)
+            if propose is not None and self.point.size and not search.closed and not search.run.over:
+                self._propose(propose, thorough=True)
         except StoppedError:
             return
+
+    def _cut(self, propose: Propose | None, patient: bool) -> None:
+        search, history = self.search, list[float]()
+        for number in range(1, 1_000_000):
+            if search.run.over or not self._solve():
+                return
+            search.tell("bounding", number)
+            if propose is not None and number % HEURISTIC_EVERY == 0:
+                self._propose(propose)
+            if search.closed:
+                return
+            rows = self.separation.round(self.point)
+            if not rows:
+                return
+            history.append(self.value)
+            if not patient and _stalls(history, search):
+                return
+            self.add(rows)
 
     def add(self, rows: list[Row]) -> None:
         self._program.add(rows)
@@ -73,25 +82,22 @@ class Root:
 
     def _solve(self) -> bool:
         search = self.search
-        status, value, point = self._program.solve(search.run)
-        if status is Ended.INFEASIBLE:
-            if search.best is None:
-                raise InfeasibleError("no release of this kind protects the table")
-            search.raise_bound(search.loss)
+        found = self._program.solve(search.run)
+        if found is None:
+            if self._program.ended is Ended.INFEASIBLE:
+                if search.best is None:
+                    raise InfeasibleError("no release of this kind protects the table")
+                search.raise_bound(search.loss)
             return False
-        if status is not Ended.OPTIMAL:
-            return False
-        self.value, self.point = value + search.model.constant, np.clip(point, search.lower, search.upper)
+        self.value, self._reduced = found.value + search.model.constant, found.reduced
+        self.point = np.clip(found.x, search.lower, search.upper)
         search.raise_bound(self.value)
-        before = search.upper.copy()
-        if search.fix_by_reduced_cost(self.value, self._program.reduced_costs()):
-            self._program.remove(np.flatnonzero(before != search.upper))
-        self._clean()
+        self._clean(found.slack)
+        self._fix()
         return True
 
-    def _clean(self) -> None:
-        slack = self._program.slacks() > SLACK
-        self._idle = np.where(slack, self._idle + 1, 0)
+    def _clean(self, slack: Floats) -> None:
+        self._idle = np.where(slack > SLACK, self._idle + 1, 0)
         gone = self._idle > CLEANING
         if gone.sum() > max(50, len(self.rows) // 4):
             self._program.drop(gone)
@@ -99,10 +105,15 @@ class Root:
             self._idle = self._idle[~gone]
             self.separation.forget()
 
-    def _propose(self, propose: Propose) -> None:
-        candidate = propose(self.point)
+    def _propose(self, propose: Propose, thorough: bool = False) -> None:
+        candidate = propose(self.point, thorough)
         if candidate is not None and self.search.offer(candidate):
-            self.search.tell("bounding")
+            self._fix()
+
+    def _fix(self) -> None:
+        before = self.search.upper.copy()
+        if self.search.fix_by_reduced_cost(self.value, self._reduced):
+            self._program.remove(np.flatnonzero(before != self.search.upper))
 
 
 def _stalls(history: list[float], search: Search) -> bool:

@@ -33,6 +33,16 @@ class Row:
         return float(self.value @ x[self.index]) - self.rhs
 
 
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Value, point, reduced costs (0 for variables that were taken out), and slacks of the added rows."""
+
+    value: float
+    x: Floats
+    reduced: Floats
+    slack: Floats
+
+
 class GrowingRows:
     """A linear program kept hot while rows come and go.
 
@@ -53,6 +63,7 @@ class GrowingRows:
         self._permanent, self.size = rows.shape[0], cost.size
         self._columns, self._place = np.arange(cost.size), np.arange(cost.size)
         self._rhs = np.zeros(0)
+        self.ended = Ended.STOPPED
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = rows.shape
         program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
@@ -97,21 +108,13 @@ class GrowingRows:
         self._place = np.full(self.size, -1)
         self._place[self._columns] = np.arange(self._columns.size)
 
-    def solve(self, run: Run) -> tuple[Ended, float, Floats]:
-        """Ended, optimum and point."""
-        status = solve_in_slices(self._highs, run)
-        if status is not Ended.OPTIMAL:
-            return status, float("nan"), np.empty(0)
-        x = np.zeros(self.size)
-        x[self._columns] = self._highs.getSolution().col_value
-        return status, self._highs.getObjectiveValue(), x
-
-    def reduced_costs(self) -> Floats:
-        """Of the variables at the last optimum; 0 for those that were taken out."""
-        reduced = np.zeros(self.size)
-        reduced[self._columns] = self._highs.getSolution().col_dual
-        return reduced
-
-    def slacks(self) -> Floats:
-        """``rows x - rhs`` of the added rows at the last optimum."""
-        return np.array(self._highs.getSolution().row_value)[self._permanent :] - self._rhs
+    def solve(self, run: Run) -> Optimum | None:
+        """The optimum, or None if the program is infeasible or the time is over: see ``ended``."""
+        self.ended = solve_in_slices(self._highs, run)
+        if self.ended is not Ended.OPTIMAL:
+            return None
+        solution = self._highs.getSolution()
+        x, reduced = np.zeros(self.size), np.zeros(self.size)
+        x[self._columns], reduced[self._columns] = solution.col_value, solution.col_dual
+        slack = np.array(solution.row_value)[self._permanent :] - self._rhs
+        return Optimum(self._highs.getObjectiveValue(), x, reduced, slack)
