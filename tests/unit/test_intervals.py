@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.engine.first_model import solve_first_model
 from tacita.errors import InfeasibleError, InputError
+from tacita.methods.draft import alone
 from tacita.methods.intervals import Intervals
+from tacita.methods.moves import unmet
+from tacita.methods.widening import wide_start
 from tacita.release import Mark
 from tacita.testing import brute_force_intervals, check_method, problems, tables
 
@@ -89,6 +92,20 @@ def test_the_office_may_ask_for_more_than_anyone_needs() -> None:
     wide = check_method(Intervals(minimum_width=30), problem_of())
     assert (wide.high - wide.low)[wide.changed].min() >= 30
     assert wide.outcome.loss > narrow.outcome.loss
+
+
+def test_a_first_release_with_a_minimum_width_is_found_before_the_search() -> None:
+    values = np.random.default_rng(0).integers(0, 500, size=(8, 8))
+    table = tc.Table.from_array(values, counts=False)
+    chosen = [table.find("1", "1"), table.find("4", "5"), table.find("7", "2")]
+    problem = tc.Problem(table, tc.Marked(chosen), cost="value")
+    wide, plain = (alone(Intervals(minimum_width=width), problem) for width in (60, 0))
+    x = wide_start(wide, plain, tc.Run())
+    assert x is not None
+    rows = wide.model.rows @ x
+    assert (rows >= wide.model.row_lower - 1e-6).all()
+    assert (rows <= wide.model.row_upper + 1e-6).all()
+    assert not len(unmet(wide.model, x, wide.scale, tc.Run()))
 
 
 def test_a_cell_that_costs_nothing_is_not_opened_wider_than_it_can_be() -> None:

@@ -15,7 +15,7 @@ part in ``COARSE``.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -23,9 +23,10 @@ import numpy as np
 from tacita.engine.demands import OUTSIDER, SLIDING, Demands, room
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.exact import Cells, Floats, Mask
-from tacita.methods.draft import Draft, alone
+from tacita.methods.draft import Draft, Stated, alone
 from tacita.methods.per_cell import amounts, largest_level, weights
 from tacita.methods.settle import settle
+from tacita.methods.widening import wide_start
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
@@ -65,7 +66,13 @@ class Intervals:
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Intervals that protect every sensitive cell against every attacker of the problem."""
         made_by = {"method": self.name, "options": asdict(self)}
-        return settle(alone(self, problem), made_by, run, self._remedy(problem))
+        start = self._start if self.minimum_width and self.at_most is None else None
+        return settle(alone(self, problem), made_by, run, self._remedy(problem), start)
+
+    def _start(self, stated: Stated, run: Run) -> Floats | None:
+        """Where many cells must not be too narrow, a first release is hard to find for a general search."""
+        plain = replace(self, minimum_width=0.0, weight_interval=None)
+        return wide_start(stated, alone(plain, stated.model.problem), run)
 
     def _remedy(self, problem: Problem) -> str:
         ways = []

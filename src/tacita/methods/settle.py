@@ -7,41 +7,44 @@ alone, is looked for and mended before intervals are drawn in to values that are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from tacita.engine.demands import OUTSIDER, room
-from tacita.engine.model import NO_SWITCH, Model
+from tacita.engine.model import NO_SWITCH
 from tacita.engine.solution import Solution
-from tacita.engine.solve import solve
 from tacita.errors import InfeasibleError
 from tacita.exact import UNBOUNDED, Floats, Mask
 from tacita.methods.attained import drawn_in
 from tacita.methods.draft import NO_VARIABLE, Stated
 from tacita.methods.moves import NOISE, outward, unmet
+from tacita.methods.scaling import solved
 from tacita.methods.whole_moves import with_whole_moves
 from tacita.outcome import Outcome, Status
 from tacita.release import Mark, Release
-from tacita.run import Event, Run
+from tacita.run import Run
 
-DEAR = 1e7
-"""What one variable may cost: weights of 1e11 for intervals of 1e10 make 1e21, which upsets solvers."""
+Start = Callable[[Stated, Run], Floats | None]
+"""A heuristic that finds a first point of a model, or none."""
 HAIR, SPARE = 1e-3, 0.2
 """How much farther ends go, in units of their variable: where a step is too small for floats to tell, and
 where they fell short all the same.
 """
 
 
-def settle(stated: Stated, made_by: Mapping[str, Any], run: Run | None, remedy: str) -> Release:
-    """Solve a model; the release it stands for, with its loss and the bound on every loss."""
+def settle(
+    stated: Stated, made_by: Mapping[str, Any], run: Run | None, remedy: str, start: Start | None = None
+) -> Release:
+    """Solve a model, perhaps from a first point; the release it stands for, with its loss and the bound on
+    every loss.
+    """
     run = run or Run()
-    model = stated.model
+    model, first = stated.model, None if start is None else start(stated, run)
     while True:
         try:
-            solution = _solved(model, run)
+            solution = solved(model, run, first)
         except InfeasibleError as error:
             raise InfeasibleError(f"{str(error).rstrip('.')}. {remedy}") from None
         x = _in_steps(stated, solution.x[: stated.model.size], HAIR)
@@ -53,27 +56,8 @@ def settle(stated: Stated, made_by: Mapping[str, Any], run: Run | None, remedy: 
         if not model.problem.table.whole:
             x = _in_steps(stated, solution.x, SPARE)
             break
-        model = with_whole_moves(model, missing)
+        model, first = with_whole_moves(model, missing), None
     return read(stated, drawn_in(stated, x, run), solution, {**made_by, "seed": run.seed}, run.seconds)
-
-
-def _solved(model: Model, run: Run) -> Solution:
-    """The solution, found with losses counted in a unit that keeps each below ``DEAR``."""
-    dearest = float(np.abs(model.cost * np.maximum(np.abs(model.lower), model.upper)).max(initial=0.0))
-    unit = 10.0 ** max(0, np.ceil(np.log10(max(dearest, 1.0) / DEAR)))
-    if unit == 1.0:
-        return solve(model, run)
-
-    def tell(event: Event) -> None:
-        if run.listener is not None:
-            incumbent, bound = event.incumbent, event.bound
-            run.listener(
-                replace(event, incumbent=incumbent and incumbent * unit, bound=bound and bound * unit)
-            )
-
-    small = replace(model, cost=model.cost / unit, constant=model.constant / unit)
-    solution = solve(small, replace(run, listener=tell))
-    return replace(solution, loss=solution.loss * unit, bound=solution.bound * unit)
 
 
 def _doubtful(stated: Stated) -> bool:
