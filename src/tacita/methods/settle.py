@@ -42,12 +42,13 @@ def settle(
     """
     run = run or Run()
     model, first = stated.model, None if start is None else start(stated, run)
+    hair = HAIR if stated.scale > model.problem.table.unit else 0.0
     while True:
         try:
             solution = solved(model, run, first)
         except InfeasibleError as error:
             raise InfeasibleError(f"{str(error).rstrip('.')}. {remedy}") from None
-        x = _in_steps(stated, solution.x[: stated.model.size], HAIR)
+        x = _in_steps(stated, solution.x[: stated.model.size], hair)
         if not _doubtful(stated):
             break
         missing = unmet(stated.model, x, stated.scale, run)
@@ -108,8 +109,8 @@ def _hidden(stated: Stated, x: Floats) -> Mask:
 
 
 def _in_steps(stated: Stated, found: Floats, spare: float) -> Floats:
-    """Whole variables as whole numbers, ends of intervals in whole steps, outward, and ``spare`` farther
-    where a step is not a variable's unit; no interval where a cell is suppressed.
+    """Whole variables as whole numbers, ends of intervals in whole steps, outward and ``spare`` farther; no
+    interval where a cell is suppressed.
     """
     model, step, scale = stated.model, stated.model.problem.table.unit, stated.scale
     x = np.where(model.whole, np.rint(found), found)
@@ -119,6 +120,6 @@ def _in_steps(stated: Stated, found: Floats, spare: float) -> Floats:
         cells = np.flatnonzero(~hidden & (ends != NO_VARIABLE))
         cells = cells[~model.whole[ends[cells]]]
         end = ends[cells]
-        farther = outward((found[end] + (spare if scale > step else 0.0)) * scale, step)
+        farther = outward((found[end] + spare) * scale, step)
         x[end] = np.where(found[end] > NOISE, np.minimum(farther, known[cells]) / scale, 0.0)
     return x
