@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Arena:
-    """``matrix z = 0`` over ``cells``; ``position`` leads from cells of the table to the arena, or is -1."""
+    """``matrix z = 0`` over ``cells``, its rows some ``equations`` of the table; ``position`` leads from cells of
+    the table to the arena, or is -1.
+    """
 
     model: Model
     cells: Cells
     position: Cells
+    equations: Cells
     matrix: csc_array
     transposed: csr_array
     switch: Cells
@@ -61,11 +64,14 @@ class Arena:
         cells = np.flatnonzero(_movable(matrix, _can_open(model) & ((up > 0) | (down > 0))))
         position = np.full(up.size, -1)
         position[cells] = np.arange(cells.size)
-        reduced = _without_repeats(matrix[:, cells])
+        reduced = matrix[:, cells]
+        equations = _without_repeats(reduced)
+        reduced = reduced[equations]
         return cls(
             model,
             cells,
             position,
+            equations,
             reduced.tocsc(),
             reduced.T.tocsr(),
             model.switch[cells],
@@ -79,6 +85,10 @@ class Arena:
             up, down = room(self.model.problem, attacker)
             self._rooms[attacker] = up[self.cells], down[self.cells]
         return self._rooms[attacker]
+
+    def room_of(self, attacker: int, cells: list[int]) -> tuple[Floats, Floats]:
+        """The same for a few cells of the arena."""
+        return room(self.model.problem, attacker, self.cells[cells])
 
     def reach(self, x: Floats) -> Reach:
         """The windows that ``x`` opens."""
@@ -135,8 +145,8 @@ def _movable(matrix: csr_array, movable: Mask) -> Mask:
         movable &= ~stuck
 
 
-def _without_repeats(matrix: csr_array) -> csr_array:
-    """Non-empty rows, each once."""
+def _without_repeats(matrix: csr_array) -> Cells:
+    """Rows that are not empty, each once."""
     matrix.eliminate_zeros()
     matrix.sort_indices()
     starts, index, data = matrix.indptr, matrix.indices, matrix.data
@@ -145,4 +155,4 @@ def _without_repeats(matrix: csr_array) -> csr_array:
         span = slice(starts[row], starts[row + 1])
         if index[span].size:
             first.setdefault((index[span].tobytes(), data[span].tobytes()), row)
-    return matrix[list(first.values())]
+    return np.array(list(first.values()), dtype=np.int64)

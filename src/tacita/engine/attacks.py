@@ -40,15 +40,20 @@ FRAGILE = 20.0
 
 @dataclass(frozen=True, eq=False)
 class Blocking:
-    """The non-zero coefficients ``c`` that limit a demand in one way, by cells of the arena."""
+    """What limits a demand in one way: the non-zero coefficients ``c`` by cells of the arena, and the prices that
+    they come from, by equations of the arena.
+    """
 
+    way: int
     cells: Cells
     c: Floats
+    equations: Cells
+    prices: Floats
 
     @classmethod
-    def of(cls, c: Floats) -> Blocking:
-        cells = np.flatnonzero(c)
-        return cls(cells, c[cells])
+    def of(cls, way: int, c: Floats, prices: Floats) -> Blocking:
+        cells, equations = np.flatnonzero(c), np.flatnonzero(prices)
+        return cls(way, cells, c[cells], equations, prices[equations])
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +107,12 @@ class Attacks:
         arena, demands = self.support.arena, self.demands
         p, sign, level = int(arena.position[demands.cell[k]]), int(demands.sign[k]), float(demands.level[k])
         wanted = float(self.wanted[k])
-        if wanted <= TOLERANCE:
+        if wanted <= TOLERANCE or p < 0:
             return None
         ways = (UP, DOWN) if sign == SLIDING else (sign,)
         piece = self.support.piece(p)
         if piece is None:
-            return Blocked(k, tuple(Blocking.of(self.support.coefficients(p, w, None)) for w in ways))
+            return Blocked(k, tuple(Blocking.of(w, *self.support.lifted(p, w, None)) for w in ways))
         room_up, room_down = arena.room(int(demands.attacker[k]))
         at = piece.cells
         up, down = self.reach.of(at).capacities(room_up[at], room_down[at], level, most)
@@ -128,8 +133,7 @@ class Attacks:
             if sign != SLIDING and wanted == 1.0 and most <= 1.0:
                 self._keep_witness(k, sign, run, most)
             return None
-        limits = (self.support.coefficients(p, w, piece, g) for w, g in prices)
-        return Blocked(k, tuple(Blocking.of(c) for c in limits))
+        return Blocked(k, tuple(Blocking.of(w, *self.support.lifted(p, w, piece, g)) for w, g in prices))
 
     def _keep_witness(self, k: int, sign: int, run: Run, most: float) -> None:
         """Look for a short move that will fit the next points too: through cells that are fully open."""

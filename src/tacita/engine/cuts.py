@@ -10,8 +10,7 @@ Of ``min(up, U(x))`` the smaller one at the current point is taken; either is va
 * *strengthening*: with ``x_j`` binary and all terms non-negative, ``d_j`` above ``d0`` is cut down to ``d0``:
   a cell cannot do more than all that is asked (without it the bound is next to useless);
 * *covers*: cells ``T`` with ``d(T) < d0`` do not suffice even together, so the others must bring
-  ``d0 - d(T)``, and their coefficients are cut down to that. ``T`` is grown greedily from what ``x`` already
-  has, as long as the violation grows;
+  ``d0 - d(T)``, and their coefficients are cut down to that. ``T`` is taken from what ``x`` already has;
 * *bridges*: a hidden cell that nothing else in an equation can balance is known to everyone and need not be
   hidden: ``x_i <= sum of the others of the equation``, where none of these can move otherwise.
 """
@@ -19,6 +18,7 @@ Of ``min(up, U(x))`` the smaller one at the current point is taken; either is va
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,11 +26,27 @@ from tacita.engine.arena import Arena
 from tacita.engine.attacks import Blocked
 from tacita.engine.demands import Demands
 from tacita.engine.model import NO_SWITCH, Affine
-from tacita.exact import Cells, Floats
+from tacita.exact import Cells, Floats, Mask
 from tacita.solvers.rows import Row
 
 VIOLATION = 1e-6
 NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a capacity cut was made from: the blocked demand and the variables of its cover."""
+
+    blocked: Blocked
+    given: Cells
+
+
+@dataclass(frozen=True, eq=False)
+class Bridge:
+    """The equation of the arena and the variable that it cannot do without the others."""
+
+    equation: int
+    variable: int
 
 
 class Cutter:
@@ -57,7 +73,7 @@ class Cutter:
             terms.add(demands.switch[k : k + 1], np.array([-level]))
             rhs -= level
         at, d = terms.collected()
-        return self._strengthened(at, d / level, rhs / level, x)
+        return self._strengthened(at, d / level, rhs / level, x, blocked)
 
     def bridges(self, x: Floats) -> list[Row]:
         """Bridge inequalities that ``x`` violates, at most one per equation."""
@@ -78,13 +94,12 @@ class Cutter:
         opened = (window.matrix[at[~by_room]].T * c[~by_room]).tocoo()
         terms.add(opened.coords[0], opened.data)
 
-    def _strengthened(self, at: Cells, d: Floats, d0: float, x: Floats) -> Row | None:
+    def _strengthened(self, at: Cells, d: Floats, d0: float, x: Floats, blocked: Blocked) -> Row | None:
         lower, upper = self.lower[at], self.upper[at]
         held = lower == upper
-        if not held.all() and self._monotone(at[~held], d[~held]) and (d[held] * lower[held] >= 0).all():
-            d0 -= float(np.minimum(d[held] * lower[held], max(d0, 0.0)).sum())
-        else:
+        if not self._monotone(at[~held], d[~held]) or (d[held] * lower[held] < 0).any():
             return _violated(Row(at[~held], d[~held], d0 - float(d[held] @ lower[held])), x)
+        d0 -= float(np.minimum(d[held] * lower[held], max(d0, 0.0)).sum())
         at, d, lower, upper = at[~held], d[~held], lower[~held], upper[~held]
         # What is too small to keep counts with the most it could ever contribute.
         tiny = np.abs(d) <= NEGLIGIBLE
@@ -97,13 +112,17 @@ class Cutter:
             return None
         binary, present = self.binary[at], np.where(flipped, 1.0 - x[at], x[at])
         value = np.where(binary, np.minimum(value, d0), value)
+        given = np.zeros(at.size, dtype=bool)
         if binary.all():
-            value, d0 = _covered(value, d0, present)
-            used = value > 0
-            at, value, flipped = at[used], value[used], flipped[used]
+            given = _cover(value, d0, present)
+            d0 -= float(value[given].sum())
+            value = np.where(given, 0.0, np.minimum(value, d0))
+        origin = Origin(blocked, at[given])
+        used = value > 0
+        at, value, flipped = at[used], value[used], flipped[used]
         d0, value = d0 - float(value[flipped].sum()), np.where(flipped, -value, value)
         scale = max(abs(d0), float(np.abs(value).max(initial=0.0)), NEGLIGIBLE)
-        return _violated(Row(at, value / scale, d0 / scale), x)
+        return _violated(Row(at, value / scale, d0 / scale, origin), x)
 
     def _monotone(self, at: Cells, d: Floats) -> bool:
         """Every term is non-negative, or belongs to a binary and becomes so by complement."""
@@ -132,25 +151,23 @@ def _violated(row: Row, x: Floats) -> Row | None:
     return row if row.slack(x) < -VIOLATION else None
 
 
-def _covered(value: Floats, needed: float, present: Floats) -> tuple[Floats, float]:
-    """The cut with the cells of a cover taken as given, if that is violated more (both scaled to 1)."""
-    best_value, best_needed = value, needed
-    best = float(value @ present) / needed
+def _cover(value: Floats, needed: float, present: Floats) -> Mask:
+    """The cells to take as given: of some sets, the one that makes the cut (scaled to 1) most violated."""
     # Cells that the point has (almost) in full cost the cut nothing when they are taken as given.
     order = np.flatnonzero((present > 0.5) & (value < needed))
     order = order[np.argsort(-present[order], kind="stable")]
-    given = np.zeros(value.size, dtype=bool)
-    left = needed
-    for j in order:
-        if value[j] >= left - NEGLIGIBLE:
-            continue
-        given[j] = True
-        left -= float(value[j])
-        others = np.where(given, 0.0, np.minimum(value, left))
-        reached = float(others @ present) / left
-        if reached < best - VIOLATION:
-            best, best_value, best_needed = reached, others, left
-    return best_value, best_needed
+    best, chosen = float(value @ present) / needed, np.zeros(value.size, dtype=bool)
+    taken = np.cumsum(value[order])
+    fitting = int(np.searchsorted(taken, needed - NEGLIGIBLE))
+    for size in sorted({1, 2, 4, 8, 16, fitting}):
+        if 0 < size <= fitting:
+            given = np.zeros(value.size, dtype=bool)
+            given[order[:size]] = True
+            left = needed - float(taken[size - 1])
+            reached = float(np.minimum(value[~given], left) @ present[~given]) / left
+            if reached < best - VIOLATION:
+                best, chosen = reached, given
+    return chosen
 
 
 class _Bridges:
@@ -164,7 +181,8 @@ class _Bridges:
         free = (arena.switch != NO_SWITCH) & ~affine
         free[free] &= model.lower[arena.switch[free]] == 0
         obstructed = abs(rows) @ (~free).astype(np.float64)
-        kept = rows[np.flatnonzero(obstructed == 0)]
+        self._equations = np.flatnonzero(obstructed == 0)
+        kept = rows[self._equations]
         self._starts, self._variables = kept.indptr, arena.switch[kept.indices]
 
     def violated(self, x: Floats) -> list[Row]:
@@ -177,8 +195,10 @@ class _Bridges:
         for row in np.flatnonzero(2 * largest - total > 1e-3).tolist():
             span = slice(starts[row], starts[row + 1])
             variables, value = self._variables[span], np.ones(starts[row + 1] - starts[row])
-            value[int(np.argmax(present[span]))] = -1.0
-            found.append(Row(variables, value, 0.0))
+            alone = int(np.argmax(present[span]))
+            value[alone] = -1.0
+            origin = Bridge(int(self._equations[row]), int(variables[alone]))
+            found.append(Row(variables, value, 0.0, origin))
         return found
 
 

@@ -93,13 +93,14 @@ def all_demands(problem: Problem) -> Demands:
     return Demands.join([outsider_demands(problem), *each])
 
 
-def room(problem: Problem, attacker: int) -> tuple[Floats, Floats]:
-    """``up_k`` and ``down_k``: how far above and below its value an attacker believes each cell possible,
-    in units; infinite where he knows no bound.
+def room(problem: Problem, attacker: int, cells: Cells | None = None) -> tuple[Floats, Floats]:
+    """``up_k`` and ``down_k``: how far above and below its value an attacker believes each cell possible (or
+    each of some ``cells``), in units; infinite where he knows no bound.
     """
     insider: Insider | None = None if attacker == OUTSIDER else problem.insiders[attacker]
-    units = problem.table.units
-    low, high = problem.bounds_at(insider, np.arange(units.size))
+    at = np.arange(len(problem.table)) if cells is None else cells
+    units = problem.table.units[at]
+    low, high = problem.bounds_at(insider, at)
     up = np.where(high >= UNBOUNDED, np.inf, (high - units).astype(np.float64))
     down = np.where(low <= -UNBOUNDED, np.inf, (units - low).astype(np.float64))
     return up, down

@@ -6,6 +6,7 @@ Small networks are asked by linear programs all the same: they are done before t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from tacita.exact import Cells, Floats, Mask
 from tacita.run import Run
 
 if TYPE_CHECKING:
+    from tacita.engine import flows
     from tacita.engine.flows import Flows
 
 LARGE = 2500
@@ -43,31 +45,37 @@ class FlowAttacks:
         found: list[Blocked] = []
         for attacker in np.unique(demands.attacker[which]).tolist():
             his = which[demands.attacker[which] == attacker]
-            flows = flows_of(self.arena, self.network, demands[his], run)
-            missed, _ = flows.blocked(
+            flow = flows_of(self.arena, self.network, demands[his], run)
+            missed, _ = flow.blocked(
                 reach.share, reach.above, reach.below, most=his.size if enough is None else enough
             )
-            signs = [way for blocked in missed for way, _ in blocked.prices]
-            prices = np.array([price for blocked in missed for _, price in blocked.prices])
-            limits = iter(self._limits(demands.cell[his], missed, signs, prices))
+            limits = iter(self._limits(demands.cell[his], missed))
             for blocked in missed:
                 ways = tuple(next(limits) for _ in blocked.prices)
                 found.append(Blocked(int(his[blocked.demand]), ways))
         return found
 
-    def _limits(self, cells: Cells, missed: list, signs: list[int], prices: Floats) -> list[Blocking]:
-        """``c = sign e_p - M' price`` for many prices at once."""
-        if not signs:
-            return []
-        targets = np.array(
-            [self.arena.position[cells[b.demand]] for b in missed for _ in b.prices], dtype=np.int64
-        )
-        columns = np.arange(len(signs))
-        own = csc_array((np.array(signs, dtype=float), (targets, columns)), shape=(len(self.arena), len(signs)))
-        limits = csc_array(own - self.arena.transposed @ csc_array(prices.T))
+    def _limits(self, cells: Cells, missed: list[flows.Blocked]) -> Iterator[Blocking]:
+        """``c = way e_p - M' price``, for many prices at once."""
+        every = [(self.arena.position[cells[b.demand]], way, price) for b in missed for way, price in b.prices]
+        if not every:
+            return
+        targets, ways = np.array([p for p, _, _ in every]), np.array([float(way) for _, way, _ in every])
+        prices = csc_array(-np.array([price for _, _, price in every]).T)
+        shape = len(self.arena), len(every)
+        own = csc_array((ways, (targets, np.arange(len(every)))), shape=shape)
+        limits = csc_array(own + self.arena.transposed @ prices)
         limits.eliminate_zeros()
-        spans = zip(limits.indptr[:-1], limits.indptr[1:], strict=True)
-        return [Blocking(limits.indices[a:b].astype(np.int64), limits.data[a:b]) for a, b in spans]
+        for j, way in enumerate(ways.tolist()):
+            at = slice(limits.indptr[j], limits.indptr[j + 1])
+            priced = slice(prices.indptr[j], prices.indptr[j + 1])
+            yield Blocking(
+                int(way),
+                limits.indices[at].astype(np.int64),
+                limits.data[at],
+                prices.indices[priced].astype(np.int64),
+                prices.data[priced],
+            )
 
 
 class FlowPatterns:

@@ -13,6 +13,7 @@ from tacita.engine.demands import Demands
 from tacita.engine.flow_attacks import FlowPatterns, network_of
 from tacita.engine.patterns import Patterns
 from tacita.engine.search import Search
+from tacita.engine.separation import Separation
 from tacita.errors import StoppedError
 from tacita.exact import Floats, Mask
 from tacita.run import Run
@@ -31,11 +32,19 @@ def patterns_for(arena: Arena, demands: Demands, run: Run) -> Patterns | FlowPat
 class Proposals:
     """Patterns for one search. Every cell of the arena has its own switch."""
 
-    def __init__(self, arena: Arena, demands: Demands, search: Search) -> None:
-        self.arena, self.search = arena, search
-        self.patterns = patterns_for(arena, demands, search.run)
-        self._order = np.argsort(-demands.level, kind="stable")
+    def __init__(self, separation: Separation, search: Search) -> None:
+        self.arena, self.separation, self.search = separation.arena, separation, search
+        self._demands: Demands | None = None
         self._seen = set[bytes]()
+
+    @property
+    def patterns(self) -> Patterns | FlowPatterns:
+        """Patterns for the demands that are listed now."""
+        if self._demands is not self.separation.demands:
+            self._demands = self.separation.demands
+            self._patterns = patterns_for(self.arena, self._demands, self.search.run)
+            self._order = np.argsort(-self._demands.level, kind="stable")
+        return self._patterns
 
     def __call__(self, x: Floats, thorough: bool = False) -> Floats | None:
         """The best pattern found near ``x``, or None if there is none or the time is over.
@@ -53,16 +62,26 @@ class Proposals:
             return None
         self._seen.add(mark)
         try:
-            built = self.patterns.build(hidden, self._price() * (1.001 - share), self._order)
+            return self.completed(hidden, self._price() * (1.001 - share))
         except StoppedError:
             return None
-        return None if built is None else self.finished(built)
 
-    def finished(self, hidden: Mask) -> Floats:
+    def completed(self, hidden: Mask, price: Floats) -> Floats | None:
+        """The cheapest found point that hides these cells and protects everything, cleaned up; or None."""
+        while True:
+            patterns = self.patterns
+            built = patterns.build(hidden, price, self._order)
+            if built is None:
+                return None
+            x = self._finished(patterns, built)
+            if self.separation.insiders_hold(x):
+                return x
+
+    def _finished(self, patterns: Patterns | FlowPatterns, hidden: Mask) -> Floats:
         """The pattern without what it does not need, as a point of the model."""
         model, switch = self.search.model, self.arena.switch
         try:
-            hidden = self.patterns.clean(hidden, model.lower[switch] > 0, self._price())
+            hidden = patterns.clean(hidden, model.lower[switch] > 0, model.cost[switch])
         except StoppedError:
             pass
         x = model.lower.copy()

@@ -11,7 +11,6 @@ from typing import Protocol
 
 import numpy as np
 
-from tacita.engine.cuts import Cutter
 from tacita.engine.search import Search
 from tacita.engine.separation import Separation
 from tacita.errors import InfeasibleError, StoppedError
@@ -35,15 +34,19 @@ HEURISTIC_EVERY = 5
 
 
 class Root:
-    """The relaxation with its rows; ``point`` and ``rows`` are what the tree starts from."""
+    """The relaxation; ``rows``, their last ``prices`` and the last ``point`` are what others start from.
 
-    def __init__(self, search: Search, separation: Separation, cutter: Cutter) -> None:
+    Without ``fixing`` its value is no bound of the search's: the model is a part of the real one.
+    """
+
+    def __init__(self, search: Search, separation: Separation, fixing: bool = True) -> None:
         model = search.model
-        self.search, self.separation, self.cutter = search, separation, cutter
+        self.search, self.separation, self._fixing = search, separation, fixing
         self._program = GrowingRows(
             model.cost, search.lower, search.upper, model.rows, model.row_lower, model.row_upper
         )
         self.rows: list[Row] = []
+        self.prices = np.zeros(0)
         self._idle = np.zeros(0, dtype=np.int64)
         self.point, self.value, self._reduced = np.zeros(0), -np.inf, np.zeros(0)
 
@@ -78,6 +81,7 @@ class Root:
     def add(self, rows: list[Row]) -> None:
         self._program.add(rows)
         self.rows += rows
+        self.prices = np.concatenate([self.prices, np.zeros(len(rows))])
         self._idle = np.concatenate([self._idle, np.zeros(len(rows), dtype=np.int64)])
 
     def _solve(self) -> bool:
@@ -91,7 +95,9 @@ class Root:
             return False
         self.value, self._reduced = found.value + search.model.constant, found.reduced
         self.point = np.clip(found.x, search.lower, search.upper)
-        search.raise_bound(self.value)
+        self.prices = found.prices
+        if self._fixing:
+            search.raise_bound(self.value)
         self._clean(found.slack)
         self._fix()
         return True
@@ -101,6 +107,7 @@ class Root:
         gone = self._idle > CLEANING
         if gone.sum() > max(50, len(self.rows) // 4):
             self._program.drop(gone)
+            self.prices = self.prices[~gone]
             self.rows = [row for row, out in zip(self.rows, gone, strict=True) if not out]
             self._idle = self._idle[~gone]
             self.separation.forget()
@@ -111,6 +118,8 @@ class Root:
             self._fix()
 
     def _fix(self) -> None:
+        if not self._fixing:
+            return
         before = self.search.upper.copy()
         if self.search.fix_by_reduced_cost(self.value, self._reduced):
             self._program.remove(np.flatnonzero(before != self.search.upper))

@@ -2,7 +2,7 @@
 
 A fractional point is asked about some demands per round, in turn, until there are enough cuts. A candidate
 release is asked about all of them with the attackers' true room, insiders last: an insider is asked only when
-everyone's own demands hold, and his demands join the others once a candidate failed one of them.
+all listed demands hold, and his demands join the list when a candidate fails them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 from tacita.engine.arena import Arena
 from tacita.engine.attacks import WIDE, Attacks, Blocked, support_of
 from tacita.engine.cuts import VIOLATION, Cutter, distinct
-from tacita.engine.demands import Demands, insider_demands
+from tacita.engine.demands import Demands
 from tacita.engine.flow_attacks import FlowAttacks, network_of
+from tacita.engine.insiders import Insiders
 from tacita.engine.witnesses import Witnesses
 from tacita.exact import Cells, Floats
 from tacita.run import InThisThread, Run
@@ -39,7 +40,7 @@ class Separation:
         self._pool: list[Row] = []
         self._witnesses = Witnesses(arena)
         self._failures = np.zeros(len(demands), dtype=np.int64)
-        self._silent = [k for k in range(len(arena.model.problem.insiders)) if not _listed(demands, k)]
+        self._insiders = Insiders(arena, demands, run)
         # Only a binary can be cut down to what is asked; other windows count as they are.
         self._most = 1.0 if arena.only_switches else WIDE
 
@@ -97,20 +98,23 @@ class Separation:
             if blocked:
                 self._failures[[b.demand for b in blocked]] += 1
                 return blocked
-        return self._failed_insider(lanes[0])
+        return self._failed_insiders(lanes[0])
 
-    def _failed_insider(self, lane: Attacks) -> list[Blocked]:
-        for insider in list(self._silent):
-            added = insider_demands(self.arena.model.problem, insider)
-            before = len(self.demands)
-            whole = np.ones(len(added))
-            own = Attacks(lane.support, lane.reach, added, whole).blocked(range(len(added)), self.run, WIDE)
-            if own:
-                self._silent.remove(insider)
-                self.demands = Demands.join([self.demands, added])
-                self._failures = np.concatenate([self._failures, np.ones(len(added), dtype=np.int64)])
-                return [Blocked(b.demand + before, b.ways) for b in own]
-        return []
+    def insiders_hold(self, x: Floats) -> bool:
+        """Whether a point that meets all listed demands holds against every other insider too.
+
+        Demands that it fails are listed from now on.
+        """
+        return not self._insiders or not self._failed_insiders(self._attackers(x)[0])
+
+    def _failed_insiders(self, lane: Attacks) -> list[Blocked]:
+        added = self._insiders.failing(lane)
+        if added is None:
+            return []
+        before, self.demands = len(self.demands), Demands.join([self.demands, added])
+        self._failures = np.concatenate([self._failures, np.ones(len(added), dtype=np.int64)])
+        grown = Attacks(lane.support, lane.reach, self.demands, np.ones(len(self.demands)))
+        return grown.blocked(range(before, len(self.demands)), self.run, WIDE)
 
     def _attackers(self, x: Floats) -> list[Attacks]:
         reach = self.arena.reach(x)
@@ -137,7 +141,3 @@ class Separation:
             results = self.run.map(attack, range(len(lanes)))
         for found in results:
             yield from found
-
-
-def _listed(demands: Demands, insider: int) -> bool:
-    return bool((demands.attacker == insider).any())

@@ -10,6 +10,7 @@ It ends with an optimum, or with the best release and the best bound when the ti
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from tacita.engine.proposals import Proposals
 from tacita.engine.root import Propose, Root
 from tacita.engine.search import Search
 from tacita.engine.separation import Separation
+from tacita.engine.sifting import MANY, sift
 from tacita.engine.solution import Solution
 from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import Floats
@@ -48,23 +50,35 @@ def solve(
     StoppedError
         The time was over before one was found.
     """
-    run = run or Run()
+    search = Search(model, run or Run())
     arena = Arena.of(model)
-    _refuse_motionless(arena)
-    search = Search(model, run)
-    cutter = Cutter(arena, search.lower, search.upper)
-    separation = Separation(arena, model.demands, cutter, run)
+    _settle_motionless(arena, search)
+    separation = _separation(arena, search)
     if start is not None and separation.protects(start):
         search.offer(start)
-    propose: Propose | None = Proposals(arena, model.demands, search) if _is_suppression(arena) else None
-    root = Root(search, separation, cutter)
+    patterns = _is_suppression(arena)
+    if patterns and int((search.upper > search.lower).sum()) > MANY:
+        sift(separation, search)
+        arena = Arena.of(replace(model, upper=search.upper))
+        if search.closed or arena.demands_outside(model.demands).size:
+            # What is left cannot protect, so nothing is better than the incumbent.
+            search.raise_bound(search.loss)
+            return search.solution()
+        separation = _separation(arena, search)
+    propose: Propose | None = Proposals(separation, search) if patterns else None
+    root = Root(search, separation)
     whole = bool(model.whole.any())
     root.close(propose, patient=not whole)
     if not whole:
         return _finish_linear(search, separation, root)
-    if not search.closed and not run.over:
+    if not search.closed and not search.run.over:
         _branch(search, separation, root, propose)
     return search.solution()
+
+
+def _separation(arena: Arena, search: Search) -> Separation:
+    cutter = Cutter(arena, search.lower, search.upper)
+    return Separation(arena, search.model.demands, cutter, search.run)
 
 
 def _is_suppression(arena: Arena) -> bool:
@@ -158,13 +172,14 @@ class _Hidden:
         self.search.tell("branching", nodes)
 
 
-def _refuse_motionless(arena: Arena) -> None:
-    demands = arena.model.demands
-    always = arena.demands_outside(demands)
-    always = always[demands.switch[always] < 0]
-    if always.size:
-        cell = int(demands.cell[always[0]])
-        raise InfeasibleError(
-            f"({arena.model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its value "
-            "follows from cells that cannot change. Allow some of the cells around it to be hidden or changed."
-        )
+def _settle_motionless(arena: Arena, search: Search) -> None:
+    """A cell that can never move fails its demand: such a demand must not count, or there is no release."""
+    model = arena.model
+    for k in arena.demands_outside(model.demands).tolist():
+        switch, cell = int(model.demands.switch[k]), int(model.demands.cell[k])
+        if switch < 0 or search.lower[switch] > 0:
+            raise InfeasibleError(
+                f"({model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its value "
+                "follows from cells that cannot change. Allow some of the cells around it to be hidden or changed."
+            )
+        search.upper[switch] = 0.0

@@ -61,10 +61,10 @@ class Support:
             self._pieces[number] = Piece(cells, rows, small)
         return self._pieces[number]
 
-    def coefficients(
+    def lifted(
         self, p: int, way: int, piece: Piece | None, prices: Floats | None = None
-    ) -> Floats:
-        """``c = way e_p + M' g`` with the prices of a piece lifted to all equations."""
+    ) -> tuple[Floats, Floats]:
+        """``c = way e_p + M' g`` and ``g``, the prices of a piece lifted to all equations."""
         arena = self.arena
         g = np.zeros(arena.matrix.shape[0])
         if piece is not None and prices is not None:
@@ -77,9 +77,10 @@ class Support:
                 correction = np.zeros(g.size)
                 correction[rows] = -wrong / self._entries(rows, cells)
                 c += arena.transposed @ correction
+                g += correction
                 c[cells] = 0.0
         c[np.abs(c) < 1e-9] = 0.0
-        return c
+        return c, g
 
     def _entries(self, rows: Cells, cells: Cells) -> Floats:
         return np.asarray(self.arena.rows[rows, cells]).ravel()

@@ -27,6 +27,8 @@ class Row:
     index: Cells
     value: Floats
     rhs: float
+    origin: object = None
+    """What the row was made from, for whoever made it."""
 
     def slack(self, x: Floats) -> float:
         """Negative where ``x`` violates the row."""
@@ -35,12 +37,13 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Value, point, reduced costs (0 for variables that were taken out), and slacks of the added rows."""
+    """Value, point, reduced costs (0 for variables that were taken out), slacks and prices of the added rows."""
 
     value: float
     x: Floats
     reduced: Floats
     slack: Floats
+    prices: Floats
 
 
 class GrowingRows:
@@ -117,4 +120,5 @@ class GrowingRows:
         x, reduced = np.zeros(self.size), np.zeros(self.size)
         x[self._columns], reduced[self._columns] = solution.col_value, solution.col_dual
         slack = np.array(solution.row_value)[self._permanent :] - self._rhs
-        return Optimum(self._highs.getObjectiveValue(), x, reduced, slack)
+        prices = np.array(solution.row_dual)[self._permanent :]
+        return Optimum(self._highs.getObjectiveValue(), x, reduced, slack, prices)
