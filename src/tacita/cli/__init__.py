@@ -20,6 +20,7 @@ from tacita.cli.demo import demo
 from tacita.cli.doctor import doctor
 from tacita.cli.generate import generate
 from tacita.cli.protect import ProtectCommand, protect
+from tacita.cli.spared import WithoutPandas
 from tacita.cli.tabulate import tabulate
 from tacita.cli.verb import ERROR, verb
 from tacita.cli.verify import verify
@@ -66,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     A wrong option is an error like any other: code 1, since 2 says that a table is not safe. Where no verb
     is named yet, help is the answer.
     """
+    if arguments is None:
+        sys.meta_path.insert(0, WithoutPandas())
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given in [[group.name] for group in app.registered_groups]:
         given.append("--help")

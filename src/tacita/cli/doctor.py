@@ -17,7 +17,7 @@ from tacita.cli.console import out, print_json
 from tacita.cli.verb import DONE, ERROR, Output
 
 NEEDED = (
-    *("numpy", "scipy", "highspy", "duckdb", "narwhals", "pyarrow"),
+    *("numpy", "scipy", "highspy", "pyscipopt", "numba", "duckdb", "narwhals", "pyarrow"),
     *("pydantic", "typer", "rich", "python-calamine", "xlsxwriter"),
 )
 WELCOME = ("pandas", "polars")
