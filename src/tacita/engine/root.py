@@ -48,7 +48,7 @@ class Root:
         self.rows: list[Row] = []
         self.prices = np.zeros(0)
         self._idle = np.zeros(0, dtype=np.int64)
-        self.point, self.value, self._reduced = np.zeros(0), -np.inf, np.zeros(0)
+        self.point, self.value, self.reduced = np.zeros(0), -np.inf, np.zeros(0)
 
     def close(self, propose: Propose | None, patient: bool) -> None:
         """Cut until nothing more is found, the search is closed, or (unless ``patient``) it does not pay."""
@@ -93,13 +93,13 @@ class Root:
                     raise InfeasibleError("no release of this kind protects the table")
                 search.raise_bound(search.loss)
             return False
-        self.value, self._reduced = found.value + search.model.constant, found.reduced
+        self.value, self.reduced = found.value + search.model.constant, found.reduced
         self.point = np.clip(found.x, search.lower, search.upper)
         self.prices = found.prices
         if self._fixing:
             search.raise_bound(self.value)
         self._clean(found.slack)
-        self._fix()
+        self.fix()
         return True
 
     def _clean(self, slack: Floats) -> None:
@@ -115,13 +115,14 @@ class Root:
     def _propose(self, propose: Propose, thorough: bool = False) -> None:
         candidate = propose(self.point, thorough)
         if candidate is not None and self.search.offer(candidate):
-            self._fix()
+            self.fix()
 
-    def _fix(self) -> None:
+    def fix(self) -> None:
+        """Fix by the reduced costs of the last relaxation, after the incumbent improved."""
         if not self._fixing:
             return
         before = self.search.upper.copy()
-        if self.search.fix_by_reduced_cost(self.value, self._reduced):
+        if self.search.fix_by_reduced_cost(self.value, self.reduced):
             self._program.remove(np.flatnonzero(before != self.search.upper))
 
 

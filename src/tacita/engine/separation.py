@@ -44,18 +44,26 @@ class Separation:
         # Only a binary can be cut down to what is asked; other windows count as they are.
         self._most = 1.0 if arena.only_switches else WIDE
 
-    def round(self, x: Floats) -> list[Row]:
-        """New violated rows for a fractional point; none means that this way of looking finds nothing."""
+    def round(self, x: Floats, enough: int | None = None) -> list[Row]:
+        """New violated rows for a fractional point; none means that this way of looking finds nothing.
+
+        With ``enough`` those that failed most often are asked first, until there are so many rows; without,
+        each round goes on where the last one stopped, and about a quarter of the demands may fail.
+        """
         rows = self.cutter.bridges(x)
         lanes = self._attackers(x)
         settled = self._witnesses.fitting(self.demands, lanes[0].reach, self._most)
         pending = np.flatnonzero(~settled)
-        # Each round goes on where the last one stopped.
-        pending = np.roll(pending, -int(np.searchsorted(pending, self._next)))
-        enough = max(20, len(self.demands) // 4)
-        for start in range(0, pending.size, 2 * enough):
-            which = pending[start : start + 2 * enough]
+        if enough is None:
+            enough, step = max(20, len(self.demands) // 4), max(40, len(self.demands) // 2)
+            pending = np.roll(pending, -int(np.searchsorted(pending, self._next)))
+        else:
+            step = 2 * enough
+            pending = pending[np.argsort(-self._failures[pending], kind="stable")]
+        for start in range(0, pending.size, step):
+            which = pending[start : start + step]
             for blocked in self._blocked(lanes, which, self._most):
+                self._failures[blocked.demand] += 1
                 row = self.cutter.cut(self.demands, blocked, x)
                 if row is not None:
                     rows.append(row)

@@ -9,7 +9,8 @@ It ends with an optimum, or with the best release and the best bound when the ti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +32,10 @@ from tacita.solvers.rows import Row
 
 
 MOST_SKIPPED = 5
+NODES_AROUND = 60
+NEAR = 30
+ENOUGH_AT_NODES = 8
+WORTHWHILE = 0.2
 
 
 def solve(
@@ -95,26 +100,60 @@ def _finish_linear(search: Search, separation: Separation, root: Root) -> Soluti
 
 
 def _branch(search: Search, separation: Separation, root: Root, propose: Propose | None) -> None:
+    hidden = _Hidden(search, separation, propose)
+    if search.best is not None and root.point.size:
+        _look_around(search, root, hidden)
+    if search.closed or search.run.over:
+        return
+    ended = scip.branch_and_cut(
+        _program(search, search.upper), root.rows, hidden, _cutoff(search), search.run
+    )
+    if ended.complete:
+        if search.best is None:
+            raise InfeasibleError("no release of this kind protects the table")
+        search.raise_bound(search.loss)
+    else:
+        search.raise_bound(ended.bound + search.model.constant)
+
+
+def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
+    """A small tree on the cells that the relaxation or the incumbent hides or nearly would: it proves nothing,
+    but its incumbent lets reduced costs fix most of the others.
+    """
+    while search.best is not None and not search.closed and not search.run.over:
+        before = search.loss
+        kept = (root.point > 1e-6) | (search.best > 0.5)
+        free = np.flatnonzero(~kept & (search.upper > search.lower))
+        near = free[np.argsort(root.reduced[free], kind="stable")]
+        kept[near[: NEAR + 2 * int((kept & (search.upper > search.lower)).sum())]] = True
+        if 2 * int((kept & (search.upper > search.lower)).sum()) > free.size:
+            return
+        upper = np.where(kept, search.upper, search.lower)
+        with hidden.around():
+            scip.branch_and_cut(
+                _program(search, upper), root.rows, hidden, _cutoff(search), search.run, NODES_AROUND
+            )
+        root.fix()
+        if search.loss >= before - WORTHWHILE * (before - search.bound):
+            return
+
+
+def _program(search: Search, upper: Floats) -> scip.Program:
     model = search.model
-    program = scip.Program(
+    return scip.Program(
         model.cost,
         search.lower,
-        search.upper,
+        upper,
         model.whole,
         model.rows,
         model.row_lower,
         model.row_upper,
         search.grain,
     )
-    hidden = _Hidden(search, separation, propose)
-    cutoff = search.loss - model.constant - 0.5 * search.slack if search.best is not None else np.inf
-    ended = scip.branch_and_cut(program, root.rows, hidden, cutoff, search.run)
-    if ended.complete:
-        if search.best is None:
-            raise InfeasibleError("no release of this kind protects the table")
-        search.raise_bound(search.loss)
-    else:
-        search.raise_bound(ended.bound + model.constant)
+
+
+def _cutoff(search: Search) -> float:
+    return search.loss - search.model.constant - 0.5 * search.slack if search.best is not None else np.inf
 
 
 class _Hidden:
@@ -123,6 +162,15 @@ class _Hidden:
     def __init__(self, search: Search, separation: Separation, propose: Propose | None) -> None:
         self.search, self.separation, self._propose = search, separation, propose
         self._in_vain, self._skip = 0, 0
+        self._everywhere = True
+        self._calls, self._next_proposal, self._pause = 0, 0, 1
+
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """While only a part of the variables is looked at, bounds say nothing of the others."""
+        self._everywhere = False
+        yield
+        self._everywhere = True
 
     def violated(self, x: Floats, depth: int) -> Sequence[Row]:
         # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
@@ -130,7 +178,7 @@ class _Hidden:
             self._skip -= 1
             return ()
         try:
-            rows = self.separation.round(x)
+            rows = self.separation.round(x, None if depth <= 0 else ENOUGH_AT_NODES)
         except StoppedError:
             return ()
         self._in_vain = 0 if rows else min(self._in_vain + 1, MOST_SKIPPED)
@@ -156,18 +204,23 @@ class _Hidden:
         return holds
 
     def proposed(self, x: Floats) -> Floats | None:
-        if self._propose is None:
+        self._calls += 1
+        if self._propose is None or self._calls < self._next_proposal:
             return None
+        before = self.search.loss
         try:
             candidate = self._propose(x)
         except StoppedError:
             return None
         if candidate is not None:
             self.search.offer(candidate)
+        # Where proposals stop helping, they are made less and less often.
+        self._pause = 1 if self.search.loss < before else 2 * self._pause
+        self._next_proposal = self._calls + self._pause
         return self.search.best
 
     def progress(self, best: float, bound: float, nodes: int) -> None:
-        if abs(bound) < 1e19:
+        if abs(bound) < 1e19 and self._everywhere:
             self.search.raise_bound(bound + self.search.model.constant)
         self.search.tell("branching", nodes)
 

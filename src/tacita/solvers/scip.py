@@ -67,10 +67,18 @@ class Program:
 
 
 def branch_and_cut(
-    program: Program, known: Sequence[Row], hidden: HiddenRows, cutoff: float, run: Run
+    program: Program,
+    known: Sequence[Row],
+    hidden: HiddenRows,
+    cutoff: float,
+    run: Run,
+    nodes: int | None = None,
 ) -> Ended:
-    """Search for solutions cheaper than ``cutoff``; each one is shown to ``hidden`` when it is found."""
-    return _Tree(program, hidden, cutoff, run).search(known)
+    """Search for solutions cheaper than ``cutoff``; each one is shown to ``hidden`` when it is found.
+
+    ``nodes`` is the most nodes to look at.
+    """
+    return _Tree(program, hidden, cutoff, run).search(known, nodes)
 
 
 class _Tree:
@@ -94,7 +102,7 @@ class _Tree:
         upper = None if np.isinf(p.upper[j]) else float(p.upper[j])
         return self.scip.addVar(vtype=kind, lb=float(p.lower[j]), ub=upper, obj=float(p.cost[j]))
 
-    def search(self, known: Sequence[Row]) -> Ended:
+    def search(self, known: Sequence[Row], nodes: int | None) -> Ended:
         from pyscipopt import SCIP_HEURTIMING
 
         scip, p = self.scip, self.program
@@ -108,6 +116,8 @@ class _Tree:
             scip.setObjIntegral()
         for name, value in self._settings():
             scip.setParam(name, value)
+        if nodes is not None:
+            scip.setParam("limits/nodes", nodes)
         if np.isfinite(self.cutoff):
             scip.setObjlimit(float(self.cutoff - constant))
         handler, heuristic = _plugins()
@@ -134,9 +144,9 @@ class _Tree:
         status = scip.getStatus()
         complete = status in ("optimal", "infeasible")
         bound = self.cutoff if complete else scip.getDualbound() + constant
-        nodes = int(scip.getNTotalNodes())
+        looked = int(scip.getNTotalNodes())
         scip.freeProb()
-        return Ended(complete, float(bound), nodes)
+        return Ended(complete, float(bound), looked)
 
     def _settings(self) -> list[tuple[str, Any]]:
         limit = self.run.remaining
