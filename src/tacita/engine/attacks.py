@@ -113,6 +113,8 @@ class Attacks:
         piece = self.support.piece(p)
         if piece is None:
             return Blocked(k, tuple(Blocking.of(w, *self.support.lifted(p, w, None)) for w in ways))
+        if sign != SLIDING and self._shown(k, sign, wanted, run, most):
+            return None
         room_up, room_down = arena.room(int(demands.attacker[k]))
         at = piece.cells
         up, down = self.reach.of(at).capacities(room_up[at], room_down[at], level, most)
@@ -130,23 +132,19 @@ class Attacks:
             reached += way * answer.value
             prices.append((way, session.prices()))
         if reached >= wanted - TOLERANCE:
-            if sign != SLIDING and wanted == 1.0 and most <= 1.0:
-                self._keep_witness(k, sign, run, most)
             return None
         return Blocked(k, tuple(Blocking.of(w, *self.support.lifted(p, w, piece, g)) for w, g in prices))
 
-    def _keep_witness(self, k: int, sign: int, run: Run, most: float) -> None:
-        """Look for a short move that will fit the next points too: through cells that are fully open."""
-        if self._witnesses is None or not self._witnesses.worth_making(k):
-            return
-        move = self._routing(most).route(k, sign, 1.0, self._price, run)
-        if move is not None:
-            self._witnesses.keep(k, move)
-
-    def _routing(self, most: float) -> Routing:
-        if self._router is None:
+    def _shown(self, k: int, sign: int, wanted: float, run: Run, most: float) -> bool:
+        """Whether a short move meets the demand. It avoids cells that are open only in part, so that it fits
+        the next points too, and it is found faster than the furthest move.
+        """
+        if self._router is None or self._router.most != most:
             self._router = Routing(self.support, self.reach, self.demands, most)
-        return self._router
+        move = self._router.route(k, sign, wanted, self._price, run)
+        if move is not None and self._witnesses is not None and wanted == 1.0:
+            self._witnesses.keep(k, move)
+        return move is not None
 
     def _session(self, component: int, piece: Piece) -> Session:
         if component not in self._sessions:

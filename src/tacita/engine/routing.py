@@ -41,7 +41,7 @@ class Move:
 
 
 class Routing:
-    """Flow programs on the components of a support, kept hot."""
+    """Flow programs on the components of a support."""
 
     def __init__(self, support: Support, reach: Reach, demands: Demands, most: float = MOST) -> None:
         self.support, self.reach, self.demands, self.most = support, reach, demands, most
@@ -65,6 +65,8 @@ class Routing:
         low, high = np.zeros(2 * n), room.copy()
         target = int(np.searchsorted(at, p))
         towards, away = (target, target + n) if way > 0 else (target + n, target)
+        if room[towards] < length:
+            return None
         low[towards] = high[towards] = length
         high[away] = 0.0
         finite = np.where(allowed, price[at], 0.0)
@@ -85,5 +87,7 @@ class Routing:
         if component not in self._sessions:
             both = csc_array(hstack([piece.matrix, -piece.matrix]))
             nothing = np.zeros(both.shape[1])
-            self._sessions[component] = Session(both, nothing, nothing, np.zeros(both.shape[0]))
+            self._sessions[component] = Session(
+                both, nothing, nothing, np.zeros(both.shape[0]), afresh=True
+            )
         return self._sessions[component]

@@ -6,8 +6,6 @@ at the windows of a new point tells which of them still fit.
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
 from tacita.engine.arena import Arena, Reach
@@ -16,7 +14,6 @@ from tacita.engine.routing import Move
 from tacita.exact import Cells, Floats, Mask
 
 TOLERANCE = 1e-9
-GRACE = 2
 
 
 class Witnesses:
@@ -25,15 +22,9 @@ class Witnesses:
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
         self._moves: dict[int, Move] = {}
-        self._made, self._served = Counter[int](), Counter[int]()
-
-    def worth_making(self, k: int) -> bool:
-        """Whether the earlier witnesses of a demand lasted long enough to pay for another."""
-        return self._made[k] < GRACE or 2 * self._served[k] >= self._made[k]
 
     def keep(self, k: int, move: Move) -> None:
         self._moves[k] = move
-        self._made[k] += 1
 
     def fitting(self, demands: Demands, reach: Reach, most: float) -> Mask:
         """Demands whose witness fits the windows of a point."""
@@ -54,7 +45,6 @@ class Witnesses:
         late = (np.abs(change) * level > can * (1 + TOLERANCE)) & ~own
         failed = np.bincount(np.repeat(np.arange(known.size), sizes), weights=late, minlength=known.size)
         fits[known[failed == 0]] = True
-        self._served.update(known[failed == 0].tolist())
         return fits
 
     def _room(self, demands: Demands, known: Cells, sizes: Cells, cells: Cells, up: Mask) -> Floats:
