@@ -25,7 +25,7 @@ from tacita.cli import main as tacita
 ASKED = 2.0
 """Wall seconds that it must take, also on the first run."""
 OTHERS = 0.7
-"""Wall seconds that pytauargus takes for its smallest example."""
+"""Wall seconds that pytauargus takes for its own smallest example: quoted, not measured here."""
 LISTED = 25
 
 
@@ -47,7 +47,7 @@ def timed(table: Path, folder: Path, caches: dict[str, Path]) -> tuple[float, fl
 
 def report(what: str, wall: float, cpu: float) -> None:
     verdict = "met" if wall <= ASKED else "MISSED"
-    print(f"{what:44} {wall:5.2f} s wall {cpu:6.2f} s CPU   must {ASKED:g} s {verdict}; others {OTHERS:g} s")
+    print(f"{what:44} {wall:5.2f} s wall {cpu:6.2f} s CPU   must {ASKED:g} s {verdict}")
 
 
 def list_imports(table: Path, folder: Path, caches: dict[str, Path]) -> None:
@@ -78,6 +78,7 @@ def main() -> None:
         report("first run, modules compiled, kernels not", *timed(table, results, caches))
         for round_ in range(options.rounds):
             report(f"run {round_ + 1}", *timed(table, results, caches))
+        print(f"to compare: pytauargus is said to take {OTHERS:g} s for its smallest example")
         if options.imports:
             list_imports(table, results, caches)
 
