@@ -41,7 +41,8 @@ class Problem:
         list of these.
     cost
         What hiding or changing a cell costs: ``"value"``, ``"unit"`` (1 each), ``"log"`` (log(1 + value)),
-        ``"count"``, the name of a column, or one number per cell.
+        ``"percent"`` (of all that is not a total), ``"count"``, ``"distance"`` (1 for sensitive cells, 2 for
+        those in a sum with one, and so on), the name of a column, or one number per cell.
     must_publish, must_hide
         Cells (positions) that a method must leave as they are, or must hide.
     """
@@ -74,7 +75,7 @@ class Problem:
             "levels": levels,
             "outsider": outsider,
             "insiders": tuple(dict.fromkeys(insiders)),
-            "cost": frozen(_costs(table, cost)),
+            "cost": frozen(_costs(table, cost, levels.sensitive)),
             "must_publish": frozen(_mask(len(table), must_publish, "must_publish")),
             "must_hide": frozen(_mask(len(table), must_hide, "must_hide")),
             "rule": own_rule,
@@ -256,7 +257,7 @@ def _mask(n: int, cells: Iterable[int], who: str) -> Mask:
     return mask
 
 
-def _costs(table: Table, cost: str | ArrayLike) -> Floats:
+def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
     if not isinstance(cost, str):
         array = np.asarray(cost, dtype=np.float64)
         if array.shape != (len(table),):
@@ -267,6 +268,11 @@ def _costs(table: Table, cost: str | ArrayLike) -> Floats:
         array = np.ones(len(table))
     elif cost == "log":
         array = np.log1p(np.abs(table.values))
+    elif cost == "percent":
+        size = np.abs(table.values)
+        array = 100 * size / max(float(size[~table.structure.is_total].sum()), np.finfo(float).tiny)
+    elif cost == "distance":
+        array = 1.0 + _distances(table, sensitive)
     elif cost == "count":
         if table.count is None:
             raise InputError(
@@ -276,7 +282,7 @@ def _costs(table: Table, cost: str | ArrayLike) -> Floats:
     elif cost in table.columns:
         array = np.asarray(table.columns[cost], dtype=np.float64).copy()
     else:
-        known = ["value", "unit", "log", "count", *table.columns]
+        known = ["value", "unit", "log", "percent", "count", "distance", *table.columns]
         raise InputError(f"unknown cost '{cost}': use one of {', '.join(known)}, or one number per cell")
     if not np.isfinite(array).all() or (array < 0).any():
         cell = int(np.flatnonzero(~np.isfinite(array) | (array < 0))[0])
@@ -284,3 +290,19 @@ def _costs(table: Table, cost: str | ArrayLike) -> Floats:
             f"the cost of ({table.name(cell)}) is negative or not a number: costs must be zero or more"
         )
     return array
+
+
+def _distances(table: Table, targets: Mask) -> Floats:
+    """How many sums lead from the nearest target to each cell; cells that none lead to are one step beyond
+    the farthest.
+    """
+    together = abs(table.equations.matrix)
+    reached, steps = targets.copy(), np.zeros(len(table))
+    farther = 0
+    while True:
+        farther += 1
+        steps[~reached] = farther
+        beside = (together.T @ (together @ reached.astype(np.int64))) > 0
+        if not (beside & ~reached).any():
+            return steps
+        reached |= beside

@@ -1,46 +1,204 @@
 """Cell suppression: some cells are not published, the others are published as they are.
 
-    min  sum_i w_i x_i    s.t.  every sensitive cell keeps its levels against every attacker who sees the
-    cells with x_i = 0
+    min  sum_i w_i x_i
+    s.t. x_i = 1 where cell i is sensitive or must be hidden,  x_i = 0 where it must be published,
+         sum_i x_i <= q,
+         every sensitive cell keeps its levels against every attacker who sees the cells with x_i = 0,
+         max y_i - min y_i >= c |a_i|  for the outsider, wherever x_i = 1 and cell i is not sensitive.
 
-``w`` is the problem's cost; sensitive cells count too. This is the constructive heuristic: it finds a
-protected pattern and says how far it can be from the best one by the trivial bound, the cost of what must be
-hidden anyway.
+``w`` is the problem's cost, and sensitive cells count too. ``q`` is the option ``at_most`` and ``c`` the
+option ``conditional``, in percent.
+
+Where cells are counts and the table is no network, a level may be met by fractions alone. Then the model gets
+a whole move for that level and is solved again: what is added holds for every protected pattern, so that
+bounds stay bounds.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
-from tacita.engine.heuristics import build_pattern, drop_unneeded
-from tacita.outcome import Outcome, Status
+import numpy as np
+
+from tacita.engine.arena import Arena
+from tacita.engine.conflict import why_nothing_protects
+from tacita.engine.demands import OUTSIDER, SLIDING, Demands, all_demands, outsider_demands, room
+from tacita.engine.model import Affine, Model
+from tacita.engine.network import Network
+from tacita.engine.proposals import patterns_for
+from tacita.engine.solution import Solution
+from tacita.errors import InfeasibleError, InputError, SolverError, StoppedError
+from tacita.exact import Floats, Mask, ceil_units
+from tacita.methods.moves import unmet
+from tacita.methods.scaling import solved
+from tacita.methods.whole_moves import with_whole_moves
+from tacita.outcome import Outcome
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
 
+FEW = 8
+"""So many insiders are in the model from the start; of more the engine takes in those who get through."""
+MOST_ROUNDS = 20
+"""How often whole moves are added before the table is given up."""
+
 
 @dataclass(frozen=True)
 class Suppression:
-    """Hide sensitive cells and as few others as it finds."""
+    """Hide sensitive cells and, at the least cost, as many others as their protection needs."""
 
     name: ClassVar[str] = "suppression"
 
-    cleanup: bool = field(default=True, metadata={"help": "publish again what turned out unnecessary"})
+    margins: bool = field(default=True, metadata={"help": "totals that are not sensitive may be hidden"})
+    at_most: int | None = field(
+        default=None, metadata={"help": "limit on the number of hidden cells, sensitive ones included"}
+    )
+    conditional: float | None = field(
+        default=None,
+        metadata={"help": "percent of its value by which every other hidden cell stays uncertain too"},
+    )
 
-    def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """A pattern that protects every sensitive cell against every attacker of the problem."""
+    def model(self, problem: Problem) -> Model:
+        """Variables, windows, constraints and loss."""
+        from scipy.sparse import csr_array
+
+        n = len(problem.table)
+        forced = problem.levels.sensitive | problem.must_hide
+        few = len(problem.insiders) <= FEW
+        rows = csr_array((0, n)) if self.at_most is None else csr_array(np.ones((1, n)))
+        stated = Model(
+            problem,
+            cost=problem.cost,
+            lower=forced.astype(np.float64),
+            upper=(forced | self._may_be_hidden(problem)).astype(np.float64),
+            whole=np.ones(n, dtype=bool),
+            rows=rows,
+            row_lower=np.full(rows.shape[0], -np.inf),
+            row_upper=np.full(rows.shape[0], np.inf if self.at_most is None else float(self.at_most)),
+            above=Affine.zero(n, n),
+            below=Affine.zero(n, n),
+            switch=np.arange(n),
+            demands=all_demands(problem) if few else outsider_demands(problem),
+        )
+        return stated if self.conditional is None else self._with_conditional_levels(stated)
+
+    def protect(
+        self, problem: Problem, run: Run | None = None, start: Release | Mask | None = None
+    ) -> Release:
+        """The pattern of least cost that protects every sensitive cell against every attacker of the problem.
+
+        Parameters
+        ----------
+        start
+            A pattern to begin with, last period's or another program's: a release, or one truth value per
+            cell. It is completed where it does not protect.
+        """
         run = run or Run()
-        hidden = build_pattern(problem, run)
-        if self.cleanup:
-            hidden = drop_unneeded(problem, hidden, run)
+        model = self.model(problem)
+        first = None if start is None else completed(model, _pattern(problem, start), run)
+        solution = _solved(model, run, first)
+        hidden = solution.x[: len(problem.table)] > 0.5
         loss = float(problem.cost[hidden].sum())
-        bound = float(problem.cost[problem.levels.sensitive | problem.must_hide].sum())
-        status = Status.OPTIMAL if loss <= bound else Status.FEASIBLE
+        bound = loss if solution.status else min(loss, float(solution.bound))
         return Release.suppress(
             problem.table,
             hidden,
             primary=problem.levels.sensitive,
-            outcome=Outcome(status, loss, bound, run.seconds),
+            outcome=Outcome(solution.status, loss, bound, run.seconds),
             made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
         )
+
+    def _may_be_hidden(self, problem: Problem) -> Mask:
+        """Hiding what everyone knows exactly says nothing less."""
+        up, down = room(problem, OUTSIDER)
+        allowed = ~problem.must_publish & (up + down > 0)
+        return allowed if self.margins else allowed & ~problem.table.structure.is_total
+
+    def _with_conditional_levels(self, model: Model) -> Model:
+        """The same model with levels for cells that are hidden though not sensitive. Cells that cannot move
+        at all would fail theirs, so they stay published.
+        """
+        problem, table, percent = model.problem, model.problem.table, self.conditional
+        if percent is None or not 0 < percent < np.inf:
+            raise InputError(f"option 'conditional' must be a percentage above zero, not {percent}")
+        level = ceil_units(np.abs(table.values) * percent / 100, table.decimals, table.unit)
+        asked = (level > 0) & (model.upper > 0) & ~problem.levels.sensitive
+        stuck = asked & (Arena.of(model).position < 0)
+        if (wrong := np.flatnonzero(stuck & problem.must_hide)).size:
+            raise InfeasibleError(
+                f"{table.structure.names(wrong)}: must be hidden and, by 'conditional', stay uncertain, but "
+                "follows from cells that cannot be hidden: take it off must_hide, or free cells around it"
+            )
+        cells = np.flatnonzero(asked & ~stuck)
+        attacker, sign = np.full(cells.size, OUTSIDER), np.full(cells.size, SLIDING, dtype=np.int8)
+        conditional = Demands(attacker, cells, sign, level[cells], cells)
+        return replace(
+            model,
+            upper=np.where(stuck, 0.0, model.upper),
+            demands=Demands.join([model.demands, conditional]),
+        )
+
+
+def completed(model: Model, hidden: Mask, run: Run) -> Floats | None:
+    """A protected pattern around one that may not be, less what it does not need, as a point of a suppression
+    model; None if there is none or the time is over.
+    """
+    arena, demands = Arena.of(model), model.demands
+    demands = demands[arena.position[demands.cell] >= 0]
+    cells, kept = arena.switch, model.lower[arena.switch] > 0
+    price = np.where(model.upper[cells] > 0, model.cost[cells], np.inf)
+    patterns = patterns_for(arena, demands, run)
+    try:
+        built = patterns.build(
+            kept | (hidden[cells] & np.isfinite(price)), price, np.argsort(-demands.level, kind="stable")
+        )
+        if built is None:
+            return None
+        built = patterns.clean(built, kept, price)
+    except StoppedError:
+        return None
+    x = model.lower.copy()
+    x[cells[built]] = 1.0
+    return x
+
+
+def _solved(model: Model, run: Run, start: Floats | None) -> Solution:
+    """The least pattern that also keeps attackers off who know that cells are whole numbers."""
+    table, grown, missing = model.problem.table, model, model.demands[:0]
+    only_whole = table.whole and Network.of(table.equations.matrix.tocsc()) is None
+    for _ in range(MOST_ROUNDS):
+        try:
+            solution = solved(grown, run, start)
+        except InfeasibleError:
+            if grown is not model:
+                break
+            raise InfeasibleError(why_nothing_protects(model, run)) from None
+        if not grown.admits(solution.x):
+            raise SolverError("the search returned a pattern that its own limits forbid: report the table")
+        if only_whole:
+            missing = unmet(model, np.rint(solution.x[: model.size]), table.unit, run)
+        if not len(missing):
+            return solution
+        grown, start = with_whole_moves(grown, missing), None
+    cells = table.structure.names(np.unique(missing.cell))
+    raise InfeasibleError(
+        f"{cells}: protected by fractions alone, which a reader who knows that cells are counts rules out. "
+        "Lower the levels, or allow more cells to be hidden."
+    )
+
+
+def _pattern(problem: Problem, start: Release | Mask) -> Mask:
+    """The cells that a start does not publish."""
+    if isinstance(start, Release):
+        if not start.structure.same_cells(problem.table.structure):
+            raise InputError(
+                "the release to start from lists other cells than the table: read it for this table"
+            )
+        return start.changed
+    mask = np.asarray(start)
+    if mask.shape != (len(problem.table),) or mask.dtype != bool:
+        raise InputError(
+            f"a pattern to start from needs one truth value for each of {len(problem.table):,} cells"
+        )
+    return mask
