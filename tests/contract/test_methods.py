@@ -24,8 +24,9 @@ def test_releases_pass_the_audit(name: str, data: st.DataObject) -> None:
     except InfeasibleError:
         return
     assert release.outcome is not None
+    assert np.isfinite(release.outcome.loss)
+    assert np.isfinite(release.outcome.bound)
     assert release.outcome.loss >= release.outcome.bound
-    assert release.outcome.loss == pytest.approx(problem.cost[release.changed].sum())
     assert not (release.changed & problem.must_publish).any()
 
 

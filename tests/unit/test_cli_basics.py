@@ -71,7 +71,7 @@ def test_protect_help_lists_the_methods_and_their_options(capsys: pytest.Capture
         (["protect", "nothing.jj"], "nothing.jj"),
         (["protect"], "CASE"),
         (["protect", "x.jj", "--method", "supression"], "suppression"),
-        (["protect", "x.jj", "--option", "cleanup"], "NAME=VALUE"),
+        (["protect", "x.jj", "--option", "margins"], "NAME=VALUE"),
         (["generate", "table", "--out", "x.csv", "--shape", "two"], "two"),
         (["tabulate", "records.csv"], "--by"),
     ],

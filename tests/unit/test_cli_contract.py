@@ -70,14 +70,14 @@ def test_protect_prints_the_object_and_writes_the_folders(
 ) -> None:
     out = tmp_path / "out"
     code, said = answer(
-        capsys, "protect", case, "--method", "suppression", "--option", "cleanup=yes", "--out", out
+        capsys, "protect", case, "--method", "suppression", "--option", "margins=yes", "--out", out
     )
     assert code == 0
     assert list(said) == [
         *("method", "options", "status", "loss", "bound", "gap", "seconds"),
         *("cells", "sensitive", "changed", "changed_value", "audit"),
     ]
-    assert (said["method"], said["options"]["cleanup"]) == ("suppression", True)
+    assert (said["method"], said["options"]["margins"]) == ("suppression", True)
     assert said["status"] in ("optimal", "feasible")
     assert (said["cells"], said["sensitive"]) == (16, 1)
     assert said["audit"] == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0}

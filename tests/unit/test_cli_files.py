@@ -152,15 +152,15 @@ def test_project_file_chooses_method_folder_and_formats(
     (folder / "project.toml").write_text(
         '[table]\nmicrodata = "records.csv"\nby = { region = "regions", size = "" }\nvalue = "turnover"\n'
         'respondent = "firm"\n[hierarchies]\nregions = "regions.csv"\n[rules]\nrule = "frequency(2)"\n'
-        '[protect]\nmethod = "suppression"\noptions = { cleanup = false }\n'
+        '[protect]\nmethod = "suppression"\noptions = { at_most = 20 }\n'
         '[output]\nfolder = "public"\nformats = ["xlsx"]\n'
     )
     answer = said(capsys, "protect", "project.toml")
-    assert answer["options"]["cleanup"] is False
+    assert answer["options"]["at_most"] == 20
     assert {path.name for path in Path("public").iterdir()} == {"internal", "release.csv", "release.xlsx"}
     assert Path("public/internal/release.xlsx").exists()
-    answer = said(capsys, "protect", "project.toml", "--option", "cleanup=yes", "--out", "elsewhere")
-    assert answer["options"]["cleanup"] is True
+    answer = said(capsys, "protect", "project.toml", "--option", "at_most=30", "--out", "elsewhere")
+    assert answer["options"]["at_most"] == 30
     assert Path("elsewhere/release.csv").exists()
     assert said(capsys, "tabulate", "project.toml", "--out", "table.csv")["cells"] == answer["cells"]
 

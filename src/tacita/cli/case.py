@@ -106,7 +106,9 @@ class RequirementOptions:
     ] = None
     cost: Annotated[
         str | None,
-        typer.Option(help="value, unit, log, count, or a column.", rich_help_panel=REQUIREMENT),
+        typer.Option(
+            help="value, unit, log, percent, count, distance, or a column.", rich_help_panel=REQUIREMENT
+        ),
     ] = None
 
 

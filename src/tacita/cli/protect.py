@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -66,6 +67,13 @@ def protect(
         list[str] | None,
         typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the method; repeat."),
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="Begin with the pattern of a release: last period's, or another program's.",
+        ),
+    ] = None,
     to: Annotated[
         Path | None,
         typer.Option(
@@ -91,10 +99,11 @@ def protect(
     plan = _plan(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
     chosen = make_method(plan.method, plan.options)
     problem = load_problem(case, table_options, requirement)
+    begin = {} if start is None else _beginning(chosen, start, problem, table_options.decimal)
     answer: dict[str, Any] = {"method": plan.method, "options": _options(chosen), **_nothing(problem)}
     try:
         limit = plan.effort.time_limit
-        release = carry_out(lambda run: chosen.protect(problem, run), plan.effort, time_limit=limit)
+        release = carry_out(lambda run: chosen.protect(problem, run, **begin), plan.effort, time_limit=limit)
     except TacitaError as error:
         answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
         report_error(str(error))
@@ -141,6 +150,17 @@ def _plan(case: Path, said: Plan) -> Plan:
         said.folder or project.folder / project.output.folder,
         tuple(dict.fromkeys(("csv", *project.output.formats))),
     )
+
+
+def _beginning(method: Method, start: Path, problem: Problem, decimal: str) -> dict[str, Any]:
+    """The pattern to begin with, as the argument that methods take it by."""
+    if "start" not in inspect.signature(method.protect).parameters:
+        raise InputError(
+            f"--start: method '{method.name}' begins with nothing; leave it out, or use suppression"
+        )
+    from tacita.cli.start import load_pattern
+
+    return {"start": load_pattern(start, problem, decimal)}
 
 
 def _options(method: Method) -> dict[str, Any]:

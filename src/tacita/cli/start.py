@@ -1,0 +1,65 @@
+"""The pattern that a search begins with: what an earlier release, or another program's, does not publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.cli.case import ReleaseOptions, load_release, release_file
+from tacita.errors import InputError
+from tacita.exact import Cells, Mask
+
+if TYPE_CHECKING:
+    from tacita.problem import Problem
+    from tacita.tables.columns import Columns
+    from tacita.tables.structure import Structure
+
+
+def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
+    """Cells of the problem's table that a release does not publish.
+
+    A release of ours may be last period's: its numbers are not looked at, cells that the table does not have
+    are left out, and cells that it does not list count as published. Other files must be of this very table.
+    """
+    from tacita.io.columns import read_columns
+    from tacita.release import Mark
+
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder; check the path")
+    structure = problem.table.structure
+    source = read_columns(release_file(path), problem.table, decimal=decimal)
+    if "mark" not in source.names or len(structure.parts) > 1:
+        return load_release(path, problem, ReleaseOptions(), decimal).changed
+    try:
+        cells = _cells(source, structure)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    if (cells < 0).all():
+        raise InputError(
+            f"{path}: none of its cells is in the table; check that it is a release of this kind"
+        )
+    codes, words = source.codes("mark")
+    published = [k for k, word in enumerate(words) if word.lower() == Mark.PUBLISHED.word]
+    hidden = np.zeros(len(structure), dtype=bool)
+    hidden[cells[(cells >= 0) & ~np.isin(codes, published)]] = True
+    return hidden
+
+
+def _cells(source: Columns, structure: Structure) -> Cells:
+    """The cell of each row; -1 where the table has no such cell."""
+    if structure.labels:
+        codes, labels = source.codes("cell")
+        place = {label: k for k, label in enumerate(structure.labels)}
+        return np.array([place.get(label, -1) for label in labels], dtype=np.int64)[codes]
+    rows = np.empty((source.data.num_rows, len(structure.dimensions)), dtype=np.int32)
+    for d, dimension in enumerate(structure.dimensions):
+        codes, names = source.codes(dimension.name)
+        known = dimension.position
+        found = [int(dimension.representative[known[name]]) if name in known else -1 for name in names]
+        rows[:, d] = np.array(found, dtype=np.int32)[codes]
+    listed = (rows >= 0).all(axis=1)
+    cells = np.full(rows.shape[0], -1, dtype=np.int64)
+    cells[listed] = structure.locate(rows[listed])
+    return cells
