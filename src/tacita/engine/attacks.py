@@ -113,7 +113,9 @@ class Attacks:
         piece = self.support.piece(p)
         if piece is None:
             return Blocked(k, tuple(Blocking.of(w, *self.support.lifted(p, w, None)) for w in ways))
-        if sign != SLIDING and self._shown(k, sign, wanted, run, most):
+        # What was met before is probably met again, and a short move shows it fastest.
+        likely = sign != SLIDING and (self._witnesses is None or k in self._witnesses)
+        if likely and self._shown(k, sign, wanted, run, most):
             return None
         room_up, room_down = arena.room(int(demands.attacker[k]))
         at = piece.cells
@@ -132,7 +134,11 @@ class Attacks:
             reached += way * answer.value
             prices.append((way, session.prices()))
         if reached >= wanted - TOLERANCE:
+            if sign != SLIDING and not likely:
+                self._shown(k, sign, wanted, run, most)
             return None
+        if self._witnesses is not None:
+            self._witnesses.drop(k)
         return Blocked(k, tuple(Blocking.of(w, *self.support.lifted(p, w, piece, g)) for w, g in prices))
 
     def _shown(self, k: int, sign: int, wanted: float, run: Run, most: float) -> bool:

@@ -26,7 +26,7 @@ class Propose(Protocol):
 
 PATIENCE = 12
 """Rounds without progress worth mentioning after which branching takes over."""
-PROGRESS = 1e-2
+PROGRESS = 3e-3
 """Of the gap, in PATIENCE rounds."""
 CLEANING = 10
 SLACK = 0.1

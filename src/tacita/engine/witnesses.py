@@ -23,6 +23,12 @@ class Witnesses:
         self.arena = arena
         self._moves: dict[int, Move] = {}
 
+    def __contains__(self, k: int) -> bool:
+        return k in self._moves
+
+    def drop(self, k: int) -> None:
+        self._moves.pop(k, None)
+
     def keep(self, k: int, move: Move) -> None:
         self._moves[k] = move
 

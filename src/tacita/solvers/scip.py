@@ -155,7 +155,9 @@ class _Tree:
             # Hidden rows make fixings by duality arguments wrong.
             ("misc/allowstrongdualreds", False),
             ("misc/allowweakdualreds", False),
-            ("presolving/maxrounds", 3),
+            # Few variables and known rows: presolving and restarts cost more than they bring.
+            ("presolving/maxrounds", 0),
+            ("presolving/maxrestarts", 0),
             ("randomization/randomseedshift", int(self.run.seed % 2**31)),
         ]
 
@@ -202,6 +204,7 @@ class _Tree:
             scip.flushRowExtensions(cut)
             scip.addCut(cut, forcecut=True)
             scip.addPoolCut(cut)
+            scip.releaseRow(cut)
         return len(rows)
 
     def stop_if_over(self) -> bool:
