@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Arena:
-    """``matrix z = 0`` over ``cells``, its rows some ``equations`` of the table; ``position`` leads from cells of
-    the table to the arena, or is -1.
+    """``matrix z = 0`` over ``cells``, its rows some ``equations`` of the table; ``position`` leads from
+    cells of the table to the arena, or is -1.
     """
 
     model: Model

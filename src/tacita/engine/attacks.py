@@ -40,8 +40,8 @@ FRAGILE = 20.0
 
 @dataclass(frozen=True, eq=False)
 class Blocking:
-    """What limits a demand in one way: the non-zero coefficients ``c`` by cells of the arena, and the prices that
-    they come from, by equations of the arena.
+    """What limits a demand in one way: the non-zero coefficients ``c`` by cells of the arena, and the prices
+    that they come from, by equations of the arena.
     """
 
     way: int
@@ -89,7 +89,9 @@ class Attacks:
         self._sessions: dict[int, Session] = {}
         self._router: Routing | None = None
 
-    def blocked(self, which: Iterable[int], run: Run, most: float, enough: int | None = None) -> list[Blocked]:
+    def blocked(
+        self, which: Iterable[int], run: Run, most: float, enough: int | None = None
+    ) -> list[Blocked]:
         """Demands of ``which`` that fail, until there are ``enough``.
 
         Capacities above ``most`` levels do not count.

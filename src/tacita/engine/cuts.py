@@ -92,7 +92,7 @@ class Cutter:
         by_room = room[at] <= window.matrix[at] @ x + window.base[at]
         terms.constant += float(c[by_room] @ room[at[by_room]] + c[~by_room] @ window.base[at[~by_room]])
         opened = (window.matrix[at[~by_room]].T * c[~by_room]).tocoo()
-        terms.add(opened.coords[0], opened.data)
+        terms.add(opened.coords[0].astype(np.int64), opened.data)
 
     def _strengthened(self, at: Cells, d: Floats, d0: float, x: Floats, blocked: Blocked) -> Row | None:
         lower, upper = self.lower[at], self.upper[at]
@@ -144,7 +144,8 @@ class _Terms:
     def collected(self) -> tuple[Cells, Floats]:
         """Each variable once."""
         variables, place = np.unique(np.concatenate(self._variables), return_inverse=True)
-        return variables, np.bincount(place, np.concatenate(self._values), variables.size)
+        values = np.bincount(place, np.concatenate(self._values), variables.size)
+        return variables, values.astype(np.float64)
 
 
 def _violated(row: Row, x: Floats) -> Row | None:

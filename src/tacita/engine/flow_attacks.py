@@ -1,5 +1,5 @@
-"""Separation and patterns on a network, by flows: the same questions as ``attacks.py`` and ``patterns.py``, on
-tables of one or two dimensions (one of them with a hierarchy), a hundred times faster and exact.
+"""Separation and patterns on a network, by flows: the same questions as ``attacks.py`` and ``patterns.py``,
+on tables of one or two dimensions (one of them with a hierarchy), much faster and exact.
 
 Small networks are asked by linear programs all the same: they are done before the kernels are loaded.
 """
@@ -57,7 +57,8 @@ class FlowAttacks:
 
     def _limits(self, cells: Cells, missed: list[flows.Blocked]) -> Iterator[Blocking]:
         """``c = way e_p - M' price``, for many prices at once."""
-        every = [(self.arena.position[cells[b.demand]], way, price) for b in missed for way, price in b.prices]
+        places = self.arena.position[cells]
+        every = [(places[b.demand], way, price) for b in missed for way, price in b.prices]
         if not every:
             return
         targets, ways = np.array([p for p, _, _ in every]), np.array([float(way) for _, way, _ in every])

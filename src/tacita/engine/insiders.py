@@ -1,9 +1,9 @@
 """Insiders, asked only where they can see through what satisfies everyone else.
 
-An insider knows more than the outsider about a few cells. A move that shows the outsider a demand as met shows
-it to the insider too, unless it leads through one of these cells further than he believes possible, or he has
-a higher level of his own. So each of the outsider's demands gets a short witness, and an insider's demand is put
-to a linear program only where the witness is of no use to him.
+An insider knows more than the outsider about a few cells. A move that shows the outsider a demand as met
+shows it to the insider too, unless it leads through one of these cells further than he believes possible, or
+he has a higher level of his own. So each of the outsider's demands gets a short witness, and an insider's
+demand is put to a linear program only where the witness is of no use to him.
 """
 
 from __future__ import annotations

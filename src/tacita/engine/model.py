@@ -1,6 +1,7 @@
 """A method, stated to the engine: variables, affine windows, own constraints, loss.
 
-    min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  x_j whole for some j,
+    min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  x_j whole for
+    some j,
          every demand holds for every attacker who sees the windows that x opens
 
 The release lets cell ``i`` lie between ``a_i - D_i(x)`` and ``a_i + U_i(x)``. ``U`` and ``D`` are affine in

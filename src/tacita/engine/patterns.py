@@ -71,21 +71,18 @@ class Patterns:
         removable = np.flatnonzero(hidden & ~kept)
         for cell in removable[np.argsort(-price[removable], kind="stable")].tolist():
             hidden[cell] = False
-            affected = [k for k in sorted(users.get(cell, ())) if self.at[k] != cell or self.demands.switch[k] < 0]
+            affected = [k for k in sorted(users.get(cell, ())) if not self._goes_with(k, cell)]
             found = self._others(routing, affected, hidden)
             if found is None:
                 hidden[cell] = True
                 continue
             for k, cells in zip(affected, found, strict=True):
-                for c in witnesses[k] if witnesses[k] is not None else ():
-                    users.get(int(c), set()).discard(k)
+                _release(users, k, witnesses[k])
                 witnesses[k] = cells
                 _use(users, k, cells)
         return hidden
 
-    def _witnesses(
-        self, routing: Routing, hidden: Mask, kept: Mask, price: Floats
-    ) -> Witnesses | None:
+    def _witnesses(self, routing: Routing, hidden: Mask, kept: Mask, price: Floats) -> Witnesses | None:
         """One short witness per demand; cells that earlier ones use are free for the later ones."""
         witnesses: Witnesses = [None] * len(self.demands)
         used = kept & hidden
@@ -121,6 +118,10 @@ class Patterns:
                 return np.unique(np.concatenate([move.cells for move in moves if move is not None]))
         return None
 
+    def _goes_with(self, k: int, cell: int) -> bool:
+        """Whether a demand is only there while the cell is hidden."""
+        return bool(self.at[k] == cell and self.demands.switch[k] >= 0)
+
     def _asked(self, hidden: Mask) -> list[int]:
         """Demands that count for this pattern."""
         conditional = self.demands.switch >= 0
@@ -131,6 +132,11 @@ def opened(hidden: Mask) -> Reach:
     """The windows of a pattern."""
     nothing = np.zeros(hidden.size)
     return Reach(nothing, nothing, hidden.astype(np.float64))
+
+
+def _release(users: dict[int, set[int]], k: int, cells: Cells | None) -> None:
+    for cell in cells if cells is not None else ():
+        users.get(int(cell), set()).discard(k)
 
 
 def _use(users: dict[int, set[int]], k: int, cells: Cells | None) -> None:

@@ -6,6 +6,8 @@ The point of the relaxation prices the completion: a cell that the relaxation ha
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from tacita.engine.arena import Arena
@@ -80,10 +82,8 @@ class Proposals:
     def _finished(self, patterns: Patterns | FlowPatterns, hidden: Mask) -> Floats:
         """The pattern without what it does not need, as a point of the model."""
         model, switch = self.search.model, self.arena.switch
-        try:
+        with suppress(StoppedError):
             hidden = patterns.clean(hidden, model.lower[switch] > 0, model.cost[switch])
-        except StoppedError:
-            pass
         x = model.lower.copy()
         x[switch[hidden]] = 1.0
         return x

@@ -1,6 +1,7 @@
 """The root: the linear relaxation of the master, cut until no demand is found failing.
 
-    repeat   solve the relaxation,  fix by reduced costs,  let heuristics look at the point,  add violated rows
+    repeat   solve the relaxation,  fix by reduced costs,  let heuristics look at the point,  add violated
+    rows
 
 Rows that have been slack for long are dropped; they come back if they are violated again.
 """
@@ -17,6 +18,7 @@ from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import Floats
 from tacita.solvers.highs import Ended
 from tacita.solvers.rows import GrowingRows, Row
+
 
 class Propose(Protocol):
     """A heuristic: from a fractional point to a protected one, or None."""

@@ -87,7 +87,5 @@ class Routing:
         if component not in self._sessions:
             both = csc_array(hstack([piece.matrix, -piece.matrix]))
             nothing = np.zeros(both.shape[1])
-            self._sessions[component] = Session(
-                both, nothing, nothing, np.zeros(both.shape[0]), afresh=True
-            )
+            self._sessions[component] = Session(both, nothing, nothing, np.zeros(both.shape[0]), afresh=True)
         return self._sessions[component]

@@ -1,8 +1,9 @@
 """What a search knows at any moment: the best release so far, the bound, and which variables are settled.
 
 A variable at 0 with reduced cost ``r`` in a relaxation of value ``B`` cannot be 1 in any release better than
-the incumbent ``L`` if ``B + r >= L``; it is then fixed at 0 for good (*reduced-cost fixing*). If all costs are
-multiples of a grain ``g``, so are all losses, and a bound within ``g`` below the incumbent proves it optimal.
+the incumbent ``L`` if ``B + r >= L``; it is then fixed at 0 for good (*reduced-cost fixing*). If all costs
+are multiples of a grain ``g``, so are all losses, and a bound within ``g`` below the incumbent proves it
+optimal.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ def _grain(model: Model) -> float:
         return 0.0
     for scale in (1.0, 10.0, 100.0, 1000.0):
         scaled = np.rint(costs * scale)
-        if (np.abs(scaled - costs * scale) <= 1e-9 * np.maximum(1.0, scaled)).all() and scaled.max() < LARGEST:
+        noise = np.abs(scaled - costs * scale) > 1e-9 * np.maximum(1.0, scaled)
+        if not noise.any() and scaled.max() < LARGEST:
             return float(gcd(*(int(c) for c in np.unique(scaled)))) / scale
     return 0.0

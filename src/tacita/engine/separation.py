@@ -128,9 +128,7 @@ class Separation:
         reach = self.arena.reach(x)
         support = support_of(self.arena, reach)
         wanted = self.demands.wanted(x)
-        return [
-            Attacks(support, reach, self.demands, wanted, self._witnesses) for _ in range(self._lanes)
-        ]
+        return [Attacks(support, reach, self.demands, wanted, self._witnesses) for _ in range(self._lanes)]
 
     def _blocked(
         self, lanes: list[Attacks], which: Cells, most: float, enough: int | None = None

@@ -1,8 +1,8 @@
 """Large tables: most cells are never hidden by anything good, and a relaxation on few of them proves it.
 
 The root is solved on the cells that are cheap where they stand and those of a first pattern; all others stay
-published. Its rows ``A x >= b`` hold for the whole table when their coefficients are worked out for all cells,
-and its prices ``y >= 0`` then bound every release (*Lagrange*):
+published. Its rows ``A x >= b`` hold for the whole table when their coefficients are worked out for all
+cells, and its prices ``y >= 0`` then bound every release (*Lagrange*):
 
     loss  >=  constant + y b + sum_j min(0, r_j),        r = cost - y A.
 
@@ -25,7 +25,7 @@ from tacita.engine.proposals import Proposals
 from tacita.engine.root import Root
 from tacita.engine.search import Search
 from tacita.engine.separation import Separation
-from tacita.exact import Cells, Floats, Mask
+from tacita.exact import Floats, Mask
 from tacita.run import Run
 from tacita.solvers.rows import Row
 
@@ -144,7 +144,7 @@ def _coefficients(whole: Arena, seen: Arena, demands: Demands, k: int, way: Bloc
 def _bridge(whole: Arena, seen: Arena, bridge: Bridge) -> Row | None:
     matrix = whole.model.problem.table.equations.matrix
     equation = int(seen.equations[bridge.equation])
-    cells: Cells = matrix.indices[matrix.indptr[equation] : matrix.indptr[equation + 1]]
+    cells = matrix.indices[matrix.indptr[equation] : matrix.indptr[equation + 1]]
     place = whole.position[cells]
     variables = whole.switch[place[place >= 0]]
     if (whole.model.lower[variables] > 0).any():

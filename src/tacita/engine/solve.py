@@ -30,7 +30,6 @@ from tacita.run import Run
 from tacita.solvers import scip
 from tacita.solvers.rows import Row
 
-
 MOST_SKIPPED = 5
 NODES_AROUND = 60
 NEAR = 30
@@ -38,9 +37,7 @@ ENOUGH_AT_NODES = 8
 WORTHWHILE = 0.2
 
 
-def solve(
-    model: Model, run: Run | None = None, start: Floats | None = None
-) -> Solution:
+def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> Solution:
     """The best release of a model, with a bound on all of them.
 
     Parameters
@@ -117,8 +114,8 @@ def _branch(search: Search, separation: Separation, root: Root, propose: Propose
 
 
 def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
-    """A small tree on the cells that the relaxation or the incumbent hides or nearly would: it proves nothing,
-    but its incumbent lets reduced costs fix most of the others.
+    """A small tree on the cells that the relaxation or the incumbent hides or nearly would: it proves
+    nothing, but its incumbent lets reduced costs fix most of the others.
     """
     while search.best is not None and not search.closed and not search.run.over:
         before = search.loss
@@ -232,7 +229,8 @@ def _settle_motionless(arena: Arena, search: Search) -> None:
         switch, cell = int(model.demands.switch[k]), int(model.demands.cell[k])
         if switch < 0 or search.lower[switch] > 0:
             raise InfeasibleError(
-                f"({model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its value "
-                "follows from cells that cannot change. Allow some of the cells around it to be hidden or changed."
+                f"({model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its "
+                "value follows from cells that cannot change. Allow some of the cells around it to be hidden "
+                "or changed."
             )
         search.upper[switch] = 0.0

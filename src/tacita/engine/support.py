@@ -1,12 +1,12 @@
 """The open cells of one point, in pieces: what an attacker's program really has to look at.
 
-Closed cells do not move. An open cell that is alone in an equation does not either; peeling such cells, wave by
-wave, often leaves little, and what is left falls into components that have nothing to do with each other. A
-program on one component is as good as one on the whole table.
+Closed cells do not move. An open cell that is alone in an equation does not either; peeling such cells, wave
+by wave, often leaves little, and what is left falls into components that have nothing to do with each other.
+A program on one component is as good as one on the whole table.
 
 Prices of the component's equations are *lifted* to all equations: an equation that was never needed gets
-price 0, and one that stopped cell ``i`` gets the price that makes ``c_i = 0`` in ``c = s e_p + M' g``, last wave
-first. So peeled cells do not appear in a cut.
+price 0, and one that stopped cell ``i`` gets the price that makes ``c_i = 0`` in ``c = s e_p + M' g``, last
+wave first. So peeled cells do not appear in a cut.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Support:
         cells = np.flatnonzero(self.movable)
         self._count, self.component[cells] = self._components(cells)
         order = cells[np.argsort(self.component[cells], kind="stable")]
-        self._cells_of = np.split(order, np.cumsum(np.bincount(self.component[cells], minlength=self._count))[:-1])
+        self._cells_of = np.split(
+            order, np.cumsum(np.bincount(self.component[cells], minlength=self._count))[:-1]
+        )
         self._pieces: dict[int, Piece] = {}
 
     def piece(self, p: int) -> Piece | None:
@@ -58,7 +60,7 @@ class Support:
             matrix = self.arena.matrix[:, cells]
             rows, index = np.unique(matrix.indices, return_inverse=True)
             small = type(matrix)((matrix.data, index, matrix.indptr), shape=(rows.size, cells.size))
-            self._pieces[number] = Piece(cells, rows, small)
+            self._pieces[number] = Piece(cells, rows.astype(np.int64), small)
         return self._pieces[number]
 
     def lifted(
@@ -121,4 +123,5 @@ def _columns(matrix: csc_array, cells: Cells) -> tuple[Cells, Cells]:
     """Equations of some cells, one cell after the other, and how many each has."""
     starts, lengths = matrix.indptr[cells], np.diff(matrix.indptr)[cells]
     first = np.cumsum(lengths) - lengths
-    return matrix.indices[np.repeat(starts - first, lengths) + np.arange(int(lengths.sum()))], lengths
+    entries = np.repeat(starts - first, lengths) + np.arange(int(lengths.sum()))
+    return matrix.indices[entries].astype(np.int64), lengths

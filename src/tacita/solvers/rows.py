@@ -58,7 +58,13 @@ class GrowingRows:
     """
 
     def __init__(
-        self, cost: Floats, lower: Floats, upper: Floats, rows: csr_array, row_lower: Floats, row_upper: Floats
+        self,
+        cost: Floats,
+        lower: Floats,
+        upper: Floats,
+        rows: csr_array,
+        row_lower: Floats,
+        row_upper: Floats,
     ) -> None:
         import highspy
 

@@ -1,5 +1,5 @@
-"""SCIP as a branch-and-cut tree: ``min c x : rows x >= rhs, l <= x <= u, x_j whole for some j``, with rows that
-are only known when a point violates them.
+"""SCIP as a branch-and-cut tree: ``min c x : rows x >= rhs, l <= x <= u, x_j whole for some j``, with rows
+that are only known when a point violates them.
 
 Three questions are put to the owner of the hidden rows: which rows does this relaxation violate, which rows
 does this candidate violate (none: it is a solution), and do you see a good candidate near this point? SCIP
@@ -109,7 +109,7 @@ class _Tree:
         constant = float(p.cost @ self.fixed_part)
         for j, low, high in zip(range(p.rows.shape[0]), p.row_lower, p.row_upper, strict=True):
             span = slice(p.rows.indptr[j], p.rows.indptr[j + 1])
-            self._constraint(p.rows.indices[span], p.rows.data[span], low, high)
+            self._constraint(p.rows.indices[span].astype(np.int64), p.rows.data[span], low, high)
         for row in known:
             self._constraint(row.index, row.value, row.rhs, np.inf, removable=True)
         if p.grain == 1.0 and float(constant).is_integer():
@@ -167,7 +167,9 @@ class _Tree:
         from pyscipopt import quicksum
 
         given = float(value @ self.fixed_part[index])
-        terms = [(float(a), self.place[int(j)]) for j, a in zip(index, value, strict=True) if int(j) in self.place]
+        terms = [
+            (float(a), self.place[int(j)]) for j, a in zip(index, value, strict=True) if int(j) in self.place
+        ]
         if not terms:
             return
         expression = quicksum(a * v for a, v in terms)
@@ -226,7 +228,7 @@ def _plugins() -> tuple[type[Any], type[Any]]:
     """The two classes that SCIP calls, made when SCIP is first loaded."""
     from pyscipopt import SCIP_RESULT, Conshdlr, Heur
 
-    class Handler(Conshdlr):  # type: ignore[misc]  # pyscipopt has no types
+    class Handler(Conshdlr):
         def __init__(self, tree: _Tree) -> None:
             self.tree = tree
 
@@ -250,9 +252,7 @@ def _plugins() -> tuple[type[Any], type[Any]]:
         ) -> dict[str, Any]:
             return self._verdict(None)
 
-        def conscheck(
-            self, constraints: Any, solution: Any, *details: Any, **more: Any
-        ) -> dict[str, Any]:
+        def conscheck(self, constraints: Any, solution: Any, *details: Any, **more: Any) -> dict[str, Any]:
             return self._verdict(solution)
 
         def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
@@ -265,7 +265,7 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             holds = tree.hidden.accepted(tree.rounded(tree.point(solution)))
             return {"result": SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE}
 
-    class Heuristic(Heur):  # type: ignore[misc]  # pyscipopt has no types
+    class Heuristic(Heur):
         def __init__(self, tree: _Tree) -> None:
             self.tree = tree
 
