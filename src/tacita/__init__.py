@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from tacita.io import read_release as read_release
     from tacita.io import write_release as write_release
     from tacita.levels import Levels as Levels
+    from tacita.methods.intervals import Intervals as Intervals
+    from tacita.methods.mixture import Mixture as Mixture
+    from tacita.methods.perturbation import Perturbation as Perturbation
+    from tacita.methods.rounding import Rounding as Rounding
     from tacita.methods.suppression import Suppression as Suppression
     from tacita.outcome import Outcome as Outcome
     from tacita.outcome import Status as Status
@@ -64,6 +68,10 @@ _HOMES = {
     "tacita.hierarchy": ("Hierarchy",),
     "tacita.io": ("read_case", "read_release", "write_release"),
     "tacita.levels": ("Levels",),
+    "tacita.methods.intervals": ("Intervals",),
+    "tacita.methods.mixture": ("Mixture",),
+    "tacita.methods.perturbation": ("Perturbation",),
+    "tacita.methods.rounding": ("Rounding",),
     "tacita.methods.suppression": ("Suppression",),
     "tacita.outcome": ("Outcome", "Status"),
     "tacita.problem": ("Problem",),

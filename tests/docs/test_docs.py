@@ -37,7 +37,7 @@ from tacita.methods import method_names, options_of
 from tacita.rules import RULES, argument_names, parse_rule
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EVERYTHING = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
