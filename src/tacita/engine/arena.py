@@ -115,7 +115,7 @@ class Reach:
         return Reach(self.above[cells], self.below[cells], self.share[cells])
 
     def capacities(self, up: Floats, down: Floats, level: float, most: float = 1.0) -> tuple[Floats, Floats]:
-        """How far each cell moves for an attacker, counted in levels; nothing counts beyond ``most`` levels."""
+        """How far each cell moves for an attacker, counted in levels; at most ``most`` levels count."""
         limit = most * level
         above = np.minimum(np.minimum(self.above, up), limit) + self.share * np.minimum(up, limit)
         below = np.minimum(np.minimum(self.below, down), limit) + self.share * np.minimum(down, limit)

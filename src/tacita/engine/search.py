@@ -45,9 +45,9 @@ class Search:
         return max(self.grain - noise, noise) if self.grain else noise
 
     def offer(self, x: Floats) -> bool:
-        """Take a protected point as incumbent if it is better."""
+        """Take a protected point as incumbent if it is better and keeps the model's own rows."""
         loss = self.model.loss(x)
-        if loss >= self.loss - 1e-12 * max(1.0, abs(loss)):
+        if loss >= self.loss - 1e-12 * max(1.0, abs(loss)) or not self.model.admits(x):
             return False
         self.best, self.loss = x.copy(), loss
         return True

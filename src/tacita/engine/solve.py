@@ -2,15 +2,14 @@
 
     1. a first incumbent, if someone proposes one
     2. root: relaxation, cuts, reduced-cost fixing                         (root.py, HiGHS)
-    3. tree: what is left of the variables, with cuts at the nodes          (SCIP)
+    3. tree: what is left of the variables, with cuts at the nodes          (tree.py, SCIP)
 
 It ends with an optimum, or with the best release and the best bound when the time is over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -24,17 +23,10 @@ from tacita.engine.search import Search
 from tacita.engine.separation import Separation
 from tacita.engine.sifting import MANY, sift
 from tacita.engine.solution import Solution
+from tacita.engine.tree import branch
 from tacita.errors import InfeasibleError, StoppedError
-from tacita.exact import Floats
+from tacita.exact import Cells, Floats
 from tacita.run import Run
-from tacita.solvers import scip
-from tacita.solvers.rows import Row
-
-MOST_SKIPPED = 5
-NODES_AROUND = 60
-NEAR = 30
-ENOUGH_AT_NODES = 8
-WORTHWHILE = 0.2
 
 
 def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> Solution:
@@ -56,13 +48,14 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
     arena = Arena.of(model)
     _settle_motionless(arena, search)
     separation = _separation(arena, search)
-    if start is not None and separation.protects(start):
-        search.offer(start)
+    with suppress(StoppedError):
+        if start is not None and separation.protects(start):
+            search.offer(start)
     patterns = _is_suppression(arena)
     if patterns and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
         arena = Arena.of(replace(model, upper=search.upper))
-        if search.closed or arena.demands_outside(model.demands).size:
+        if search.closed or _unmeetable(arena, search).size:
             # What is left cannot protect, so nothing is better than the incumbent.
             search.raise_bound(search.loss)
             return search.solution()
@@ -74,7 +67,7 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
     if not whole:
         return _finish_linear(search, separation, root)
     if not search.closed and not search.run.over:
-        _branch(search, separation, root, propose)
+        branch(search, separation, root, propose)
     return search.solution()
 
 
@@ -96,141 +89,19 @@ def _finish_linear(search: Search, separation: Separation, root: Root) -> Soluti
     return search.solution()
 
 
-def _branch(search: Search, separation: Separation, root: Root, propose: Propose | None) -> None:
-    hidden = _Hidden(search, separation, propose)
-    if search.best is not None and root.point.size:
-        _look_around(search, root, hidden)
-    if search.closed or search.run.over:
-        return
-    ended = scip.branch_and_cut(
-        _program(search, search.upper), root.rows, hidden, _cutoff(search), search.run
-    )
-    if ended.complete:
-        if search.best is None:
-            raise InfeasibleError("no release of this kind protects the table")
-        search.raise_bound(search.loss)
-    else:
-        search.raise_bound(ended.bound + search.model.constant)
-
-
-def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
-    """A small tree on the cells that the relaxation or the incumbent hides or nearly would: it proves
-    nothing, but its incumbent lets reduced costs fix most of the others.
-    """
-    while search.best is not None and not search.closed and not search.run.over:
-        before = search.loss
-        kept = (root.point > 1e-6) | (search.best > 0.5)
-        free = np.flatnonzero(~kept & (search.upper > search.lower))
-        near = free[np.argsort(root.reduced[free], kind="stable")]
-        kept[near[: NEAR + 2 * int((kept & (search.upper > search.lower)).sum())]] = True
-        if 2 * int((kept & (search.upper > search.lower)).sum()) > free.size:
-            return
-        upper = np.where(kept, search.upper, search.lower)
-        with hidden.around():
-            scip.branch_and_cut(
-                _program(search, upper), root.rows, hidden, _cutoff(search), search.run, NODES_AROUND
-            )
-        root.fix()
-        if search.loss >= before - WORTHWHILE * (before - search.bound):
-            return
-
-
-def _program(search: Search, upper: Floats) -> scip.Program:
-    model = search.model
-    return scip.Program(
-        model.cost,
-        search.lower,
-        upper,
-        model.whole,
-        model.rows,
-        model.row_lower,
-        model.row_upper,
-        search.grain,
-    )
-
-
-def _cutoff(search: Search) -> float:
-    return search.loss - search.model.constant - 0.5 * search.slack if search.best is not None else np.inf
-
-
-class _Hidden:
-    """The rows that attackers know of, as the tree asks for them."""
-
-    def __init__(self, search: Search, separation: Separation, propose: Propose | None) -> None:
-        self.search, self.separation, self._propose = search, separation, propose
-        self._in_vain, self._skip = 0, 0
-        self._everywhere = True
-        self._calls, self._next_proposal, self._pause = 0, 0, 1
-
-    @contextmanager
-    def around(self) -> Iterator[None]:
-        """While only a part of the variables is looked at, bounds say nothing of the others."""
-        self._everywhere = False
-        yield
-        self._everywhere = True
-
-    def violated(self, x: Floats, depth: int) -> Sequence[Row]:
-        # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
-        if self._skip:
-            self._skip -= 1
-            return ()
-        try:
-            rows = self.separation.round(x, None if depth <= 0 else ENOUGH_AT_NODES)
-        except StoppedError:
-            return ()
-        self._in_vain = 0 if rows else min(self._in_vain + 1, MOST_SKIPPED)
-        self._skip = self._in_vain
-        return rows
-
-    def refuted(self, x: Floats) -> Sequence[Row] | None:
-        try:
-            rows = self.separation.enforce(x)
-        except StoppedError:
-            return ()
-        if rows is None:
-            self.search.offer(x)
-        return rows
-
-    def accepted(self, x: Floats) -> bool:
-        try:
-            holds = self.separation.protects(x)
-        except StoppedError:
-            return False
-        if holds:
-            self.search.offer(x)
-        return holds
-
-    def proposed(self, x: Floats) -> Floats | None:
-        self._calls += 1
-        if self._propose is None or self._calls < self._next_proposal:
-            return None
-        before = self.search.loss
-        try:
-            candidate = self._propose(x)
-        except StoppedError:
-            return None
-        if candidate is not None:
-            self.search.offer(candidate)
-        # Where proposals stop helping, they are made less and less often.
-        self._pause = 1 if self.search.loss < before else 2 * self._pause
-        self._next_proposal = self._calls + self._pause
-        return self.search.best
-
-    def progress(self, best: float, bound: float, nodes: int) -> None:
-        if abs(bound) < 1e19 and self._everywhere:
-            self.search.raise_bound(bound + self.search.model.constant)
-        self.search.tell("branching", nodes)
+def _unmeetable(arena: Arena, search: Search) -> Cells:
+    """Demands that count in any case, on cells that can never move."""
+    outside, switch = arena.demands_outside(search.model.demands), search.model.demands.switch
+    return outside[(switch[outside] < 0) | (search.lower[switch[outside]] > 0)]
 
 
 def _settle_motionless(arena: Arena, search: Search) -> None:
     """A cell that can never move fails its demand: such a demand must not count, or there is no release."""
     model = arena.model
-    for k in arena.demands_outside(model.demands).tolist():
-        switch, cell = int(model.demands.switch[k]), int(model.demands.cell[k])
-        if switch < 0 or search.lower[switch] > 0:
-            raise InfeasibleError(
-                f"({model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its "
-                "value follows from cells that cannot change. Allow some of the cells around it to be hidden "
-                "or changed."
-            )
-        search.upper[switch] = 0.0
+    if (wrong := _unmeetable(arena, search)).size:
+        cell = int(model.demands.cell[wrong[0]])
+        raise InfeasibleError(
+            f"({model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its value "
+            "follows from cells that cannot change. Allow some of the cells around it to be hidden or changed."
+        )
+    search.upper[model.demands.switch[arena.demands_outside(model.demands)]] = 0.0

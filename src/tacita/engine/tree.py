@@ -1,0 +1,157 @@
+"""The tree: what the root leaves open, by branch and cut in SCIP.
+
+A small tree comes first, on the variables that the relaxation or the incumbent uses or nearly would. It
+proves nothing, but its incumbent lets reduced costs fix most of the others, and the tree that proves is then
+short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from tacita.engine.root import Propose, Root
+from tacita.engine.search import Search
+from tacita.engine.separation import Separation
+from tacita.errors import InfeasibleError, StoppedError
+from tacita.exact import Floats
+from tacita.solvers import scip
+from tacita.solvers.rows import Row
+
+NODES_AROUND = 60
+"""Of the small tree."""
+NEAR = 30
+"""Variables with small reduced cost that the small tree looks at, besides two for each that is in use."""
+WORTHWHILE = 0.2
+"""Of the gap, that a small tree must close for another one to follow."""
+MOST_SKIPPED = 5
+ENOUGH_AT_NODES = 8
+
+
+def branch(search: Search, separation: Separation, root: Root, propose: Propose | None) -> None:
+    """Search the tree below a root until the search is closed or the time is over."""
+    hidden = _Hidden(search, separation, propose)
+    if search.best is not None and root.point.size:
+        _look_around(search, root, hidden)
+    if search.closed or search.run.over:
+        return
+    ended = scip.branch_and_cut(
+        _program(search, search.upper), root.rows, hidden, _cutoff(search), search.run
+    )
+    if ended.complete:
+        if search.best is None:
+            raise InfeasibleError("no release of this kind protects the table")
+        search.raise_bound(search.loss)
+    else:
+        search.raise_bound(ended.bound + search.model.constant)
+
+
+def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
+    """A small tree on the cells that the relaxation or the incumbent hides or nearly would: it proves
+    nothing, but its incumbent lets reduced costs fix most of the others.
+    """
+    while search.best is not None and not search.closed and not search.run.over:
+        before = search.loss
+        kept = (root.point > 1e-6) | (search.best > 0.5)
+        free = np.flatnonzero(~kept & (search.upper > search.lower))
+        near = free[np.argsort(root.reduced[free], kind="stable")]
+        kept[near[: NEAR + 2 * int((kept & (search.upper > search.lower)).sum())]] = True
+        if 2 * int((kept & (search.upper > search.lower)).sum()) > free.size:
+            return
+        upper = np.where(kept, search.upper, search.lower)
+        with hidden.around():
+            scip.branch_and_cut(
+                _program(search, upper), root.rows, hidden, _cutoff(search), search.run, NODES_AROUND
+            )
+        root.fix()
+        if search.loss >= before - WORTHWHILE * (before - search.bound):
+            return
+
+
+def _program(search: Search, upper: Floats) -> scip.Program:
+    model = search.model
+    return scip.Program(
+        model.cost,
+        search.lower,
+        upper,
+        model.whole,
+        model.rows,
+        model.row_lower,
+        model.row_upper,
+        search.grain,
+    )
+
+
+def _cutoff(search: Search) -> float:
+    return search.loss - search.model.constant - 0.5 * search.slack if search.best is not None else np.inf
+
+
+class _Hidden:
+    """The rows that attackers know of, as the tree asks for them."""
+
+    def __init__(self, search: Search, separation: Separation, propose: Propose | None) -> None:
+        self.search, self.separation, self._propose = search, separation, propose
+        self._in_vain, self._skip = 0, 0
+        self._everywhere = True
+        self._calls, self._next_proposal, self._pause = 0, 0, 1
+
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """While only a part of the variables is looked at, bounds say nothing of the others."""
+        self._everywhere = False
+        yield
+        self._everywhere = True
+
+    def violated(self, x: Floats, depth: int) -> Sequence[Row]:
+        # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
+        if self._skip:
+            self._skip -= 1
+            return ()
+        try:
+            rows = self.separation.round(x, None if depth <= 0 else ENOUGH_AT_NODES)
+        except StoppedError:
+            return ()
+        self._in_vain = 0 if rows else min(self._in_vain + 1, MOST_SKIPPED)
+        self._skip = self._in_vain
+        return rows
+
+    def refuted(self, x: Floats) -> Sequence[Row] | None:
+        try:
+            rows = self.separation.enforce(x)
+        except StoppedError:
+            return ()
+        if rows is None:
+            self.search.offer(x)
+        return rows
+
+    def accepted(self, x: Floats) -> bool:
+        try:
+            holds = self.separation.protects(x)
+        except StoppedError:
+            return False
+        if holds:
+            self.search.offer(x)
+        return holds
+
+    def proposed(self, x: Floats) -> Floats | None:
+        self._calls += 1
+        if self._propose is None or self._calls < self._next_proposal:
+            return None
+        before = self.search.loss
+        try:
+            candidate = self._propose(x)
+        except StoppedError:
+            return None
+        if candidate is not None:
+            self.search.offer(candidate)
+        # Where proposals stop helping, they are made less and less often.
+        self._pause = 1 if self.search.loss < before else 2 * self._pause
+        self._next_proposal = self._calls + self._pause
+        return self.search.best
+
+    def progress(self, best: float, bound: float, nodes: int) -> None:
+        if abs(bound) < 1e19 and self._everywhere:
+            self.search.raise_bound(bound + self.search.model.constant)
+        self.search.tell("branching", nodes)
