@@ -99,7 +99,7 @@ class Cutter:
         held = lower == upper
         if not self._monotone(at[~held], d[~held]) or (d[held] * lower[held] < 0).any():
             return _violated(Row(at[~held], d[~held], d0 - float(d[held] @ lower[held])), x)
-        d0 -= float(np.minimum(d[held] * lower[held], max(d0, 0.0)).sum())
+        d0 -= float(d[held] @ lower[held])
         at, d, lower, upper = at[~held], d[~held], lower[~held], upper[~held]
         # What is too small to keep counts with the most it could ever contribute.
         tiny = np.abs(d) <= NEGLIGIBLE
