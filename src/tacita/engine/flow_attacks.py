@@ -16,6 +16,7 @@ from tacita.engine.arena import Arena, Reach
 from tacita.engine.attacks import Blocked, Blocking
 from tacita.engine.demands import Demands
 from tacita.engine.network import Network
+from tacita.errors import StoppedError
 from tacita.exact import Cells, Floats, Mask
 from tacita.run import Run
 
@@ -41,14 +42,22 @@ class FlowAttacks:
     def blocked(
         self, demands: Demands, which: Cells, reach: Reach, run: Run, enough: int | None = None
     ) -> list[Blocked]:
-        """Demands of ``which`` that fail, until there are ``enough``; two cuts for some of them."""
+        """Demands of ``which`` that fail, until there are ``enough``; two cuts for some of them.
+
+        Raises
+        ------
+        StoppedError
+            The time was over before all of them were looked at.
+        """
         found: list[Blocked] = []
         for attacker in np.unique(demands.attacker[which]).tolist():
             his = which[demands.attacker[which] == attacker]
             flow = flows_of(self.arena, self.network, demands[his], run)
-            missed, _ = flow.blocked(
+            missed, looked = flow.blocked(
                 reach.share, reach.above, reach.below, most=his.size if enough is None else enough
             )
+            if run.over and looked < his.size:
+                raise StoppedError("stopped before all demands were looked at: allow more time")
             limits = iter(self._limits(demands.cell[his], missed))
             for blocked in missed:
                 ways = tuple(next(limits) for _ in blocked.prices)
