@@ -28,7 +28,7 @@ from tacita.engine.model import Affine, Model
 from tacita.engine.network import Network
 from tacita.engine.proposals import patterns_for
 from tacita.engine.solution import Solution
-from tacita.errors import InfeasibleError, InputError, SolverError, StoppedError
+from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Floats, Mask, ceil_units
 from tacita.methods.moves import unmet
 from tacita.methods.scaling import solved
@@ -174,8 +174,6 @@ def _solved(model: Model, run: Run, start: Floats | None) -> Solution:
             if grown is not model:
                 break
             raise InfeasibleError(why_nothing_protects(model, run)) from None
-        if not grown.admits(solution.x):
-            raise SolverError("the search returned a pattern that its own limits forbid: report the table")
         if only_whole:
             missing = unmet(model, np.rint(solution.x[: model.size]), table.unit, run)
         if not len(missing):
