@@ -1,0 +1,359 @@
+"""Cuts and bridges hold for what they must hold for.
+
+Tables are small enough to list every protected pattern, by attackers' programs written out from the
+definition. A cut must be kept by each of them, whatever prices it was made from, and broken by the point it
+was made for; a bridge must be kept by each pattern that needs all of its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, cached_property
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from tacita import Levels, Outsider, Problem, Table
+from tacita.engine.arena import Arena
+from tacita.engine.attacks import Attacks, Blocked, Blocking, support_of
+from tacita.engine.cuts import Cutter, distinct
+from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, room
+from tacita.engine.flow_attacks import FlowAttacks
+from tacita.engine.model import NO_SWITCH, Affine, Model
+from tacita.engine.network import Network
+from tacita.errors import InfeasibleError
+from tacita.methods.suppression import Suppression
+from tacita.run import Run
+from tacita.solvers.rows import Row
+from tacita.testing import hard_problem
+
+FEWEST, MOST = 4, 8
+"""Cells that may be hidden or not: so few that all patterns can be listed."""
+KINDS = ("flat", "cube", "tree", "two trees")
+POINTS = 12
+
+
+def furthest(model: Model, x: np.ndarray, attacker: int, cell: int, way: int) -> float:
+    """``max way z_p : M z = 0`` inside the windows of ``x`` and what the attacker knows."""
+    highest, lowest = model.reach(x, *room(model.problem, attacker))
+    objective = np.zeros(len(model.problem.table))
+    objective[cell] = -way
+    matrix = model.problem.table.equations.matrix.astype(float)
+    bounds = np.column_stack([-lowest, highest])
+    answer = linprog(objective, A_eq=matrix, b_eq=np.zeros(matrix.shape[0]), bounds=bounds)
+    return -float(answer.fun) if answer.status == 0 else np.inf
+
+
+def meets(model: Model, x: np.ndarray, k: int) -> bool:
+    """Whether demand ``k`` holds in full, its switch apart."""
+    demands = model.demands
+    sign, level = int(demands.sign[k]), float(demands.level[k])
+    ways = (UP, DOWN) if sign == SLIDING else (sign,)
+    each = [furthest(model, x, int(demands.attacker[k]), int(demands.cell[k]), way) for way in ways]
+    return sum(each) >= level - 1e-6 * level
+
+
+def counts(model: Model, x: np.ndarray, k: int) -> bool:
+    switch = int(model.demands.switch[k])
+    return switch == ALWAYS or x[switch] > 0.5
+
+
+@cache
+def patterns_of(seed: int, conditional: bool) -> Patterns:
+    return Patterns(some_model(seed, conditional))
+
+
+class Patterns:
+    """Every protected pattern of a suppression model, found with few programs: what hides more protects
+    more.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        free = np.flatnonzero(model.upper > model.lower)
+        every = np.tile(model.lower, (2**free.size, 1))
+        every[:, free] = list(product([0.0, 1.0], repeat=free.size))
+        holds = np.ones(len(every), dtype=bool)
+        for k in range(len(model.demands)):
+            asked = np.array([counts(model, x, k) for x in every])
+            holds &= self._meeting(every, k) | ~asked
+        self.protected = every[holds]
+
+    def _meeting(self, every: np.ndarray, k: int) -> np.ndarray:
+        met, known = np.zeros(len(every), dtype=bool), np.zeros(len(every), dtype=bool)
+        for j in np.random.default_rng(k).permutation(len(every)):
+            if not known[j]:
+                holds = meets(self.model, every[j], k)
+                alike = (every >= every[j] if holds else every <= every[j]).all(axis=1)
+                met[alike], known[alike] = holds, True
+        return met
+
+    @cached_property
+    def needed(self) -> np.ndarray:
+        """Protected patterns of which no cell can be published."""
+        known = {x.tobytes() for x in self.protected}
+        return np.array([x for x in self.protected if not any(y.tobytes() in known for y in self._less(x))])
+
+    def _less(self, x: np.ndarray) -> Iterator[np.ndarray]:
+        for cell in np.flatnonzero(x > self.model.lower):
+            less = x.copy()
+            less[cell] = 0.0
+            yield less
+
+
+def some_model(seed: int, conditional: bool) -> Model:
+    """A suppression model with few free cells, which protect when all of them are hidden."""
+    random = Random(2 * seed + conditional)
+    while True:
+        problem = hard_problem(random, KINDS[seed % len(KINDS)])
+        free = sum((box(problem.table, cell, random) for cell in problem.levels.cells), start=np.array(False))
+        published = np.flatnonzero(~free & ~problem.levels.sensitive & ~problem.must_hide)
+        who = [problem.outsider, *problem.insiders]
+        problem = Problem(problem.table, problem.levels, who, problem.cost, published, [])
+        try:
+            model = Suppression(conditional=40.0 if conditional else None).model(problem)
+        except InfeasibleError:
+            continue
+        movable = not Arena.of(model).demands_outside(model.demands).size
+        if movable and FEWEST <= (model.upper > model.lower).sum() <= MOST:
+            listed = range(len(model.demands))
+            if all(meets(model, model.upper, k) for k in listed if model.demands.switch[k] == ALWAYS):
+                return model
+
+
+def box(table: Table, cell: int, random: Random) -> np.ndarray:
+    """Cells at the crossings of the codes of one cell and two others per dimension (or one, if it has more
+    than two dimensions).
+    """
+    inside = np.ones(len(table), dtype=bool)
+    dimensions = table.structure.dimensions
+    for d, dimension in enumerate(dimensions):
+        codes = random.sample(range(len(dimension.codes)), 2 if len(dimensions) < 3 else 1)
+        inside &= np.isin(table.structure.codes[:, d], [*codes, table.structure.codes[cell, d]])
+    return inside
+
+
+def some_points(model: Model, random: np.random.Generator) -> Iterator[np.ndarray]:
+    """Points that are whole in part: as relaxations have them."""
+    for _ in range(POINTS):
+        share = np.where(random.random(model.size) < 0.5, random.random(model.size), random.integers(0, 2))
+        yield model.lower + share * (model.upper - model.lower)
+
+
+def blocked_by_programs(arena: Arena, model: Model, x: np.ndarray) -> list[Blocked]:
+    reach = arena.reach(x)
+    attacks = Attacks(support_of(arena, reach), reach, model.demands, model.demands.wanted(x))
+    return attacks.blocked(range(len(model.demands)), Run(), 1.0 if arena.only_switches else 1e4)
+
+
+def blocked_by_flows(arena: Arena, model: Model, x: np.ndarray) -> list[Blocked]:
+    network = Network.of(arena.matrix)
+    always = np.flatnonzero(model.demands.switch == ALWAYS)
+    if network is None or not always.size:
+        return []
+    return FlowAttacks(arena, network).blocked(model.demands, always, arena.reach(x), Run())
+
+
+def blocked_at_random(arena: Arena, model: Model, random: np.random.Generator) -> list[Blocked]:
+    """Any prices at all: an error in them may weaken a cut, never make it wrong."""
+    found = []
+    for k in range(len(model.demands)):
+        sign, ways = int(model.demands.sign[k]), []
+        for way in (UP, DOWN) if sign == SLIDING else (sign,):
+            prices = random.integers(-1, 2, arena.matrix.shape[0]) * random.choice([1.0, 0.37])
+            c = np.asarray(arena.transposed @ prices)
+            c[arena.position[model.demands.cell[k]]] += way
+            ways.append(Blocking.of(way, c, prices))
+        found.append(Blocked(k, tuple(ways)))
+    return found
+
+
+def assert_keeps(row: Row, points: np.ndarray) -> None:
+    for y in points:
+        assert row.slack(y) >= -1e-7
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_cuts_hold_for_every_protected_pattern_and_cut_their_point_off(seed: int, conditional: bool) -> None:
+    patterns = patterns_of(seed, conditional)
+    model, random = patterns.model, np.random.default_rng(seed)
+    arena = Arena.of(model)
+    cutter = Cutter(arena, model.lower, model.upper)
+    for x in some_points(model, random):
+        exact = blocked_by_programs(arena, model, x) + blocked_by_flows(arena, model, x)
+        for blocked in exact + blocked_at_random(arena, model, random):
+            row = cutter.cut(model.demands, blocked, x)
+            if row is not None:
+                assert row.slack(x) < 0
+                assert_keeps(row, patterns.protected)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_blocked_demand_gives_a_cut(seed: int) -> None:
+    model = patterns_of(seed, False).model
+    arena = Arena.of(model)
+    cutter = Cutter(arena, model.lower, model.upper)
+    for x in some_points(model, np.random.default_rng(seed)):
+        for blocked in blocked_by_programs(arena, model, x) + blocked_by_flows(arena, model, x):
+            assert cutter.cut(model.demands, blocked, x) is not None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cuts_made_after_cells_were_settled_hold_for_patterns_that_keep_to_it(seed: int) -> None:
+    patterns = patterns_of(seed, bool(seed % 2))
+    model, random = patterns.model, np.random.default_rng(seed)
+    arena = Arena.of(model)
+    free = np.flatnonzero(model.upper > model.lower)
+    lower, upper = model.lower.copy(), model.upper.copy()
+    upper[random.choice(free, 2, replace=False)] = 0.0
+    lower[random.choice(free[upper[free] > 0], 1)] = 1.0
+    protected = patterns.protected
+    kept = protected[((protected >= lower) & (protected <= upper)).all(axis=1)]
+    cutter = Cutter(arena, lower, upper)
+    for x in some_points(replace(model, lower=lower, upper=upper), random):
+        for blocked in blocked_by_programs(arena, model, x) + blocked_at_random(arena, model, random):
+            row = cutter.cut(model.demands, blocked, x)
+            if row is not None:
+                assert_keeps(row, kept)
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_bridges_hold_for_every_pattern_that_needs_its_cells(seed: int, conditional: bool) -> None:
+    patterns = patterns_of(seed, conditional)
+    model = patterns.model
+    cutter = Cutter(Arena.of(model), model.lower, model.upper)
+    rows = [row for cell in np.eye(model.size) for row in cutter.bridges(cell)]
+    for row in rows:
+        assert_keeps(row, patterns.needed)
+    for x in some_points(model, np.random.default_rng(seed)):
+        for row in cutter.bridges(x):
+            assert row.slack(x) < 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cuts_of_rounding_hold_for_every_choice_that_meets_the_demand(seed: int) -> None:
+    random, model = np.random.default_rng(seed), rounding(seed)
+    arena = Arena.of(model)
+    cutter = Cutter(arena, model.lower, model.upper)
+    choices = random.integers(0, 2, (40, model.size)) * model.upper
+    good = {
+        k: choices[[meets(model, y, k) for y in choices]]
+        for k in random.choice(len(model.demands), 2, replace=False).tolist()
+    }
+    for x in some_points(model, random):
+        for blocked in blocked_by_programs(arena, model, x) + blocked_at_random(arena, model, random):
+            row = cutter.cut(model.demands, blocked, x)
+            if row is not None:
+                assert row.slack(x) < 0
+                assert_keeps(row, good.get(blocked.demand, ()))
+
+
+def rounding(seed: int) -> Model:
+    """Windows ``v - 5 .. v + 5`` with ``v = floor + 5 x``: rounding up gives above what it takes from below,
+    so cuts have terms of both signs.
+    """
+    table = Table.from_array(np.random.default_rng(seed).integers(1, 15, (2, 3)))
+    n, floor = len(table), table.units // 5 * 5
+    sensitive = np.isin(np.arange(n), [0, 5])
+    problem = Problem(table, Levels.of(sensitive, 6, 3), attackers=Outsider.of(table, lower=-np.inf))
+    steps = csr_array(np.diag(np.full(n, 5.0)))
+    return replace(
+        Suppression().model(problem),
+        lower=np.zeros(n),
+        upper=np.ones(n),
+        above=Affine((floor + 5 - table.units).astype(float), steps),
+        below=Affine((table.units - floor + 5).astype(float), -steps),
+        switch=np.full(n, NO_SWITCH),
+    )
+
+
+def two_cells() -> tuple[Model, Arena]:
+    """``y_1 + y_2 = y_T``, 10 + 10 = 20, with a demand of 4 upwards on the first; the first is hidden."""
+    table = Table.from_array(np.array([10, 10]))
+    sensitive = np.zeros(3, dtype=bool)
+    first = int(np.flatnonzero(~table.structure.is_total)[0])
+    sensitive[first] = True
+    problem = Problem(table, Levels.of(sensitive, 4, 0), attackers=Outsider.of(table))
+    model = Suppression().model(problem)
+    return model, Arena.of(model)
+
+
+def test_a_cell_alone_needs_one_of_the_others() -> None:
+    """The cut of a cell hidden alone is ``x_2 + x_T >= 1``, strengthened: each of the two suffices."""
+    model, arena = two_cells()
+    cutter = Cutter(arena, model.lower, model.upper)
+    (blocked,) = blocked_by_programs(arena, model, model.lower)
+    row = cutter.cut(model.demands, blocked, model.lower)
+    assert row is not None
+    others = np.flatnonzero(model.lower == 0).tolist()
+    assert sorted(row.index.tolist()) == others
+    assert row.value / row.rhs == pytest.approx([1.0, 1.0])
+
+
+def test_what_a_point_keeps_is_no_cut() -> None:
+    model, arena = two_cells()
+    cutter = Cutter(arena, model.lower, model.upper)
+    (blocked,) = blocked_by_programs(arena, model, model.lower)
+    assert cutter.cut(model.demands, blocked, np.ones(3)) is None
+
+
+def test_a_row_is_new_once() -> None:
+    row, same = (Row(np.array([0, 2]), np.array([0.5, 1.0]), 1.0) for _ in range(2))
+    other = Row(np.array([0, 2]), np.array([0.5, 1.0]), 0.75)
+    known: set[int] = set()
+    assert distinct([row, same, other], known) == [row, other]
+    assert distinct([same], known) == []
+
+
+def test_windows_that_are_always_open_go_to_the_right() -> None:
+    """``y_1 + y_2 = y_T``: the second may move by 3 anyway, so the total must bring the missing 1 of 4."""
+    model, _ = two_cells()
+    second = int(np.flatnonzero((model.lower == 0) & ~model.problem.table.structure.is_total)[0])
+    base = np.zeros(3)
+    base[second] = 3.0
+    model = replace(
+        model,
+        above=Affine(base, csr_array((3, 3))),
+        below=Affine(base, csr_array((3, 3))),
+        upper=np.where(np.arange(3) == second, 0.0, 1.0),
+    )
+    arena = Arena.of(model)
+    cutter = Cutter(arena, model.lower, model.upper)
+    (blocked,) = blocked_by_programs(arena, model, model.lower)
+    row = cutter.cut(model.demands, blocked, model.lower)
+    assert row is not None
+    assert model.problem.table.structure.is_total[row.index].all()
+    assert row.value / row.rhs == pytest.approx([1.0])
+
+
+def test_what_is_hidden_anyway_helps_a_conditional_level() -> None:
+    """``y_1 + y_2 + y_3 = y_T``: the second, if hidden, must move by 10. The first is hidden anyway and gives
+    6, the third gives 4: all three protect, and no cut may forbid that.
+    """
+    table = Table.from_array(np.array([20, 20, 20]))
+    inner = np.flatnonzero(~table.structure.is_total)
+    reach = np.full(len(table), 20)
+    reach[inner[[0, 2]]] = 6, 4
+    outsider = Outsider(table.units - reach, table.units + reach)
+    levels = Levels.of(np.arange(len(table)) == inner[0], 1, 0)
+    model = Suppression().model(Problem(table, levels, attackers=outsider))
+    sides = np.array([UP], dtype=np.int8)
+    demands = Demands(np.array([OUTSIDER]), inner[1:2], sides, np.array([10]), inner[1:2])
+    model = replace(model, demands=demands)
+    arena = Arena.of(model)
+    protected, failing = model.lower.copy(), model.lower.copy()
+    protected[inner], failing[inner[:2]] = 1.0, 1.0
+    assert meets(model, protected, 0)
+    assert not meets(model, failing, 0)
+    (blocked,) = blocked_by_programs(arena, model, failing)
+    row = Cutter(arena, model.lower, model.upper).cut(demands, blocked, failing)
+    assert row is not None
+    assert_keeps(row, protected[None])
+    assert row.slack(failing) < 0
