@@ -19,6 +19,9 @@ from tacita.engine.support import Support
 from tacita.exact import Cells, Floats, Mask
 from tacita.run import Run
 
+MOST_WORK = 5_000_000
+"""Cells that new witnesses were looked for among, in sum, before cleaning leaves the cheaper cells alone."""
+
 Witnesses = list[Cells | None]
 
 
@@ -69,10 +72,14 @@ class Patterns:
         for k in asked:
             _use(users, k, witnesses[k])
         removable = np.flatnonzero(hidden & ~kept)
+        work = 0
         for cell in removable[np.argsort(-price[removable], kind="stable")].tolist():
+            if work > MOST_WORK:
+                break
             hidden[cell] = False
             affected = [k for k in sorted(users.get(cell, ())) if not self._goes_with(k, cell)]
             found = self._others(routing, affected, hidden)
+            work += removable.size * max(1, len(affected if found is None else found))
             if found is None:
                 hidden[cell] = True
                 continue

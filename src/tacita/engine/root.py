@@ -32,7 +32,8 @@ PROGRESS = 3e-3
 """Of the gap, in PATIENCE rounds."""
 CLEANING = 10
 SLACK = 0.1
-HEURISTIC_EVERY = 5
+FIRST_PROPOSAL = 5
+"""Round at which heuristics look at the point for the first time; then after twice as many, and so on."""
 
 
 class Root:
@@ -63,13 +64,14 @@ class Root:
             return
 
     def _cut(self, propose: Propose | None, patient: bool) -> None:
-        search, history = self.search, list[float]()
+        search, history, proposal = self.search, list[float](), FIRST_PROPOSAL
         for number in range(1, 1_000_000):
             if search.run.over or not self._solve():
                 return
             search.tell("bounding", number)
-            if propose is not None and number % HEURISTIC_EVERY == 0:
+            if propose is not None and number == proposal:
                 self._propose(propose)
+                proposal *= 2
             if search.closed:
                 return
             rows = self.separation.round(self.point)

@@ -102,6 +102,7 @@ def _settle_motionless(arena: Arena, search: Search) -> None:
         cell = int(model.demands.cell[wrong[0]])
         raise InfeasibleError(
             f"({model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its value "
-            "follows from cells that cannot change. Allow some of the cells around it to be hidden or changed."
+            "follows from cells that cannot change. Allow some of the cells around it to be hidden or "
+            "changed."
         )
     search.upper[model.demands.switch[arena.demands_outside(model.demands)]] = 0.0
