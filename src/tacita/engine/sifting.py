@@ -19,8 +19,7 @@ import numpy as np
 from tacita.engine.arena import Arena
 from tacita.engine.attacks import Blocking
 from tacita.engine.cuts import Bridge, Cutter, Origin
-from tacita.engine.demands import Demands
-from tacita.engine.model import Model
+from tacita.engine.demands import ALWAYS, Demands
 from tacita.engine.proposals import Proposals
 from tacita.engine.root import Root
 from tacita.engine.search import Search
@@ -50,7 +49,12 @@ def sift(separation: Separation, search: Search) -> None:
         if run.over or left <= MANY or search.closed:
             return
         looked = replace(model, upper=np.where(awake, search.upper, model.lower))
-        part, root, demands = _root(looked, search.best, run)
+        arena = Arena.of(looked)
+        outside = arena.demands_outside(model.demands)
+        if (model.demands.switch[outside] == ALWAYS).any():
+            # Cells that protect were fixed, so that those awake alone cannot; all together may.
+            return
+        part, root, demands = _root(arena, search.best, run)
         if part.best is not None and separation.protects(part.best):
             search.offer(part.best)
         if not root.rows:
@@ -78,8 +82,9 @@ def _first_look(arena: Arena) -> Mask:
     return awake
 
 
-def _root(model: Model, best: Floats, run: Run) -> tuple[Search, Root, Demands]:
-    arena, search = Arena.of(model), Search(model, run)
+def _root(arena: Arena, best: Floats, run: Run) -> tuple[Search, Root, Demands]:
+    model = arena.model
+    search = Search(model, run)
     search.offer(best)
     cutter = Cutter(arena, search.lower, search.upper)
     separation = Separation(arena, model.demands, cutter, run)
