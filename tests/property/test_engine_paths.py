@@ -1,0 +1,322 @@
+"""Paths of the engine that only large inputs take, forced upon small ones, where the first model knows the
+least loss.
+
+Each path is a set of thresholds moved out of the way. That a path is then really taken is tested too: a
+threshold that is renamed or passed by must not leave the others without meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacita import Levels, Outsider, Problem, Table, audit
+from tacita.engine import flow_attacks, root, separation, sifting, tree
+from tacita.engine import solve as solving
+from tacita.engine.arena import Arena
+from tacita.engine.cuts import Cutter
+from tacita.engine.first_model import solve_first_model
+from tacita.engine.insiders import Insiders
+from tacita.engine.model import Model
+from tacita.engine.search import Search
+from tacita.engine.solution import Solution
+from tacita.engine.solve import solve
+from tacita.errors import InfeasibleError, StoppedError
+from tacita.generate import problem as generated
+from tacita.methods import suppression
+from tacita.methods.suppression import Suppression
+from tacita.outcome import Status
+from tacita.release import Release
+from tacita.run import Run
+from tacita.solvers import rows, scip
+from tacita.testing import TABLE_KINDS, hard_problem
+
+NETWORKS = ("flat", "tree")
+SOME = settings(max_examples=max(1, settings.default.max_examples // 4))
+
+
+Moved = tuple[tuple[Any, str, Any], ...]
+
+
+@contextmanager
+def moved_by(moved: Moved) -> Iterator[pytest.MonkeyPatch]:
+    """With some thresholds elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place, name, value in moved:
+            patch.setattr(place, name, value)
+        yield patch
+
+
+@dataclass(frozen=True)
+class Path:
+    """Thresholds to move, kinds of table, and what is called when the path is taken."""
+
+    moved: Moved
+    kinds: tuple[str, ...]
+    witness: tuple[Any, str]
+
+
+FLOWS = ((flow_attacks, "LARGE", 0),)
+SIFTING = ((sifting, "MANY", 0), (solving, "MANY", 0), (sifting, "CHEAPEST", 1))
+LAZY = ((suppression, "FEW", -1),)
+LANES = ((separation, "FEW", 0),)
+EARLY_TREE = ((root, "PATIENCE", 0), (root, "PROGRESS", 1e9))
+AROUND = (*EARLY_TREE, (tree, "NEAR", -(10**6)))
+
+PATHS = {
+    "flows": Path(FLOWS, NETWORKS, (flow_attacks.FlowAttacks, "blocked")),
+    "patterns by flows": Path(FLOWS, NETWORKS, (flow_attacks.FlowPatterns, "build")),
+    "sifting": Path(SIFTING, TABLE_KINDS, (sifting, "_priced")),
+    "sifting with flows": Path(SIFTING + FLOWS, NETWORKS, (sifting, "_priced")),
+    "insiders when they fail": Path(LAZY, TABLE_KINDS, (Insiders, "failing")),
+    "insiders when they fail, with flows": Path(LAZY + FLOWS, NETWORKS, (Insiders, "failing")),
+    "insiders when they fail, sifted": Path(LAZY + SIFTING, TABLE_KINDS, (Insiders, "failing")),
+    "lanes": Path(LANES + LAZY, TABLE_KINDS, (separation.Separation, "_blocked")),
+    "early tree": Path(EARLY_TREE, TABLE_KINDS, (scip, "branch_and_cut")),
+    "small tree first": Path(AROUND, TABLE_KINDS, (scip, "branch_and_cut")),
+}
+paths = pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in PATHS.items()])
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def least_loss(solver: Callable[[Model], Solution], model: Model) -> float:
+    """The proven least loss, infinite where nothing protects."""
+    try:
+        found = solver(model)
+    except InfeasibleError:
+        return np.inf
+    assert found.status is Status.OPTIMAL
+    assert found.bound == pytest.approx(found.loss)
+    return found.loss
+
+
+def assert_safe(problem: Problem, x: np.ndarray) -> None:
+    assert audit(problem, Release.suppress(problem.table, x[: len(problem.table)] > 0.5)).safe
+
+
+def problem_of(seed: int, kinds: tuple[str, ...]) -> Problem:
+    random = Random(seed)
+    return hard_problem(random, random.choice(kinds))
+
+
+@paths
+@SOME
+@given(seed=SEEDS)
+def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
+    problem = problem_of(seed, path.kinds)
+    expected = least_loss(solve_first_model, Suppression().model(problem))
+    with moved_by(path.moved):
+        model = Suppression().model(problem)
+        assert least_loss(solve, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sifting", "flows", "small tree first"])
+@settings(max_examples=max(1, settings.default.max_examples // 10))
+@given(seed=SEEDS)
+def test_every_path_keeps_conditional_levels(name: str, seed: int) -> None:
+    path = PATHS[name]
+    problem = problem_of(seed, ("flat",))
+    try:
+        model = Suppression(conditional=40.0).model(problem)
+    except InfeasibleError:
+        return
+    expected = least_loss(solve_first_model, model)
+    with moved_by(path.moved):
+        assert least_loss(solve, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@paths
+def test_the_path_is_taken(path: Path) -> None:
+    calls = 0
+    place, name = path.witness
+    real = getattr(place, name)
+
+    def counted(*arguments: Any, **more: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return real(*arguments, **more)
+
+    with moved_by(path.moved) as patch:
+        patch.setattr(place, name, counted)
+        for seed in range(12):
+            least_loss(solve, Suppression().model(problem_of(seed, path.kinds)))
+    assert calls > 0
+
+
+def test_a_small_tree_runs_before_the_one_that_proves() -> None:
+    limits: list[int | None] = []
+    real = scip.branch_and_cut
+
+    def noted(program: Any, known: Any, hidden: Any, cutoff: Any, run: Any, nodes: int | None = None) -> Any:
+        limits.append(nodes)
+        return real(program, known, hidden, cutoff, run, nodes)
+
+    with moved_by(PATHS["small tree first"].moved) as patch:
+        patch.setattr(scip, "branch_and_cut", noted)
+        for seed in range(20):
+            least_loss(solve, Suppression().model(problem_of(seed, ("cube", "two trees"))))
+    assert tree.NODES_AROUND in limits
+    assert None in limits
+
+
+@SOME
+@given(seed=SEEDS, flows=st.booleans())
+def test_sifting_bounds_from_below_and_fixes_only_what_nothing_better_hides(seed: int, flows: bool) -> None:
+    problem = problem_of(seed, NETWORKS if flows else TABLE_KINDS)
+    with moved_by(PATHS["sifting with flows" if flows else "sifting"].moved):
+        model = Suppression().model(problem)
+        arena = Arena.of(model)
+        if arena.demands_outside(model.demands).size:
+            return
+        search = Search(model, Run())
+        cutter = Cutter(arena, search.lower, search.upper)
+        sifting.sift(separation.Separation(arena, model.demands, cutter, search.run), search)
+    if search.best is None:
+        return
+    least = least_loss(solve_first_model, model)
+    assert search.bound <= least * (1 + 1e-6) + 1e-6
+    assert search.loss >= least * (1 - 1e-6) - 1e-6
+    for cell in np.flatnonzero(model.upper > search.upper)[:3]:
+        lower = model.lower.copy()
+        lower[cell] = 1.0
+        hiding_it = least_loss(solve_first_model, replace(model, lower=lower))
+        assert hiding_it >= search.loss * (1 - 1e-6) - 1e-6
+
+
+def test_sifting_leaves_cells_asleep_and_wakes_what_is_needed() -> None:
+    asleep = []
+    real = sifting._root
+
+    def noted(arena: Arena, *more: Any) -> Any:
+        asleep.append(int((arena.model.upper == 0).sum()))
+        return real(arena, *more)
+
+    problem = generated((8, 8), "logn", sensitive=6)
+    model = Suppression().model(problem)
+    expected = solve(model)
+    with moved_by(PATHS["sifting"].moved) as patch:
+        patch.setattr(sifting, "_root", noted)
+        found = solve(model)
+    assert asleep
+    assert asleep[0] > 8
+    assert found.loss == pytest.approx(expected.loss)
+    assert_safe(problem, found.x)
+
+
+@SOME
+@given(seed=SEEDS, flows=st.booleans())
+def test_many_insiders_bind_the_same_whether_listed_or_not(seed: int, flows: bool) -> None:
+    """Four times one to three: each of them has doubles, who change nothing."""
+    problem = problem_of(seed, ("flat", "cube", "tree"))
+    crowd = Problem(
+        problem.table,
+        problem.levels,
+        [problem.outsider, *(replace(i, name=f"{i.name} {k}") for k in range(4) for i in problem.insiders)],
+        problem.cost,
+        must_publish=np.flatnonzero(problem.must_publish),
+        must_hide=np.flatnonzero(problem.must_hide),
+    )
+    expected = least_loss(solve_first_model, Suppression().model(problem))
+    with moved_by(LAZY + FLOWS if flows else LAZY):
+        assert least_loss(solve, Suppression().model(crowd)) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", TABLE_KINDS)
+def test_threads_find_what_one_finds(kind: str) -> None:
+    with moved_by(PATHS["lanes"].moved), ThreadPoolExecutor(3) as threads:
+        for seed in range(4):
+            model = Suppression().model(hard_problem(Random(seed), kind))
+            try:
+                alone = solve(model, Run())
+            except InfeasibleError:
+                continue
+            assert solve(model, Run(executor=threads)).x.tolist() == alone.x.tolist()
+
+
+def test_rows_may_be_dropped_as_soon_as_they_are_slack() -> None:
+    dropped = 0
+    real = rows.GrowingRows.drop
+
+    def counted(self: rows.GrowingRows, gone: np.ndarray) -> None:
+        nonlocal dropped
+        dropped += int(gone.sum())
+        real(self, gone)
+
+    problem = generated((4, 4, 4), "logn", sensitive=8)
+    model = Suppression().model(problem)
+    expected = solve(model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(root, "CLEANING", 0)
+        patch.setattr(root, "SLACK", 1e-6)
+        patch.setattr(rows.GrowingRows, "drop", counted)
+        found = solve(model)
+    assert dropped > 0
+    assert found.status is Status.OPTIMAL
+    assert found.loss == pytest.approx(expected.loss)
+    assert_safe(problem, found.x)
+
+
+@pytest.mark.parametrize("moved", [(), FLOWS], ids=["programs", "flows"])
+def test_time_over_is_no_verdict(moved: Moved) -> None:
+    """Judged after a cancel, no pattern passes, whether or not it protects."""
+    model, run = Suppression().model(generated((6, 6), "logn", sensitive=4)), Run()
+    with moved_by(moved):
+        arena = Arena.of(model)
+        judge = separation.Separation(arena, model.demands, Cutter(arena, model.lower, model.upper), run)
+    run.cancel()
+    with pytest.raises(StoppedError):
+        judge.protects(model.upper)
+
+
+def extreme_values(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
+    if kind == "huge":
+        return rng.integers(0, 10**11, size)
+    if kind == "huge and small":
+        return np.where(rng.random(size) < 0.5, rng.integers(1, 10, size), rng.integers(10**10, 10**11, size))
+    if kind == "negative":
+        return rng.integers(-20, 20, size)
+    return np.where(rng.random(size) < 0.5, 0, rng.integers(1, 20, size))
+
+
+def extreme(kind: str, seed: int) -> Problem:
+    """Levels of 1 to 3 on two cells, zeros where there are some; about half of the cells cost nothing."""
+    rng = np.random.default_rng(seed)
+    shape = [(3,), (3, 3), (4, 4), (2, 2, 2)][seed % 4]
+    table = Table.from_array(extreme_values(kind, int(np.prod(shape)), rng).reshape(shape))
+    unbounded = kind == "negative" or seed % 3 == 0
+    outsider = Outsider.of(table, lower=-np.inf) if unbounded else Outsider.of(table)
+    inner = np.flatnonzero(~table.structure.is_total)
+    zeros = inner[table.units[inner] == 0]
+    sensitive = np.zeros(len(table), dtype=bool)
+    sensitive[rng.choice(zeros if kind == "zeros" and zeros.size else inner, 1 + seed % 2)] = True
+    level = int(rng.integers(1, 4))
+    below = np.where(unbounded, level, np.clip(table.units, 0, level))
+    costs = ["value", "unit", np.where(rng.random(len(table)) < 0.5, 0.0, np.abs(table.values))]
+    return Problem(table, Levels.of(sensitive, level, below), attackers=outsider, cost=costs[seed % 3])
+
+
+@pytest.mark.parametrize("moved", [(), FLOWS, SIFTING], ids=["programs", "flows", "sifting"])
+@pytest.mark.parametrize("kind", ["huge", "huge and small", "negative", "zeros"])
+@pytest.mark.parametrize("seed", range(6))
+def test_extreme_values(kind: str, seed: int, moved: Moved) -> None:
+    """Huge values with small levels, negative cells, sensitive zeros, cells that cost nothing."""
+    problem = extreme(kind, seed)
+    expected = least_loss(solve_first_model, Suppression().model(problem))
+    with moved_by(moved):
+        try:
+            release = Suppression().protect(problem)
+        except InfeasibleError:
+            assert expected == np.inf
+            return
+    assert release.outcome is not None
+    assert release.outcome.loss == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert audit(problem, release).safe
