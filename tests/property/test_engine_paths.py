@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from tacita import Levels, Outsider, Problem, Table, audit
 from tacita.engine import flow_attacks, root, separation, sifting, tree
@@ -275,6 +276,43 @@ def test_time_over_is_no_verdict(moved: Moved) -> None:
     run.cancel()
     with pytest.raises(StoppedError):
         judge.protects(model.upper)
+
+
+class Cancelling:
+    """Hidden rows that no point keeps; the run is cancelled while the last of some candidates is judged."""
+
+    def __init__(self, run: Run, last: int) -> None:
+        self.run, self.left = run, last
+
+    def violated(self, x: np.ndarray, depth: int) -> tuple[()]:
+        return ()
+
+    def refuted(self, x: np.ndarray) -> tuple[()]:
+        self.left -= 1
+        if not self.left:
+            self.run.cancel()
+        return ()
+
+    def accepted(self, x: np.ndarray) -> bool:
+        self.refuted(x)
+        return False
+
+    def proposed(self, x: np.ndarray) -> None:
+        return None
+
+    def progress(self, best: float, bound: float, nodes: int) -> None:
+        return
+
+
+@pytest.mark.parametrize("last", range(1, 10))
+def test_a_tree_whose_last_question_was_cut_short_proves_nothing(last: int) -> None:
+    run, each = Run(), np.ones(2)
+    nothing = csr_array((0, 2)), np.zeros(0), np.zeros(0)
+    program = scip.Program(each, np.zeros(2), each, np.ones(2, dtype=bool), *nothing, grain=1.0)
+    ended = scip.branch_and_cut(program, [], Cancelling(run, last), np.inf, run)
+    assert run.over
+    assert not ended.complete
+    assert ended.bound <= 0.0
 
 
 def extreme_values(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:

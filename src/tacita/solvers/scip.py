@@ -45,7 +45,9 @@ class HiddenRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """``bound`` holds for every solution better than the cutoff; ``complete`` if the tree is exhausted."""
+    """``bound`` holds for every solution better than the cutoff; ``complete`` if the tree is exhausted and no
+    question was cut short.
+    """
 
     complete: bool
     bound: float
@@ -95,6 +97,8 @@ class _Tree:
         self.variables = [self._variable(int(j)) for j in self.free]
         self.place = {int(j): v for j, v in zip(self.free, self.variables, strict=True)}
         self.offered: Floats | None = None
+        self.doubtful = False
+        """Whether a candidate may have been refused only because the time was over."""
 
     def _variable(self, j: int) -> Any:
         p = self.program
@@ -142,8 +146,11 @@ class _Tree:
         )
         scip.optimize()
         status = scip.getStatus()
-        complete = status in ("optimal", "infeasible")
+        complete = status in ("optimal", "infeasible") and not self.doubtful
         bound = self.cutoff if complete else scip.getDualbound() + constant
+        if self.doubtful:
+            # A node may be gone for no reason: what was told before stands, what SCIP believes now does not.
+            bound = -np.inf
         looked = int(scip.getNTotalNodes())
         scip.freeProb()
         return Ended(complete, float(bound), looked)
@@ -245,6 +252,7 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             rows = tree.hidden.refuted(tree.rounded(tree.point()))
             if rows is None:
                 return {"result": SCIP_RESULT.FEASIBLE}
+            tree.doubtful |= tree.stop_if_over()
             return {"result": SCIP_RESULT.SEPARATED if tree.add(rows) else SCIP_RESULT.INFEASIBLE}
 
         def consenfops(
@@ -263,6 +271,8 @@ def _plugins() -> tuple[type[Any], type[Any]]:
         def _verdict(self, solution: Any) -> dict[str, Any]:
             tree = self.tree
             holds = tree.hidden.accepted(tree.rounded(tree.point(solution)))
+            if not holds:
+                tree.doubtful |= tree.stop_if_over()
             return {"result": SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE}
 
     class Heuristic(Heur):
