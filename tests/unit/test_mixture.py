@@ -182,3 +182,18 @@ def test_the_record_says_which_part_did_what() -> None:
 def test_mistakes_are_named(parts, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Mixture(parts).protect(problem_of())
+
+
+def test_suppression_in_a_mixture_keeps_its_options() -> None:
+    problem = tc.generate.problem((6, 6), "uniform", sensitive=3, seed=3)
+    table = problem.table
+    inner = Mixture("rest: suppression(margins=no)").protect(problem)
+    assert not (inner.changed & table.structure.is_total).any()
+    hidden = int(Suppression().protect(problem).changed.sum())
+    cheapest = Suppression().protect(tc.Problem(table, problem.levels, cost="unit")).changed.sum()
+    limited = Mixture(f"rest: suppression(at_most={cheapest})").protect(problem)
+    assert limited.changed.sum() <= cheapest <= hidden
+    with pytest.raises(InfeasibleError):
+        Mixture(f"rest: suppression(at_most={cheapest - 1})").protect(problem)
+    with pytest.raises(InputError, match="conditional"):
+        Mixture("rest: suppression(conditional=5)").protect(problem)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.engine.arena import Arena, Reach
-from tacita.engine.demands import Demands
+from tacita.engine.demands import ALWAYS, Demands
 from tacita.engine.routing import Move
+from tacita.engine.support import NOWHERE
 from tacita.exact import Cells, Floats, Mask
 
 TOLERANCE = 1e-9
@@ -43,7 +44,9 @@ class Witnesses:
         cells = np.concatenate([move.cells for move in moves])
         change = np.concatenate([move.change for move in moves])
         level = np.repeat(demands.level[known].astype(np.float64), sizes)
-        own = cells == np.repeat(self.arena.position[demands.cell[known]], sizes)
+        # What a demand with a switch asks shrinks with the window of its own cell; all others need theirs.
+        target = np.where(demands.switch[known] == ALWAYS, NOWHERE, self.arena.position[demands.cell[known]])
+        own = cells == np.repeat(target, sizes)
         room = self._room(demands, known, sizes, cells, change > 0)
         window = np.where(change > 0, reach.above[cells], reach.below[cells])
         limit = most * level

@@ -8,16 +8,29 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.engine.demands import OUTSIDER, room
+from tacita.errors import InputError
 from tacita.exact import Mask
 from tacita.methods.draft import Draft
+from tacita.methods.suppression import Suppression
 
 
-def hide(draft: Draft, cells: Mask, alone: bool) -> None:
+def hide(draft: Draft, cells: Mask, how: Suppression, alone: bool) -> None:
     """Switches for some cells, at the problem's cost. Where no other method is offered for these cells
     (``alone``) sensitive ones are suppressed in any case, and so are those that must be hidden.
     """
+    if how.conditional is not None:
+        raise InputError(
+            "option 'conditional' of suppression is for whole tables, not for a part of a mixture: "
+            "leave it out"
+        )
     problem = draft.problem
     up, down = room(problem, OUTSIDER)
-    at = np.flatnonzero(cells & ~problem.must_publish & ((up + down > 0) | problem.must_hide))
-    surely = (problem.levels.sensitive | problem.must_hide)[at] & alone
-    draft.hide(at, draft.variables(at.size, problem.cost[at], lower=surely))
+    forced = problem.levels.sensitive | problem.must_hide
+    allowed = ~problem.must_publish & ((up + down > 0) | problem.must_hide)
+    if not how.margins:
+        allowed &= forced | ~problem.table.structure.is_total
+    at = np.flatnonzero(cells & allowed)
+    switches = draft.variables(at.size, problem.cost[at], lower=forced[at] & alone)
+    draft.hide(at, switches)
+    if how.at_most is not None:
+        draft.limit(switches, how.at_most)

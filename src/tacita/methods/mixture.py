@@ -58,7 +58,7 @@ class Mixture:
         for cells, ways in cells_of(problem, read_parts(self.parts)):
             for way in ways:
                 if isinstance(way, Suppression):
-                    hide(draft, cells, alone=len(ways) == 1)
+                    hide(draft, cells, way, alone=len(ways) == 1)
                 else:
                     way.state(draft, cells)
         return draft.finish()

@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Value, point, reduced costs (0 for variables that were taken out), slacks and prices of the added rows."""
+    """Value, point, reduced costs (0 for variables that were taken out), slacks and prices of added rows."""
 
     value: float
     x: Floats
