@@ -34,6 +34,7 @@ from tacita.engine.solve import solve
 from tacita.errors import InfeasibleError, StoppedError
 from tacita.generate import problem as generated
 from tacita.methods import suppression
+from tacita.methods.intervals import Intervals
 from tacita.methods.suppression import Suppression
 from tacita.outcome import Status
 from tacita.release import Release
@@ -276,6 +277,22 @@ def test_time_over_is_no_verdict(moved: Moved) -> None:
     run.cancel()
     with pytest.raises(StoppedError):
         judge.protects(model.upper)
+
+
+def test_a_witness_counts_only_while_its_own_cell_may_move_so_far() -> None:
+    """Intervals of 4 let a cell move by its level of 4; once its own is cut to 1, that move fits no more."""
+    table = Table.from_array(np.full((2, 2), 20))
+    cell = int(np.flatnonzero(~table.structure.is_total)[0])
+    problem = Problem(table, Levels.of(np.arange(len(table)) == cell, 4, 0), attackers=Outsider.of(table))
+    stated = Intervals().model(problem)
+    nothing = np.zeros(stated.size)
+    model = replace(stated, lower=nothing, whole=nothing > 0)
+    arena = Arena.of(model)
+    judge = separation.Separation(arena, model.demands, Cutter(arena, model.lower, model.upper), Run())
+    narrow = model.upper.copy()
+    narrow[model.above.matrix[[cell]].indices] = 1.0
+    assert judge.round(model.upper) == []
+    assert len(judge.round(narrow)) == 1
 
 
 class Cancelling:
