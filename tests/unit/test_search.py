@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from tacita import Levels, Problem, Table
 from tacita.engine.demands import all_demands
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.engine.search import NOISE, Search
+from tacita.engine.search import NOISE, ROUGH, Search
 from tacita.errors import StoppedError
 from tacita.outcome import Status
 from tacita.run import Event, Run
@@ -159,7 +159,7 @@ def test_closed_at_the_incumbent_and_open_below_it() -> None:
 def test_slack_is_never_negative_and_never_above_grain_and_noise(cost: list[float]) -> None:
     s = search(cost)
     s.offer(np.ones(2))
-    assert 0 < s.slack <= max(s.grain, NOISE * max(1.0, s.loss))
+    assert 0 < s.slack <= max(s.grain, ROUGH * max(1.0, s.loss))
 
 
 def test_a_better_offer_is_taken_and_a_worse_one_is_not() -> None:

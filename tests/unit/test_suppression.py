@@ -410,3 +410,18 @@ def test_a_start_of_other_cells_is_refused(
     strange.write_text("activity,mark,value\nX,published,3\n")
     _, answer = told(capsys, "protect", case, "--start", strange)
     assert answer["error"].startswith(str(strange))
+
+
+def test_a_huge_sensitive_cell_does_not_drown_the_others() -> None:
+    values = [[10**11, 15, 58, 18], [14, 32, 25, 33], [22, 31, 30, 34], [55, 16, 27, 47]]
+    table = tc.Table.from_array(values)
+    sensitive = np.zeros(len(table), dtype=bool)
+    sensitive[[6, 12, 22]] = True
+    level = np.where(sensitive, 4, 0)
+    problem = tc.Problem(
+        table, tc.Levels.of(sensitive, level, level), must_publish=np.flatnonzero(table.structure.is_total)
+    )
+    release = tc.Suppression().protect(problem)
+    assert release.outcome is not None
+    assert release.outcome.status
+    assert problem.cost[release.changed & ~sensitive].sum() == 79

@@ -24,7 +24,7 @@ from tacita.engine.demands import DOWN, SLIDING, UP, Demands
 from tacita.engine.routing import Routing
 from tacita.engine.support import Piece, Support
 from tacita.engine.witnesses import Witnesses
-from tacita.errors import StoppedError
+from tacita.errors import SolverError, StoppedError
 from tacita.exact import Cells, Floats
 from tacita.run import Run
 from tacita.solvers.highs import Ended, Session
@@ -67,6 +67,13 @@ class Blocked:
 def support_of(arena: Arena, reach: Reach) -> Support:
     """The cells that a point lets move."""
     return Support(arena, (reach.share > OPEN) | (reach.above > OPEN) | (reach.below > OPEN))
+
+
+def unanswered(run: Run, what: str) -> StoppedError | SolverError:
+    """Why a program has no answer: the time is over, or the solver is at a loss."""
+    if run.over:
+        return StoppedError(f"stopped while {what} was solved: allow more time")
+    return SolverError(f"the solver gave no answer to {what}: report the table")
 
 
 class Attacks:
@@ -132,7 +139,7 @@ class Attacks:
             session.set_bounds(every, low, high)
             answer = session.extreme(target, way, run)
             if answer.status is not Ended.OPTIMAL:
-                raise StoppedError("stopped while an attacker's program was solved: allow more time")
+                raise unanswered(run, "an attacker's program")
             reached += way * answer.value
             prices.append((way, session.prices()))
         if reached >= wanted - TOLERANCE:

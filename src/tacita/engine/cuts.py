@@ -30,6 +30,9 @@ from tacita.exact import Cells, Floats, Mask
 from tacita.solvers.rows import Row
 
 VIOLATION = 1e-6
+"""By how much a point must violate a row (with coefficients up to 1) for the row to be worth adding."""
+FINE = 5e-8
+"""The same where nothing but cuts decides."""
 NEGLIGIBLE = 1e-9
 
 
@@ -56,6 +59,8 @@ class Cutter:
         self.arena, self.lower, self.upper = arena, lower, upper
         self.binary = arena.model.whole & (arena.model.lower >= 0) & (arena.model.upper <= 1)
         self._only_switches = arena.only_switches
+        # Branching deals with what is cut off by a hair; without whole variables nothing else does.
+        self._least = VIOLATION if arena.model.whole.any() else FINE
         self._bridges = _Bridges(arena)
 
     def cut(self, demands: Demands, blocked: Blocked, x: Floats) -> Row | None:
@@ -98,7 +103,7 @@ class Cutter:
         lower, upper = self.lower[at], self.upper[at]
         held = lower == upper
         if not self._monotone(at[~held], d[~held]) or (d[held] * lower[held] < 0).any():
-            return _violated(Row(at[~held], d[~held], d0 - float(d[held] @ lower[held])), x)
+            return self._if_violated(Row(at[~held], d[~held], d0 - float(d[held] @ lower[held])), x)
         d0 -= float(d[held] @ lower[held])
         at, d, lower, upper = at[~held], d[~held], lower[~held], upper[~held]
         # What is too small to keep counts with the most it could ever contribute.
@@ -122,7 +127,10 @@ class Cutter:
         at, value, flipped = at[used], value[used], flipped[used]
         d0, value = d0 - float(value[flipped].sum()), np.where(flipped, -value, value)
         scale = max(abs(d0), float(np.abs(value).max(initial=0.0)), NEGLIGIBLE)
-        return _violated(Row(at, value / scale, d0 / scale, origin), x)
+        return self._if_violated(Row(at, value / scale, d0 / scale, origin), x)
+
+    def _if_violated(self, row: Row, x: Floats) -> Row | None:
+        return row if row.slack(x) < -self._least else None
 
     def _monotone(self, at: Cells, d: Floats) -> bool:
         """Every term is non-negative, or belongs to a binary and becomes so by complement."""
@@ -146,10 +154,6 @@ class _Terms:
         variables, place = np.unique(np.concatenate(self._variables), return_inverse=True)
         values = np.bincount(place, np.concatenate(self._values), variables.size)
         return variables, values.astype(np.float64)
-
-
-def _violated(row: Row, x: Floats) -> Row | None:
-    return row if row.slack(x) < -VIOLATION else None
 
 
 def _cover(value: Floats, needed: float, present: Floats) -> Mask:

@@ -35,7 +35,7 @@ class Insiders:
         moves = self._moves(attacks)
         found = []
         for insider in self._silent:
-            asked = self._not_shown(insider, moves)
+            asked = self._not_listed(self._not_shown(insider, moves), attacks.demands)
             his = Attacks(attacks.support, attacks.reach, asked, np.ones(len(asked)))
             failed = his.blocked(range(len(asked)), self.run, WIDE)
             if failed:
@@ -65,6 +65,12 @@ class Insiders:
             for cell, sign, level in keys
         ]
         return his[~np.array(shown, dtype=bool)]
+
+    def _not_listed(self, asked: Demands, listed: Demands) -> Demands:
+        columns = (listed.attacker, listed.cell, listed.sign)
+        known = set(zip(*(column.tolist() for column in columns), strict=True))
+        keys = zip(asked.attacker.tolist(), asked.cell.tolist(), asked.sign.tolist(), strict=True)
+        return asked[np.array([key not in known for key in keys], dtype=bool)]
 
     def _room(self, insider: int) -> tuple[dict[int, float], dict[int, float]]:
         """How far his own cells can go in his eyes, by cells of the arena."""

@@ -16,7 +16,7 @@ windows; a mixture has both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,6 +76,15 @@ class Model:
     def size(self) -> int:
         """Number of variables."""
         return self.cost.size
+
+    def settled(self) -> Model:
+        """The same model with the cost of what is fixed in the constant, where it cannot drown the rest."""
+        fixed = self.lower == self.upper
+        return replace(
+            self,
+            cost=np.where(fixed, 0.0, self.cost),
+            constant=self.constant + float(self.cost[fixed] @ self.lower[fixed]),
+        )
 
     def loss(self, x: Floats) -> float:
         return float(self.constant + self.cost @ x)

@@ -51,7 +51,7 @@ class Patterns:
         rank = np.empty(order.size, dtype=np.int64)
         rank[order] = np.arange(order.size)
         while True:
-            open_demands = self.unprotected(hidden)
+            open_demands, before = self.unprotected(hidden), int(hidden.sum())
             if not open_demands.size:
                 return hidden
             for k in open_demands[np.argsort(rank[open_demands], kind="stable")].tolist():
@@ -59,9 +59,11 @@ class Patterns:
                 if used is None:
                     return None
                 hidden[used] = True
+            if int(hidden.sum()) == before:
+                return None
 
     def clean(self, hidden: Mask, kept: Mask, price: Floats) -> Mask:
-        """The same protection by fewer cells: nothing can be published any more but ``kept`` cells."""
+        """The same protection by fewer cells, as far as a fair amount of work goes; ``kept`` cells stay."""
         hidden = hidden.copy()
         routing = Routing(Support(self.arena, hidden), opened(hidden), self.demands)
         witnesses = self._witnesses(routing, hidden, kept, price)
@@ -132,7 +134,7 @@ class Patterns:
     def _asked(self, hidden: Mask) -> list[int]:
         """Demands that count for this pattern."""
         conditional = self.demands.switch >= 0
-        return np.flatnonzero(~conditional | hidden[self.at]).tolist()
+        return np.flatnonzero((self.at >= 0) & (~conditional | hidden[self.at])).tolist()
 
 
 def opened(hidden: Mask) -> Reach:

@@ -75,9 +75,11 @@ class Proposals:
             built = patterns.build(hidden, price, self._order)
             if built is None:
                 return None
-            x = self._finished(patterns, built)
+            x, known = self._finished(patterns, built), len(self.separation.demands)
             if self.separation.insiders_hold(x):
                 return x
+            if len(self.separation.demands) == known:
+                return None
 
     def _finished(self, patterns: Patterns | FlowPatterns, hidden: Mask) -> Floats:
         """The pattern without what it does not need, as a point of the model."""

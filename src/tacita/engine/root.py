@@ -78,9 +78,9 @@ class Root:
             if not rows:
                 return
             history.append(self.value)
+            self.add(rows)
             if not patient and _stalls(history, search):
                 return
-            self.add(rows)
 
     def add(self, rows: list[Row]) -> None:
         self._program.add(rows)

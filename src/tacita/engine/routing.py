@@ -75,7 +75,7 @@ class Routing:
         session = self._session(int(self.support.component[p]), piece)
         session.set_bounds(np.arange(2 * n), low, high)
         answer = session.minimise(spread, run)
-        if answer.status is Ended.STOPPED:
+        if answer.status is Ended.STOPPED and run.over:
             raise StoppedError("stopped while a flow was routed: allow more time")
         if answer.status is not Ended.OPTIMAL:
             return None

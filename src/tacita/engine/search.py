@@ -19,8 +19,12 @@ from tacita.exact import LARGEST, Floats
 from tacita.outcome import Status
 from tacita.run import Run
 
-NOISE = 1e-6
-"""Differences of losses below this share are arithmetic."""
+NOISE = 1e-9
+"""Differences of losses below this share are arithmetic, of what is not settled beforehand."""
+CAUTION = 1e-6
+"""Share of the open loss by which a reduced cost must exceed what is needed."""
+ROUGH = 1e-8
+"""The same where losses are no multiples of a grain, so that a bound and a loss may meet anywhere."""
 
 
 class Search:
@@ -41,13 +45,18 @@ class Search:
     @property
     def slack(self) -> float:
         """How far below the incumbent a bound already proves it optimal."""
-        noise = NOISE * max(1.0, abs(self.loss)) if np.isfinite(self.loss) else 0.0
-        return max(self.grain - noise, noise) if self.grain else noise
+        return max(self.grain - self.noise, self.noise)
+
+    @property
+    def noise(self) -> float:
+        """Differences of losses that arithmetic may make."""
+        open_loss = abs(self.loss - self.model.constant) if np.isfinite(self.loss) else 0.0
+        return (NOISE if self.grain else ROUGH) * max(1.0, open_loss)
 
     def offer(self, x: Floats) -> bool:
         """Take a protected point as incumbent if it is better and keeps the model's own rows."""
         loss = self.model.loss(x)
-        if loss >= self.loss - 1e-12 * max(1.0, abs(loss)) or not self.model.admits(x):
+        if loss >= self.loss - 1e-3 * self.noise or not self.model.admits(x):
             return False
         self.best, self.loss = x.copy(), loss
         return True
@@ -55,14 +64,17 @@ class Search:
     def raise_bound(self, bound: float) -> None:
         if self.grain:
             steps = (bound - self.model.constant) / self.grain
-            bound = self.model.constant + np.ceil(steps - NOISE * max(1.0, abs(steps) * 1e-3)) * self.grain
+            bound = self.model.constant + np.ceil(steps - max(1e-5, NOISE * abs(steps))) * self.grain
         self.bound = max(self.bound, bound)
 
     def fix_by_reduced_cost(self, relaxation: float, reduced: Floats) -> int:
         """Fix binaries that cannot be 1 in anything better; returns how many."""
         if self.best is None:
             return 0
-        hopeless = relaxation + reduced > self.loss - self.slack + NOISE * max(1.0, abs(self.loss))
+        # The solver's reduced costs may be off by its tolerance; a grain leaves room for that.
+        open_loss = abs(self.loss - self.model.constant)
+        least = self.loss - self.grain + max(CAUTION * open_loss, CAUTION)
+        hopeless = relaxation + reduced > least
         hopeless &= self.model.whole & (self.lower == 0) & (self.upper == 1) & (reduced > 0)
         self.upper[hopeless] = 0.0
         return int(hopeless.sum())

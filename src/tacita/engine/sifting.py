@@ -12,6 +12,7 @@ fixed; of a quarter of a million cells a few thousand are left.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from tacita.engine.proposals import Proposals
 from tacita.engine.root import Root
 from tacita.engine.search import Search
 from tacita.engine.separation import Separation
+from tacita.errors import StoppedError
 from tacita.exact import Floats, Mask
 from tacita.run import Run
 from tacita.solvers.rows import Row
@@ -55,8 +57,9 @@ def sift(separation: Separation, search: Search) -> None:
             # Cells that protect were fixed, so that those awake alone cannot; all together may.
             return
         part, root, demands = _root(arena, search.best, run)
-        if part.best is not None and separation.protects(part.best):
-            search.offer(part.best)
+        with suppress(StoppedError):
+            if part.best is not None and separation.protects(part.best):
+                search.offer(part.best)
         if not root.rows:
             return
         lagrange, reduced = _priced(whole, demands, root.separation.arena, root)

@@ -44,6 +44,7 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
     StoppedError
         The time was over before one was found.
     """
+    model = model.settled()
     search = Search(model, run or Run())
     arena = Arena.of(model)
     _settle_motionless(arena, search)

@@ -15,7 +15,7 @@ import numpy as np
 from tacita.engine.root import Propose, Root
 from tacita.engine.search import Search
 from tacita.engine.separation import Separation
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.errors import InfeasibleError, SolverError, StoppedError
 from tacita.exact import Floats
 from tacita.solvers import scip
 from tacita.solvers.rows import Row
@@ -65,6 +65,8 @@ def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
             scip.branch_and_cut(
                 _program(search, upper), root.rows, hidden, _cutoff(search), search.run, NODES_AROUND
             )
+        # What the small tree cut off is for the large one to find again.
+        hidden.separation.forget()
         root.fix()
         if search.loss >= before - WORTHWHILE * (before - search.bound):
             return
@@ -95,14 +97,17 @@ class _Hidden:
         self.search, self.separation, self._propose = search, separation, propose
         self._in_vain, self._skip = 0, 0
         self._everywhere = True
+        self.in_doubt = False
         self._calls, self._next_proposal, self._pause = 0, 0, 1
 
     @contextmanager
     def around(self) -> Iterator[None]:
         """While only a part of the variables is looked at, bounds say nothing of the others."""
         self._everywhere = False
-        yield
-        self._everywhere = True
+        try:
+            yield
+        finally:
+            self._everywhere = True
 
     def violated(self, x: Floats, depth: int) -> Sequence[Row]:
         # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
@@ -111,7 +116,7 @@ class _Hidden:
             return ()
         try:
             rows = self.separation.round(x, None if depth <= 0 else ENOUGH_AT_NODES)
-        except StoppedError:
+        except (StoppedError, SolverError):
             return ()
         self._in_vain = 0 if rows else min(self._in_vain + 1, MOST_SKIPPED)
         self._skip = self._in_vain
@@ -120,7 +125,8 @@ class _Hidden:
     def refuted(self, x: Floats) -> Sequence[Row] | None:
         try:
             rows = self.separation.enforce(x)
-        except StoppedError:
+        except (StoppedError, SolverError):
+            self.in_doubt = True
             return ()
         if rows is None:
             self.search.offer(x)
@@ -129,7 +135,8 @@ class _Hidden:
     def accepted(self, x: Floats) -> bool:
         try:
             holds = self.separation.protects(x)
-        except StoppedError:
+        except (StoppedError, SolverError):
+            self.in_doubt = True
             return False
         if holds:
             self.search.offer(x)
@@ -142,7 +149,7 @@ class _Hidden:
         before = self.search.loss
         try:
             candidate = self._propose(x)
-        except StoppedError:
+        except (StoppedError, SolverError):
             return None
         if candidate is not None:
             self.search.offer(candidate)

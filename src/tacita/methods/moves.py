@@ -71,14 +71,15 @@ def outward(units: Floats, step: int) -> Floats:
     return np.where(np.abs(steps - near) <= NOISE, near, np.ceil(steps * (1 + EXACT))) * step
 
 
-def unmet(model: Model, x: Floats, scale: int, run: Run) -> Demands:
-    """Demands of any attacker that fail when the variables are ``x``. What was not looked at when the time
-    ended is not among them: the audit will find it.
+def unmet(model: Model, x: Floats, scale: int, run: Run, least: int = 0) -> Demands:
+    """Demands of any attacker, with levels of ``least`` units or more, that fail when the variables are
+    ``x``. What was not looked at when the time ended is not among them: the audit will find it.
     """
     problem = model.problem
     conditional = model.demands[model.demands.switch != ALWAYS]
     conditional = conditional[x[conditional.switch] > 0.5]
     demands = Demands.join([all_demands(problem), conditional])
+    demands = demands[demands.level >= least]
     failed = np.zeros(len(demands), dtype=bool)
     for attacker in np.unique(demands.attacker):
         moves = Moves(problem.table, *model.reach(x, *room(problem, int(attacker))), scale)

@@ -22,6 +22,7 @@ DEAR = 1e7
 
 def solved(model: Model, run: Run, start: Floats | None = None) -> Solution:
     """The solution, found with losses counted in a unit that keeps each below ``DEAR``."""
+    model = model.settled()
     dearest = float(np.abs(model.cost * np.maximum(np.abs(model.lower), model.upper)).max(initial=0.0))
     unit = 10.0 ** max(0, np.ceil(np.log10(max(dearest, 1.0) / DEAR)))
     if unit == 1.0:

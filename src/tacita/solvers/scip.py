@@ -25,7 +25,12 @@ PROPOSE_EVERY = 10
 
 
 class HiddenRows(Protocol):
-    """Who knows the rows that are not listed."""
+    """Who knows the rows that are not listed.
+
+    ``in_doubt`` is set when a candidate was refused because there was no answer.
+    """
+
+    in_doubt: bool
 
     def violated(self, x: Floats, depth: int) -> Sequence[Row]:
         """Rows that a fractional point violates, as far as it pays to look."""
@@ -98,7 +103,7 @@ class _Tree:
         self.place = {int(j): v for j, v in zip(self.free, self.variables, strict=True)}
         self.offered: Floats | None = None
         self.doubtful = False
-        """Whether a candidate may have been refused only because the time was over."""
+        """Whether a candidate may have been refused for no reason."""
 
     def _variable(self, j: int) -> Any:
         p = self.program
@@ -162,6 +167,8 @@ class _Tree:
             # Hidden rows make fixings by duality arguments wrong.
             ("misc/allowstrongdualreds", False),
             ("misc/allowweakdualreds", False),
+            # Rows that SCIP has not seen need not share the symmetry of those it has.
+            ("misc/usesymmetry", 0),
             # Few variables and known rows: presolving and restarts cost more than they bring.
             ("presolving/maxrounds", 0),
             ("presolving/maxrestarts", 0),
@@ -216,6 +223,12 @@ class _Tree:
             scip.releaseRow(cut)
         return len(rows)
 
+    def note_doubt(self) -> None:
+        """A candidate was refused: was it looked at in full?"""
+        if self.stop_if_over() or self.hidden.in_doubt:
+            self.doubtful = True
+            self.scip.interruptSolve()
+
     def stop_if_over(self) -> bool:
         if self.run.over:
             self.scip.interruptSolve()
@@ -252,7 +265,7 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             rows = tree.hidden.refuted(tree.rounded(tree.point()))
             if rows is None:
                 return {"result": SCIP_RESULT.FEASIBLE}
-            tree.doubtful |= tree.stop_if_over()
+            tree.note_doubt()
             return {"result": SCIP_RESULT.SEPARATED if tree.add(rows) else SCIP_RESULT.INFEASIBLE}
 
         def consenfops(
@@ -272,7 +285,7 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             tree = self.tree
             holds = tree.hidden.accepted(tree.rounded(tree.point(solution)))
             if not holds:
-                tree.doubtful |= tree.stop_if_over()
+                tree.note_doubt()
             return {"result": SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE}
 
     class Heuristic(Heur):
