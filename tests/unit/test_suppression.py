@@ -425,3 +425,20 @@ def test_a_huge_sensitive_cell_does_not_drown_the_others() -> None:
     assert release.outcome is not None
     assert release.outcome.status
     assert problem.cost[release.changed & ~sensitive].sum() == 79
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_a_level_missed_by_forty_in_a_billion_is_missed(counts: bool) -> None:
+    level = 10**9
+    values = [[2 * level, level - 40, 5], [level - 40, 3 * level, 7], [6, 8, 9]]
+    table = tc.Table.from_array(np.array(values), counts=counts)
+    total = table.structure.is_total
+    inner = np.flatnonzero(~total)
+    sensitive = np.zeros(len(table), dtype=bool)
+    sensitive[inner[0]] = True
+    levels = tc.Levels.of(
+        sensitive, np.where(sensitive, level, 0), lower=np.zeros(len(table), dtype=np.int64)
+    )
+    frozen = [*np.flatnonzero(total), inner[2], inner[6]]
+    with pytest.raises(InfeasibleError):
+        tc.Suppression().protect(tc.Problem(table, levels, cost="unit", must_publish=frozen))

@@ -22,6 +22,10 @@ NOISE = 1e-6
 """What a solver's float may miss, in units of its variable."""
 
 
+FAR = 1e3
+"""Levels that a cell may move by in a move that shows one."""
+
+
 class Moves:
     """Moves of a table inside ``-below .. above``, both in units and the answers too; solved in parts of
     ``scale``.
@@ -82,7 +86,10 @@ def unmet(model: Model, x: Floats, scale: int, run: Run, least: int = 0) -> Dema
     demands = demands[demands.level >= least]
     failed = np.zeros(len(demands), dtype=bool)
     for attacker in np.unique(demands.attacker):
-        moves = Moves(problem.table, *model.reach(x, *room(problem, int(attacker))), scale)
+        # Room that is far beyond every level only upsets the solver.
+        limit = FAR * float(demands.level.max(initial=1))
+        above, below = (np.minimum(side, limit) for side in model.reach(x, *room(problem, int(attacker))))
+        moves = Moves(problem.table, above, below, scale)
         for d in np.flatnonzero(demands.attacker == attacker):
             if run.over:
                 return demands[failed]
