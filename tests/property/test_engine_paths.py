@@ -40,6 +40,7 @@ from tacita.outcome import Status
 from tacita.release import Release
 from tacita.run import Run
 from tacita.solvers import rows, scip
+from tacita.solvers.program import Program
 from tacita.testing import TABLE_KINDS, hard_problem
 
 NETWORKS = ("flat", "tree")
@@ -327,7 +328,7 @@ class Cancelling:
 def test_a_tree_whose_last_question_was_cut_short_proves_nothing(last: int) -> None:
     run, each = Run(), np.ones(2)
     nothing = csr_array((0, 2)), np.zeros(0), np.zeros(0)
-    program = scip.Program(each, np.zeros(2), each, np.ones(2, dtype=bool), *nothing, grain=1.0)
+    program = Program(each, np.zeros(2), each, np.ones(2, dtype=bool), *nothing)
     ended = scip.branch_and_cut(program, [], Cancelling(run, last), np.inf, run)
     assert run.over
     assert not ended.complete

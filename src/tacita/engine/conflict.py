@@ -35,7 +35,8 @@ from tacita.exact import Cells, Mask
 from tacita.problem import Problem
 from tacita.run import Run
 from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import Program, solve_mip
+from tacita.solvers.highs_mip import solve_mip
+from tacita.solvers.program import Program
 
 LONGEST = 16.0
 """Largest change of a cell in a move, in parts of the level; circuits of tables stay far below."""

@@ -35,7 +35,8 @@ from tacita.exact import Floats
 from tacita.outcome import Status
 from tacita.run import Run
 from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import Program, solve_mip
+from tacita.solvers.highs_mip import solve_mip
+from tacita.solvers.program import Program
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

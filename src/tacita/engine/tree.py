@@ -18,6 +18,7 @@ from tacita.engine.separation import Separation
 from tacita.errors import InfeasibleError, SolverError, StoppedError
 from tacita.exact import Floats
 from tacita.solvers import scip
+from tacita.solvers.program import Program
 from tacita.solvers.rows import Row
 
 NODES_AROUND = 60
@@ -72,9 +73,9 @@ def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
             return
 
 
-def _program(search: Search, upper: Floats) -> scip.Program:
+def _program(search: Search, upper: Floats) -> Program:
     model = search.model
-    return scip.Program(
+    return Program(
         model.cost,
         search.lower,
         upper,
@@ -82,7 +83,6 @@ def _program(search: Search, upper: Floats) -> scip.Program:
         model.rows,
         model.row_lower,
         model.row_upper,
-        search.grain,
     )
 
 

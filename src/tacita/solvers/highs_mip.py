@@ -8,29 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.errors import SolverError
-from tacita.exact import Floats, Mask
+from tacita.exact import Floats
 from tacita.run import Run
 from tacita.solvers.highs import Ended, quiet
+from tacita.solvers.program import Program
 
 if TYPE_CHECKING:
     from highspy import Highs, HighsModelStatus
-    from scipy.sparse import csr_array
 
 TOLERANCE = 1e-9
 """How far a row may be missed and a whole variable stray: far below what a level of one unit could hide."""
-
-
-@dataclass(frozen=True, eq=False)
-class Program:
-    """``min cost x : row_lower <= rows x <= row_upper, lower <= x <= upper``, some variables whole."""
-
-    cost: Floats
-    lower: Floats
-    upper: Floats
-    whole: Mask
-    rows: csr_array
-    row_lower: Floats
-    row_upper: Floats
 
 
 @dataclass(frozen=True, eq=False)

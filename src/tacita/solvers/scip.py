@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from tacita.exact import Cells, Floats, Mask
+from tacita.exact import Cells, Floats
 from tacita.run import Run
+from tacita.solvers.program import Program
 from tacita.solvers.rows import Row
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    pass
 
 PROPOSE_EVERY = 10
 
@@ -57,20 +58,6 @@ class Ended:
     complete: bool
     bound: float
     nodes: int
-
-
-@dataclass(frozen=True, eq=False)
-class Program:
-    """The listed part of the program."""
-
-    cost: Floats
-    lower: Floats
-    upper: Floats
-    whole: Mask
-    rows: csr_array
-    row_lower: Floats
-    row_upper: Floats
-    grain: float
 
 
 def branch_and_cut(
@@ -121,7 +108,7 @@ class _Tree:
             self._constraint(p.rows.indices[span].astype(np.int64), p.rows.data[span], low, high)
         for row in known:
             self._constraint(row.index, row.value, row.rhs, np.inf, removable=True)
-        if p.grain == 1.0 and float(constant).is_integer():
+        if self._whole_values():
             scip.setObjIntegral()
         for name, value in self._settings():
             scip.setParam(name, value)
@@ -159,6 +146,11 @@ class _Tree:
         looked = int(scip.getNTotalNodes())
         scip.freeProb()
         return Ended(complete, float(bound), looked)
+
+    def _whole_values(self) -> bool:
+        """Every solution has a whole value, apart from what is fixed."""
+        costs = self.program.cost[self.free]
+        return bool((costs == np.rint(costs)).all() and self.program.whole[self.free][costs != 0].all())
 
     def _settings(self) -> list[tuple[str, Any]]:
         limit = self.run.remaining
