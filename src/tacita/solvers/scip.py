@@ -19,9 +19,6 @@ from tacita.run import Run
 from tacita.solvers.program import Program
 from tacita.solvers.rows import Row
 
-if TYPE_CHECKING:
-    pass
-
 PROPOSE_EVERY = 10
 
 
