@@ -74,13 +74,6 @@ def test_signs_are_found_whatever_signs_the_equations_came_with() -> None:
     assert np.array_equal(incidence(network)[:-1], turned * network.row_sign[:, None])
 
 
-def test_adjacency_lists_each_cell_at_both_of_its_ends() -> None:
-    network = Network.of(csc_array(np.array([[1, 1, -1, 0]])))
-    assert network is not None
-    ptr, arc = network.adjacency
-    assert [arc[ptr[v] : ptr[v + 1]].tolist() for v in range(network.n_nodes)] == [[0, 1, 2], [0, 1, 2, 3, 3]]
-
-
 def test_a_cell_in_no_equation_moves_alone() -> None:
     network = Network.of(csc_array(np.array([[1, -1, 0]])))
     assert network is not None

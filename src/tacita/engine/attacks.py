@@ -9,7 +9,8 @@ Any prices ``g`` of the equations give ``c = s e_p + M' g``, and for every move 
     s z_p <= sum_i  c+_i up_i + c-_i down_i                                                 (blocking)
 
 whatever the windows are. Where the maximum stays below 1 the optimal prices make (blocking) tight: that is
-the capacity cut. Prices only choose the cut; an error in them weakens it and never makes it wrong.
+the capacity cut. Prices only choose the cut: coefficients are worked out from them, so that an error in them
+weakens it. (Coefficients below 1e-9 are taken for the zeros they are in exact arithmetic.)
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tacita.solvers.highs import Ended, Session
 TOLERANCE = 1e-7
 """A demand counts as met at this share below its level: what the arithmetic of solvers can tell."""
 WIDE = 1e4
-"""Capacities in levels that count when a release is judged; no move needs a cell to go further."""
+"""Capacities in levels that count when a release is judged: far more than a move of a table needs."""
 OPEN = 1e-9
 FRAGILE = 20.0
 """How much a witness avoids cells that are open only in part."""

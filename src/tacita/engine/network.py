@@ -67,17 +67,6 @@ class Network:
         _, part = connected_components(arcs, directed=False)
         return np.bincount(part)[part]
 
-    @cached_property
-    def adjacency(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """``ptr, arc``: node ``v`` touches the cells ``arc[ptr[v]:ptr[v + 1]]``, in ascending order; a loop
-        is listed twice.
-        """
-        ends = np.concatenate([self.tail, self.head])
-        ptr = np.zeros(self.n_nodes + 1, dtype=np.int64)
-        np.cumsum(np.bincount(ends, minlength=self.n_nodes), out=ptr[1:])
-        cells = np.tile(np.arange(self.tail.size), 2)
-        return ptr, cells[np.lexsort((cells, ends))]
-
     @classmethod
     def of(cls, matrix: csc_array | csr_array) -> Network | None:
         """The network of the equations ``M``; None if they are no network.

@@ -16,7 +16,7 @@ from tacita.engine.flow_attacks import FlowPatterns, network_of
 from tacita.engine.patterns import Patterns
 from tacita.engine.search import Search
 from tacita.engine.separation import Separation
-from tacita.errors import StoppedError
+from tacita.errors import SolverError, StoppedError
 from tacita.exact import Floats, Mask
 from tacita.run import Run
 
@@ -65,7 +65,7 @@ class Proposals:
         self._seen.add(mark)
         try:
             return self.completed(hidden, self._price() * (1.001 - share))
-        except StoppedError:
+        except (StoppedError, SolverError):
             return None
 
     def completed(self, hidden: Mask, price: Floats) -> Floats | None:
@@ -84,7 +84,7 @@ class Proposals:
     def _finished(self, patterns: Patterns | FlowPatterns, hidden: Mask) -> Floats:
         """The pattern without what it does not need, as a point of the model."""
         model, switch = self.search.model, self.arena.switch
-        with suppress(StoppedError):
+        with suppress(StoppedError, SolverError):
             hidden = patterns.clean(hidden, model.lower[switch] > 0, model.cost[switch])
         x = model.lower.copy()
         x[switch[hidden]] = 1.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacita.engine.search import Search
 from tacita.engine.separation import Separation
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.errors import InfeasibleError, SolverError, StoppedError
 from tacita.exact import Floats
 from tacita.solvers.highs import Ended
 from tacita.solvers.rows import GrowingRows, Row
@@ -54,13 +54,16 @@ class Root:
         self.point, self.value, self.reduced = np.zeros(0), -np.inf, np.zeros(0)
 
     def close(self, propose: Propose | None, patient: bool) -> None:
-        """Cut until nothing more is found, the search is closed, or (unless ``patient``) it does not pay."""
+        """Cut until nothing more is found, the search is closed, or (unless ``patient``) it does not pay.
+
+        A question without an answer ends it too: what was found until then stands.
+        """
         search = self.search
         try:
             self._cut(propose, patient)
             if propose is not None and self.point.size and not search.closed and not search.run.over:
                 self._propose(propose, thorough=True)
-        except StoppedError:
+        except (StoppedError, SolverError):
             return
 
     def _cut(self, propose: Propose | None, patient: bool) -> None:

@@ -1,8 +1,9 @@
 """Separation: which demands does a point fail, and which rows cut it off?
 
 A fractional point is asked about some demands per round, in turn, until there are enough cuts. A candidate
-release is asked about all of them with the attackers' true room, insiders last: an insider is asked only when
-all listed demands hold, and his demands join the list when a candidate fails them.
+release is asked about all of them with the attackers' own room (as far as thousands of levels), insiders
+last: an insider is asked only when all listed demands hold, and his demands join the list when a candidate
+fails them.
 """
 
 from __future__ import annotations

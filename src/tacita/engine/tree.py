@@ -107,7 +107,8 @@ class _Hidden:
         try:
             yield
         finally:
-            self._everywhere = True
+            # Nor does an unanswered question there cast doubt on the whole.
+            self._everywhere, self.in_doubt = True, False
 
     def violated(self, x: Floats, depth: int) -> Sequence[Row]:
         # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.

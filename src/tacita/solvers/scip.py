@@ -85,7 +85,6 @@ class _Tree:
         self.scip.setHeuristics(SCIP_PARAMSETTING.OFF)
         self.variables = [self._variable(int(j)) for j in self.free]
         self.place = {int(j): v for j, v in zip(self.free, self.variables, strict=True)}
-        self.offered: Floats | None = None
         self.doubtful = False
         """Whether a candidate may have been refused for no reason."""
 
