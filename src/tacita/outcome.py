@@ -20,14 +20,15 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Loss of the release (sensitive cells included), a lower bound on any protected release's loss, and the
-    effort.
+    """Loss of the release (sensitive cells included), a lower bound on any protected release's loss, the
+    effort, and remarks for the house: they may name cells that readers must not know of.
     """
 
     status: Status
     loss: float
     bound: float
     seconds: float = 0.0
+    remarks: tuple[str, ...] = ()
 
     @property
     def gap(self) -> float:

@@ -1,0 +1,135 @@
+"""Which base can protect: ``2 r >= LPL + UPL`` and what else can be told before anything is rounded.
+
+A value ``a`` between the multiples ``f`` and ``f + r`` is published as one of them with the window ``v - r ..
+v + r``. A level is out of reach for both unless
+
+    v = f:      r - (a - f) >= UPL  and  r + (a - f) >= LPL,   or
+    v = f + r:  2 r - (a - f) >= UPL  and  a - f >= LPL.
+
+A multiple of the base stays, with a window of ``r`` either way, or of nothing where readers are told that it
+is exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita import exact
+from tacita.errors import InfeasibleError, InputError
+from tacita.exact import UNBOUNDED, Mask, Units
+from tacita.methods.per_cell import amounts, round_number
+from tacita.problem import Problem, Requirement
+
+MOST_BASES = 10_000
+"""Bases tried when the smallest one that can work is looked for."""
+USUAL = 5
+"""Steps of the base where nothing is sensitive and none is given."""
+
+
+def chosen_bases(
+    problem: Problem, said: float | str | None, cells: Mask, exact_multiples: bool = False
+) -> Units:
+    """Base of every cell in units: a number, a column, or the first round number that can protect."""
+    table = problem.table
+    if said is None:
+        base = np.full(len(table), _round_base(problem, cells, exact_multiples))
+    else:
+        base = amounts(problem, said, "base")
+        if (wrong := np.flatnonzero(cells & (base == 0))).size:
+            raise InputError(f"option 'base' is zero for ({table.name(int(wrong[0]))}): use more")
+        base = np.where(cells, base, 1)
+    # The window reaches two bases beyond the value.
+    beyond = np.abs(table.units).astype(np.float64) + 2.0 * base >= UNBOUNDED
+    if (wrong := np.flatnonzero(cells & beyond)).size:
+        raise InputError(
+            f"({table.name(int(wrong[0]))}): value and base are too large to be counted exactly; "
+            "use a larger unit, such as thousands"
+        )
+    return base
+
+
+def refuse_small_bases(problem: Problem, base: Units, cells: Mask, exact_multiples: bool = False) -> None:
+    """Raise where the window of a sensitive cell cannot hold its levels, whichever way it is rounded."""
+    table = problem.table
+    for need in problem.requirements():
+        fails = cells[need.cells] & ~_can_work(problem, need, base[need.cells], exact_multiples)
+        if not (wrong := np.flatnonzero(fails)).size:
+            continue
+        p = int(wrong[0])
+        cell = int(need.cells[p])
+        width = max(int(need.lower[p] + need.upper[p]), int(need.sliding[p]))
+        if exact_multiples and table.units[cell] % base[cell] == 0:
+            why = "its value is a multiple of the base, so it would be published as it is"
+        elif 2 * base[cell] < width:
+            why = f"the window is twice the base, its levels need {exact.text(width, table.decimals)}"
+        else:
+            why = "neither neighbour of its value leaves room for both its levels"
+        raise InfeasibleError(
+            f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "
+            f"{exact.text(int(base[cell]), table.decimals)}: {why}. "
+            f"{_remedy(problem, cells, exact_multiples)}"
+        )
+
+
+def _can_work(problem: Problem, need: Requirement, base: Units, exact_multiples: bool) -> Mask:
+    """Whether the window around one of the two neighbours holds every level of a cell."""
+    above = problem.table.units[need.cells] % base
+    down = (base - above >= need.upper) & (above + base >= need.lower)
+    up = (2 * base - above >= need.upper) & (above >= need.lower) & (above > 0)
+    wide = 2 * base >= need.sliding
+    if exact_multiples:
+        wide &= above > 0
+    return np.asarray(wide & (down | up))
+
+
+def _works(problem: Problem, base: int, cells: Mask, needs: list[Requirement], exact_multiples: bool) -> bool:
+    return all(
+        bool(
+            (
+                _can_work(problem, need, np.full(need.cells.size, base), exact_multiples) | ~cells[need.cells]
+            ).all()
+        )
+        for need in needs
+    )
+
+
+def _least_base(problem: Problem, cells: Mask, needs: list[Requirement]) -> int:
+    """Half of what the levels of some cell need, in whole steps."""
+    step = problem.table.unit
+    width = max(
+        (
+            int(np.maximum(need.lower + need.upper, need.sliding)[cells[need.cells]].max(initial=0))
+            for need in needs
+        ),
+        default=0,
+    )
+    return max(step, -(-width // (2 * step)) * step)
+
+
+def _largest_base(problem: Problem, least: int) -> int:
+    """Beyond the largest value with its levels no larger base helps: every value lies next to 0."""
+    return int(np.abs(problem.table.units).max(initial=0)) + 2 * least
+
+
+def _remedy(problem: Problem, cells: Mask, exact_multiples: bool) -> str:
+    needs, step = list(problem.requirements()), problem.table.unit
+    least = _least_base(problem, cells, needs)
+    most = min(_largest_base(problem, least), least + MOST_BASES * step)
+    for base in range(least, most + step, step):
+        if _works(problem, base, cells, needs, exact_multiples):
+            return f"The smallest base that can work is {exact.text(base, problem.table.decimals)}."
+    return f"No base below {exact.text(most, problem.table.decimals)} can work; use another method for it."
+
+
+def _round_base(problem: Problem, cells: Mask, exact_multiples: bool) -> int:
+    """The smallest of 1, 2, 5, 10, .. steps that can work for every sensitive cell; else the largest tried,
+    which is refused by name.
+    """
+    needs, step = list(problem.requirements()), problem.table.unit
+    if not any(cells[need.cells].any() for need in needs):
+        return USUAL * step
+    least = _least_base(problem, cells, needs)
+    steps, most = round_number(least // step), _largest_base(problem, least)
+    while not _works(problem, steps * step, cells, needs, exact_multiples) and steps * step <= most:
+        steps = round_number(steps + 1)
+    return steps * step
