@@ -32,5 +32,6 @@ class Outcome:
 
     @property
     def gap(self) -> float:
-        """``(loss - bound) / loss``: zero when proven optimal."""
-        return 0.0 if self.loss <= self.bound else (self.loss - self.bound) / abs(self.loss)
+        """``(loss - bound) / |loss|``, or of the bound where that is larger: zero when proven optimal."""
+        size = max(abs(self.loss), abs(self.bound))
+        return 0.0 if self.loss <= self.bound else (self.loss - self.bound) / size

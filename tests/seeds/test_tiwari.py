@@ -1,12 +1,19 @@
-"""Tiwari (random rounding): the four audits, as corrected, with everyone knowing a/2 <= y <= 2a."""
+"""Tiwari (random rounding): the four audits, as corrected, with everyone knowing a/2 <= y <= 2a; and what
+controlled rounding does with the same tables.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import LevelsError
+from tacita.errors import InfeasibleError, LevelsError
+from tacita.methods.rounding import Rounding
+from tacita.outcome import Status
+from tacita.testing import check_method
 
 ONE = [12, 23, 34, 3, 49, 23, 50, 17, 8, 13]
 ONE_RELEASED = [12, 23, 34, 0, 50, 23, 50, 17, 10, 13]
@@ -21,6 +28,19 @@ THREE_RELEASED = [
 ]
 FOUR = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 FOUR_RELEASED = [[20, 49, 11], [9, 20, 20], [16, 32, 13]]
+
+# Upper, lower and sliding level of cells as they are numbered in print.
+LEVELS_ONE = {4: (2, 1, 0), 9: (4, 2, 5)}
+LEVELS_TWO = {1: (7, 5, 14), 9: (7, 5, 14), 16: (7, 5, 14), 22: (5, 2, 14)}
+LEVELS_THREE = {
+    4: (20, 10, 15),
+    10: (10, 5, 15),
+    19: (10, 5, 15),
+    15: (25, 20, 15),
+    20: (15, 7, 15),
+    23: (15, 7, 15),
+}
+LEVELS_FOUR = {7: (7, 5, 5)}
 
 
 def audited(
@@ -50,7 +70,7 @@ def verdicts(problem: tc.Problem, release: tc.Release) -> dict[tuple[str, ...], 
 
 @pytest.mark.parametrize("margins_exact", [True, False])
 def test_example_1(margins_exact: bool) -> None:
-    problem, release = audited(ONE, ONE_RELEASED, 5, {4: (2, 1, 0), 9: (4, 2, 5)}, margins_exact)
+    problem, release = audited(ONE, ONE_RELEASED, 5, LEVELS_ONE, margins_exact)
     deduced = tc.deduce(problem, release)
     assert deduced.of(problem.table.find("4")) == (1.5, 5)
     assert deduced.of(problem.table.find("9")) == (5, 15)
@@ -61,22 +81,13 @@ def test_example_1(margins_exact: bool) -> None:
 
 @pytest.mark.parametrize("margins_exact", [True, False])
 def test_example_2_is_protected(margins_exact: bool) -> None:
-    levels = {1: (7, 5, 14), 9: (7, 5, 14), 16: (7, 5, 14), 22: (5, 2, 14)}
-    problem, release = audited(TWO, TWO_RELEASED, 14, levels, margins_exact)
+    problem, release = audited(TWO, TWO_RELEASED, 14, LEVELS_TWO, margins_exact)
     assert set(verdicts(problem, release).values()) == {"safe"}
 
 
 @pytest.mark.parametrize("margins_exact", [True, False])
 def test_example_3_fails_upper_twice(margins_exact: bool) -> None:
-    levels = {
-        4: (20, 10, 15),
-        10: (10, 5, 15),
-        19: (10, 5, 15),
-        15: (25, 20, 15),
-        20: (15, 7, 15),
-        23: (15, 7, 15),
-    }
-    problem, release = audited(THREE, THREE_RELEASED, 19, levels, margins_exact)
+    problem, release = audited(THREE, THREE_RELEASED, 19, LEVELS_THREE, margins_exact)
     deduced = tc.deduce(problem, release)
     assert deduced.of(problem.table.find("1", "4")) == (171, 209)
     assert deduced.of(problem.table.find("3", "3")) == (228, 266)
@@ -87,6 +98,78 @@ def test_example_3_fails_upper_twice(margins_exact: bool) -> None:
 
 @pytest.mark.parametrize("margins_exact", [True, False])
 def test_example_4_fails_only_upper(margins_exact: bool) -> None:
-    problem, release = audited(FOUR, FOUR_RELEASED, 5, {7: (7, 5, 5)}, margins_exact)
+    problem, release = audited(FOUR, FOUR_RELEASED, 5, LEVELS_FOUR, margins_exact)
     assert tc.deduce(problem, release).of(problem.table.find("2", "3")) == (15, 25)
     assert verdicts(problem, release) == {("2", "3"): "below upper"}
+
+
+def z_of(problem: tc.Problem, release: tc.Release, base: int) -> float:
+    """``sum of ((up - a) - (a - down)) x``: the distance less what rounding everything down would lose."""
+    return release.outcome.loss - (problem.table.units % (10 * base)).sum() / 10
+
+
+@pytest.mark.parametrize(
+    ("values", "released", "base", "levels", "protected", "z"),
+    [
+        (ONE, ONE_RELEASED, 5, LEVELS_ONE, False, -9),
+        (TWO, TWO_RELEASED, 14, LEVELS_TWO, True, -68),
+        (THREE, THREE_RELEASED, 19, LEVELS_THREE, False, -94),
+        (FOUR, FOUR_RELEASED, 5, LEVELS_FOUR, False, -9),
+    ],
+    ids=["one", "two", "three", "four"],
+)
+def test_controlled_rounding(values, released, base, levels, protected, z) -> None:
+    problem, _ = audited(values, released, base, levels, False)
+    method = Rounding(base=base, multiples="exact", protected=protected)
+    release = check_method(method, problem) if protected else method.protect(problem)
+    assert release.outcome.status is Status.OPTIMAL
+    assert z_of(problem, release, base) == pytest.approx(z)
+
+
+def test_the_linear_goal_of_the_paper() -> None:
+    """The same ``z`` as a goal of the user's: coefficients per unit that a cell goes up."""
+    problem, _ = audited(TWO, TWO_RELEASED, 14, LEVELS_TWO, False)
+    units = problem.table.units
+    z = (140 - 2 * (units % 140)) / 140
+    table = replace(problem.table, columns={"z": np.where(units % 140 == 0, 0.0, z)})
+    goal = Rounding(base=14, objective="z", protected=False).protect(
+        tc.Problem(table, tc.Marked([]), problem.outsider)
+    )
+    nearest = Rounding(base=14, protected=False).protect(problem)
+    assert np.abs(goal.value - units).sum() / 10 == pytest.approx(nearest.outcome.loss)
+    assert goal.outcome.loss < 0
+
+
+@pytest.mark.parametrize(
+    ("values", "released", "base", "levels", "cell"),
+    [
+        (THREE, THREE_RELEASED, 19, LEVELS_THREE, "row=3, column=3"),
+        (FOUR, FOUR_RELEASED, 5, LEVELS_FOUR, "row=2, column=3"),
+    ],
+    ids=["three", "four"],
+)
+def test_no_rounding_protects(values, released, base, levels, cell) -> None:
+    problem, _ = audited(values, released, base, levels, False)
+    with pytest.raises(InfeasibleError, match=rf"{cell}.*the window is twice the base"):
+        Rounding(base=base).protect(problem)
+
+
+def test_example_3_with_the_sensitive_cells_of_the_paper() -> None:
+    """-86 is what is left when the sensitive cells are where the first set of the paper puts them."""
+    problem, _ = audited(THREE, THREE_RELEASED, 19, LEVELS_THREE, False)
+    units = problem.table.units
+    fixed = [divmod(number - 1, 6) for number in LEVELS_THREE]
+    # Whoever wants a cell at one of its neighbours says so by a goal that nothing outweighs.
+    there = np.zeros(units.size)
+    shown = tc.Table.from_array(THREE_RELEASED, counts=False).with_decimals(1)
+    for row, column in fixed:
+        cell = problem.table.find(str(row + 1), str(column + 1))
+        there[cell] = 1000.0 * np.sign(units[cell] - shown.units[cell])
+    z = np.where(units % 190 == 0, 0.0, (190 - 2 * (units % 190)) / 190)
+    table = replace(problem.table, columns={"z": z + there})
+    release = Rounding(base=19, objective="z").protect(tc.Problem(table, tc.Marked([]), problem.outsider))
+    for row, column in fixed:
+        cell = problem.table.find(str(row + 1), str(column + 1))
+        assert release.value[cell] == shown.units[cell]
+    distance = np.abs(release.value - units).sum() / 10
+    assert distance - (units % 190).sum() / 10 == pytest.approx(-86)

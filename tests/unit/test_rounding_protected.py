@@ -18,7 +18,16 @@ from tacita.testing import check_method, problems, tables
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 NETWORKS, CUBES = ((3,), (2, 2), (2, 3), (3, 3)), ((2, 2, 2), (2, 2, 3))
 
-OPTIONS = st.sampled_from([{}, {"base": 2}, {"base": 3, "power": 2.0}, {"base": 5, "weight": "inverse"}])
+OPTIONS = st.sampled_from(
+    [
+        {},
+        {"base": 2},
+        {"base": 3, "power": 2.0},
+        {"base": 5, "weight": "inverse"},
+        {"base": 4, "multiples": "exact"},
+        {"base": 3, "margins": False},
+    ]
+)
 
 
 def problem_of(values=FIGURE_1, lower=10, upper=12, columns=None, **more) -> tc.Problem:
@@ -38,11 +47,13 @@ def test_releases_are_neighbours_that_add_up_and_pass_the_audit(shapes, data: st
     units = problem.table.units
     base = options.get("base") or int((release.high - release.low).max() // 2) or 1
     assert not problem.table.equations.residuals(release.value).any()
-    assert not (release.value % base).any()
+    assert not (release.value % base)[~problem.must_publish].any()
     assert (np.abs(release.value - units) < base).all()
-    assert ((release.marks == Mark.ROUNDED) == (units % base > 0)).all()
-    assert (release.high - release.low == np.where(units % base, 2 * base, 0)).all()
+    told = problem.must_publish | (options.get("multiples") == "exact") & (units % base == 0)
+    assert ((release.marks == Mark.ROUNDED) == ~told).all()
+    assert (release.high - release.low == np.where(told, 0, 2 * base)).all()
     weight = 1 / np.maximum(units, 1) if "weight" in options else np.ones(units.size)
+    weight *= options.get("margins", True) | ~problem.table.structure.is_total
     distance = np.abs(release.value - units) ** options.get("power", 1.0)
     assert release.outcome.loss == pytest.approx(float(weight @ distance))
 
@@ -66,7 +77,7 @@ def test_bases_of_their_own_for_some_cells() -> None:
 def test_the_base_is_a_round_number_unless_it_is_given() -> None:
     release = check_method(Rounding(), problem_of())
     # 10 and smaller ones cannot hold 10 below and 12 above.
-    assert set(release.high - release.low) == {0, 40}
+    assert set(release.high - release.low) == {40}
 
 
 def test_decimals() -> None:
@@ -86,7 +97,7 @@ def test_decimals() -> None:
 )
 def test_a_base_that_cannot_work_is_refused_with_one_that_can(base: int, why: str) -> None:
     with pytest.raises(InfeasibleError) as refused:
-        Rounding(base=base).protect(problem_of())
+        Rounding(base=base, multiples="exact").protect(problem_of())
     told = str(refused.value)
     assert why in told
     assert "(row=2, column=3)" in told
@@ -96,14 +107,20 @@ def test_a_base_that_cannot_work_is_refused_with_one_that_can(base: int, why: st
 def test_a_zero_is_a_multiple_of_every_base() -> None:
     values = np.array(FIGURE_1)
     values[1, 2] = 0
+    problem = problem_of(values, lower=0, upper=5)
     with pytest.raises(InfeasibleError, match=r"row=2, column=3.*No base below .* can work"):
-        Rounding().protect(problem_of(values, lower=0, upper=5))
+        Rounding(multiples="exact").protect(problem)
+    # Readers who are not told which numbers are exact take it for anything up to the base.
+    check_method(Rounding(base=5), problem)
 
 
-def test_a_cell_that_must_be_hidden_may_not_be_a_multiple() -> None:
+def test_a_cell_that_must_be_hidden_may_not_be_told_to_be_exact() -> None:
     table = tc.Table.from_array(FIGURE_1, counts=False)
-    with pytest.raises(InfeasibleError, match=r"row=1, column=1\): must be hidden"):
-        Rounding(base=20).protect(problem_of(must_hide=[table.find("1", "1")]))
+    problem = problem_of(must_hide=[table.find("1", "1")])
+    for protected in (True, False):
+        with pytest.raises(InfeasibleError, match=r"row=1, column=1\): must be hidden"):
+            Rounding(base=20, multiples="exact", protected=protected).protect(problem)
+    check_method(Rounding(base=20), problem)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,10 @@ class Demands:
 
     def wanted(self, x: Floats) -> Floats:
         """The share of its level that each demand asks for at a point: 1 unless it has a switch."""
-        return np.where(self.switch == ALWAYS, 1.0, x[self.switch])
+        wanted = np.ones(len(self))
+        conditional = np.flatnonzero(self.switch != ALWAYS)
+        wanted[conditional] = x[self.switch[conditional]]
+        return wanted
 
     @classmethod
     def join(cls, parts: Iterable[Demands]) -> Demands:

@@ -85,7 +85,13 @@ def _is_suppression(arena: Arena) -> bool:
 
 def _finish_linear(search: Search, separation: Separation, root: Root) -> Solution:
     """Without whole variables the root is all there is: its last point is the optimum if it protects."""
-    if not search.run.over and root.point.size and separation.protects(root.point):
+    if not search.model.size:
+        # Nothing to decide: what is published protects or it does not.
+        if not separation.protects(root.point):
+            raise InfeasibleError("no release of this kind protects the table")
+        search.offer(root.point)
+        search.raise_bound(search.loss)
+    elif not search.run.over and root.point.size and separation.protects(root.point):
         search.offer(root.point)
     return search.solution()
 

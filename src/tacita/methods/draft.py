@@ -136,10 +136,10 @@ class Draft:
         self._row_bounds.append((_each(lower, count), _each(upper, count)))
         self._n_rows += count
 
-    def limit(self, variables: Cells, most: int) -> None:
-        """One row: ``sum of variables <= most``."""
+    def bracket(self, variables: Cells, least: float, most: float) -> None:
+        """One row: ``least <= sum of variables <= most``."""
         self._rows.add(np.full(variables.size, self._n_rows), variables, 1.0)
-        self._row_bounds.append((np.array([-np.inf]), np.array([float(most)])))
+        self._row_bounds.append((np.array([least]), np.array([most])))
         self._n_rows += 1
 
     def hide(self, cells: Cells, switches: Cells) -> None:
@@ -173,7 +173,8 @@ class Draft:
 
     def finish(self) -> Stated:
         """The model, with the rows that make shown numbers add up."""
-        self._refuse_open_secrets()
+        closed = (self.switch == NO_SWITCH) & (self._ends == NO_VARIABLE).all(axis=0) & (self._radius == 0)
+        refuse_open_secrets(self.problem, closed)
         moved = self._moved.affine(self._bases[2], self.size)
         self._add_up(moved)
         rows = self._rows.affine(np.zeros(self._n_rows), self.size).matrix
@@ -228,14 +229,14 @@ class Draft:
         self._row_bounds.append((even, even))
         self._n_rows += kept.size
 
-    def _refuse_open_secrets(self) -> None:
-        problem = self.problem
-        closed = (self.switch == NO_SWITCH) & (self._ends == NO_VARIABLE).all(axis=0) & (self._radius == 0)
-        if (wrong := np.flatnonzero(problem.must_hide & closed)).size:
-            raise InfeasibleError(
-                f"{problem.table.structure.names(wrong)}: must be hidden, but the method publishes it as it "
-                "is; choose other options or another method for it"
-            )
+
+def refuse_open_secrets(problem: Problem, open_cells: Mask) -> None:
+    """Raise where a cell that must be hidden is among those that are published as they are."""
+    if (wrong := np.flatnonzero(problem.must_hide & open_cells)).size:
+        raise InfeasibleError(
+            f"{problem.table.structure.names(wrong)}: must be hidden, but the method publishes it as it "
+            "is; choose other options or another method for it"
+        )
 
 
 class Statement(Protocol):

@@ -33,4 +33,4 @@ def hide(draft: Draft, cells: Mask, how: Suppression, alone: bool) -> None:
     switches = draft.variables(at.size, problem.cost[at], lower=forced[at] & alone)
     draft.hide(at, switches)
     if how.at_most is not None:
-        draft.limit(switches, how.at_most)
+        draft.bracket(switches, -np.inf, how.at_most)

@@ -146,7 +146,7 @@ class Intervals:
         attacker, sign = np.full(wide.size, OUTSIDER), np.full(wide.size, SLIDING, dtype=np.int8)
         draft.demand(Demands(attacker, at[wide], sign, asked[wide], is_interval[wide]))
         if self.at_most is not None:
-            draft.limit(is_interval, self.at_most)
+            draft.bracket(is_interval, -np.inf, self.at_most)
 
 
 @dataclass(frozen=True, eq=False)

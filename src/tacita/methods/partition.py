@@ -29,6 +29,7 @@ from tacita.exact import Mask
 from tacita.methods.intervals import Intervals
 from tacita.methods.method import make_method, options_of
 from tacita.methods.perturbation import Perturbation
+from tacita.methods.phrases import split, unquoted
 from tacita.methods.rounding import Rounding
 from tacita.methods.suppression import Suppression
 from tacita.problem import Problem
@@ -46,7 +47,7 @@ KINDS = {Suppression, Intervals, Rounding, Perturbation}
 def read_parts(said: Parts) -> tuple[tuple[Where, Ways], ...]:
     """Parts as pairs of where and how; text, mappings and lists of pairs are understood."""
     if isinstance(said, str):
-        pairs: list[tuple[Where, Any]] = [_pair(part) for part in _split(said, ",")]
+        pairs: list[tuple[Where, Any]] = [_pair(part) for part in split(said, ",")]
     else:
         pairs = list(said.items() if isinstance(said, Mapping) else said)
     if not pairs:
@@ -78,7 +79,7 @@ def described(parts: Sequence[tuple[Where, Ways]]) -> list[dict[str, Any]]:
 
 
 def _pair(part: str) -> tuple[Where, Any]:
-    halves = _split(part, ":")
+    halves = split(part, ":")
     if len(halves) != 2:
         raise InputError(
             f"'{part}' is no part of a mixture: write cells, a colon and a method, such as 'totals: rounding'"
@@ -88,7 +89,7 @@ def _pair(part: str) -> tuple[Where, Any]:
 
 def _ways(how: Any) -> Ways:
     if isinstance(how, str):
-        ways = tuple(_method(text) for text in _split(how, " or "))
+        ways = tuple(_method(text) for text in split(how, " or "))
     else:
         ways = tuple(how) if isinstance(how, tuple | list) else (how,)
     kinds = {type(way) for way in ways}
@@ -109,11 +110,11 @@ def _method(text: str) -> Any:
     if not rest.rstrip().endswith(")"):
         raise InputError(f"'{text}': the bracket is not closed; write method(option=value, ...)")
     options = {}
-    for given in _split(rest.rstrip()[:-1], ","):
+    for given in split(rest.rstrip()[:-1], ","):
         key, equals, value = given.partition("=")
         if not equals:
             raise InputError(f"'{given}' in '{text}' is no option: write option=value")
-        options[key.strip()] = _unquoted(value)
+        options[key.strip()] = unquoted(value)
     return make_method(name.strip(), options)
 
 
@@ -131,7 +132,7 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
         return np.asarray(table.structure.is_total == (where == "totals"))
     if where == "sensitive":
         return problem.levels.sensitive
-    name, equals, code = (_unquoted(half) for half in where.partition("="))
+    name, equals, code = (unquoted(half) for half in where.partition("="))
     for d, dimension in enumerate(table.structure.dimensions):
         if equals and dimension.name == name:
             return np.asarray(table.structure.codes[:, d] == dimension.representative[dimension.index(code)])
@@ -143,30 +144,3 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
         )
     column = np.asarray(table.columns[name])
     return column.astype(str) == code if equals else np.array([bool(entry) for entry in column])
-
-
-def _split(text: str, at: str) -> list[str]:
-    """Pieces between separators that stand in no brackets and no quotes; empty ones are left out."""
-    pieces, depth, quote, start, i = [], 0, "", 0, 0
-    while i < len(text):
-        letter = text[i]
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter in "()":
-            depth += 1 if letter == "(" else -1
-        elif depth == 0 and text.startswith(at, i):
-            pieces.append(text[start:i])
-            i = start = i + len(at)
-            continue
-        i += 1
-    if quote or depth:
-        raise InputError(f"'{text}': a {'quote' if quote else 'bracket'} is not closed")
-    pieces.append(text[start:])
-    return [piece.strip() for piece in pieces if piece.strip()]
-
-
-def _unquoted(text: str) -> str:
-    bare = text.strip()
-    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"" else bare

@@ -113,7 +113,7 @@ class Perturbation:
         draft.require([(changes.up, 1.0), (changed, -changes.room_up)], upper=0.0)
         draft.require([(changes.down, 1.0), (changed, -changes.room_down)], upper=0.0)
         if self.at_most is not None:
-            draft.limit(changed, self.at_most)
+            draft.bracket(changed, -np.inf, self.at_most)
 
     def _set_apart(self, draft: Draft, changes: _Changes, given: Units | None, step: int) -> None:
         """Send sensitive cells where they are asked to go."""

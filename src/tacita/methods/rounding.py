@@ -1,35 +1,41 @@
-"""Controlled rounding with protection: every cell is published as a multiple of its base next to its value.
+"""Controlled rounding: every cell is published as a multiple of its base next to its value, and all add up.
 
-    min  sum_i w_i |v_i - a_i|^p
-    s.t. v_i = floor_i + r_i x_i,  x_i in {0, 1},   M v = b,
+    min  sum_i w_i |v_i - a_i|^p      or another goal
+    s.t. v_i in { floor_i, floor_i + r_i },   M v = b,
          every sensitive cell keeps its levels against every attacker who knows v_i - r_i <= y_i <= v_i + r_i
 
-``r_i`` is the base, and 0 where the value is a multiple of it: such a cell is published as it is. The loss is
-linear in ``x``: a constant ``sum w (a - floor)^p`` and, per cell, what rounding up costs more. A window of
-width ``2 r`` holds a value with both its levels only if ``2 r >= LPL + UPL``; this is checked first.
+``r_i`` is the base. A multiple of it stays; readers are not told which cells those are, unless multiples are
+``exact``. The loss is linear in the choice between the two neighbours. One- and two-dimensional tables, also
+with a hierarchy in one dimension, always have such a table, a cheapest flow finds the best one, and the rest
+is an integer program. With levels to keep, the engine searches.
+
+From three dimensions on there may be no such table. Then, if ``steps`` allows it, some cells go farther from
+their value by whole bases, and the announced radius grows with it.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import ClassVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from tacita import exact
 from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, InputError
-from tacita.exact import Mask, Units
+from tacita.exact import Mask
 from tacita.levels import Levels
-from tacita.methods.draft import Draft, Stated, alone
-from tacita.methods.per_cell import amounts, round_number, weights
+from tacita.methods.bases import chosen_bases, refuse_small_bases
+from tacita.methods.draft import Draft, Stated, refuse_open_secrets
+from tacita.methods.goal import read_goal
+from tacita.methods.nearest import nearest
+from tacita.methods.rounding_question import Multiples, Question
 from tacita.methods.settle import settle
-from tacita.problem import Problem, Requirement
-from tacita.release import Mark, Release
+from tacita.methods.subtotals import read_subtotals
+from tacita.problem import Problem
+from tacita.release import Release
 from tacita.run import Run
 
-MOST_BASES = 10_000
-"""Bases tried when the smallest one that can work is looked for."""
+Relax = Literal["fewest", "cheapest"]
 
 
 @dataclass(frozen=True)
@@ -40,139 +46,119 @@ class Rounding:
 
     base: float | str | None = field(
         default=None,
-        metadata={"help": "base, or a column of bases; none: the first of 1, 2, 5, 10, ... that can protect"},
+        metadata={
+            "help": "base, or a column of bases; none: the first of 1, 2, 5, 10, ... that can protect, "
+            "5 where nothing is sensitive"
+        },
     )
-    power: float = field(default=1.0, metadata={"help": "p of the loss sum |v - a|^p, 1 or more"})
+    objective: str = field(
+        default="distance",
+        metadata={"help": "distance, mean (least change of the mean), or a column of linear coefficients"},
+    )
+    power: float = field(default=1.0, metadata={"help": "p of the distance sum |v - a|^p, 1 or more"})
     weight: str = field(
-        default="unit", metadata={"help": "weight of a cell in the loss: cost, unit, inverse, or a column"}
+        default="unit",
+        metadata={"help": "weight of a cell in the distance: cost, unit, inverse, or a column"},
+    )
+    margins: bool = field(default=True, metadata={"help": "count totals in the distance"})
+    multiples: Multiples = field(
+        default="stay",
+        metadata={
+            "help": "multiples of the base: stay (announced like the others), exact (readers are told), "
+            "move (may go up by a base)"
+        },
+    )
+    steps: int = field(
+        default=0,
+        metadata={"help": "bases that cells may go beyond their neighbours where no such table adds up"},
+    )
+    relax: Relax = field(
+        default="fewest", metadata={"help": "which steps beyond: fewest, or cheapest in the distance"}
+    )
+    subtotals: str | None = field(
+        default=None,
+        metadata={"help": "sums to keep within one base too, as in 'region=A+B; region=C+D, sex=f|m'"},
     )
     protected: bool = field(default=True, metadata={"help": "keep the protection levels; no: only round"})
 
     def __post_init__(self) -> None:
         if not self.power >= 1:
             raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
+        if self.steps < 0:
+            raise InputError(f"option 'steps' is {self.steps}; a cell can go 0, 1, 2, ... bases farther")
 
     def model(self, problem: Problem) -> Model:
         """Variables, windows, constraints and loss."""
-        return self._stated(problem).model
+        everything = np.ones(len(problem.table), dtype=bool)
+        return self._stated(self._question(problem, everything, 0)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """A rounded table that adds up and protects every sensitive cell against every attacker."""
-        remedy = "Try another base, a mixture that rounds only some of the cells, or another method."
-        return settle(self._stated(problem), {"method": self.name, "options": asdict(self)}, run, remedy)
-
-    def _stated(self, problem: Problem) -> Stated:
-        if not self.protected:
-            problem = Problem(
-                problem.table,
-                Levels.none(len(problem.table)),
-                problem.outsider,
-                cost=problem.cost,
-                must_publish=np.flatnonzero(problem.must_publish).tolist(),
-                must_hide=np.flatnonzero(problem.must_hide).tolist(),
-            )
-        return alone(self, problem)
+        """A rounded table that adds up and, if ``protected``, keeps every level against every attacker."""
+        run = run or Run()
+        problem = problem if self.protected else _without_levels(problem)
+        try:
+            return self._rounded(problem, 0, run)
+        except InfeasibleError:
+            if not self.steps:
+                raise
+        return self._rounded(problem, self.steps, run)
 
     def state(self, draft: Draft, cells: Mask) -> None:
-        """The method for some cells."""
-        problem, units = draft.problem, draft.problem.table.units
-        base = self._bases(problem, cells)
-        if self.protected:
-            refuse_small_bases(problem, base, cells)
-        floor = units // base * base
-        radius = np.where((units == floor) | problem.must_publish, 0, base)
-        at = np.flatnonzero(cells)
-        moved = np.where(radius > 0, floor - units, 0)
-        draft.show(at, Mark.ROUNDED, radius[at], moved[at])
-        at = np.flatnonzero(cells & (radius > 0))
-        one = 10.0**problem.table.decimals
-        down, up = ((distance / one) ** self.power for distance in (units - floor, floor + base - units))
-        weight = weights(problem, self.weight, "weight")
-        draft.constant += float((weight * down)[at].sum())
-        rounds_up = draft.variables(at.size, (weight * (up - down))[at])
-        draft.move(at, rounds_up, radius[at])
+        """The method for some cells; beyond their neighbours none of them goes."""
+        self._question(draft.problem, cells, 0).state(draft)
 
-    def _bases(self, problem: Problem, cells: Mask) -> Units:
-        if self.base is None:
-            return np.full(len(problem.table), _round_base(problem, cells))
-        base = amounts(problem, self.base, "base")
-        if (wrong := np.flatnonzero(cells & (base == 0))).size:
-            raise InputError(f"option 'base' is zero for ({problem.table.name(int(wrong[0]))}): use more")
-        return np.where(cells, base, 1)
+    def _rounded(self, problem: Problem, beyond: int, run: Run) -> Release:
+        question = self._question(problem, np.ones(len(problem.table), dtype=bool), beyond)
+        if not any(need.cells.size for need in problem.requirements()):
+            return self._nearest(question, run)
+        made_by = {"method": self.name, "options": asdict(self)}
+        remedy = "Try another base, a mixture that rounds only some of the cells, or another method."
+        release = settle(self._stated(question), made_by, run, remedy)
+        found = release.outcome
+        if found is None or not question.in_order_of_rank:
+            return release
+        outcome = question.outcome(release.value, bool(found.status), found.bound, found.seconds)
+        return replace(release, outcome=outcome)
 
+    def _nearest(self, question: Question, run: Run) -> Release:
+        """Nothing is sensitive: the cheapest table of multiples."""
+        refuse_open_secrets(question.problem, question.radius == 0)
+        found = nearest(question.points, question.slabs, run)
+        if found is None:
+            raise InfeasibleError(question.why_none(run))
+        outcome = question.outcome(found.value, found.proven, found.bound, run.seconds)
+        return Release.rounded(
+            question.problem.table,
+            found.value,
+            question.radius,
+            made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
+            outcome=outcome,
+        )
 
-def refuse_small_bases(problem: Problem, base: Units, cells: Mask) -> None:
-    """Raise where the window of a sensitive cell cannot hold its levels, whichever way it is rounded."""
-    table = problem.table
-    for need in problem.requirements():
-        wrong = np.flatnonzero(cells[need.cells] & ~_can_work(problem, need, base[need.cells]))
-        if not wrong.size:
-            continue
-        p = int(wrong[0])
-        cell = int(need.cells[p])
-        width = max(int(need.lower[p] + need.upper[p]), int(need.sliding[p]))
-        if table.units[cell] % base[cell] == 0:
-            why = "its value is a multiple of the base, so it would be published as it is"
-        elif 2 * base[cell] < width:
-            why = f"the window is twice the base, its levels need {exact.text(width, table.decimals)}"
-        else:
-            why = "neither neighbour of its value leaves room for both its levels"
-        raise InfeasibleError(
-            f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "
-            f"{exact.text(int(base[cell]), table.decimals)}: {why}. {_remedy(problem, cells)}"
+    def _stated(self, question: Question) -> Stated:
+        draft = Draft(question.problem)
+        question.state(draft)
+        return draft.finish()
+
+    def _question(self, problem: Problem, cells: Mask, beyond: int) -> Question:
+        exact_multiples = self.multiples == "exact"
+        base = chosen_bases(problem, self.base, cells, exact_multiples)
+        if self.protected and not beyond:
+            refuse_small_bases(problem, base, cells, exact_multiples)
+        goal = read_goal(problem, self.objective, self.power, self.weight, self.margins)
+        groups = () if self.subtotals is None else read_subtotals(problem.table, self.subtotals)
+        return Question(
+            problem, cells, base, goal, groups, self.multiples, beyond, self.relax == "fewest" and beyond > 0
         )
 
 
-def _can_work(problem: Problem, need: Requirement, base: Units) -> Mask:
-    """Whether the window around one of the two neighbours holds every level of a cell."""
-    above = problem.table.units[need.cells] % base
-    down = (base - above >= need.upper) & (above + base >= need.lower)
-    up = (2 * base - above >= need.upper) & (above >= need.lower)
-    return np.asarray((above > 0) & (2 * base >= need.sliding) & (down | up))
-
-
-def _works(problem: Problem, base: int, cells: Mask, needs: list[Requirement]) -> bool:
-    return all(
-        bool((_can_work(problem, need, np.full(need.cells.size, base)) | ~cells[need.cells]).all())
-        for need in needs
+def _without_levels(problem: Problem) -> Problem:
+    """The same question with nothing sensitive in it."""
+    return Problem(
+        problem.table,
+        Levels.none(len(problem.table)),
+        problem.outsider,
+        cost=problem.cost,
+        must_publish=np.flatnonzero(problem.must_publish).tolist(),
+        must_hide=np.flatnonzero(problem.must_hide).tolist(),
     )
-
-
-def _least_base(problem: Problem, cells: Mask, needs: list[Requirement]) -> int:
-    """Half of what the levels of some cell need, in whole steps."""
-    step = problem.table.unit
-    width = max(
-        (
-            int(np.maximum(need.lower + need.upper, need.sliding)[cells[need.cells]].max(initial=0))
-            for need in needs
-        ),
-        default=0,
-    )
-    return max(step, -(-width // (2 * step)) * step)
-
-
-def _largest_base(problem: Problem, least: int) -> int:
-    """Beyond the largest value with its levels no larger base helps: every value lies next to 0."""
-    return int(np.abs(problem.table.units).max(initial=0)) + 2 * least
-
-
-def _remedy(problem: Problem, cells: Mask) -> str:
-    needs, step = list(problem.requirements()), problem.table.unit
-    least = _least_base(problem, cells, needs)
-    most = min(_largest_base(problem, least), least + MOST_BASES * step)
-    for base in range(least, most + step, step):
-        if _works(problem, base, cells, needs):
-            return f"The smallest base that can work is {exact.text(base, problem.table.decimals)}."
-    return f"No base below {exact.text(most, problem.table.decimals)} can work; use another method for it."
-
-
-def _round_base(problem: Problem, cells: Mask) -> int:
-    """The smallest of 1, 2, 5, 10, .. steps that can work for every sensitive cell; else the largest tried,
-    which is refused by name.
-    """
-    needs, step = list(problem.requirements()), problem.table.unit
-    least = _least_base(problem, cells, needs)
-    steps = round_number(least // step)
-    while not _works(problem, steps * step, cells, needs) and steps * step <= _largest_base(problem, least):
-        steps = round_number(steps + 1)
-    return steps * step

@@ -1,0 +1,33 @@
+"""Options that are small sentences: cut at separators outside brackets and quotes."""
+
+from __future__ import annotations
+
+from tacita.errors import InputError
+
+
+def split(text: str, at: str) -> list[str]:
+    """Pieces between separators that stand in no brackets and no quotes; empty ones are left out."""
+    pieces, depth, quote, start, i = [], 0, "", 0, 0
+    while i < len(text):
+        letter = text[i]
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "()":
+            depth += 1 if letter == "(" else -1
+        elif depth == 0 and text.startswith(at, i):
+            pieces.append(text[start:i])
+            i = start = i + len(at)
+            continue
+        i += 1
+    if quote or depth:
+        raise InputError(f"'{text}': a {'quote' if quote else 'bracket'} is not closed")
+    pieces.append(text[start:])
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def unquoted(text: str) -> str:
+    """A word without the quotes around it."""
+    bare = text.strip()
+    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"" else bare
