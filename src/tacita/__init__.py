@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacita.methods.perturbation import Perturbation as Perturbation
     from tacita.methods.rounding import Rounding as Rounding
     from tacita.methods.suppression import Suppression as Suppression
+    from tacita.methods.unbiased_rounding import UnbiasedRounding as UnbiasedRounding
     from tacita.outcome import Outcome as Outcome
     from tacita.outcome import Status as Status
     from tacita.problem import Problem as Problem
@@ -73,6 +74,7 @@ _HOMES = {
     "tacita.methods.perturbation": ("Perturbation",),
     "tacita.methods.rounding": ("Rounding",),
     "tacita.methods.suppression": ("Suppression",),
+    "tacita.methods.unbiased_rounding": ("UnbiasedRounding",),
     "tacita.outcome": ("Outcome", "Status"),
     "tacita.problem": ("Problem",),
     "tacita.release": ("Mark", "Release"),

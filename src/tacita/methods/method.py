@@ -24,6 +24,7 @@ METHODS: Mapping[str, str] = {
     "suppression": "tacita.methods.suppression:Suppression",
     "intervals": "tacita.methods.intervals:Intervals",
     "rounding": "tacita.methods.rounding:Rounding",
+    "unbiased-rounding": "tacita.methods.unbiased_rounding:UnbiasedRounding",
     "perturbation": "tacita.methods.perturbation:Perturbation",
     "mixture": "tacita.methods.mixture:Mixture",
 }

@@ -1,0 +1,204 @@
+"""Unbiased controlled rounding: a draw among the roundings that add up, right on average in every cell.
+
+    v_i = floor_i or floor_i + B,    M v = b,    E v_i = a_i
+
+``floor_i`` is the largest multiple of the base ``B`` that is not above ``a_i``; a multiple stays. So cell
+``i`` goes up with probability ``(a_i - floor_i) / B``, and the draw correlates cells so that totals agree.
+It is made by alternating cycles (Cox 1987) on tables that are networks: one dimension (Fellegi 1975), two,
+and two with one hierarchy.
+
+Beyond networks it cannot be had in general. The 2 x 2 x 2 table with inner cells ``[[0, 0], [0, 1]]`` and
+``[[0, 1], [1, 0]]`` has to base 2 no rounding at all that adds up with every cell next to its value, hence no
+draw of one. What can be had is unbiased and additive everywhere, with neighbours in a part that is a network:
+every other total is a sum of ``k`` rounded cells, known beforehand, and lies within ``k B`` of its value.
+
+Readers are told the radius ``B`` (or ``k B``) for all cells, multiples too: they do not know which these are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from tacita import exact
+from tacita.engine.alternating_cycles import MOST, Coins, coins_of, rounded_up
+from tacita.engine.network import Network
+from tacita.engine.two_trees import TwoTrees, summed
+from tacita.errors import InfeasibleError, InputError
+from tacita.exact import UNBOUNDED, Mask, Units
+from tacita.methods.bases import chosen_bases, refuse_small_bases
+from tacita.methods.missed import missed
+from tacita.outcome import Outcome, Status
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Run
+from tacita.tables.table import Table
+
+NOT_ADDITIVE = "not additive: for comparison only"
+
+
+@dataclass(frozen=True)
+class UnbiasedRounding:
+    """Round every cell to a neighbour at random, right on average, so that the table still adds up."""
+
+    name: ClassVar[str] = "unbiased-rounding"
+
+    base: float | str | None = field(
+        default=None,
+        metadata={
+            "help": "base, or a column that says the same for all cells; "
+            "none: the first of 1, 2, 5, 10, ... that can protect"
+        },
+    )
+    additive: bool = field(
+        default=True,
+        metadata={"help": "totals are sums of their parts; no: every cell on its own, for comparison only"},
+    )
+    partial: bool = field(
+        default=False,
+        metadata={
+            "help": "beyond networks round what can be, other totals are sums of rounded cells; no: refuse"
+        },
+    )
+    protected: bool = field(
+        default=True, metadata={"help": "refuse a draw that misses a protection level; no: only round"}
+    )
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """A rounded table drawn with the seed of the run; its loss is ``sum |v - a|``.
+
+        Raises
+        ------
+        InfeasibleError
+            No such draw can be had, or the one that was drawn misses a protection level. It is not drawn
+            anew: a draw that is chosen by its result is not unbiased.
+        """
+        run, table = run or Run(), problem.table
+        base = self._base(problem)
+        residue = table.units % base
+        network, trees = self._parts(table, base)
+        pieces = np.ones(len(table), dtype=np.int64) if trees is None else trees.pieces
+        radius = _radius(problem, base, residue, pieces)
+        coins = coins_of(run.seed)
+        floor = table.units - residue
+        if network is not None:
+            value = floor + base * rounded_up(network, residue, base, coins, run)
+        elif trees is not None:
+            floor[trees.cell] += base * rounded_up(trees.network, residue[trees.cell], base, coins, run)
+            value, _ = summed(table.equations, ~table.structure.is_total, floor)
+        else:
+            value = floor + base * _on_its_own(residue, base, coins)
+        if self.protected and len(problem.sensitive):
+            _refuse_missed(problem, value, radius, network, run)
+        one = 10.0**table.decimals
+        return Release.rounded(
+            table,
+            value,
+            radius,
+            primary=problem.levels.sensitive,
+            made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
+            outcome=Outcome(
+                Status.FEASIBLE,
+                float(np.abs(value - table.units).astype(np.float64).sum()) / one,
+                float(np.minimum(residue, base - residue).astype(np.float64).sum()) / one,
+                run.seconds,
+                self._remarks(pieces),
+            ),
+        )
+
+    def _base(self, problem: Problem) -> int:
+        rounded = ~problem.must_publish
+        base = chosen_bases(problem, self.base, rounded)
+        one = int(base[rounded].max(initial=1))
+        if (wrong := np.flatnonzero(rounded & (base != one))).size:
+            raise InputError(
+                f"option 'base' differs between cells, see ({problem.table.name(int(wrong[0]))}): one base "
+                "is needed for a draw that adds up. Give a number, or use the method 'rounding'."
+            )
+        if self.protected:
+            refuse_small_bases(problem, base, rounded)
+        return one
+
+    def _parts(self, table: Table, base: int) -> tuple[Network | None, TwoTrees | None]:
+        """The network to draw on: the table itself, or a part of it; none where cells go on their own."""
+        if not self.additive:
+            return None, None
+        if (wrong := np.flatnonzero(table.equations.rhs % base)).size:
+            raise InfeasibleError(
+                f"{table.structure.describe_equation(int(wrong[0]))}, with a constant that is no multiple of "
+                f"{exact.text(base, table.decimals)}: rounded numbers cannot add up to it. Use another base."
+            )
+        network = Network.of(table.equations.matrix)
+        if network is not None:
+            return network, None
+        if not self.partial:
+            raise InfeasibleError(
+                "the table is no network (more than two dimensions, or more than one hierarchy): in general "
+                "no draw adds up, is right on average and puts every cell next to its value. With "
+                "partial=yes some totals become sums of rounded cells, several bases from their values; or "
+                "use the method 'rounding'."
+            )
+        trees = TwoTrees.of(table.structure)
+        if trees is None:
+            raise InfeasibleError(
+                "the table has totals that are no sums of its inner cells, or are in several ways, as in "
+                "linked tables: rounding a part of it does not round the rest. Round the tables one by one, "
+                "or use the method 'rounding'."
+            )
+        return None, trees
+
+    def _remarks(self, pieces: Units) -> tuple[str, ...]:
+        if not self.additive:
+            return (NOT_ADDITIVE,)
+        farther = pieces[pieces > 1]
+        if not farther.size:
+            return ()
+        return (
+            f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: {farther.size:,} "
+            f"total{'' if farther.size == 1 else 's'}; all other cells lie next to theirs",
+        )
+
+
+def _radius(problem: Problem, base: int, residue: Units, pieces: Units) -> Units:
+    """What readers are told per cell, in units: it follows from base and structure, not from values."""
+    table = problem.table
+    if (wrong := np.flatnonzero(problem.must_publish & ((residue > 0) | (pieces > 1)))).size:
+        raise InfeasibleError(
+            f"{table.structure.names(wrong)}: must be published, but rounding changes it; choose a base that "
+            "it is a multiple of, or take it off the list"
+        )
+    if (wrong := np.flatnonzero(np.abs(table.units) + 2.0 * base * pieces >= UNBOUNDED)).size:
+        raise InputError(
+            f"{table.structure.names(wrong)}: value and radius are too large to be counted exactly; use a "
+            "larger unit, such as thousands, or a smaller base"
+        )
+    # Rounding to a single step changes nothing, as everyone can tell.
+    exactly = problem.must_publish | ((pieces == 1) & (base == table.unit))
+    if (wrong := np.flatnonzero(problem.must_hide & exactly)).size:
+        raise InfeasibleError(
+            f"{table.structure.names(wrong)}: must be hidden, but a base of one step leaves it as it is; use "
+            "a larger base"
+        )
+    return np.where(exactly, 0, base * pieces)
+
+
+def _on_its_own(residue: Units, base: int, coins: Coins) -> Mask:
+    """Up with probability ``residue / base``, each cell independently of the others."""
+    coin = coins(residue.size)
+    while (again := np.flatnonzero(coin >= MOST // base * base)).size:
+        coin[again] = coins(again.size)
+    return np.asarray(coin % base < residue)
+
+
+def _refuse_missed(problem: Problem, value: Units, radius: Units, network: Network | None, run: Run) -> None:
+    moved = np.where(radius > 0, value - problem.table.units, 0)
+    missing = missed(problem, radius + moved, radius - moved, network, run)
+    if len(missing):
+        cells = np.unique(missing.cell)
+        raise InfeasibleError(
+            f"{problem.table.structure.names(cells)}: this draw leaves less uncertainty than the levels ask "
+            f"for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a larger base, "
+            "protected=no, or another method. (To draw until it fits would not be unbiased.)"
+        )

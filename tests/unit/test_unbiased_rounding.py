@@ -1,0 +1,465 @@
+"""Unbiased rounding: neighbours that add up and are right on average, shown outcome by outcome.
+
+The kernel is asked for both steps of every cycle, so that all its outcomes can be listed with their exact
+probabilities: a coin of 0 goes up, a coin equal to the step down goes down.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacita as tc
+from tacita.engine.alternating_cycles import (
+    MOST,
+    begin_walk,
+    coins_of,
+    compiled,
+    follow_cycles,
+    rounded_up,
+)
+from tacita.engine.network import Network
+from tacita.engine.two_trees import TwoTrees
+from tacita.errors import InfeasibleError, InputError, StoppedError
+from tacita.exact import LARGEST
+from tacita.methods import missed
+from tacita.methods.unbiased_rounding import UnbiasedRounding
+from tacita.release import Mark
+from tacita.tables.equations import Equations
+from tacita.tables.structure import Structure
+from tacita.testing import check_method, hard_table
+
+TABLE_I = [
+    *([1, 309, 838, 366, 555], [797, 742, 86, 453, 881], [348, 158, 3, 797, 768], [252, 271, 324, 785, 174]),
+    *([284, 858, 743, 793, 423], [12, 875, 700, 555, 772], [953, 871, 366, 747, 681]),
+    *([127, 108, 527, 721, 660], [143, 703, 782, 4, 916], [560, 647, 633, 527, 987]),
+]
+IMPOSSIBLE = [[[0, 0], [0, 1]], [[0, 1], [1, 0]]]
+
+
+def free(table: tc.Table, **more) -> tc.Problem:
+    return tc.Problem(table, tc.Levels.none(len(table)), tc.Outsider.of(table, lower=-np.inf), **more)
+
+
+def outcomes(network: Network, residue: np.ndarray, base: int) -> Iterator[tuple[Fraction, np.ndarray]]:
+    """Every outcome of the kernel: its probability and the arcs that end above."""
+    waiting = [np.zeros(0, dtype=np.int64)]
+    while waiting:
+        told = waiting.pop()
+        walk = begin_walk(network, residue, base, compile_it=False)
+        coins = np.concatenate([told, np.zeros(residue.size + 1 - told.size, dtype=np.int64)])
+        rises, falls = np.zeros_like(coins), np.zeros_like(coins)
+        used, finished = follow_cycles(walk, base, coins, rises, falls)
+        assert finished
+        chance = Fraction(1)
+        for coin, rise, fall in zip(coins[:used].tolist(), rises.tolist(), falls.tolist(), strict=False):
+            chance *= Fraction(fall if coin < fall else rise, rise + fall)
+        yield chance, walk.residue == base
+        waiting += [np.append(coins[:k], falls[k]) for k in range(told.size, used)]
+
+
+def hierarchical(seed: int, kind: str = "tree") -> tc.Table:
+    return hard_table(random.Random(seed), kind)
+
+
+SMALL = {
+    "one dimension": (tc.Table.from_array([1, 3, 4, 6, 7]), 5),
+    "one dimension, base 3": (tc.Table.from_array([1, 1, 2, 5, 2, 1, 7]), 3),
+    "2x2": (tc.Table.from_array([[1, 7], [3, 4]]), 5),
+    "2x3": (tc.Table.from_array([[1, 7, 8], [3, 4, 9]]), 10),
+    "3x3": (tc.Table.from_array([[1, 7, 8], [3, 4, 9], [6, 2, 11]]), 5),
+    "3x3, negative": (tc.Table.from_array([[-1, 7, -8], [3, -4, 9], [6, 2, -11]]), 4),
+    "3x3, decimals": (tc.Table.from_array([[0.1, 0.7, 1.8], [2.3, 0.4, 0.9], [1.6, 2.2, 1.1]]), 5),
+    "one hierarchy": (hierarchical(1), 5),
+    "one hierarchy, base 7": (hierarchical(4), 7),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_outcome_adds_up_and_the_mean_is_the_value(name: str) -> None:
+    table, base = SMALL[name]
+    residue = table.units % base
+    network = Network.of(table.equations.matrix)
+    certain, mean = Fraction(0), np.array([Fraction(0)] * len(table))
+    number = 0
+    for chance, up in outcomes(network, residue, base):
+        value = table.units - residue + base * up
+        assert not table.equations.residuals(value).any()
+        assert not (up & (residue == 0)).any()
+        certain, mean, number = certain + chance, mean + chance * value, number + 1
+    assert certain == 1
+    assert mean.tolist() == table.units.tolist()
+    assert number > 1
+
+
+@pytest.mark.parametrize(
+    "table", [tc.Table.from_array(IMPOSSIBLE), hierarchical(3, "cube"), hierarchical(5, "two trees")]
+)
+def test_beyond_networks_every_outcome_of_the_two_trees_is_unbiased(table: tc.Table) -> None:
+    base = 2
+    trees = TwoTrees.of(table.structure)
+    floor, residue = table.units // base * base, table.units % base
+    certain, mean = Fraction(0), np.array([Fraction(0)] * len(table))
+    for chance, up in outcomes(trees.network, residue[trees.cell], base):
+        value = np.full(len(table), -1)
+        for cell, rounded in zip(trees.cell, floor[trees.cell] + base * up, strict=True):
+            # A total in both trees has two arcs that agree.
+            assert value[cell] in (-1, rounded)
+            value[cell] = rounded
+        assert ((value >= 0) == (trees.pieces == 1)).all()
+        assert not [
+            cells
+            for cells, coefficients, _ in table.equations
+            if (value[cells] >= 0).all() and coefficients @ value[cells]
+        ]
+        certain, mean = certain + chance, mean + chance * value
+    assert certain == 1
+    at = np.flatnonzero(trees.pieces == 1)
+    assert mean[at].tolist() == table.units[at].tolist()
+
+
+def test_coins_that_would_favour_an_outcome_are_passed_over() -> None:
+    table = tc.Table.from_array([1, 1])
+    network, residue = Network.of(table.equations.matrix), table.units % 3
+    nothing = np.empty(0, np.int64)
+    drawn = []
+    for coins in ([0, 0, 0, 0, 0], [MOST, 0, MOST, 0, 0]):
+        walk = begin_walk(network, residue, 3, compile_it=False)
+        used, finished = follow_cycles(walk, 3, np.array(coins), nothing, nothing)
+        assert finished
+        drawn.append((used, walk.residue.tolist()))
+    assert drawn[0] == (2, drawn[1][1])
+    assert drawn[1][0] == 4
+
+
+SIMULATED = {
+    "Table I of the NCHS paper": (tc.Table.from_array(TABLE_I), 5),
+    "one dimension": (tc.Table.from_array([1, 4, 2, 11, 7, 7, 8, 3]), 10),
+    "one hierarchy": (hierarchical(2), 7),
+}
+DRAWS = 100_000
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_means_of_a_hundred_thousand_draws(name: str) -> None:
+    """The frequency of going up, per cell, against its binomial standard deviation."""
+    table, base = SIMULATED[name]
+    residue = table.units % base
+    walk = begin_walk(Network.of(table.equations.matrix), residue, base, compile_it=True)
+    often = _simulator()(walk, base, coins_of(2024)(DRAWS * len(table)), DRAWS)
+    chance = residue / base
+    deviation = np.sqrt(DRAWS * chance * (1 - chance))
+    still = residue == 0
+    assert not often[still].any()
+    z = (often - DRAWS * chance)[~still] / deviation[~still]
+    assert np.abs(z).max() < 4
+
+
+@cache
+def _simulator():
+    from numba import njit
+
+    follow = compiled(follow_cycles)
+
+    @njit
+    def simulate(walk, base, coins, draws):
+        residue, entry, stop = walk.residue.copy(), walk.entry.copy(), walk.stop.copy()
+        often, nothing, at = np.zeros(residue.size, np.int64), np.empty(0, np.int64), 0
+        for _ in range(draws):
+            walk.residue[:], walk.entry[:], walk.stop[:] = residue, entry, stop
+            walk.place[:] = -1
+            walk.counters[:] = 0
+            used, _ = follow(walk, base, coins[at : at + residue.size], nothing, nothing)
+            at += used
+            often += walk.residue == base
+        return often
+
+    return simulate
+
+
+def test_seeds_of_the_method_are_unbiased_too() -> None:
+    problem = free(tc.Table.from_array([[1, 2], [3, 2]]))
+    method, draws = UnbiasedRounding(base=5), 1000
+    mean = sum(method.protect(problem, tc.Run(seed=seed)).value for seed in range(draws)) / draws
+    chance = problem.table.units % 5 / 5
+    deviation = 5 * np.sqrt(chance * (1 - chance) / draws)
+    assert (np.abs(mean - problem.table.units) <= 4 * deviation).all()
+
+
+# ---------------------------------------------------------------------- the method
+
+
+def test_the_release_announces_the_base_for_all_cells() -> None:
+    problem = free(tc.Table.from_array(TABLE_I))
+    release = UnbiasedRounding(base=5).protect(problem, tc.Run(seed=3))
+    units, moved = problem.table.units, np.abs(release.value - problem.table.units)
+    assert (release.marks == Mark.ROUNDED).all()
+    assert (release.high - release.value == 5).all()
+    assert (release.value - release.low == 5).all()
+    assert (moved[units % 5 == 0] == 0).all()
+    assert release.outcome.loss == moved.sum()
+    assert release.outcome.bound == np.minimum(units % 5, 5 - units % 5).sum()
+    assert release.outcome.status is tc.Status.FEASIBLE
+    assert release.outcome.remarks == ()
+    assert release.made_by == {
+        "method": "unbiased-rounding",
+        "options": {"base": 5, "additive": True, "partial": False, "protected": True},
+        "seed": 3,
+    }
+
+
+def test_seeds_differ() -> None:
+    problem = free(tc.Table.from_array(TABLE_I))
+    one, other = (UnbiasedRounding(base=5).protect(problem, tc.Run(seed=seed)).value for seed in (1, 2))
+    assert (one != other).any()
+
+
+def test_beyond_networks_it_is_refused_and_the_message_names_what_can_be_had() -> None:
+    problem = free(tc.Table.from_array(IMPOSSIBLE))
+    with pytest.raises(InfeasibleError, match=r"no network .* With partial=yes"):
+        UnbiasedRounding(base=2).protect(problem)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", ["cube", "two trees"])
+def test_partial_is_additive_with_a_known_distance(kind: str, seed: int) -> None:
+    table = hierarchical(seed, kind)
+    release = UnbiasedRounding(base=10, partial=True).protect(free(table), tc.Run(seed=seed))
+    pieces = (release.high - release.value) // 10
+    assert not table.equations.residuals(release.value).any()
+    assert (np.abs(release.value - table.units) < 10 * pieces).all()
+    # Two hierarchies: only subtotals of both are sums; three dimensions: those over one of them.
+    assert 0 < (pieces > 1).sum() < table.structure.is_total.sum() / 2
+    assert (
+        f"up to {pieces.max()} bases from their values: {(pieces > 1).sum()} total"
+        in release.outcome.remarks[0]
+    )
+
+
+def test_partial_changes_nothing_where_the_table_is_a_network() -> None:
+    problem = free(hierarchical(0))
+    one, other = (UnbiasedRounding(base=5, partial=partial).protect(problem) for partial in (True, False))
+    assert np.array_equal(one.value, other.value)
+    assert one.outcome.remarks == ()
+
+
+def test_linked_tables_are_refused() -> None:
+    with pytest.raises(InfeasibleError, match="linked tables"):
+        UnbiasedRounding(base=5, partial=True).protect(free(hierarchical(0, "linked")))
+
+
+def test_every_cell_on_its_own_is_labelled() -> None:
+    table = tc.Table.from_array(TABLE_I)
+    release = UnbiasedRounding(base=5, additive=False).protect(free(table))
+    assert table.equations.residuals(release.value).any()
+    assert (np.abs(release.value - table.units) < 5).all()
+    assert not (release.value % 5).any()
+    assert release.outcome.remarks == ("not additive: for comparison only",)
+    assert release.made_by["options"]["additive"] is False
+
+
+def test_every_cell_on_its_own_goes_up_with_the_chance_of_its_residue() -> None:
+    values = np.tile(np.arange(5), 4000)
+    table = tc.Table.from_array(values)
+    release = UnbiasedRounding(base=5, additive=False).protect(free(table))
+    inner = ~table.structure.is_total
+    often = np.bincount(table.units[inner], release.value[inner] > 0)
+    chance = np.arange(5) / 5
+    assert often[0] == 0
+    assert (np.abs(often - 4000 * chance) <= 4 * np.sqrt(4000 * chance * (1 - chance))).all()
+
+
+# ---------------------------------------------------------------------- levels
+
+
+def test_a_draw_that_misses_a_level_is_refused_not_repeated() -> None:
+    table = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]], counts=False)
+    problem = tc.Problem(table, tc.Marked([table.find("2", "3")], lower=2, upper=15))
+    ends = set()
+    for seed in range(20):
+        run = tc.Run(seed=seed)
+        shown = UnbiasedRounding(base=10, protected=False).protect(problem, run)
+        safe = tc.audit(problem, shown).safe
+        ends.add(safe)
+        if safe:
+            kept = UnbiasedRounding(base=10).protect(problem, run)
+            assert np.array_equal(kept.value, shown.value)
+        else:
+            with pytest.raises(
+                InfeasibleError, match=r"row=2, column=3\): this draw .* larger base, protected=no"
+            ):
+                UnbiasedRounding(base=10).protect(problem, run)
+    assert ends == {True, False}
+
+
+def test_flows_and_linear_programs_miss_the_same_demands(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = set()
+    for seed in range(40):
+        source = random.Random(seed)
+        table = hard_table(source, source.choice(["flat", "tree"]))
+        cells = source.sample(range(len(table)), 3)
+        problem = tc.Problem(
+            table,
+            tc.Marked(cells, lower=0, upper=source.randint(1, 4)),
+            tc.Outsider.of(table, lower=0, upper=[float(v) + source.randint(9, 15) for v in table.units]),
+        )
+        network = Network.of(table.equations.matrix)
+        window = np.array([source.randint(1, 9) for _ in range(len(table))])
+        answers = []
+        for large in (0, 10**9):
+            monkeypatch.setattr(missed, "LARGE", large)
+            demands = missed.missed(problem, window, window[::-1].copy(), network, tc.Run())
+            answers.append(sorted(zip(demands.cell.tolist(), demands.sign.tolist(), strict=True)))
+        assert answers[0] == answers[1]
+        found.add(len(answers[0]) > 0)
+    assert found == {True, False}
+
+
+def test_small_bases_are_refused_by_name() -> None:
+    table = tc.Table.from_array(TABLE_I)
+    problem = tc.Problem(table, tc.Marked([table.find("1", "1")], lower=0, upper=20))
+    with pytest.raises(InfeasibleError, match=r"row=1, column=1\) cannot be protected .* smallest base"):
+        UnbiasedRounding(base=5).protect(problem)
+
+
+def test_the_base_is_a_round_number_unless_it_is_given() -> None:
+    problem = tc.Problem(tc.Table.from_array(TABLE_I), tc.Threshold(5))
+    release = check_method(UnbiasedRounding(), problem)
+    assert len(set((release.high - release.low).tolist())) == 1
+
+
+# ---------------------------------------------------------------------- cells that stay
+
+
+def test_cells_that_must_be_published_stay_or_are_refused() -> None:
+    table = tc.Table.from_array([[5, 7], [3, 4]])
+    five, seven = table.find("1", "1"), table.find("1", "2")
+    release = UnbiasedRounding(base=5).protect(free(table, must_publish=[five]))
+    assert release.marks[five] == Mark.PUBLISHED
+    assert release.value[five] == 5
+    with pytest.raises(InfeasibleError, match=r"row=1, column=2\): must be published"):
+        UnbiasedRounding(base=5).protect(free(table, must_publish=[seven]))
+
+
+def test_totals_that_are_sums_cannot_be_promised() -> None:
+    table = tc.Table.from_array(np.full((2, 2, 2), 2))
+    trees = TwoTrees.of(table.structure)
+    cell = int(np.flatnonzero(trees.pieces > 1)[0])
+    with pytest.raises(InfeasibleError, match="must be published"):
+        UnbiasedRounding(base=2, partial=True).protect(free(table, must_publish=[cell]))
+
+
+def test_constants_of_equations_must_be_multiples() -> None:
+    """Two cells that add up to 4: to base 5 no two multiples do."""
+    equations = Equations.from_rows([((0, 1), (1, 1), 4)], 2)
+    structure = Structure((), np.zeros((2, 0), dtype=np.int32), equations, labels=("a", "b"))
+    problem = free(tc.Table(structure, np.array([1, 3])))
+    with pytest.raises(InfeasibleError, match="no multiple of 5"):
+        UnbiasedRounding(base=5).protect(problem)
+    assert UnbiasedRounding(base=2).protect(problem).value.sum() == 4
+    with pytest.raises(InputError, match="does not balance"):
+        rounded_up(Network.of(equations.matrix), np.array([1, 3]), 5, coins_of(0), tc.Run())
+
+
+# ---------------------------------------------------------------------- extremes
+
+
+@pytest.mark.parametrize(
+    ("values", "base"),
+    [
+        (np.array([[LARGEST // 8, 7], [LARGEST // 8 - 3, 1]]), 5),
+        (np.array([[LARGEST // 8, 7], [LARGEST // 8 - 3, 1]]), LARGEST // 4),
+        (np.array([[-13, 7], [-3, -1]]), 5),
+        (np.zeros((3, 3), dtype=int), 5),
+        (np.array([[0.25, 1.5], [3.75, 0.1]]), 0.5),
+        (np.array([[0.25, 1.5], [3.75, 0.1]]), 0.15),
+        (np.array([[1, 2], [3, 4]]), 1000),
+        (np.array([[1, 2], [3, 4]]), 2),
+        (np.array([[7]]), 5),
+    ],
+    ids=[
+        "huge",
+        "huge base",
+        "negative",
+        "zeros",
+        "decimals",
+        "odd base",
+        "large base",
+        "base 2",
+        "one cell",
+    ],
+)
+@pytest.mark.parametrize("additive", [True, False])
+def test_extremes(values: np.ndarray, base: float, additive: bool) -> None:
+    table = tc.Table.from_array(values)
+    step = round(base * 10**table.decimals)
+    release = UnbiasedRounding(base=base, additive=additive).protect(free(table), tc.Run(seed=5))
+    assert not (release.value % step).any()
+    assert (np.abs(release.value - table.units) < step).all()
+    assert not additive or not table.equations.residuals(release.value).any()
+
+
+def test_a_base_of_one_step_hides_nothing_and_does_not_pretend_to() -> None:
+    table = tc.Table.from_array([[1, 2], [3, 4]])
+    release = UnbiasedRounding(base=1).protect(free(table))
+    assert not release.hidden.any()
+    with pytest.raises(InfeasibleError, match="must be hidden"):
+        UnbiasedRounding(base=1).protect(free(table, must_hide=[0]))
+    problem = tc.Problem(table, tc.Marked([table.find("1", "1")], lower=1, upper=1))
+    with pytest.raises(InfeasibleError, match=r"row=1, column=1\)"):
+        UnbiasedRounding(base=1).protect(problem)
+
+
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        (0, "'base' is zero"),
+        (-5, "negative"),
+        (2.5, "whole numbers"),
+        ("nothing", "no column 'nothing'"),
+        (2**62, "large|53 bits"),
+    ],
+)
+def test_bases_that_are_refused(base: float | str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        UnbiasedRounding(base=base).protect(free(tc.Table.from_array([[1, 2], [3, 4]])))
+
+
+def test_a_column_of_bases_says_the_same_for_all_cells() -> None:
+    table = tc.Table.from_array([[1, 2], [3, 4]])
+    same = replace(table, columns={"b": np.full(9, 5)})
+    assert not (UnbiasedRounding(base="b").protect(free(same)).value % 5).any()
+    differing = replace(table, columns={"b": np.where(table.structure.is_total, 10, 5)})
+    with pytest.raises(InputError, match="differs between cells"):
+        UnbiasedRounding(base="b").protect(free(differing))
+
+
+def test_half_a_draw_is_not_returned() -> None:
+    run = tc.Run()
+    run.cancel()
+    with pytest.raises(StoppedError, match="biased"):
+        UnbiasedRounding(base=5).protect(free(tc.Table.from_array(TABLE_I)), run)
+
+
+def test_a_small_table_does_not_load_the_compiler() -> None:
+    program = (
+        "import sys, numpy as np, tacita as tc\n"
+        "table = tc.Table.from_array(np.arange(400).reshape(20, 20))\n"
+        "tc.UnbiasedRounding(base=5).protect(tc.Problem(table, tc.Threshold(3)))\n"
+        "sys.exit('numba' in sys.modules)\n"
+    )
+    source = str(Path(tc.__file__).parents[1])
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": source}, check=False
+    )
+    assert ran.returncode == 0
