@@ -173,6 +173,7 @@ def _nothing(problem: Problem) -> dict[str, Any]:
     """The answer before there is a release: what is not known is null."""
     return {
         **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
+        "remarks": [],
         "cells": len(problem.table),
         "sensitive": len(problem.levels),
         **dict.fromkeys(("changed", "changed_value", "audit")),
@@ -189,6 +190,7 @@ def _result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
         "bound": outcome.bound if outcome else None,
         "gap": outcome.gap if outcome else None,
         "seconds": round(outcome.seconds, 3) if outcome else None,
+        "remarks": list(outcome.remarks) if outcome else [],
         **release_figures(problem, release),
         "audit": audit_object(found),
     }
@@ -206,6 +208,8 @@ def _tell(problem: Problem, release: Release, found: Audit, answer: dict[str, An
         console.print(picture)
     console.print(legend(release, sensitive))
     console.print(figures_table(answer))
+    for remark in answer["remarks"]:
+        say(remark, "note:", "yellow")
     if not found.safe:
         console.print(findings_table(problem, found.findings(only_unsafe=True), show_values=False))
     if len(problem.levels):

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacita import exact
 from tacita.errors import InfeasibleError, InputError
-from tacita.exact import UNBOUNDED, Mask, Units
+from tacita.exact import Mask, Units
 from tacita.methods.per_cell import amounts, round_number
 from tacita.problem import Problem, Requirement
 
@@ -38,13 +38,6 @@ def chosen_bases(
         if (wrong := np.flatnonzero(cells & (base == 0))).size:
             raise InputError(f"option 'base' is zero for ({table.name(int(wrong[0]))}): use more")
         base = np.where(cells, base, 1)
-    # The window reaches two bases beyond the value.
-    beyond = np.abs(table.units).astype(np.float64) + 2.0 * base >= UNBOUNDED
-    if (wrong := np.flatnonzero(cells & beyond)).size:
-        raise InputError(
-            f"({table.name(int(wrong[0]))}): value and base are too large to be counted exactly; "
-            "use a larger unit, such as thousands"
-        )
     return base
 
 

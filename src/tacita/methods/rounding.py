@@ -36,6 +36,7 @@ from tacita.release import Release
 from tacita.run import Run
 
 Relax = Literal["fewest", "cheapest"]
+MOST_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,8 @@ class Rounding:
     def __post_init__(self) -> None:
         if not self.power >= 1:
             raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
-        if self.steps < 0:
-            raise InputError(f"option 'steps' is {self.steps}; a cell can go 0, 1, 2, ... bases farther")
+        if not 0 <= self.steps <= MOST_STEPS:
+            raise InputError(f"option 'steps' is {self.steps}; cells can go 0 to {MOST_STEPS} bases farther")
 
     def model(self, problem: Problem) -> Model:
         """Variables, windows, constraints and loss."""

@@ -146,6 +146,8 @@ class Question:
             how = f"no table of multiples within {self.beyond} bases of the neighbours"
         if self.groups and nearest(self._own, self.slabs, run) is not None:
             blamed = smallest_conflict(self.groups, lambda some: self._can_keep(some, run))
+            if len(blamed) == 1:
+                return f"{how} keeps the subtotal ({blamed[0].name}) within a base: leave it out"
             names = "; ".join(f"({group.name})" for group in blamed[:10])
             more = f" and {len(blamed) - 10} more" if len(blamed) > 10 else ""
             return (

@@ -75,6 +75,8 @@ def _figures(problem: Problem, release: Release) -> str:
         outcome = release.outcome
         figures["information lost"] = f"{outcome.loss:,.6g} ({outcome.status.value})"
         figures["nobody can lose less than"] = f"{outcome.bound:,.6g} (gap {outcome.gap:.1%})"
+        if outcome.remarks:
+            figures["remarks"] = "; ".join(outcome.remarks)
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in figures.items()) + "</dl>"
 
 
