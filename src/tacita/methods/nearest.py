@@ -6,7 +6,6 @@ With one base ``r`` for all cells the steps ``x`` satisfy ``M x = (b - M low) / 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from tacita.methods.lattice import Lattice
 from tacita.run import Run
 from tacita.solvers.cheapest_flow import cheapest_flow
 from tacita.solvers.program import Program
+from tacita.tables.structure import Structure
 
 NOISE = 1e-9
 
@@ -36,14 +36,8 @@ class Nearest:
         return self.cost <= self.bound + NOISE * max(1.0, abs(self.cost))
 
 
-def nearest(lattice: Lattice, slabs: Sequence[Cells], run: Run) -> Nearest | None:
-    """The cheapest point; None if there is none at all, which is then proven.
-
-    Parameters
-    ----------
-    slabs
-        Cells that a search beyond networks may vary together, all others fixed.
-    """
+def nearest(lattice: Lattice, structure: Structure, run: Run) -> Nearest | None:
+    """The cheapest point; None if there is none at all, which is then proven."""
     base = np.unique(lattice.base[lattice.cell])
     rest = lattice.rest
     if not lattice.cell.size:
@@ -54,7 +48,7 @@ def nearest(lattice: Lattice, slabs: Sequence[Cells], run: Run) -> Nearest | Non
         network = Network.of(lattice.matrix)
         if network is not None:
             return _by_flow(lattice, network, rest // base[0], run)
-    return _by_program(lattice, rest, slabs, run)
+    return _by_program(lattice, rest, structure, run)
 
 
 def _by_flow(lattice: Lattice, network: Network, rest: Units, run: Run) -> Nearest | None:
@@ -72,7 +66,7 @@ def _by_flow(lattice: Lattice, network: Network, rest: Units, run: Run) -> Neare
     return None if flow is None else _found(lattice, flow.amount, flow.bound)
 
 
-def _by_program(lattice: Lattice, rest: Units, slabs: Sequence[Cells], run: Run) -> Nearest | None:
+def _by_program(lattice: Lattice, rest: Units, structure: Structure, run: Run) -> Nearest | None:
     from scipy.sparse import csr_array
 
     rows = csr_array(lattice.matrix[:, lattice.cell])
@@ -91,12 +85,22 @@ def _by_program(lattice: Lattice, rest: Units, slabs: Sequence[Cells], run: Run)
     program = Program(
         lattice.cost, np.zeros(size), np.ones(size), np.ones(size, dtype=bool), rows, even, even
     )
-    varied = [np.flatnonzero(np.isin(lattice.cell, slab)) for slab in slabs]
     try:
-        solution = solve_whole(program, varied, run)
+        solution = solve_whole(program, _slabs(lattice, structure), run)
     except InfeasibleError:
         return None
     return _found(lattice, np.rint(solution.x).astype(np.int64), solution.bound)
+
+
+def _slabs(lattice: Lattice, structure: Structure) -> list[Cells]:
+    """Steps of cells that share a code of some dimension: what a search may vary with all others fixed."""
+    own = np.flatnonzero(lattice.cell < lattice.own)
+    slabs = []
+    for d in range(len(structure.dimensions)):
+        code = structure.codes[lattice.cell[own], d]
+        order = np.argsort(code, kind="stable")
+        slabs += np.split(own[order], np.flatnonzero(np.diff(code[order])) + 1)
+    return slabs
 
 
 def _found(lattice: Lattice, taken: Units, bound: float) -> Nearest:

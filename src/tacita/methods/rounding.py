@@ -123,13 +123,14 @@ class Rounding:
 
     def _nearest(self, question: Question, run: Run) -> Release:
         """Nothing is sensitive: the cheapest table of multiples."""
-        refuse_open_secrets(question.problem, question.radius == 0)
-        found = nearest(question.points, question.slabs, run)
+        problem = question.problem
+        refuse_open_secrets(problem, question.radius == 0)
+        found = nearest(question.points, problem.table.structure, run)
         if found is None:
             raise InfeasibleError(question.why_none(run))
         outcome = question.outcome(found.value, found.proven, found.bound, run.seconds)
         return Release.rounded(
-            question.problem.table,
+            problem.table,
             found.value,
             question.radius,
             made_by={"method": self.name, "options": asdict(self), "seed": run.seed},

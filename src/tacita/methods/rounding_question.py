@@ -70,16 +70,6 @@ class Question:
             known |= units % self.base == 0
         return np.where(known, 0, (1 + self.beyond) * self.base)
 
-    @cached_property
-    def slabs(self) -> list[Cells]:
-        """Cells that share a code of some dimension."""
-        structure = self.problem.table.structure
-        return [
-            np.flatnonzero(structure.codes[:, d] == code)
-            for d in range(len(structure.dimensions))
-            for code in np.unique(structure.codes[:, d]).tolist()
-        ]
-
     @property
     def in_order_of_rank(self) -> bool:
         """Whether something counts more than all distance, so that a search's cost is not the loss."""
@@ -144,7 +134,7 @@ class Question:
         how = "no table of multiples next to the values"
         if self.beyond:
             how = f"no table of multiples within {self.beyond} bases of the neighbours"
-        if self.groups and nearest(self._own, self.slabs, run) is not None:
+        if self.groups and nearest(self._own, table.structure, run) is not None:
             blamed = smallest_conflict(self.groups, lambda some: self._can_keep(some, run))
             if len(blamed) == 1:
                 return f"{how} keeps the subtotal ({blamed[0].name}) within a base: leave it out"
@@ -165,4 +155,4 @@ class Question:
 
     def _can_keep(self, groups: Sequence[Subtotal], run: Run) -> bool:
         points = watched(self._own, self.problem.table, groups)
-        return nearest(points, self.slabs, run) is not None
+        return nearest(points, self.problem.table.structure, run) is not None
