@@ -332,6 +332,12 @@ def test_small_bases_are_refused_by_name() -> None:
         UnbiasedRounding(base=5).protect(problem)
 
 
+def test_the_default_base_is_never_a_single_step() -> None:
+    table = tc.Table.from_array([[1, 2], [3, 4]])
+    problem = tc.Problem(table, tc.Marked([table.find("1", "1")], lower=1, upper=1))
+    assert (check_method(UnbiasedRounding(), problem).high - table.units > 1).any()
+
+
 def test_the_base_is_a_round_number_unless_it_is_given() -> None:
     problem = tc.Problem(tc.Table.from_array(TABLE_I), tc.Threshold(5))
     release = check_method(UnbiasedRounding(), problem)

@@ -49,7 +49,7 @@ class UnbiasedRounding:
         default=None,
         metadata={
             "help": "base, or a column that says the same for all cells; "
-            "none: the first of 1, 2, 5, 10, ... that can protect"
+            "none: the first of 2, 5, 10, ... that can protect"
         },
     )
     additive: bool = field(
@@ -111,6 +111,8 @@ class UnbiasedRounding:
     def _base(self, problem: Problem) -> int:
         rounded = ~problem.must_publish
         base = chosen_bases(problem, self.base, rounded)
+        if self.base is None:
+            base = np.maximum(base, 2 * problem.table.unit)
         one = int(base[rounded].max(initial=1))
         if (wrong := np.flatnonzero(rounded & (base != one))).size:
             raise InputError(
