@@ -53,7 +53,8 @@ class Mark(IntEnum):
 class Release:
     """Windows and shown values per cell, in units of ``decimals`` places.
 
-    ``shown`` says which cells display a number; ``value`` is zero elsewhere.
+    ``shown`` says which cells display a number; ``value`` is zero elsewhere. Every file of the release
+    carries its ``notice`` to readers.
     """
 
     structure: Structure
@@ -66,6 +67,7 @@ class Release:
     primary: Mask
     made_by: Mapping[str, Any] = field(default_factory=dict)
     outcome: Outcome | None = None
+    notice: str = ""
 
     def __post_init__(self) -> None:
         n, columns = len(self.structure), ("marks", "low", "high", "value", "shown", "primary")
@@ -182,6 +184,7 @@ class Release:
         primary: Mask | None = None,
         made_by: Mapping[str, Any] | None = None,
         outcome: Outcome | None = None,
+        notice: str = "",
     ) -> Release:
         """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are
         published.
@@ -201,6 +204,7 @@ class Release:
             np.zeros(n, dtype=bool) if primary is None else primary.copy(),
             dict(made_by or {}),
             outcome,
+            notice,
         )
 
 

@@ -42,6 +42,7 @@ FIELDS = {"format", "version", "decimals", "whole", "cells", "values", "equation
 }
 
 RELEASE = ["mark", "low", "high", "value"]
+LABELS = ["unaudited", "notice"]
 ESCAPED = r"^'('*[=+\-@\t\r])"
 """An apostrophe before what a spreadsheet would run as a formula."""
 
@@ -293,7 +294,7 @@ def check_release(certificate: dict[str, Any], path: str) -> None:
     except (OSError, ValueError, csv.Error) as error:
         raise RefusedError(f"{path} cannot be read as a release: {error}") from None
     first = header.index("mark") if "mark" in header else -1
-    if header[first:] not in (RELEASE, [*RELEASE, "unaudited"]):
+    if header[first : first + len(RELEASE)] != RELEASE or not set(header[first:]) <= {*RELEASE, *LABELS}:
         raise RefusedError(f"{path} is not a release: its columns must end with {', '.join(RELEASE)}")
     width = 10 ** certificate["decimals"]
     for number, line in enumerate(lines, start=2):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -302,7 +303,9 @@ def parts_of(path: Path) -> tuple[str, str, str]:
 
 
 def test_workbooks_for_the_house_tell_primary_cells_in_colour_and_in_words(tmp_path: Path) -> None:
-    path = write_excel(release_of(secret_table()), tmp_path / "r.xlsx", "=because", internal=True)
+    path = write_excel(
+        release_of(secret_table()), tmp_path / "r.xlsx", {"unaudited": "=because"}, internal=True
+    )
     styles, words, sheets = parts_of(path)
     assert BLUE.removeprefix("#") in styles
     assert RED.removeprefix("#") in styles
@@ -363,3 +366,20 @@ def test_a_dash_may_be_read_as_zero_so_the_audit_takes_it_for_zero(tmp_path: Pat
     release = read_release(foreign(tmp_path, text), table)
     assert release.marks[table.find("1", "1")] == Mark.PUBLISHED
     assert release.marks[table.find("2", "1")] == Mark.SUPPRESSED
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx", "txt"])
+def test_a_notice_stands_in_every_file_and_is_read_over(ending: str, tmp_path: Path) -> None:
+    table = secret_table()
+    release = replace(release_of(table), notice="does not add up")
+    path = write_release(release, tmp_path / f"r.{ending}", unaudited="a test")
+    if ending == "parquet":
+        metadata = pyarrow.parquet.read_schema(path).metadata
+        assert metadata[b"tacita.notice"] == b"does not add up"
+        assert metadata[b"tacita.unaudited"] == b"a test"
+    elif ending == "xlsx":
+        with zipfile.ZipFile(path) as archive:
+            assert b"does not add up" in archive.read("xl/sharedStrings.xml")
+    else:
+        assert "does not add up" in path.read_text()
+    assert np.array_equal(read_release(path, table).marks, release.marks)

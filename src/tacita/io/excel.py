@@ -8,6 +8,7 @@ and colours tell primary suppressions (blue) from all other changed cells (red).
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +72,14 @@ def read_excel(path: str | os.PathLike[str], sheet: str | None = None, decimal: 
 
 
 def write_excel(
-    release: Release, path: Path, unaudited: str | None = None, *, internal: bool = False
+    release: Release, path: Path, told: Mapping[str, str] | None = None, *, internal: bool = False
 ) -> Path:
     """Long sheet, crosstab and notes; one pair of sheets per table where several are linked.
 
     Parameters
     ----------
-    unaudited
-        A reason, written into the notes.
+    told
+        What to say of the whole release, written into the notes.
     internal
         Tell primary from secondary suppressions, in colours and in words. For the house only.
     """
@@ -97,7 +98,7 @@ def write_excel(
             _long_sheet(book.add_worksheet(f"release{ending}"), release, part, look)
             if not release.structure.labels:
                 _crosstab(book, f"crosstab{ending}", release, part, look)
-        _notes(book.add_worksheet("notes"), MEANING_INTERNAL if internal else MEANING, unaudited)
+        _notes(book.add_worksheet("notes"), MEANING_INTERNAL if internal else MEANING, told or {})
         book.close()
     return path
 
@@ -172,10 +173,8 @@ def _crosstab(book: Any, name: str, release: Release, part: int, look: _Look) ->
     sheet.freeze_panes(1, side)
 
 
-def _notes(sheet: Any, explained: tuple[tuple[str, str], ...], unaudited: str | None) -> None:
-    lines = [*explained]
-    if unaudited is not None:
-        lines.insert(0, ("unaudited", escape(unaudited)))
+def _notes(sheet: Any, explained: tuple[tuple[str, str], ...], told: Mapping[str, str]) -> None:
+    lines = [*((name, escape(text)) for name, text in told.items()), *explained]
     for r, (word, meaning) in enumerate(lines):
         sheet.write_string(r, 0, word)
         sheet.write_string(r, 1, meaning)

@@ -9,7 +9,7 @@ By its definition the format says which cells are primary, which the audit assum
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -65,16 +65,16 @@ def inner_lines(table: Table, separator: str) -> list[str]:
 def write_nchs_release(
     release: Release,
     path: str | os.PathLike[str],
+    told: Mapping[str, str] | None = None,
     *,
-    unaudited: str | None = None,
     internal: Table | None = None,
 ) -> Path:
     """A release of a 2-D table as tab-separated lines, totals last; :func:`write_release` asks for the audit.
 
     Parameters
     ----------
-    unaudited
-        A reason, written in a last line.
+    told
+        What to say of the whole release, each in a last line.
     internal
         The table itself: hidden values are then written after their mark, as the NCHS program did. For the
         house only.
@@ -85,8 +85,7 @@ def write_nchs_release(
         for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
             texts[cell] += f" {exact.text(int(internal.units[cell]), internal.decimals)}"
     lines = _grid_lines(grid, texts, "\t")
-    if unaudited is not None:
-        lines.append(f"# unaudited: {' '.join(unaudited.split())}")
+    lines += [f"# {name}: {' '.join(text.split())}" for name, text in (told or {}).items()]
     return write_text(path, "\n".join(lines) + "\n")
 
 
@@ -96,7 +95,7 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
     lines = [
         line
         for line in read_text(path)[0].splitlines()
-        if line.strip() and not line.startswith("# unaudited:")
+        if line.strip() and not line.startswith(("# unaudited:", "# notice:"))
     ]
     if len(lines) != grid.shape[0]:
         raise FormatError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from tacita.atomic import replacing
@@ -10,8 +11,6 @@ from tacita.errors import FormatError
 from tacita.release import Release
 from tacita.tables.columns import Columns
 from tacita.tables.frames import part_of, release_to_arrow
-
-REASON = b"tacita.unaudited"
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Columns:
@@ -28,8 +27,8 @@ def read_parquet(path: str | os.PathLike[str]) -> Columns:
     return Columns(table, lambda row: f"{path}, row {row + 1}")
 
 
-def write_parquet(release: Release, path: Path, unaudited: str | None = None) -> Path:
-    """One row per cell; the reason for going without an audit is in the file's metadata."""
+def write_parquet(release: Release, path: Path, told: Mapping[str, str] | None = None) -> Path:
+    """One row per cell; what is told of the whole release is in the file's metadata."""
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -45,8 +44,8 @@ def write_parquet(release: Release, path: Path, unaudited: str | None = None) ->
     order = [d.name for d in release.structure.dimensions] or ["cell"]
     first = (["table"] if len(tables) > 1 else []) + order
     whole = whole.select([*first, *(name for name in whole.column_names if name not in first)])
-    if unaudited is not None:
-        whole = whole.replace_schema_metadata({REASON: unaudited.encode()})
+    if told:
+        whole = whole.replace_schema_metadata({f"tacita.{name}": text for name, text in told.items()})
     with replacing(path) as temporary:
         pyarrow.parquet.write_table(whole, temporary)
     return path

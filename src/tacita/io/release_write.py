@@ -7,6 +7,7 @@ which the file then carries. What is written is what the release says; it knows 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ def write_release(
     audit
         An audit of this release that found it safe.
     unaudited
-        Why the release is written without one; the reason stands in the file.
+        Why the release is written without one; the reason stands in the file, as the release's notice does.
 
     Raises
     ------
@@ -49,22 +50,24 @@ def write_release(
         There is neither.
     """
     refuse_unless_safe(release, audit, unaudited)
+    labels = {"unaudited": unaudited, "notice": release.notice}
+    told = {name: text for name, text in labels.items() if text}
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix == ".csv":
-        return write_csv(release, target, unaudited)
+        return write_csv(release, target, told)
     if suffix == ".parquet":
         from tacita.io.parquet import write_parquet
 
-        return write_parquet(release, target, unaudited)
+        return write_parquet(release, target, told)
     if suffix == ".xlsx":
         from tacita.io.excel import write_excel
 
-        return write_excel(release, target, unaudited)
+        return write_excel(release, target, told)
     if suffix in (".txt", ".tsv"):
         from tacita.io.nchs import write_nchs_release
 
-        return write_nchs_release(release, target, unaudited=unaudited)
+        return write_nchs_release(release, target, told)
     raise InputError(f"{target}: no format has the ending '{suffix}'; use one of {', '.join(FORMATS)}")
 
 
@@ -87,8 +90,10 @@ def refuse_unless_safe(release: Release, audit: Audit | None, unaudited: str | N
         )
 
 
-def write_csv(release: Release, path: Path, unaudited: str | None) -> Path:
-    """One row per cell: codes (or ``cell``), mark, low, high, value; linked tables follow each other."""
+def write_csv(release: Release, path: Path, told: Mapping[str, str]) -> Path:
+    """One row per cell: codes (or ``cell``), mark, low, high, value; linked tables follow each other. What
+    is told of the whole release stands in columns of its own.
+    """
     structure = release.structure
     linked = len(structure.parts) > 1
     names = [d.name for d in structure.dimensions] or ["cell"]
@@ -97,9 +102,8 @@ def write_csv(release: Release, path: Path, unaudited: str | None) -> Path:
     for part in range(max(1, len(structure.parts))):
         for column, more in zip(columns, _part_rows(release, part, names, linked), strict=True):
             column.extend(more)
-    if unaudited is not None:
-        header.append("unaudited")
-        columns.append([escape(unaudited)] * len(columns[0]))
+    header += told
+    columns += [[escape(text)] * len(columns[0]) for text in told.values()]
     return write_rows(path, header, columns)
 
 
