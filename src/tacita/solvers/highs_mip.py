@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,9 +17,21 @@ from tacita.solvers.program import Program
 
 if TYPE_CHECKING:
     from highspy import Highs, HighsModelStatus
+    from highspy.highs import HighsCallbackEvent
 
 TOLERANCE = 1e-9
 """How far a row may be missed and a whole variable stray: far below what a level of one unit could hide."""
+TELL_EVERY = 0.5
+"""Seconds between two reports of progress."""
+SEARCHES_WITHIN = (
+    "mip_heuristic_run_rens",
+    "mip_heuristic_run_rins",
+    "mip_heuristic_run_root_reduced_cost",
+)
+"""Searches for points that HiGHS runs as programs of their own. They are deaf while they last."""
+
+Tell = Callable[[float | None, float], None]
+"""Hears the loss of the best point so far (None before the first) and the bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,39 +43,100 @@ class Found:
     bound: float
 
 
-def solve_mip(program: Program, run: Run) -> Found:
-    """An optimum of the program; the best point so far where the time ends first.
+def solve_mip(
+    program: Program,
+    run: Run,
+    start: Floats | None = None,
+    tell: Tell | None = None,
+    nodes: int | None = None,
+) -> Found:
+    """An optimum of the program; the best point so far where time, a cancel or the nodes end the search.
 
-    A cancel is heard only before the search: whoever needs more asks for a time limit.
+    Parameters
+    ----------
+    start
+        A point that keeps all rows and bounds. Whoever brings one looks for points himself: HiGHS then
+        leaves its own long searches for points away, and a cancel is heard within a second or two. Without a
+        start it is heard between those searches.
+    tell
+        Called now and then while a program with whole variables is searched.
+    nodes
+        The most nodes to look at; unlike a time limit it gives the same point on every machine.
     """
     import highspy
 
     highs = _load(program)
+    if nodes is not None:
+        highs.setOptionValue("mip_max_nodes", nodes)
+    if start is not None:
+        for option in SEARCHES_WITHIN:
+            highs.setOptionValue(option, False)
+    watch = _Watch(run, tell)
     known = highspy.HighsModelStatus
-    ended = _search(highs, run)
+    ended = watch.search(highs, start)
     if ended == known.kUnboundedOrInfeasible:
         # Presolve cannot tell the two apart, the search can.
         highs.setOptionValue("presolve", "off")
-        ended = _search(highs, run)
+        ended = watch.search(highs, start)
     if ended == known.kInfeasible:
         return Found(Ended.INFEASIBLE, np.empty(0), np.inf)
-    if ended not in (known.kOptimal, known.kTimeLimit, known.kInterrupt):
+    # HiGHS calls the end of its nodes a solution limit.
+    if ended not in (known.kOptimal, known.kTimeLimit, known.kInterrupt, known.kSolutionLimit):
         raise SolverError(
             f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: report the table"
         )
     info = highs.getInfo()
+    searched = bool(program.whole.any())
     has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     point = np.array(highs.getSolution().col_value) if has_point else np.empty(0)
     if ended == known.kOptimal:
-        bound = info.mip_dual_bound if program.whole.any() else info.objective_function_value
-        return Found(Ended.OPTIMAL, point, bound)
-    return Found(Ended.STOPPED, point, info.mip_dual_bound if program.whole.any() else -np.inf)
+        return Found(Ended.OPTIMAL, point, info.mip_dual_bound if searched else info.objective_function_value)
+    return Found(Ended.STOPPED, point, info.mip_dual_bound if searched else -np.inf)
 
 
-def _search(highs: Highs, run: Run) -> HighsModelStatus:
-    highs.setOptionValue("time_limit", highs.getRunTime() + run.remaining)
-    highs.run()
-    return highs.getModelStatus()
+class _Watch:
+    """Listens in on a search: passes on what is known, and ends it when the run is over."""
+
+    def __init__(self, run: Run, tell: Tell | None) -> None:
+        self.run, self.tell, self.told = run, tell, time.monotonic()
+        self.error: BaseException | None = None
+
+    def search(self, highs: Highs, start: Floats | None) -> HighsModelStatus:
+        import highspy
+
+        if start is not None:
+            known = highspy.HighsSolution()
+            known.col_value = start.tolist()
+            highs.setSolution(known)
+        events = (highs.cbMipInterrupt, highs.cbSimplexInterrupt, highs.cbIpmInterrupt)
+        for event in events:
+            event.subscribe(self.hear)
+        # HiGHS adds up run time over all calls of one instance, so the limit must move along.
+        highs.setOptionValue("time_limit", highs.getRunTime() + self.run.remaining)
+        highs.run()
+        for event in events:
+            event.unsubscribe(self.hear)
+        if self.error is not None:
+            raise self.error
+        return highs.getModelStatus()
+
+    def hear(self, event: HighsCallbackEvent) -> None:
+        # An exception must not pass through HiGHS: it waits until the search has ended.
+        try:
+            if self.tell is not None and time.monotonic() - self.told >= TELL_EVERY:
+                self.told = time.monotonic()
+                self._pass_on(self.tell, event)
+        except BaseException as error:
+            self.error = error
+        if self.run.over or self.error is not None:
+            event.interrupt()
+
+    def _pass_on(self, tell: Tell, event: HighsCallbackEvent) -> None:
+        import highspy
+
+        if event.callback_type == highspy.cb.HighsCallbackType.kCallbackMipInterrupt:
+            best, bound = event.data_out.mip_primal_bound, event.data_out.mip_dual_bound
+            tell(best if np.isfinite(best) else None, bound)
 
 
 def _load(program: Program) -> Highs:
