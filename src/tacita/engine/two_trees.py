@@ -1,17 +1,18 @@
 """The part of any table that is a network: two trees over the same inner cells.
 
-Roll up the inner cells along one dimension after another and every step is a total of totals: a tree.
-Rolled up in another order they give another tree. Inner cells with the totals of two trees are a network:
-flow runs down the first tree to the inner cells and up the second one. Totals in neither tree follow as
-sums, so that a rounding of the network is one of the whole table. Of ``I x J x K`` cells, for example, the
-totals over K, over K and J, and over I, over I and K are in the trees, while those over J alone are sums of
-rounded cells.
+Roll up the inner cells along one dimension after another and every step is a total of totals: a tree. Rolled
+up in another order they give another tree. Inner cells with the totals of two trees are a network: flow runs
+down the first tree to the inner cells and up the second one. Totals in neither tree follow as sums, so that a
+rounding of the network is one of the whole table. Of ``I x J x K`` cells, for example, one tree has the
+totals over J, then over J and I, the other those over I, then over I and K; those over K alone and over J and
+K are sums of rounded cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -53,14 +54,16 @@ class TwoTrees:
         if not _sums_hold(equations, inner):
             return None
         label, best = _labels(structure), None
-        every = np.unique(label)[::-1].tolist()
+        every = np.unique(label).tolist()
         for crossed in every:
-            others = [other for other in every if other != crossed]
-            down = _tree(equations, inner, label, [*others, crossed], 1)
-            up = _tree(equations, inner, label, [crossed, *others], -1)
-            size = int(((down >= 0) | (up >= 0)).sum())
-            if best is None or size > best[0]:
-                best = size, down, up
+            others = tuple(other for other in every if other != crossed)
+            orders = sorted({others, others[::-1]})
+            downs = [_tree(equations, inner, label, (*order, crossed), 1) for order in orders]
+            ups = [_tree(equations, inner, label, (crossed, *order), -1) for order in orders]
+            for down, up in product(downs, ups):
+                size = int(((down >= 0) | (up >= 0)).sum())
+                if best is None or size > best[0]:
+                    best = size, down, up
         return None if best is None else cls._joined(equations, inner, best[1], best[2])
 
     @classmethod
@@ -139,7 +142,7 @@ def _tree(equations: Equations, inner: Mask, label: Cells, order: Iterable[int],
             lost = np.bincount(row[entry], claim[equations.cells[entry]] != rank[row[entry]], len(equations))
             entry = entry[lost[row[entry]] == 0]
             above[equations.cells[entry]] = total[row[entry]]
-            above[np.unique(total[row[entry]])] = n
+            above[total[row[entry]]] = n
     return above
 
 

@@ -17,12 +17,15 @@ from tacita.problem import Problem
 from tacita.run import Run
 
 
-def missed(problem: Problem, above: Units, below: Units, network: Network | None, run: Run) -> Demands:
+def missed(problem: Problem, above: Units, below: Units, run: Run, network: Network | None = None) -> Demands:
     """Demands of any attacker that fail when cell ``i`` lies between ``a_i - below_i`` and ``a_i + above_i``.
 
-    What was not looked at when the time ended is not among them: the audit will find it.
+    ``network`` is that of the table, if it is at hand. What was not looked at when the time ended is not
+    among them: the audit will find it.
     """
-    if network is None or len(problem.table) < LARGE:
+    if len(problem.table) >= LARGE and network is None:
+        network = Network.of(problem.table.equations.matrix)
+    if len(problem.table) < LARGE or network is None:
         model = _fixed(problem, above.astype(np.float64), below.astype(np.float64))
         return unmet(model, np.zeros(0), problem.table.unit, run)
     return _by_flows(problem, above, below, network, run)

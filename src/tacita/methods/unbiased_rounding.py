@@ -30,8 +30,9 @@ from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Mask, Units
 from tacita.methods.bases import chosen_bases, refuse_small_bases
 from tacita.methods.missed import missed
+from tacita.methods.per_cell import largest_level, round_number
 from tacita.outcome import Outcome, Status
-from tacita.problem import Problem
+from tacita.problem import Problem, Requirement
 from tacita.release import Release
 from tacita.run import Run
 from tacita.tables.table import Table
@@ -49,7 +50,7 @@ class UnbiasedRounding:
         default=None,
         metadata={
             "help": "base, or a column that says the same for all cells; "
-            "none: the first of 2, 5, 10, ... that can protect"
+            "none: the first of 2, 5, 10, ... that protects whichever way cells go"
         },
     )
     additive: bool = field(
@@ -86,12 +87,13 @@ class UnbiasedRounding:
         if network is not None:
             value = floor + base * rounded_up(network, residue, base, coins, run)
         elif trees is not None:
-            floor[trees.cell] += base * rounded_up(trees.network, residue[trees.cell], base, coins, run)
+            above = rounded_up(trees.network, residue[trees.cell], base, coins, run)
+            floor[trees.cell] = floor[trees.cell] + base * above
             value, _ = summed(table.equations, ~table.structure.is_total, floor)
         else:
             value = floor + base * _on_its_own(residue, base, coins)
         if self.protected and len(problem.sensitive):
-            _refuse_missed(problem, value, radius, network, run)
+            _refuse_missed(problem, base, value, radius, network, run)
         one = 10.0**table.decimals
         return Release.rounded(
             table,
@@ -112,7 +114,8 @@ class UnbiasedRounding:
         rounded = ~problem.must_publish
         base = chosen_bases(problem, self.base, rounded)
         if self.base is None:
-            base = np.maximum(base, 2 * problem.table.unit)
+            least = max(int(base.max(initial=1)), 2 * problem.table.unit)
+            base = np.full(base.size, _either_way(problem, least) or least)
         one = int(base[rounded].max(initial=1))
         if (wrong := np.flatnonzero(rounded & (base != one))).size:
             raise InputError(
@@ -177,7 +180,7 @@ def _radius(problem: Problem, base: int, residue: Units, pieces: Units) -> Units
             "larger unit, such as thousands, or a smaller base"
         )
     # Rounding to a single step changes nothing, as everyone can tell.
-    exactly = problem.must_publish | ((pieces == 1) & (base == table.unit))
+    exactly = problem.must_publish | (base == table.unit)
     if (wrong := np.flatnonzero(problem.must_hide & exactly)).size:
         raise InfeasibleError(
             f"{table.structure.names(wrong)}: must be hidden, but a base of one step leaves it as it is; use "
@@ -194,13 +197,39 @@ def _on_its_own(residue: Units, base: int, coins: Coins) -> Mask:
     return np.asarray(coin % base < residue)
 
 
-def _refuse_missed(problem: Problem, value: Units, radius: Units, network: Network | None, run: Run) -> None:
+def _either_way(problem: Problem, least: int) -> int | None:
+    """The first round number of steps from ``least`` on with ``a - floor >= LPL``, ``floor + B - a >= UPL``
+    in every sensitive cell: its window holds its levels whichever way it goes. None if even a base beyond all
+    values does not.
+    """
+    table, needs = problem.table, list(problem.requirements())
+    most = max(least, int(np.abs(table.units).max(initial=0)) + largest_level(problem))
+    steps = round_number(-(-least // table.unit))
+    while not all(_holds(table.units[need.cells], need, steps * table.unit) for need in needs):
+        if steps * table.unit > most:
+            return None
+        steps = round_number(steps + 1)
+    return steps * table.unit
+
+
+def _holds(units: Units, need: Requirement, base: int) -> bool:
+    above = units % base
+    below = np.where(above == 0, base, above)
+    return bool(((below >= need.lower) & (base - above >= need.upper) & (2 * base >= need.sliding)).all())
+
+
+def _refuse_missed(
+    problem: Problem, base: int, value: Units, radius: Units, network: Network | None, run: Run
+) -> None:
     moved = np.where(radius > 0, value - problem.table.units, 0)
-    missing = missed(problem, radius + moved, radius - moved, network, run)
+    missing = missed(problem, radius + moved, radius - moved, run, network)
     if len(missing):
-        cells = np.unique(missing.cell)
+        table, sure = problem.table, _either_way(problem, base + 1)
+        room = (
+            "" if sure is None else f" ({exact.text(sure, table.decimals)} has room whichever way cells go)"
+        )
         raise InfeasibleError(
-            f"{problem.table.structure.names(cells)}: this draw leaves less uncertainty than the levels ask "
-            f"for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a larger base, "
-            "protected=no, or another method. (To draw until it fits would not be unbiased.)"
+            f"{table.structure.names(np.unique(missing.cell))}: this draw leaves less uncertainty than the "
+            f"levels ask for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a larger "
+            f"base{room}, protected=no, or another method. (To draw until it fits would not be unbiased.)"
         )
