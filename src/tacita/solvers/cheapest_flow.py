@@ -150,15 +150,13 @@ def _by_linear_program(network: _Network, run: Run) -> Flow | None:
 
 
 def _incidence(network: _Network) -> csc_array:
-    """Nodes by arcs: 1 where an arc leaves, -1 where it enters, nothing for a loop."""
+    """Nodes by arcs: 1 where an arc leaves, -1 where it enters, 0 for a loop."""
     from scipy.sparse import coo_array
 
     arcs = np.arange(network.tail.size)
     signs = np.repeat([1.0, -1.0], arcs.size)
     ends = np.concatenate([network.tail, network.head]), np.tile(arcs, 2)
-    matrix = coo_array((signs, ends), shape=(network.n_nodes, arcs.size)).tocsc()
-    matrix.eliminate_zeros()
-    return matrix
+    return coo_array((signs, ends), shape=(network.n_nodes, arcs.size)).tocsc()
 
 
 def _by_simplex(network: _Network, run: Run) -> Flow | None:
