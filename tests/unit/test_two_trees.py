@@ -70,3 +70,11 @@ def test_systems_without_dimensions() -> None:
     pieces = TwoTrees.of(structure).pieces
     assert (pieces[:4] == 1).all()
     assert sorted(pieces[4:].tolist()) == [1, 1, 1, 1, 2, 2]
+
+
+def test_of_several_sums_the_one_of_fewest_pieces_counts() -> None:
+    equations = Equations.from_rows([((0, 1, 2, 3), (-1, 1, 1, 1), 0), ((0, 4, 5), (-1, 1, 1), 0)], 6)
+    known = np.arange(6) > 0
+    value, told = summed(equations, known, known.astype(np.int64))
+    assert told.all()
+    assert value.tolist() == [2, 1, 1, 1, 1, 1]

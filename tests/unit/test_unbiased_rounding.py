@@ -163,7 +163,7 @@ def test_flows_and_linear_programs_miss_the_same_demands(monkeypatch: pytest.Mon
         problem = tc.Problem(
             table,
             tc.Marked(cells, lower=0, upper=source.randint(1, 4)),
-            tc.Outsider.of(table, lower=0, upper=[float(v) + source.randint(9, 15) for v in table.units]),
+            tc.Outsider.of(table, lower=0, upper=[float(v) + source.randint(4, 15) for v in table.units]),
         )
         window = np.array([source.randint(1, 9) for _ in range(len(table))])
         answers = []
@@ -181,6 +181,19 @@ def test_small_bases_are_refused_by_name() -> None:
     problem = tc.Problem(table, tc.Marked([table.find("1", "1")], lower=0, upper=20))
     with pytest.raises(InfeasibleError, match=r"row=1, column=1\) cannot be protected .* smallest base"):
         UnbiasedRounding(base=5).protect(problem)
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper", "base"),
+    [(22, 0, 15, 20), (22, 5, 0, 50), (20, 10, 10, 10), (20, 0, 0, 5), (22, 22, 3, 50)],
+)
+def test_the_default_base_by_levels(value: int, lower: int, upper: int, base: int) -> None:
+    """The first of 2, 5, 10, ... at least half the levels, that leaves room on both sides of the value."""
+    table = tc.Table.from_array([[value, 60], [60, 60]], counts=False)
+    marked = tc.Marked([table.find("1", "1")], lower=lower, upper=upper) if lower + upper else None
+    problem = tc.Problem(table, marked or tc.Levels.none(len(table)))
+    release = check_method(UnbiasedRounding(), problem)
+    assert set((release.high - release.low).tolist()) == {2 * base}
 
 
 def test_the_default_base_is_never_a_single_step() -> None:
