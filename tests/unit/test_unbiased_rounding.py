@@ -54,6 +54,7 @@ def test_the_release_announces_the_base_for_all_cells() -> None:
     assert release.outcome.bound == np.minimum(units % 5, 5 - units % 5).sum()
     assert release.outcome.status is tc.Status.FEASIBLE
     assert release.outcome.remarks == ()
+    assert release.notice == ""
     assert release.made_by == {
         "method": "unbiased-rounding",
         "options": {"base": 5, "additive": True, "partial": False, "protected": True},
@@ -117,6 +118,7 @@ def test_every_cell_on_its_own_is_labelled() -> None:
     assert (np.abs(release.value - table.units) < 5).all()
     assert not (release.value % 5).any()
     assert release.outcome.remarks == ("not additive: for comparison only",)
+    assert release.notice == "not additive: for comparison only"
     assert release.made_by["options"]["additive"] is False
 
 
@@ -160,10 +162,11 @@ def test_flows_and_linear_programs_miss_the_same_demands(monkeypatch: pytest.Mon
         source = random.Random(seed)
         table = hard_table(source, source.choice(["flat", "tree"]))
         cells = source.sample(range(len(table)), 3)
+        rooms = np.array([4 if c in cells else source.randint(0, 6) for c in range(len(table))])
         problem = tc.Problem(
             table,
             tc.Marked(cells, lower=0, upper=source.randint(1, 4)),
-            tc.Outsider.of(table, lower=0, upper=[float(v) + source.randint(4, 15) for v in table.units]),
+            tc.Outsider.of(table, lower=0, upper=table.values + rooms),
         )
         window = np.array([source.randint(1, 9) for _ in range(len(table))])
         answers = []

@@ -108,6 +108,7 @@ class UnbiasedRounding:
                 run.seconds,
                 self._remarks(pieces),
             ),
+            notice="" if self.additive else NOT_ADDITIVE,
         )
 
     def _base(self, problem: Problem) -> int:
