@@ -9,7 +9,8 @@ Whole numbers throughout. Costs are whole multiples of some quantum, so reduced 
 never in doubt, and there is no tolerance. The tree is kept *strongly feasible*: every node can send a little
 more to the root along it. Of the arcs that stop a push the last one on the cycle leaves, counted from the
 node nearest to the root, which keeps it so. A push of nothing then raises potentials and lowers none: no tree
-comes twice.
+comes twice. And an artificial arc that leads away from the root leaves the tree when it is empty, so that the
+potentials of every feasible flow prove a bound in which no artificial cost is left.
 
 Start. Every arc of negative cost is full, every other one empty. What this leaves unbalanced at a node flows
 on an artificial arc between the node and the root, an extra node; these ``n`` arcs are the first tree. The
@@ -51,7 +52,7 @@ Sides = NDArray[np.int8]
 
 NONE = -1
 EMPTY, WITHIN, FULL = 1, 0, -1
-"""Sides of an arc. In the tree, or of no capacity: WITHIN, it never enters."""
+"""Sides of an arc; WITHIN the tree it does not enter."""
 UNLIMITED = 1 << 62
 LARGEST_IMBALANCE = 1 << 61
 LONGEST_PATH = 1 << 60
@@ -105,11 +106,10 @@ def plant(arcs: Arcs, tree: Tree, balance: Units) -> None:
     first_artificial = arcs.tail.size - root
     for arc in range(first_artificial):
         tail, head, capacity = arcs.tail[arc], arcs.head[arc], arcs.capacity[arc]
-        arcs.side[arc] = EMPTY if capacity > 0 else WITHIN
+        arcs.side[arc] = EMPTY
         # What would make an imbalance too large starts empty and enters like any other arc.
         if (
             arcs.cost[arc] < 0
-            and capacity > 0
             and balance[tail] - capacity >= -LARGEST_IMBALANCE
             and balance[head] + capacity <= LARGEST_IMBALANCE
         ):
