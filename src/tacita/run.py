@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -103,6 +103,18 @@ class Run:
         """Report progress to the listener, if there is one."""
         if self.listener is not None:
             self.listener(Event(phase, done, total, seconds=self.seconds, **known))
+
+    def retold(self, meaning: Callable[[float], float]) -> Run:
+        """The same run for a search that counts losses in its own way; ``meaning`` says what they are."""
+        listener = self.listener
+        if listener is None:
+            return self
+
+        def tell(event: Event) -> None:
+            incumbent, bound = (None if x is None else meaning(x) for x in (event.incumbent, event.bound))
+            listener(replace(event, incumbent=incumbent, bound=bound))
+
+        return replace(self, listener=tell)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Results in order, computed by the executor."""

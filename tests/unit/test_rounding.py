@@ -281,3 +281,12 @@ def test_a_run_that_is_over_says_so() -> None:
     run = tc.Run(time_limit=0.0)
     with pytest.raises(StoppedError):
         Rounding(base=5).protect(problem, run)
+
+
+def test_progress_is_told_in_the_losses_of_the_user() -> None:
+    problem = asked(np.random.default_rng(0).integers(0, 999, (12, 12, 12)))
+    heard: list[tc.Event] = []
+    release = Rounding(base=5).protect(problem, tc.Run(time_limit=20, listener=heard.append))
+    told = [event.incumbent for event in heard if event.incumbent is not None]
+    assert told[-1] == pytest.approx(release.outcome.loss)
+    assert all(event.bound <= release.outcome.loss + 1e-6 for event in heard if event.bound is not None)

@@ -38,6 +38,7 @@ class Nearest:
 
 def nearest(lattice: Lattice, structure: Structure, run: Run) -> Nearest | None:
     """The cheapest point; None if there is none at all, which is then proven."""
+    run = run.retold(lambda cost: cost + lattice.constant)
     base = np.unique(lattice.base[lattice.cell])
     rest = lattice.rest
     if not lattice.cell.size:

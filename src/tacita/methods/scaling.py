@@ -14,7 +14,7 @@ from tacita.engine.model import Model
 from tacita.engine.solution import Solution
 from tacita.engine.solve import solve
 from tacita.exact import Floats
-from tacita.run import Event, Run
+from tacita.run import Run
 
 DEAR = 1e7
 """What one variable may cost."""
@@ -27,14 +27,6 @@ def solved(model: Model, run: Run, start: Floats | None = None) -> Solution:
     unit = 10.0 ** max(0, np.ceil(np.log10(max(dearest, 1.0) / DEAR)))
     if unit == 1.0:
         return solve(model, run, start)
-
-    def tell(event: Event) -> None:
-        if run.listener is not None:
-            incumbent, bound = event.incumbent, event.bound
-            run.listener(
-                replace(event, incumbent=incumbent and incumbent * unit, bound=bound and bound * unit)
-            )
-
     small = replace(model, cost=model.cost / unit, constant=model.constant / unit)
-    solution = solve(small, replace(run, listener=tell), start)
+    solution = solve(small, run.retold(lambda loss: loss * unit), start)
     return replace(solution, loss=solution.loss * unit, bound=solution.bound * unit)
