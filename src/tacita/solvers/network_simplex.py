@@ -55,7 +55,6 @@ EMPTY, WITHIN, FULL = 1, 0, -1
 """Sides of an arc; WITHIN the tree it does not enter."""
 UNLIMITED = 1 << 62
 LARGEST_IMBALANCE = 1 << 61
-LONGEST_PATH = 1 << 60
 ARTIFICIAL_COST = 1 << 59
 CURSOR = 0
 NOBODY, PUSHED_SIDE, RECEIVING_SIDE = 0, 1, 2
@@ -292,7 +291,7 @@ def planted(
     capacity
         At most ``UNLIMITED``.
     cost
-        The ``n_nodes`` largest add up to less than ``LONGEST_PATH``.
+        The ``n_nodes`` largest add up to less than ``2**60``.
     supply
         At most ``LARGEST_IMBALANCE`` either way.
     """
