@@ -41,8 +41,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def rounding(inner: object, base: int, most: int = 1) -> tuple[Program, list[Cells], float]:
     """Steps ``x`` up from the multiple of the base below, at least cost ``sum |v - a|``: the program, its
-    planes, and the cost of ``x = 0``. Multiples stay; with ``most > 1`` all cells may take that many steps,
-    each beyond the first at the price of a base.
+    planes, and the cost of ``x = 0``. Multiples stay; with ``most > 1`` every cell may take that many steps,
+    each at the cost of the first.
     """
     table = tc.Table.from_array(inner)
     values = np.rint(table.values).astype(np.int64)
@@ -182,6 +182,26 @@ def test_the_same_seed_gives_the_same_points() -> None:
     paths = [np.array(list(descend(away, planes, Run(seed=seed), start))) for seed in (7, 7, 8)]
     assert np.array_equal(paths[0], paths[1])
     assert not np.array_equal(paths[0], paths[2])
+
+
+def test_four_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbourhoods are what two kinds of groups have in common."""
+    inner = np.random.default_rng(0).integers(0, 1000, (3, 3, 3, 3))
+    program, planes, _ = rounding(inner, base=5, most=2)
+    direct = solve_whole(program, planes, Run())
+    monkeypatch.setattr(whole, "FEW", 0)
+    explored = solve_whole(program, planes, Run())
+    assert direct.loss == explored.loss == explored.bound
+    away = replace(program, cost=-program.cost)
+    points = list(descend(away, planes, Run(), direct.x))
+    assert points
+    assert all(keeps_rows(away, x) for x in points)
+
+
+@pytest.mark.parametrize("groups", [[], [np.zeros(0, dtype=np.int64)], [np.array([0]), np.array([1])]])
+def test_groups_that_hold_nothing_leave_the_start(groups: list[Cells]) -> None:
+    program, planes, _ = cube(4)
+    assert list(descend(program, groups, Run(), solve_whole(program, planes, Run()).x)) == []
 
 
 def test_a_cancel_keeps_the_best_point_and_the_bound() -> None:

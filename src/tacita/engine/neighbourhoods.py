@@ -1,22 +1,22 @@
 """Better points of a large integer program, found by varying a part of its variables at a time.
 
-Let ``x`` be a point of ``min c x : l <= A x <= u`` and ``G_1, G_2, ..`` groups of its variables. For ``m``
-groups that share no variable, with ``F`` their union, the *neighbourhood* of ``x`` is the program
+Let ``x`` be a point of ``min c x : l <= A x <= u``. With all variables outside a set ``F`` as they are, what
+is left is the *neighbourhood*
 
     min  sum_F c_j y_j    s.t.  l - sum_not_F A_j x_j <= sum_F A_j y_j <= u - sum_not_F A_j x_j,
 
-searched for at most ``NODES`` nodes. The groups are drawn at random, and ``m`` grows by one each time that
-``PATIENCE`` neighbourhoods in a row held nothing better.
-
-In a table with the cells of one code as a group (a plane of a cube) this is strong: a few parallel planes are
-nearly a network, so their relaxation is nearly whole, and thousands of variables take hundredths of a second.
-Variables that are in no group (slacks, say) move along with every group that shares a row with them.
+searched for at most ``NODES`` nodes. ``F`` is drawn from given groups of variables: ``m`` at random that
+share no variable. In a table with the cells of one code as a group, these are parallel planes of a cube, and
+that is strong: a few planes are nearly a network, so their relaxation is nearly whole, and thousands of
+variables take hundredths of a second. With more dimensions the groups are no planes but their intersections
+are: where a variable is in ``d > 3`` groups, ``m`` groups of each of ``d - 2`` kinds are drawn, and ``F`` is
+what lies in all kinds. ``m`` grows by one each time that ``PATIENCE`` neighbourhoods in a row held nothing
+better. Variables that are in no group (slacks, say) move along with all that share a row with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from tacita.exact import Cells, Floats, Mask
 from tacita.run import Run
 from tacita.solvers.highs_mip import solve_mip
 from tacita.solvers.program import Program
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 NODES = 20
 """Of each neighbourhood's search; most need one."""
@@ -59,7 +56,7 @@ def descend(program: Program, groups: Sequence[Cells], run: Run, start: Floats) 
             continue
         idle += 1
         if idle >= PATIENCE:
-            if neighbourhoods.share(free) >= LARGEST_SHARE:
+            if neighbourhoods.share(free) >= LARGEST_SHARE or count >= len(groups):
                 return
             count, idle = count + 1, 0
 
@@ -78,45 +75,47 @@ def made_whole(program: Program, x: Floats) -> Floats:
 
 class _Neighbourhoods:
     def __init__(self, program: Program, groups: Sequence[Cells]) -> None:
-        from scipy.sparse import csr_array
+        from scipy.sparse import csr_array, diags_array
 
         self.program, self.columns = program, program.rows.tocsc()
         self.open: Mask = program.upper > program.lower
-        sizes = [group.size for group in groups]
-        pointers, size = np.cumsum([0, *sizes]), program.cost.size
-        members = csr_array(
-            (np.ones(pointers[-1]), np.concatenate(groups), pointers), shape=(len(groups), size)
+        pointers = np.cumsum([0, *(group.size for group in groups)])
+        self.members = csr_array(
+            (np.ones(pointers[-1]), np.concatenate(groups), pointers),
+            shape=(len(groups), program.cost.size),
         )
-        self.apart = np.asarray((members @ members.T).toarray() == 0)
+        self.apart = np.asarray((self.members @ self.members.T).toarray() == 0)
         """Which groups share no variable."""
-        self.members = members + self._companions(members)
-
-    def _companions(self, members: csr_array) -> csr_array:
-        """Variables in no group, with each group that shares a row with them."""
-        from scipy.sparse import csr_array, diags_array
-
-        grouped = np.zeros(self.program.cost.size, dtype=bool)
-        grouped[members.indices] = True
-        touches = abs(self.program.rows)
-        alone = touches @ diags_array(np.where(grouped, 0.0, 1.0))
-        alone.eliminate_zeros()
-        movable = members @ diags_array(self.open.astype(np.float64))
-        return csr_array((movable @ touches.T) @ alone)
+        memberships = np.bincount(self.members.indices, minlength=program.cost.size)
+        self.kinds = max(1, int(memberships.max()) - 2)
+        self.alone = csr_array(program.rows @ diags_array(np.where(memberships > 0, 0.0, 1.0)))
+        """The rows with those variables only that are in no group."""
+        self.alone.eliminate_zeros()
 
     def drawn(self, count: int, draw: np.random.Generator) -> Cells:
-        """The open variables of so many groups, or of as many as share no variable."""
-        order = draw.permutation(self.apart.shape[0])
-        chosen = [int(order[0])]
-        for g in order[1:].tolist():
-            if len(chosen) == count:
+        """The open variables of a random neighbourhood of so many groups of each kind."""
+        free, allowed = self.open.copy(), np.ones(self.apart.shape[0], dtype=bool)
+        for _ in range(self.kinds):
+            if not allowed.any():
                 break
-            if self.apart[g, chosen].all():
-                chosen.append(g)
-        free = np.zeros(self.open.size, dtype=bool)
-        for g in chosen:
-            of_group = slice(self.members.indptr[g], self.members.indptr[g + 1])
-            free[self.members.indices[of_group]] = True
+            chosen = self._disjoint(count, draw.permutation(np.flatnonzero(allowed)))
+            inside = np.zeros(free.size, dtype=bool)
+            inside[self.members[chosen].indices] = True
+            free &= inside
+            allowed &= ~self.apart[chosen].any(axis=0)
+            allowed[chosen] = False
+        grouped = np.flatnonzero(free)
+        touched = np.unique(self.columns[:, grouped].indices)
+        free[self.alone[touched].indices] = True
         return np.flatnonzero(free & self.open)
+
+    def _disjoint(self, count: int, order: Cells) -> list[int]:
+        """So many groups that share no variable, or as many as there are."""
+        chosen: list[int] = []
+        for g in order.tolist():
+            if len(chosen) < count and self.apart[g, chosen].all():
+                chosen.append(g)
+        return chosen
 
     def share(self, free: Cells) -> float:
         """Of all open variables."""
@@ -124,6 +123,8 @@ class _Neighbourhoods:
 
     def best(self, x: Floats, free: Cells, run: Run) -> Floats | None:
         """The best point found with all other variables as in ``x``; None if nothing better was found."""
+        if not free.size:
+            return None
         found = solve_mip(self._around(x, free), run, start=x[free], nodes=NODES)
         if not found.point.size:
             return None
