@@ -63,8 +63,12 @@ class Proposals:
         if mark in self._seen:
             return None
         self._seen.add(mark)
+        return self.near(hidden, share)
+
+    def near(self, hidden: Mask, share: Floats, noise: Floats | float = 1.0) -> Floats | None:
+        """These cells and what protection needs besides, cheapest as ``share`` has it; None if that fails."""
         try:
-            return self.completed(hidden, self._price() * (1.001 - share))
+            return self.completed(hidden, self._price() * (1.001 - share) * noise)
         except (StoppedError, SolverError):
             return None
 

@@ -3,6 +3,7 @@
     1. a first incumbent, if someone proposes one
     2. root: relaxation, cuts, reduced-cost fixing                         (root.py, HiGHS)
     3. tree: what is left of the variables, with cuts at the nodes          (tree.py, SCIP)
+       and, if it takes long, local search around the incumbent            (neighbourhood.py)
 
 It ends with an optimum, or with the best release and the best bound when the time is over.
 """
@@ -17,8 +18,9 @@ import numpy as np
 from tacita.engine.arena import Arena
 from tacita.engine.cuts import Cutter
 from tacita.engine.model import Model
+from tacita.engine.neighbourhood import Neighbourhood
 from tacita.engine.proposals import Proposals
-from tacita.engine.root import Propose, Root
+from tacita.engine.root import Root
 from tacita.engine.search import Search
 from tacita.engine.separation import Separation
 from tacita.engine.sifting import MANY, sift
@@ -61,14 +63,15 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
             search.raise_bound(search.loss)
             return search.solution()
         separation = _separation(arena, search)
-    propose: Propose | None = Proposals(separation, search) if patterns else None
+    propose = Proposals(separation, search) if patterns else None
     root = Root(search, separation)
     whole = bool(model.whole.any())
     root.close(propose, patient=not whole)
     if not whole:
         return _finish_linear(search, separation, root)
     if not search.closed and not search.run.over:
-        branch(search, separation, root, propose)
+        improve = None if propose is None else Neighbourhood(search, propose)
+        branch(search, separation, root, propose, improve)
     return search.solution()
 
 

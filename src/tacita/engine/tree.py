@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 import numpy as np
 
@@ -29,13 +30,30 @@ WORTHWHILE = 0.2
 """Of the gap, that a small tree must close for another one to follow."""
 MOST_SKIPPED = 5
 ENOUGH_AT_NODES = 8
+MOST_PATIENCE = 20
+"""Attempts around the incumbent that may fail in a row at one node,"""
+WORTH = 1e-3
+"""and the gap for which one such attempt is made."""
+WIDE_GAP = 0.1
+"""No tree closes this soon: attempts come first."""
 
 
-def branch(search: Search, separation: Separation, root: Root, propose: Propose | None) -> None:
+class Improve(Protocol):
+    """Offers better points near the incumbent to the search, until ``patience`` attempts in a row fail."""
+
+    def __call__(self, guide: Floats, patience: int) -> None: ...
+
+
+def branch(
+    search: Search, separation: Separation, root: Root, propose: Propose | None, improve: Improve | None
+) -> None:
     """Search the tree below a root until the search is closed or the time is over."""
-    hidden = _Hidden(search, separation, propose)
+    hidden = _Hidden(search, separation, propose, improve)
     if search.best is not None and root.point.size:
         _look_around(search, root, hidden)
+    if improve is not None and root.point.size and _gap(search) > WIDE_GAP:
+        improve(root.point, MOST_PATIENCE)
+        root.fix()
     if search.closed or search.run.over:
         return
     ended = scip.branch_and_cut(
@@ -90,11 +108,19 @@ def _cutoff(search: Search) -> float:
     return search.loss - search.model.constant - 0.5 * search.slack if search.best is not None else np.inf
 
 
+def _gap(search: Search) -> float:
+    """The share of the incumbent's loss that may be too much."""
+    return (search.loss - search.bound) / max(abs(search.loss), 1e-12) if search.best is not None else np.inf
+
+
 class _Hidden:
     """The rows that attackers know of, as the tree asks for them."""
 
-    def __init__(self, search: Search, separation: Separation, propose: Propose | None) -> None:
-        self.search, self.separation, self._propose = search, separation, propose
+    def __init__(
+        self, search: Search, separation: Separation, propose: Propose | None, improve: Improve | None
+    ) -> None:
+        self.search, self.separation = search, separation
+        self._propose, self._improve = propose, improve
         self._in_vain, self._skip = 0, 0
         self._everywhere = True
         self.in_doubt = False
@@ -109,6 +135,7 @@ class _Hidden:
         finally:
             # Nor does an unanswered question there cast doubt on the whole.
             self._everywhere, self.in_doubt = True, False
+            self._calls, self._next_proposal, self._pause = 0, 0, 1
 
     def violated(self, x: Floats, depth: int) -> Sequence[Row]:
         # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
@@ -154,6 +181,9 @@ class _Hidden:
             return None
         if candidate is not None:
             self.search.offer(candidate)
+        # Many trees end soon after they begin to branch, and then a better incumbent brings nothing.
+        if self._improve is not None and self._calls > 1 and self._everywhere:
+            self._improve(x, int(min(MOST_PATIENCE, _gap(self.search) / WORTH)))
         # Where proposals stop helping, they are made less and less often.
         self._pause = 1 if self.search.loss < before else 2 * self._pause
         self._next_proposal = self._calls + self._pause
