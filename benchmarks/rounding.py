@@ -237,13 +237,17 @@ def contradicted(result: Result) -> bool:
 
 
 def compared(result: Result, other: Bare) -> str:
-    outcome, ratio = other.outcome, other.seconds / max(result.seconds, 1e-3)
+    """What HiGHS reached; how many times as long it took only where ours is proven, else times mean little."""
+    outcome = other.outcome
+    proven = outcome is not None and bool(outcome.status)
+    ratio = ""
+    if result.outcome is not None and result.outcome.status:
+        ratio = f", {'' if proven else 'more than '}{other.seconds / max(result.seconds, 1e-3):.1f} x"
     if outcome is None:
-        return f"HiGHS: no release after {other.seconds:.1f} s, more than {ratio:.0f} x"
-    more = "" if outcome.status is Status.OPTIMAL else "more than "
+        return f"HiGHS: no release after {other.seconds:.1f} s{ratio}"
     return (
-        f"HiGHS: loss {outcome.loss:,.0f}, bound {outcome.bound:,.1f}, {outcome.status.value}, "
-        f"{other.seconds:.2f} s, {more}{ratio:.1f} x"
+        f"HiGHS: loss {outcome.loss:,.0f}, bound {outcome.bound:,.1f}, gap {outcome.gap:.2%}, "
+        f"{outcome.status.value}, {other.seconds:.2f} s{ratio}"
     )
 
 
