@@ -237,7 +237,7 @@ def contradicted(result: Result) -> bool:
 
 
 def compared(result: Result, other: Bare) -> str:
-    """What HiGHS reached; how many times as long it took only where ours is proven, else times mean little."""
+    """What HiGHS reached, and how many times as long it took where ours is proven: else times mean little."""
     outcome = other.outcome
     proven = outcome is not None and bool(outcome.status)
     ratio = ""
