@@ -232,7 +232,23 @@ def test_extremes(values, base, decimals: int) -> None:
     assert table.decimals == decimals
     assert release.outcome.status is Status.OPTIMAL
     assert_neighbours(problem, release, in_units)
-    assert (release.marks == Mark.ROUNDED).all()
+    # A base of a single step hides nothing, and is not called so.
+    assert (release.marks == (Mark.ROUNDED if in_units > 1 else Mark.PUBLISHED)).all()
+
+
+def test_readers_who_know_that_the_truth_is_less_than_a_base_away() -> None:
+    problem = asked([[1, 2], [3, 4]])
+    release = Rounding(base=3, strict=True).protect(problem)
+    assert (release.high - release.low == 4).all()
+    assert_neighbours(problem, release, 3)
+    marked = tc.Marked([problem.table.find("1", "2")], lower=2, upper=4)
+    sensitive = tc.Problem(problem.table, marked)
+    assert tc.audit(sensitive, Rounding(base=3).protect(sensitive)).safe
+    with pytest.raises(
+        InfeasibleError, match=r"twice the base less a step.*smallest base that can work is 7"
+    ):
+        Rounding(base=3, strict=True).protect(sensitive)
+    assert tc.audit(sensitive, Rounding(base=7, strict=True).protect(sensitive)).safe
 
 
 @pytest.mark.parametrize(
@@ -242,6 +258,7 @@ def test_extremes(values, base, decimals: int) -> None:
         ([[1, 2], [3, 4]], {"base": -5}, "option 'base' is negative"),
         ([[1, 2], [3, 4]], {"base": 4 * 10**18}, "does not fit into 53 bits"),
         ([[1, 2], [3, 4]], {"power": 400.0, "base": 1000}, "too much for distances like these"),
+        ([[1, 2], [3, 4]], {"strict": True, "multiples": "move"}, "a multiple that may move"),
         ([[1, 2], [3, 4]], {"objective": "men"}, "did you mean 'mean'"),
         ([[1, 2], [3, 4]], {"steps": -1}, "option 'steps' is -1; cells can go 0 to 100"),
         ([[1, 2], [3, 4]], {"subtotals": "rows=1+2"}, "'rows=1.2' names no dimension.*did you mean 'row'"),

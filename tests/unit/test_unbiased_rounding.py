@@ -17,7 +17,7 @@ from tacita.engine.two_trees import TwoTrees
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import LARGEST
 from tacita.methods import missed
-from tacita.methods.unbiased_rounding import UnbiasedRounding
+from tacita.methods.unbiased_rounding import GUESSED, UnbiasedRounding
 from tacita.release import Mark
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
@@ -57,7 +57,7 @@ def test_the_release_announces_the_base_for_all_cells() -> None:
     assert release.notice == ""
     assert release.made_by == {
         "method": "unbiased-rounding",
-        "options": {"base": 5, "additive": True, "partial": False, "protected": True},
+        "options": {"base": 5, "additive": True, "partial": False, "strict": False, "protected": True},
         "seed": 3,
     }
 
@@ -103,7 +103,7 @@ def test_partial_changes_nothing_where_the_table_is_a_network() -> None:
     problem = free(hierarchical(0))
     one, other = (UnbiasedRounding(base=5, partial=partial).protect(problem) for partial in (True, False))
     assert np.array_equal(one.value, other.value)
-    assert one.outcome.remarks == ()
+    assert one.outcome.remarks == (GUESSED,)
 
 
 def test_linked_tables_are_refused() -> None:
@@ -117,7 +117,7 @@ def test_every_cell_on_its_own_is_labelled() -> None:
     assert table.equations.residuals(release.value).any()
     assert (np.abs(release.value - table.units) < 5).all()
     assert not (release.value % 5).any()
-    assert release.outcome.remarks == ("not additive: for comparison only",)
+    assert release.outcome.remarks == ("not additive: for comparison only", GUESSED)
     assert release.notice == "not additive: for comparison only"
     assert release.made_by["options"]["additive"] is False
 

@@ -1,16 +1,19 @@
 """Which base can protect: ``2 r >= LPL + UPL`` and what else can be told before anything is rounded.
 
-A value ``a`` between the multiples ``f`` and ``f + r`` is published as one of them with the window ``v - r ..
-v + r``. A level is out of reach for both unless
+A value ``a`` between the multiples ``f`` and ``f + r`` is published as one of them with the window ``v - w ..
+v + w``, where ``w = r``, or one step less where readers are told that the truth is nearer than a base. A
+level is out of reach for both unless
 
-    v = f:      r - (a - f) >= UPL  and  r + (a - f) >= LPL,   or
-    v = f + r:  2 r - (a - f) >= UPL  and  a - f >= LPL.
+    v = f:      w - (a - f) >= UPL      and  w + (a - f) >= LPL,   or
+    v = f + r:  w + r - (a - f) >= UPL  and  w - r + (a - f) >= LPL.
 
-A multiple of the base stays, with a window of ``r`` either way, or of nothing where readers are told that it
-is exact.
+A multiple of the base stays, with a window of ``w`` either way, or of nothing where readers are told that it
+is exact. A base of a single step changes nothing, as everyone can tell.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,13 +29,26 @@ USUAL = 5
 """Steps of the base where nothing is sensitive and none is given."""
 
 
+@dataclass(frozen=True)
+class Told:
+    """What readers are told besides the base: which multiples are exact, that the truth is less than a base
+    away.
+    """
+
+    exact_multiples: bool = False
+    strict: bool = False
+
+
+ONLY_THE_BASE = Told()
+
+
 def chosen_bases(
-    problem: Problem, said: float | str | None, cells: Mask, exact_multiples: bool = False
+    problem: Problem, said: float | str | None, cells: Mask, told: Told = ONLY_THE_BASE
 ) -> Units:
     """Base of every cell in units: a number, a column, or the first round number that can protect."""
     table = problem.table
     if said is None:
-        base = np.full(len(table), _round_base(problem, cells, exact_multiples))
+        base = np.full(len(table), _round_base(problem, cells, told))
     else:
         base = amounts(problem, said, "base")
         if (wrong := np.flatnonzero(cells & (base == 0))).size:
@@ -41,47 +57,47 @@ def chosen_bases(
     return base
 
 
-def refuse_small_bases(problem: Problem, base: Units, cells: Mask, exact_multiples: bool = False) -> None:
+def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = ONLY_THE_BASE) -> None:
     """Raise where the window of a sensitive cell cannot hold its levels, whichever way it is rounded."""
     table = problem.table
     for need in problem.requirements():
-        fails = cells[need.cells] & ~_can_work(problem, need, base[need.cells], exact_multiples)
+        fails = cells[need.cells] & ~_can_work(problem, need, base[need.cells], told)
         if not (wrong := np.flatnonzero(fails)).size:
             continue
         p = int(wrong[0])
         cell = int(need.cells[p])
         width = max(int(need.lower[p] + need.upper[p]), int(need.sliding[p]))
-        if exact_multiples and table.units[cell] % base[cell] == 0:
+        if base[cell] == table.unit:
+            why = "every number is a multiple of it, so nothing would change"
+        elif told.exact_multiples and table.units[cell] % base[cell] == 0:
             why = "its value is a multiple of the base, so it would be published as it is"
-        elif 2 * base[cell] < width:
-            why = f"the window is twice the base, its levels need {exact.text(width, table.decimals)}"
+        elif 2 * (base[cell] - table.unit * told.strict) < width:
+            wide = "twice the base less a step either way" if told.strict else "twice the base"
+            why = f"the window is {wide}, its levels need {exact.text(width, table.decimals)}"
         else:
             why = "neither neighbour of its value leaves room for both its levels"
         raise InfeasibleError(
             f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "
             f"{exact.text(int(base[cell]), table.decimals)}: {why}. "
-            f"{_remedy(problem, cells, exact_multiples)}"
+            f"{_remedy(problem, cells, told)}"
         )
 
 
-def _can_work(problem: Problem, need: Requirement, base: Units, exact_multiples: bool) -> Mask:
+def _can_work(problem: Problem, need: Requirement, base: Units, told: Told) -> Mask:
     """Whether the window around one of the two neighbours holds every level of a cell."""
     above = problem.table.units[need.cells] % base
-    down = (base - above >= need.upper) & (above + base >= need.lower)
-    up = (2 * base - above >= need.upper) & (above >= need.lower) & (above > 0)
-    wide = 2 * base >= need.sliding
-    if exact_multiples:
+    reach = base - problem.table.unit * told.strict
+    down = (reach - above >= need.upper) & (reach + above >= need.lower)
+    up = (reach + base - above >= need.upper) & (reach - base + above >= need.lower) & (above > 0)
+    wide = (2 * reach >= need.sliding) & (base > problem.table.unit)
+    if told.exact_multiples:
         wide &= above > 0
     return np.asarray(wide & (down | up))
 
 
-def _works(problem: Problem, base: int, cells: Mask, needs: list[Requirement], exact_multiples: bool) -> bool:
+def _works(problem: Problem, base: int, cells: Mask, needs: list[Requirement], told: Told) -> bool:
     return all(
-        bool(
-            (
-                _can_work(problem, need, np.full(need.cells.size, base), exact_multiples) | ~cells[need.cells]
-            ).all()
-        )
+        bool((_can_work(problem, need, np.full(need.cells.size, base), told) | ~cells[need.cells]).all())
         for need in needs
     )
 
@@ -104,17 +120,17 @@ def _largest_base(problem: Problem, least: int) -> int:
     return int(np.abs(problem.table.units).max(initial=0)) + 2 * least
 
 
-def _remedy(problem: Problem, cells: Mask, exact_multiples: bool) -> str:
+def _remedy(problem: Problem, cells: Mask, told: Told) -> str:
     needs, step = list(problem.requirements()), problem.table.unit
     least = _least_base(problem, cells, needs)
     most = min(_largest_base(problem, least), least + MOST_BASES * step)
     for base in range(least, most + step, step):
-        if _works(problem, base, cells, needs, exact_multiples):
+        if _works(problem, base, cells, needs, told):
             return f"The smallest base that can work is {exact.text(base, problem.table.decimals)}."
     return f"No base below {exact.text(most, problem.table.decimals)} can work; use another method for it."
 
 
-def _round_base(problem: Problem, cells: Mask, exact_multiples: bool) -> int:
+def _round_base(problem: Problem, cells: Mask, told: Told) -> int:
     """The smallest of 1, 2, 5, 10, .. steps that can work for every sensitive cell; else the largest tried,
     which is refused by name.
     """
@@ -123,6 +139,6 @@ def _round_base(problem: Problem, cells: Mask, exact_multiples: bool) -> int:
         return USUAL * step
     least = _least_base(problem, cells, needs)
     steps, most = round_number(least // step), _largest_base(problem, least)
-    while not _works(problem, steps * step, cells, needs, exact_multiples) and steps * step <= most:
+    while not _works(problem, steps * step, cells, needs, told) and steps * step <= most:
         steps = round_number(steps + 1)
     return steps * step

@@ -24,7 +24,7 @@ from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import Mask
 from tacita.levels import Levels
-from tacita.methods.bases import chosen_bases, refuse_small_bases
+from tacita.methods.bases import Told, chosen_bases, refuse_small_bases
 from tacita.methods.draft import Draft, Stated, refuse_open_secrets
 from tacita.methods.goal import read_goal
 from tacita.methods.nearest import nearest
@@ -69,6 +69,10 @@ class Rounding:
             "move (may go up by a base)"
         },
     )
+    strict: bool = field(
+        default=False,
+        metadata={"help": "announce that the truth is less than a base away: windows of a step less"},
+    )
     steps: int = field(
         default=0,
         metadata={"help": "bases that cells may go beyond their neighbours where no such table adds up"},
@@ -85,6 +89,10 @@ class Rounding:
     def __post_init__(self) -> None:
         if not self.power >= 1:
             raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
+        if self.strict and self.multiples == "move":
+            raise InputError(
+                "option 'strict': a multiple that may move is a whole base away; use one of both"
+            )
         if not 0 <= self.steps <= MOST_STEPS:
             raise InputError(f"option 'steps' is {self.steps}; cells can go 0 to {MOST_STEPS} bases farther")
 
@@ -143,14 +151,22 @@ class Rounding:
         return draft.finish()
 
     def _question(self, problem: Problem, cells: Mask, beyond: int) -> Question:
-        exact_multiples = self.multiples == "exact"
-        base = chosen_bases(problem, self.base, cells, exact_multiples)
+        told = Told(self.multiples == "exact", self.strict)
+        base = chosen_bases(problem, self.base, cells, told)
         if self.protected and not beyond:
-            refuse_small_bases(problem, base, cells, exact_multiples)
+            refuse_small_bases(problem, base, cells, told)
         goal = read_goal(problem, self.objective, self.power, self.weight, self.margins)
         groups = () if self.subtotals is None else read_subtotals(problem.table, self.subtotals)
         return Question(
-            problem, cells, base, goal, groups, self.multiples, beyond, self.relax == "fewest" and beyond > 0
+            problem,
+            cells,
+            base,
+            goal,
+            groups,
+            self.multiples,
+            self.strict,
+            beyond,
+            self.relax == "fewest" and beyond > 0,
         )
 
 

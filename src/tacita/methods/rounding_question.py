@@ -34,6 +34,8 @@ class Question:
 
     Attributes
     ----------
+    strict
+        Readers are told that the truth is less than the radius away.
     beyond
         Bases that a cell may go beyond its neighbours.
     fewest
@@ -46,6 +48,7 @@ class Question:
     goal: Goal
     groups: Sequence[Subtotal]
     multiples: Multiples
+    strict: bool
     beyond: int
     fewest: bool
 
@@ -64,11 +67,14 @@ class Question:
     @cached_property
     def radius(self) -> Units:
         """What is announced: the same for all cells of a base, whether they needed it or not."""
-        units = self.problem.table.units
+        table, reach = self.problem.table, (1 + self.beyond) * self.base
         known = self.problem.must_publish | ~self.cells
+        if self.multiples != "move" and not self.beyond:
+            # Rounding to a single step changes nothing, as everyone can tell.
+            known |= self.base == table.unit
         if self.multiples == "exact" and not self.beyond:
-            known |= units % self.base == 0
-        return np.where(known, 0, (1 + self.beyond) * self.base)
+            known |= table.units % self.base == 0
+        return np.where(known, 0, reach - table.unit * self.strict)
 
     @property
     def in_order_of_rank(self) -> bool:

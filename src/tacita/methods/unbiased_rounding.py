@@ -28,7 +28,7 @@ from tacita.engine.network import Network
 from tacita.engine.two_trees import TwoTrees, summed
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Mask, Units
-from tacita.methods.bases import chosen_bases, refuse_small_bases
+from tacita.methods.bases import Told, chosen_bases, refuse_small_bases
 from tacita.methods.missed import missed
 from tacita.methods.per_cell import largest_level, round_number
 from tacita.outcome import Outcome, Status
@@ -38,6 +38,7 @@ from tacita.run import Run
 from tacita.tables.table import Table
 
 NOT_ADDITIVE = "not additive: for comparison only"
+GUESSED = "drawn with the default seed, which anyone can guess: for publication use a secret one"
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,10 @@ class UnbiasedRounding:
             "help": "beyond networks round what can be, other totals are sums of rounded cells; no: refuse"
         },
     )
+    strict: bool = field(
+        default=False,
+        metadata={"help": "announce that the truth is less than a base away: windows of a step less"},
+    )
     protected: bool = field(
         default=True, metadata={"help": "refuse a draw that misses a protection level; no: only round"}
     )
@@ -81,7 +86,7 @@ class UnbiasedRounding:
         residue = table.units % base
         network, trees = self._parts(table, base)
         pieces = np.ones(len(table), dtype=np.int64) if trees is None else trees.pieces
-        radius = _radius(problem, base, residue, pieces)
+        radius = _radius(problem, base, residue, pieces, self.strict)
         coins = coins_of(run.seed)
         floor = table.units - residue
         if network is not None:
@@ -93,7 +98,7 @@ class UnbiasedRounding:
         else:
             value = floor + base * _on_its_own(residue, base, coins)
         if self.protected and len(problem.sensitive):
-            _refuse_missed(problem, base, value, radius, network, run)
+            self._refuse_missed(problem, base, value, radius, network, run)
         one = 10.0**table.decimals
         return Release.rounded(
             table,
@@ -106,17 +111,18 @@ class UnbiasedRounding:
                 float(np.abs(value - table.units).astype(np.float64).sum()) / one,
                 float(np.minimum(residue, base - residue).astype(np.float64).sum()) / one,
                 run.seconds,
-                self._remarks(pieces),
+                self._remarks(pieces, run.seed),
             ),
             notice="" if self.additive else NOT_ADDITIVE,
         )
 
     def _base(self, problem: Problem) -> int:
         rounded = ~problem.must_publish
-        base = chosen_bases(problem, self.base, rounded)
+        told = Told(strict=self.strict)
+        base = chosen_bases(problem, self.base, rounded, told)
         if self.base is None:
             least = max(int(base.max(initial=1)), 2 * problem.table.unit)
-            base = np.full(base.size, _either_way(problem, least) or least)
+            base = np.full(base.size, _either_way(problem, least, self.strict) or least)
         one = int(base[rounded].max(initial=1))
         if (wrong := np.flatnonzero(rounded & (base != one))).size:
             raise InputError(
@@ -124,7 +130,7 @@ class UnbiasedRounding:
                 "is needed for a draw that adds up. Give a number, or use the method 'rounding'."
             )
         if self.protected:
-            refuse_small_bases(problem, base, rounded)
+            refuse_small_bases(problem, base, rounded, told)
         return one
 
     def _parts(self, table: Table, base: int) -> tuple[Network | None, TwoTrees | None]:
@@ -155,19 +161,36 @@ class UnbiasedRounding:
             )
         return None, trees
 
-    def _remarks(self, pieces: Units) -> tuple[str, ...]:
-        if not self.additive:
-            return (NOT_ADDITIVE,)
-        farther = pieces[pieces > 1]
-        if not farther.size:
-            return ()
-        return (
-            f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: {farther.size:,} "
-            f"total{'' if farther.size == 1 else 's'}; all other cells lie next to theirs",
-        )
+    def _refuse_missed(
+        self, problem: Problem, base: int, value: Units, radius: Units, network: Network | None, run: Run
+    ) -> None:
+        moved = np.where(radius > 0, value - problem.table.units, 0)
+        missing = missed(problem, radius + moved, radius - moved, run, network)
+        if len(missing):
+            table, sure = problem.table, _either_way(problem, base + 1, self.strict)
+            room = ""
+            if sure is not None:
+                room = f" ({exact.text(sure, table.decimals)} has room whichever way cells go)"
+            raise InfeasibleError(
+                f"{table.structure.names(np.unique(missing.cell))}: this draw leaves less uncertainty than "
+                f"the levels ask for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a larger "
+                f"base{room}, protected=no, or another method. (To draw until it fits would not be "
+                "unbiased.)"
+            )
+
+    def _remarks(self, pieces: Units, seed: int) -> tuple[str, ...]:
+        said = [] if self.additive else [NOT_ADDITIVE]
+        if (farther := pieces[pieces > 1]).size:
+            said.append(
+                f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: "
+                f"{farther.size:,} total{'' if farther.size == 1 else 's'}; all others lie next to theirs"
+            )
+        if seed == Run.seed:
+            said.append(GUESSED)
+        return tuple(said)
 
 
-def _radius(problem: Problem, base: int, residue: Units, pieces: Units) -> Units:
+def _radius(problem: Problem, base: int, residue: Units, pieces: Units, strict: bool) -> Units:
     """What readers are told per cell, in units: it follows from base and structure, not from values."""
     table = problem.table
     if (wrong := np.flatnonzero(problem.must_publish & ((residue > 0) | (pieces > 1)))).size:
@@ -187,7 +210,7 @@ def _radius(problem: Problem, base: int, residue: Units, pieces: Units) -> Units
             f"{table.structure.names(wrong)}: must be hidden, but a base of one step leaves it as it is; use "
             "a larger base"
         )
-    return np.where(exactly, 0, base * pieces)
+    return np.where(exactly, 0, base * pieces - table.unit * strict)
 
 
 def _on_its_own(residue: Units, base: int, coins: Coins) -> Mask:
@@ -198,39 +221,24 @@ def _on_its_own(residue: Units, base: int, coins: Coins) -> Mask:
     return np.asarray(coin % base < residue)
 
 
-def _either_way(problem: Problem, least: int) -> int | None:
+def _either_way(problem: Problem, least: int, strict: bool) -> int | None:
     """The first round number of steps from ``least`` on with ``a - floor >= LPL``, ``floor + B - a >= UPL``
-    in every sensitive cell: its window holds its levels whichever way it goes. None if even a base beyond all
-    values does not.
+    (each a step more where readers know that much) in every sensitive cell: its window holds its levels
+    whichever way it goes. None if even a base beyond all values does not.
     """
     table, needs = problem.table, list(problem.requirements())
     most = max(least, int(np.abs(table.units).max(initial=0)) + largest_level(problem))
     steps = round_number(-(-least // table.unit))
-    while not all(_holds(table.units[need.cells], need, steps * table.unit) for need in needs):
+    less = table.unit * strict
+    while not all(_holds(table.units[need.cells], need, steps * table.unit, less) for need in needs):
         if steps * table.unit > most:
             return None
         steps = round_number(steps + 1)
     return steps * table.unit
 
 
-def _holds(units: Units, need: Requirement, base: int) -> bool:
+def _holds(units: Units, need: Requirement, base: int, less: int) -> bool:
     above = units % base
-    below = np.where(above == 0, base, above)
-    return bool(((below >= need.lower) & (base - above >= need.upper) & (2 * base >= need.sliding)).all())
-
-
-def _refuse_missed(
-    problem: Problem, base: int, value: Units, radius: Units, network: Network | None, run: Run
-) -> None:
-    moved = np.where(radius > 0, value - problem.table.units, 0)
-    missing = missed(problem, radius + moved, radius - moved, run, network)
-    if len(missing):
-        table, sure = problem.table, _either_way(problem, base + 1)
-        room = (
-            "" if sure is None else f" ({exact.text(sure, table.decimals)} has room whichever way cells go)"
-        )
-        raise InfeasibleError(
-            f"{table.structure.names(np.unique(missing.cell))}: this draw leaves less uncertainty than the "
-            f"levels ask for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a larger "
-            f"base{room}, protected=no, or another method. (To draw until it fits would not be unbiased.)"
-        )
+    below = np.where(above == 0, base, above) - less
+    wide = 2 * (base - less) >= need.sliding
+    return bool(((below >= need.lower) & (base - above - less >= need.upper) & wide).all())
