@@ -10,8 +10,8 @@ share no variable. In a table with the cells of one code as a group, these are p
 that is strong: a few planes are nearly a network, so their relaxation is nearly whole, and thousands of
 variables take hundredths of a second. With more dimensions the groups are no planes but their intersections
 are: where a variable is in ``d > 3`` groups, ``m`` groups of each of ``d - 2`` kinds are drawn, and ``F`` is
-what lies in all kinds. ``m`` grows by one each time that ``PATIENCE`` neighbourhoods in a row held nothing
-better. Variables that are in no group (slacks, say) move along with all that share a row with them.
+what lies in all kinds. ``m`` grows each time that ``PATIENCE`` neighbourhoods in a row held nothing better.
+Variables that are in no group (slacks, say) move along with all that share a row with them.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ NODES = 20
 PATIENCE = 12
 FEWEST = 2
 """One plane alone can hardly move."""
+GROWTH = 4
+"""The number of groups grows by one in so many, at least by one."""
 LARGEST_SHARE = 0.5
 """Of the open variables in a neighbourhood; beyond it the program itself is the better question."""
 MISSED = 1e-6
@@ -58,7 +60,7 @@ def descend(program: Program, groups: Sequence[Cells], run: Run, start: Floats) 
         if idle >= PATIENCE:
             if neighbourhoods.share(free) >= LARGEST_SHARE or count >= len(groups):
                 return
-            count, idle = count + 1, 0
+            count, idle = count + max(1, count // GROWTH), 0
 
 
 def keeps_rows(program: Program, x: Floats) -> bool:
@@ -71,6 +73,25 @@ def keeps_rows(program: Program, x: Floats) -> bool:
 def made_whole(program: Program, x: Floats) -> Floats:
     """The point with its whole variables rounded, inside the bounds."""
     return np.clip(np.where(program.whole, np.rint(x), x), program.lower, program.upper)
+
+
+def around(program: Program, x: Floats, free: Cells) -> Program:
+    """The neighbourhood of ``x`` in which the free variables vary."""
+    from scipy.sparse import csr_array
+
+    part = csr_array(program.rows[:, free])
+    touched = np.flatnonzero(np.diff(part.indptr))
+    part = part[touched]
+    others = (program.rows @ x)[touched] - part @ x[free]
+    return Program(
+        program.cost[free],
+        program.lower[free],
+        program.upper[free],
+        program.whole[free],
+        part,
+        program.row_lower[touched] - others,
+        program.row_upper[touched] - others,
+    )
 
 
 class _Neighbourhoods:
@@ -125,7 +146,7 @@ class _Neighbourhoods:
         """The best point found with all other variables as in ``x``; None if nothing better was found."""
         if not free.size:
             return None
-        found = solve_mip(self._around(x, free), run, start=x[free], nodes=NODES)
+        found = solve_mip(around(self.program, x, free), run, start=x[free], nodes=NODES)
         if not found.point.size:
             return None
         y = x.copy()
@@ -134,20 +155,3 @@ class _Neighbourhoods:
         loss, before = float(self.program.cost @ y), float(self.program.cost @ x)
         improves = loss < before - LEAST_GAIN * max(1.0, abs(before))
         return y if improves and keeps_rows(self.program, y) else None
-
-    def _around(self, x: Floats, free: Cells) -> Program:
-        from scipy.sparse import csr_array
-
-        p, part = self.program, csr_array(self.columns[:, free])
-        touched = np.flatnonzero(np.diff(part.indptr))
-        part = part[touched]
-        others = (p.rows @ x)[touched] - part @ x[free]
-        return Program(
-            p.cost[free],
-            p.lower[free],
-            p.upper[free],
-            p.whole[free],
-            part,
-            p.row_lower[touched] - others,
-            p.row_upper[touched] - others,
-        )

@@ -2,13 +2,16 @@
 
 1. The linear relaxation gives a bound. Where its optimum is whole, that is all.
 2. A program of a few variables goes to branch-and-bound as it is.
-3. Else the relaxation is rounded. Its rows are then missed by some ``s``, and the *elastic* program
+3. Else the relaxation is rounded. If only a part of it was not whole, that part and what surrounds it may
+   vary, all else stays. If that part is large, or holds no point, rows are missed by some ``s``, and the
+   *elastic* program
 
        min  c x + p (s+ + s-)    s.t.  l <= A x + s+ - s- <= u,    s+, s- >= 0,
 
    of which that is a point, is improved neighbourhood by neighbourhood until nothing is missed any more: a
    first point near the relaxation. The price ``p`` is raised as long as that does not suffice.
-4. The first point is improved in the same way, and branch-and-bound from the last has the final word.
+4. A point of the elastic program is improved in the same way, and branch-and-bound from the best point has
+   the final word.
 """
 
 from __future__ import annotations
@@ -19,10 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.engine.neighbourhoods import descend, keeps_rows, made_whole
+from tacita.engine.neighbourhoods import NODES, around, descend, keeps_rows, made_whole
 from tacita.engine.solution import Solution
 from tacita.errors import InfeasibleError, StoppedError
-from tacita.exact import Cells, Floats
+from tacita.exact import Cells, Floats, Mask
 from tacita.outcome import Status
 from tacita.run import Run
 from tacita.solvers.highs import Ended
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 FEW = 1200
 """Open variables with which HiGHS as it is mostly needs a second or two."""
+LOCAL = 0.5
+"""Largest share of the open variables that is still a part of the program."""
 PRICES = (2.0, 20.0, 200.0)
 """Of a missed row, in parts of the largest cost."""
 NOISE = 1e-9
@@ -68,7 +73,7 @@ def solve_whole(program: Program, groups: Sequence[Cells], run: Run) -> Solution
     if np.abs(rounded - relaxed.point).max(initial=0.0) <= CAUTION and search.offer(rounded):
         search.close()
     elif np.count_nonzero(program.upper > program.lower) > FEW:
-        search.explore(groups, rounded)
+        search.explore(groups, rounded, np.abs(rounded - relaxed.point) > CAUTION)
     if not search.closed:
         search.branch()
     return search.solution()
@@ -107,8 +112,12 @@ class _Search:
     def closed(self) -> bool:
         return self.best is not None and self.loss - self.bound <= NOISE * max(1.0, abs(self.loss))
 
-    def explore(self, groups: Sequence[Cells], rounded: Floats) -> None:
-        """Points by neighbourhoods, from a point that need not keep the rows."""
+    def explore(self, groups: Sequence[Cells], rounded: Floats, broken: Mask) -> None:
+        """Points by neighbourhoods, from a point that need not keep the rows around its broken variables."""
+        mended = _mended(self.program, self.run, rounded, broken)
+        if mended is not None and self.offer(mended):
+            # The rest is as in the relaxation: so near the bound, only branching can still gain something.
+            return
         start = _first_point(self.program, groups, self.run, rounded)
         if start is None or not self.offer(start):
             return
@@ -146,6 +155,27 @@ class _Search:
         if best is not None:
             known["incumbent"] = best
         self.run.tell(phase, 0, 0, **known)
+
+
+def _mended(program: Program, run: Run, rounded: Floats, broken: Mask) -> Floats | None:
+    """A point that differs from a rounded one only near its broken variables: first in their rows, then in
+    the rows of those; None where there is none, or where that would be most of the program.
+    """
+    touches, unfixed = abs(program.rows), program.upper > program.lower
+    near = broken
+    while not run.over:
+        size = near.sum()
+        rows = touches @ near.astype(np.float64) > 0
+        near = (touches.T @ rows.astype(np.float64) > 0) & unfixed
+        if near.sum() == size or near.sum() > LOCAL * unfixed.sum():
+            return None
+        free = np.flatnonzero(near)
+        found = solve_mip(around(program, rounded, free), run, nodes=NODES)
+        if found.point.size:
+            x = rounded.copy()
+            x[free] = found.point
+            return made_whole(program, x)
+    return None
 
 
 def _first_point(program: Program, groups: Sequence[Cells], run: Run, rounded: Floats) -> Floats | None:
