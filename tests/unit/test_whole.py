@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import block_diag, csr_array
 
 import tacita as tc
 from tacita.engine import whole
@@ -148,6 +148,38 @@ def test_both_ways_prove_the_same_loss(seed: int, monkeypatch: pytest.MonkeyPatc
     explored = solve_whole(program, planes, Run())
     assert direct.status is explored.status is Status.OPTIMAL
     assert direct.loss == explored.loss == explored.bound
+
+
+def side_by_side(parts: list[tuple[Program, list[Cells], float]]) -> tuple[Program, list[Cells]]:
+    """Programs without a common row as one."""
+    programs = [program for program, _, _ in parts]
+    first = np.cumsum([0, *(program.cost.size for program in programs)])
+    joined = {
+        name: np.concatenate([getattr(program, name) for program in programs])
+        for name in ("cost", "lower", "upper", "whole", "row_lower", "row_upper")
+    }
+    rows = csr_array(block_diag([program.rows for program in programs]))
+    planes = [plane + at for at, (_, own, _) in zip(first, parts, strict=False) for plane in own]
+    return Program(rows=rows, **joined), planes
+
+
+def test_a_relaxation_that_is_whole_but_for_a_part_is_mended_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole, "FEW", 0)
+    parts = [cube(6, seed) for seed in range(4)]
+    losses = [solve_whole(program, planes, Run()).loss for program, planes, _ in parts]
+    phases: list[str] = []
+    program, planes = side_by_side(parts)
+    solution = solve_whole(program, planes, Run(listener=lambda event: phases.append(event.phase)))
+    assert solution.status is Status.OPTIMAL
+    assert solution.loss == sum(losses)
+    assert "neighbourhoods" not in phases
+
+
+def test_a_part_that_cannot_be_mended_is_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole, "FEW", 0)
+    program, planes = side_by_side([cube(4), rounding(NO_ROUNDING, base=2)])
+    with pytest.raises(InfeasibleError):
+        solve_whole(program, planes, Run())
 
 
 def test_variables_in_no_group_move_along() -> None:
