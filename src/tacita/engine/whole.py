@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +30,6 @@ from tacita.run import Run
 from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import solve_mip
 from tacita.solvers.program import Program
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 FEW = 1200
 """Open variables with which HiGHS as it is mostly needs a second or two."""
@@ -197,7 +193,7 @@ def _elastic(program: Program, price: float) -> Program:
     from scipy.sparse import csr_array, eye_array, hstack
 
     count = program.rows.shape[0]
-    slack: csr_array = eye_array(count, format="csr")
+    slack = eye_array(count, format="csr")
     return replace(
         program,
         cost=np.append(program.cost, np.full(2 * count, price)),
