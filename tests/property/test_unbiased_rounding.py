@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.engine.alternating_cycles import begin_walk, coins_of, compiled, follow_cycles
+from tacita.compiled import compiled
+from tacita.engine.alternating_cycles import begin_walk, coins_of, follow_cycles
 from tacita.engine.network import Network
 from tacita.errors import InfeasibleError
 from tacita.testing import check_method, hard_problems, hard_table, problems, tables

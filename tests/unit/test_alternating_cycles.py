@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import tacita as tc
+from tacita.compiled import compiled
 from tacita.engine.alternating_cycles import (
     MOST,
     begin_walk,
     coins_of,
-    compiled,
     follow_cycles,
     rounded_up,
 )

@@ -19,7 +19,7 @@ from tacita.solvers import cheapest_flow as module
 from tacita.solvers.cheapest_flow import Flow, cheapest_flow
 
 SIMPLEX, LINEAR_PROGRAM = 0, 10**9
-"""Values of SMALL that send every network one way."""
+"""Values of LARGE that send every network one way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Network:
 
     def flow(self, small: int, run: Run | None = None) -> Flow | None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "SMALL", small)
+            patch.setattr(module, "LARGE", small)
             return cheapest_flow(
                 self.n_nodes,
                 self.tail,

@@ -22,8 +22,8 @@ PACKAGE = SOURCE / "tacita"
 # Layer -> patterns over the first name after `tacita.`
 MEMBERS = {
     "core": (
-        "errors atomic textfile exact hierarchy tables tabulation rules levels attackers problem release "
-        "outcome run generate quality"
+        "errors atomic textfile compiled exact hierarchy tables tabulation rules levels attackers problem "
+        "release outcome run generate quality"
     ),
     "solvers": "solvers",
     "engine": "engine",

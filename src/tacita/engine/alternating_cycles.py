@@ -21,10 +21,11 @@ longer than rounding a small table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
+from tacita.compiled import LARGE, compiled
 from tacita.engine.network import Network, Nodes
 from tacita.errors import InputError, StoppedError
 from tacita.exact import Cells, Mask, Units
@@ -32,26 +33,6 @@ from tacita.run import Run
 
 Coins = Callable[[int], Units]
 """Gives so many independent whole numbers from ``0 .. 2**63 - 1``, all equally likely."""
-Function = TypeVar("Function")
-
-if TYPE_CHECKING:
-
-    def compiled(function: Function) -> Function:
-        """What numba's decorator means to a reader of types."""
-        return function
-else:
-    from functools import cache
-
-    @cache
-    def compiled(function: Function) -> Function:
-        """The same function, compiled when first asked for."""
-        from numba import njit
-
-        return njit(cache=True, nogil=True, error_model="numpy")(function)
-
-
-LARGE = 2500
-"""Arcs from which on the compiler is worth loading."""
 CHUNK = 1 << 16
 """Coins, one per cycle, between two looks at the clock."""
 MOST = 2**63 - 1

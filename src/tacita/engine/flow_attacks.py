@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csc_array
 
+from tacita.compiled import LARGE
 from tacita.engine.arena import Arena, Reach
 from tacita.engine.attacks import Blocked, Blocking
 from tacita.engine.demands import Demands
@@ -23,9 +24,6 @@ from tacita.run import Run
 if TYPE_CHECKING:
     from tacita.engine import flows
     from tacita.engine.flows import Flows
-
-LARGE = 2500
-"""Cells from which on the kernels are worth loading."""
 
 
 def network_of(arena: Arena) -> Network | None:

@@ -15,23 +15,13 @@ takes longer than solving a small table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacita.compiled import kernel
 from tacita.exact import Cells, Floats, Mask
-
-if TYPE_CHECKING:
-    Function = TypeVar("Function")
-
-    def kernel(function: Function) -> Function:
-        """What numba's decorator means to a reader of types."""
-        return function
-else:
-    from numba import njit
-
-    kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]

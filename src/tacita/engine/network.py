@@ -88,20 +88,21 @@ class Network:
 
     @classmethod
     def _from_signs(cls, matrix: csc_array, sign: Signs) -> Network:
-        n_rows, n_cells = matrix.shape
-        cell = np.repeat(np.arange(n_cells), np.diff(matrix.indptr))
-        leaves = matrix.data * sign[matrix.indices] > 0
-        tail, head = (np.full(n_cells, n_rows, dtype=np.int32) for _ in range(2))
-        tail[cell[leaves]] = matrix.indices[leaves]
-        head[cell[~leaves]] = matrix.indices[~leaves]
-        return cls(tail, head, sign, n_rows + 1)
+        ground, n_cells = matrix.shape
+        entries = np.diff(matrix.indptr)
+        joined = np.flatnonzero(entries)
+        at = matrix.indptr[joined]
+        row = matrix.indices[at]
+        other = np.where(entries[joined] == 2, matrix.indices.take(at + 1, mode="clip"), ground)
+        leaves = (matrix.data[at] > 0) == (sign[row] > 0)
+        tail, head = (np.full(n_cells, ground, dtype=np.int32) for _ in range(2))
+        tail[joined], head[joined] = np.where(leaves, row, other), np.where(leaves, other, row)
+        return cls(tail, head, sign, ground + 1)
 
 
 def _canonical(matrix: csc_array | csr_array) -> csc_array:
     """A copy by columns, each entry once and none of them zero."""
-    from scipy.sparse import csc_array
-
-    own = csc_array(matrix, copy=True)
+    own = matrix.tocsc(copy=True)
     own.sum_duplicates()
     own.eliminate_zeros()
     return own
@@ -112,7 +113,8 @@ def _row_signs(matrix: csc_array) -> Signs | None:
     none.
 
     Each row is taken twice, as it is and negated, and joined with those that must go with it. Signs exist
-    unless a row has to go with its own negation.
+    unless a row has to go with its own negation. A few columns per row join nearly all of them; the others
+    are looked at only to see whether they join anything more.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -121,10 +123,16 @@ def _row_signs(matrix: csc_array) -> Signs | None:
     pair = matrix.indptr[:-1][np.diff(matrix.indptr) == 2]
     one, other = matrix.indices[pair], matrix.indices[pair + 1]
     alike = matrix.data[pair] != matrix.data[pair + 1]
-    same, opposite = np.where(alike, other, other + rows), np.where(alike, other + rows, other)
-    ends = np.concatenate([one, one + rows]), np.concatenate([same, opposite])
-    joined = coo_array((np.ones(ends[0].size, dtype=np.int8), ends), shape=(2 * rows, 2 * rows))
-    _, part = connected_components(joined, directed=False)
+    same = np.where(alike, other, other + rows)
+    part, used = np.arange(2 * rows, dtype=np.int32), np.zeros(0, dtype=np.int64)
+    while (apart := np.flatnonzero(part[one] != part[same])).size:
+        chosen = np.full((2, 2 * rows), -1)
+        chosen[0, part[one[apart]]] = chosen[1, part[same[apart]]] = apart
+        used = np.union1d(used, chosen[chosen >= 0])
+        start, end = one[used], same[used]
+        ends = np.concatenate([start, start + rows]), np.concatenate([end, (end + rows) % (2 * rows)])
+        joined = coo_array((np.ones(ends[0].size, dtype=np.int8), ends), shape=(2 * rows, 2 * rows))
+        _, part = connected_components(joined, directed=False)
     as_it_is, negated = part[:rows], part[rows:]
     if (as_it_is == negated).any():
         return None

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacita.compiled import kernel
 from tacita.engine.flow_kernels import (
     CLOCK,
     NONE,
@@ -19,7 +20,6 @@ from tacita.engine.flow_kernels import (
     Scratch,
     Trip,
     carry,
-    kernel,
     link,
     move,
     residual,

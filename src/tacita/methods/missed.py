@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacita.compiled import LARGE
 from tacita.engine.demands import Demands, all_demands, outsider_demands, room
-from tacita.engine.flow_attacks import LARGE
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.network import Network
 from tacita.exact import Floats, Units

@@ -105,6 +105,7 @@ def _slabs(lattice: Lattice, structure: Structure) -> list[Cells]:
 
 
 def _found(lattice: Lattice, taken: Units, bound: float) -> Nearest:
-    cost = float(lattice.cost @ taken)
+    # A dot product would wake the threads of the algebra library for a sum.
+    cost = float((lattice.cost * taken).sum())
     least = cost if not lattice.cell.size else min(cost, bound)
     return Nearest(lattice.values(taken), cost + lattice.constant, least + lattice.constant)

@@ -173,8 +173,8 @@ class UnbiasedRounding:
                 room = f" ({exact.text(sure, table.decimals)} has room whichever way cells go)"
             raise InfeasibleError(
                 f"{table.structure.names(np.unique(missing.cell))}: this draw leaves less uncertainty than "
-                f"the levels ask for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a larger "
-                f"base{room}, protected=no, or another method. (To draw until it fits would not be "
+                f"the levels ask for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a "
+                f"larger base{room}, protected=no, or another method. (To draw until it fits would not be "
                 "unbiased.)"
             )
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tacita.compiled import LARGE
 from tacita.errors import SolverError, StoppedError
 from tacita.exact import Cells, Floats, Units
 from tacita.run import Run
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 Nodes = NDArray[np.int32]
 
-SMALL = 2_500
-"""Networks with fewer arcs go to HiGHS first: loading the compiler takes longer."""
 PIVOTS = 1 << 14
 """Pivots between two looks at the clock: a tenth of a second on a network of a million arcs."""
 BLOCK = 1.5
@@ -117,7 +116,7 @@ def cheapest_flow(
     if not tail.size:
         return None if supply.any() else Flow(np.zeros(0, np.int64), 0.0, 0.0)
     network = _Network(n_nodes, tail, head, capacity, cost, supply)
-    if tail.size < SMALL and (flow := _by_linear_program(network, run)) is not None:
+    if tail.size < LARGE and (flow := _by_linear_program(network, run)) is not None:
         return flow
     return _by_simplex(network, run)
 

@@ -29,23 +29,13 @@ takes longer than solving a small one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacita.compiled import kernel
 from tacita.exact import Cells, Mask, Units
-
-if TYPE_CHECKING:
-    Function = TypeVar("Function")
-
-    def kernel(function: Function) -> Function:
-        """What numba's decorator means to a reader of types."""
-        return function
-else:
-    from numba import njit
-
-    kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 Numbers = NDArray[np.int32]
 Sides = NDArray[np.int8]

@@ -1,0 +1,30 @@
+"""Compiled functions: how they are compiled, and from which size on that pays.
+
+The compiler takes longer to load than a small table to protect, so files of kernels are imported only where
+they are needed, and what is compiled once is kept on disk for the next run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+LARGE = 2500
+"""Cells or arcs from which on the compiler is worth loading."""
+
+
+def kernel(function: Function) -> Function:
+    """The same function, compiled by numba when it is first called."""
+    from numba import njit
+
+    return cast("Function", njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+if TYPE_CHECKING:
+    compiled = kernel
+else:
+    compiled = cache(kernel)
+    """The compiled form of a function that also runs as it is, the same one whenever it is asked for."""
