@@ -7,8 +7,6 @@ must find another way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from tacita.engine.arena import Arena, Reach
@@ -31,6 +29,7 @@ class Patterns:
     def __init__(self, arena: Arena, demands: Demands, run: Run) -> None:
         self.arena, self.demands, self.run = arena, demands, run
         self.at = arena.position[demands.cell]
+        self._needs: dict[int, int] = {}
 
     def unprotected(self, hidden: Mask) -> Cells:
         """Demands that fail when these cells are hidden and all others published."""
@@ -80,12 +79,12 @@ class Patterns:
                 break
             hidden[cell] = False
             affected = [k for k in sorted(users.get(cell, ())) if not self._goes_with(k, cell)]
-            found = self._others(routing, affected, hidden)
+            found = self._others(routing, affected, hidden, cell)
             work += removable.size * max(1, len(affected if found is None else found))
             if found is None:
                 hidden[cell] = True
                 continue
-            for k, cells in zip(affected, found, strict=True):
+            for k, cells in found.items():
                 _release(users, k, witnesses[k])
                 witnesses[k] = cells
                 _use(users, k, cells)
@@ -104,14 +103,20 @@ class Patterns:
             used[cells] = True
         return witnesses
 
-    def _others(self, routing: Routing, affected: Iterable[int], hidden: Mask) -> list[Cells] | None:
+    def _others(
+        self, routing: Routing, affected: list[int], hidden: Mask, cell: int
+    ) -> dict[int, Cells] | None:
+        """New witnesses now that ``cell`` is published; None if some demand has no other way."""
         closed = np.where(hidden, 0.0, np.inf)
-        found = []
-        for k in affected:
+        found = {}
+        # Who could not do without the cell in an earlier pattern probably cannot now: one question decides.
+        last = self._needs.get(cell)
+        for k in sorted(affected, key=lambda k: k != last):
             cells = self._route(routing, k, closed)
             if cells is None:
+                self._needs[cell] = k
                 return None
-            found.append(cells)
+            found[k] = cells
         return found
 
     def _route(self, routing: Routing, k: int, price: Floats) -> Cells | None:

@@ -30,12 +30,17 @@ WORTHWHILE = 0.2
 """Of the gap, that a small tree must close for another one to follow."""
 MOST_SKIPPED = 5
 ENOUGH_AT_NODES = 8
-MOST_PATIENCE = 20
+MOST_PATIENCE = 40
 """Attempts around the incumbent that may fail in a row at one node,"""
 WORTH = 1e-3
 """and the gap for which one such attempt is made."""
 WIDE_GAP = 0.1
 """No tree closes this soon: attempts come first."""
+NARROW_GAP = 0.01
+NODES_FIRST = 60
+"""Of a first tree, where the gap is neither wide nor narrow. Few need more; then its incumbent, known
+from the beginning, is worth more to the next one than the nodes that are given up.
+"""
 
 
 class Improve(Protocol):
@@ -48,23 +53,37 @@ def branch(
     search: Search, separation: Separation, root: Root, propose: Propose | None, improve: Improve | None
 ) -> None:
     """Search the tree below a root until the search is closed or the time is over."""
-    hidden = _Hidden(search, separation, propose, improve)
     if search.best is not None and root.point.size:
-        _look_around(search, root, hidden)
-    if improve is not None and root.point.size and _gap(search) > WIDE_GAP:
+        _look_around(search, root, _Hidden(search, separation, propose, improve))
+        if improve is not None and not search.closed:
+            _improve_first(search, root, _Hidden(search, separation, propose, improve), improve)
+    if not search.closed and not search.run.over:
+        _search(search, root, _Hidden(search, separation, propose, improve), None)
+
+
+def _improve_first(search: Search, root: Root, hidden: _Hidden, improve: Improve) -> None:
+    """A better incumbent for the tree to begin with, where the gap asks for one."""
+    gap = _gap(search)
+    if gap > WIDE_GAP:
         improve(root.point, MOST_PATIENCE)
-        root.fix()
-    if search.closed or search.run.over:
-        return
+    elif gap > NARROW_GAP:
+        _search(search, root, hidden, NODES_FIRST)
+        # What this tree cut off is for the next one to find again.
+        hidden.separation.forget()
+    root.fix()
+
+
+def _search(search: Search, root: Root, hidden: _Hidden, nodes: int | None) -> None:
+    """One tree on all variables that are not settled, of so many nodes at most."""
     ended = scip.branch_and_cut(
-        _program(search, search.upper), root.rows, hidden, _cutoff(search), search.run
+        _program(search, search.upper), root.rows, hidden, _cutoff(search), search.run, nodes
     )
-    if ended.complete:
-        if search.best is None:
-            raise InfeasibleError("no release of this kind protects the table")
-        search.raise_bound(search.loss)
-    else:
+    if not ended.complete:
         search.raise_bound(ended.bound + search.model.constant)
+        return
+    if search.best is None:
+        raise InfeasibleError("no release of this kind protects the table")
+    search.raise_bound(search.loss)
 
 
 def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
@@ -110,7 +129,7 @@ def _cutoff(search: Search) -> float:
 
 def _gap(search: Search) -> float:
     """The share of the incumbent's loss that may be too much."""
-    return (search.loss - search.bound) / max(abs(search.loss), 1e-12) if search.best is not None else np.inf
+    return (search.loss - search.bound) / max(abs(search.loss), 1e-12)
 
 
 class _Hidden:
@@ -135,7 +154,6 @@ class _Hidden:
         finally:
             # Nor does an unanswered question there cast doubt on the whole.
             self._everywhere, self.in_doubt = True, False
-            self._calls, self._next_proposal, self._pause = 0, 0, 1
 
     def violated(self, x: Floats, depth: int) -> Sequence[Row]:
         # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
@@ -182,7 +200,8 @@ class _Hidden:
         if candidate is not None:
             self.search.offer(candidate)
         # Many trees end soon after they begin to branch, and then a better incumbent brings nothing.
-        if self._improve is not None and self._calls > 1 and self._everywhere:
+        known = self.search.best is not None and self._everywhere
+        if self._improve is not None and known and self._calls > 1:
             self._improve(x, int(min(MOST_PATIENCE, _gap(self.search) / WORTH)))
         # Where proposals stop helping, they are made less and less often.
         self._pause = 1 if self.search.loss < before else 2 * self._pause
