@@ -26,7 +26,7 @@ MEMBERS = {
         "release outcome run generate quality"
     ),
     "solvers": "solvers",
-    "engine": "engine",
+    "engine": "engine adjusting",
     "methods": "methods",
     "audit": "auditing verify",
     "files": "io report",

@@ -1,0 +1,1 @@
+"""Controlled tabular adjustment: the nearest table in which every sensitive cell has a safe value."""
