@@ -1,0 +1,154 @@
+"""Options of adjustment, cell by cell: how far each may move, and what that costs.
+
+An amount is said as ``20%`` (of the value), as a number, or as the name of a column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.adjusting.task import Choice, Norm, Task
+from tacita.errors import InfeasibleError, InputError
+from tacita.exact import UNBOUNDED, Floats, Mask, Units
+from tacita.methods.per_cell import amounts, weights
+from tacita.problem import Problem
+
+FAR = 16
+"""No cell moves farther than so many times all forced changes together; circuits of tables stay below."""
+
+
+def task_of(
+    problem: Problem,
+    norm: Norm,
+    delta: float,
+    weight: str,
+    capacity: float | str | None,
+    relaxed: float | str | None,
+    totals_fixed: bool,
+    to_zero: bool,
+) -> Task:
+    """The task of a problem, directions open.
+
+    Parameters
+    ----------
+    capacity
+        How far cells that are not sensitive may move; none: as far as everyone's knowledge allows.
+    relaxed
+        How far beyond its level a sensitive cell may go; none: likewise.
+    to_zero
+        Sensitive cells that fall go to zero, whatever their lower level.
+    """
+    table = problem.table
+    step, sensitive = table.unit, problem.levels.sensitive
+    choice = _choice(problem, relaxed, to_zero, step)
+    forced = int(np.maximum(choice.up_least, choice.down_least).sum())
+    limit = min(UNBOUNDED // 4, FAR * max(forced, step))
+    room_up = np.minimum(problem.outsider.upper - table.units, limit) // step * step
+    room_down = (
+        np.minimum(table.units - np.maximum(problem.outsider.lower, -UNBOUNDED // 2), limit) // step * step
+    )
+    most = np.full(len(table), limit)
+    if capacity is not None:
+        most = said_amounts(problem, capacity, "capacity") // step * step
+    still = problem.must_publish | (table.structure.is_total & totals_fixed)
+    if (wrong := np.flatnonzero(still & sensitive)).size:
+        raise InfeasibleError(
+            f"{table.structure.names(wrong)}: sensitive, so it must change, but it must be published, or "
+            "totals are fixed; take it off must_publish, or let totals=free"
+        )
+    upper, lower = (
+        np.where(still, 0, np.minimum(most, room_up)),
+        -np.where(still, 0, np.minimum(most, room_down)),
+    )
+    return Task(
+        table.equations.matrix,
+        lower,
+        upper,
+        weights(problem, weight, "weight"),
+        10**table.decimals,
+        step,
+        norm,
+        delta,
+        choice if choice.cells.size else None,
+    )
+
+
+def _choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: int) -> Choice:
+    table, cells = problem.table, problem.sensitive
+    upper, lower = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
+    for need in problem.requirements():
+        upper[need.cells] = np.maximum(upper[need.cells], need.upper)
+        lower[need.cells] = np.maximum(lower[need.cells], need.lower)
+    up_least, down_least = (-(-np.maximum(level[cells], step) // step) * step for level in (upper, lower))
+    if to_zero:
+        down_least = table.units[cells].copy()
+    known_up = problem.outsider.upper[cells] - table.units[cells]
+    known_down = table.units[cells] - np.maximum(problem.outsider.lower[cells], -UNBOUNDED // 2)
+    up_most, down_most = known_up // step * step, known_down // step * step
+    limit = min(UNBOUNDED // 4, FAR * max(int(np.maximum(up_least, down_least).sum()), step))
+    up_most, down_most = np.minimum(up_most, limit), np.minimum(down_most, limit)
+    if relaxed is not None:
+        more_up, more_down = (_beyond(problem, relaxed, least) for least in (up_least, down_least))
+        up_most, down_most = np.minimum(up_most, more_up), np.minimum(down_most, more_down)
+    if to_zero:
+        down_most = np.where(down_least > 0, np.minimum(down_most, down_least), -1)
+    neither = (up_most < up_least) & (down_most < down_least)
+    if (wrong := np.flatnonzero(neither)).size:
+        raise InfeasibleError(
+            f"{table.structure.names(cells[wrong])}: no safe value lies within what everyone knows of it; "
+            "lower its levels, or use suppression"
+        )
+    return Choice(cells, up_least, up_most, down_least, down_most)
+
+
+def _beyond(problem: Problem, relaxed: float | str, least: Units) -> Units:
+    """The least change and what may be added to it: a percentage of it, an amount, or a column."""
+    share = percentage(relaxed)
+    if share is not None:
+        return np.asarray(least + np.floor(least * share).astype(np.int64))
+    return np.asarray(least + amounts(problem, relaxed, "relaxed")[problem.sensitive])
+
+
+def said_amounts(problem: Problem, said: float | str, option: str) -> Units:
+    """Units per cell from a percentage of the value, a number, or a column."""
+    share = percentage(said)
+    if share is None:
+        return amounts(problem, said, option)
+    if share < 0:
+        raise InputError(f"option '{option}' is {said}: give a percentage of zero or more")
+    size = np.abs(problem.table.units).astype(np.float64)
+    return np.asarray(np.floor(size * share + 1e-9)).astype(np.int64)
+
+
+def percentage(said: float | str) -> float | None:
+    """``20%`` as 0.2; None for anything else."""
+    text = str(said).strip()
+    if not text.endswith("%"):
+        return None
+    try:
+        return float(text[:-1]) / 100.0
+    except ValueError:
+        raise InputError(f"'{said}' is no percentage: write such as 20%") from None
+
+
+def shares(problem: Problem, capacity: float | str | None) -> Floats:
+    """What a uniform capacity is counted in: values where it is a percentage, else units."""
+    if capacity is not None and percentage(capacity) is None:
+        return np.full(len(problem.table), float(10**problem.table.decimals))
+    return np.abs(problem.table.units).astype(np.float64)
+
+
+def fixed_directions(problem: Problem, said: str) -> Mask | None:
+    """Directions that are given: ``up``, ``down``, or the signs of a column; None if they are not."""
+    count = problem.sensitive.size
+    if said in ("up", "down"):
+        return np.full(count, said == "up")
+    if said in problem.table.columns:
+        signs = np.asarray(problem.table.columns[said], dtype=np.float64)[problem.sensitive]
+        if (wrong := np.flatnonzero(~(np.abs(signs) > 0))).size:
+            cell = int(problem.sensitive[wrong[0]])
+            raise InputError(
+                f"column '{said}' gives ({problem.table.name(cell)}) no direction: use 1 for up, -1 for down"
+            )
+        return np.asarray(signs > 0)
+    return None
