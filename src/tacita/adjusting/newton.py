@@ -1,0 +1,184 @@
+"""Least squares by a semismooth Newton method on the prices of the equations.
+
+    min  sum_i (x_i - c_i)^2 / (2 h_i)      s.t.  M x = 0,   lower <= x <= upper
+
+Prices ``y`` of the equations answer with ``x(y) = clip(c + h M' y, lower, upper)``; the prices that balance
+``M x(y) = 0`` are the maximum of a concave function whose gradient is ``-M x(y)``. With ``D`` = ``h`` where
+``x(y)`` is strictly within its bounds and 0 elsewhere,
+
+    (M D M' + E) d = -M x(y)
+
+is solved by conjugate gradients, preconditioned by the diagonal, and the prices go along ``d`` as long as the
+function rises. ``E`` is a small part of the diagonal of ``M H M'``, which vanishes with the residual: equations
+may follow from others, or have all their cells at bounds. Once it is known which cells are at bounds the
+function is quadratic, so the last step is the projection onto ``M x = 0`` and leaves nothing but rounding.
+
+With ``h = 1 / (2 w)`` and ``c = 0`` this is the loss ``sum w x^2``. Steps are measured by ``h``, so weights may
+differ by many orders of magnitude.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.adjusting.boxed import Boxed
+from tacita.errors import StoppedError
+from tacita.exact import Floats
+from tacita.run import Run
+
+BALANCED = 1e-12
+"""Residual at which there is nothing left to do, in parts of the changes in an equation."""
+GOOD = 1e-9
+"""Residual that is accepted when it does not become less."""
+STEPS = 100
+GRADIENTS = 2000
+HALVINGS = 30
+PATIENCE = 3
+"""Steps without progress that end the search once the residual is good."""
+
+
+@dataclass(frozen=True, eq=False)
+class Balanced:
+    """A point within its bounds, its prices, the part of its changes that is off balance, and the steps taken."""
+
+    x: Floats
+    prices: Floats
+    off: float
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """What prices answer with."""
+
+    prices: Floats
+    x: Floats
+    give: Floats
+    value: float
+    residual: Floats
+
+
+class Squares:
+    """A least-squares task: how the cells answer to prices."""
+
+    def __init__(self, boxed: Boxed, centre: Floats, give: Floats) -> None:
+        self.boxed, self.centre = boxed, centre
+        self.give = np.where(boxed.fixed, 0.0, give)
+        self.squared = boxed.by_cell.copy()
+        self.squared.data = self.squared.data**2
+        self.full = self.diagonal(self.give)
+
+    def diagonal(self, give: Floats) -> Floats:
+        """The diagonal of ``M D M'``."""
+        return np.asarray(self.squared.T @ give)
+
+    def answer(self, prices: Floats) -> _State:
+        boxed = self.boxed
+        pull = boxed.pulls(prices)
+        wanted = self.centre + self.give * pull
+        x = np.clip(wanted, boxed.lower, boxed.upper)
+        give = np.where(wanted == x, self.give, 0.0)
+        away = x - self.centre
+        # Cells that cannot move cost the same at all prices.
+        cost = np.divide(away**2, 2.0 * self.give, out=np.zeros_like(away), where=self.give > 0.0)
+        return _State(prices, x, give, float((cost - pull * x).sum()), boxed.residual(x))
+
+    def direction(self, state: _State, ridge: Floats, accuracy: float, run: Run) -> Floats:
+        """``d`` by conjugate gradients, until the preconditioned residual is ``accuracy`` times the first."""
+        by_cell = self.boxed.by_cell
+        active = state.give > 0.0
+        if np.count_nonzero(active) < 0.7 * active.size:
+            at = np.flatnonzero(active)
+            by_cell, give = by_cell[at], state.give[at]
+        else:
+            give = state.give
+        across = by_cell.T
+        diagonal = self.diagonal(state.give) + ridge
+        inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0.0)
+        left = np.where(diagonal > 0.0, -state.residual, 0.0)
+        d, z = np.zeros_like(left), inverse * left
+        step, size = z.copy(), float((left * z).sum())
+        enough = accuracy**2 * size
+        for k in range(GRADIENTS):
+            if size <= enough or size == 0.0 or (k % 50 == 49 and run.over):
+                break
+            image = np.asarray(across @ (give * (by_cell @ step))) + ridge * step
+            bend = float((step * image).sum())
+            if bend <= 0.0:
+                break
+            length = size / bend
+            d += length * step
+            left -= length * image
+            z = inverse * left
+            new = float((left * z).sum())
+            step *= new / size
+            step += z
+            size = new
+        return d
+
+
+def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run, start: Floats | None = None) -> Balanced | None:
+    """The nearest point that balances; None if none was found, or prices prove that there is none.
+
+    Raises
+    ------
+    StoppedError
+        The time is over.
+    """
+    squares = Squares(boxed, centre, give)
+    state = squares.answer(np.zeros(boxed.equations) if start is None else start)
+    best, best_off, stale, scale = state, np.inf, 0, 0.0
+    for k in range(STEPS):
+        off = _off(boxed, state)
+        stale = 0 if off < 0.5 * best_off else stale + 1
+        if off < best_off:
+            best, best_off = state, off
+        if best_off <= BALANCED or (stale >= PATIENCE and best_off <= GOOD):
+            return Balanced(best.x, best.prices, best_off, k)
+        if run.over:
+            raise StoppedError("the time was over before the adjustment was found: allow more of it")
+        if k % 5 == 4 and boxed.contradicted(state.prices):
+            return None
+        size = _size(squares, state)
+        scale = max(scale, size)
+        part = size / scale if scale else 0.0
+        ridge = squares.full * min(1e-2, 0.1 * part) * part + 1e-14 * squares.full
+        d = squares.direction(state, ridge, max(1e-13, min(1e-2, 0.1 * part)), run)
+        new = _along(squares, state, d)
+        if new is None:
+            break
+        state = new
+    return Balanced(best.x, best.prices, best_off, STEPS) if best_off <= GOOD else None
+
+
+def _along(squares: Squares, state: _State, d: Floats) -> _State | None:
+    """The state at the longest step of 1, 1/2, 1/4, ... along which the concave function rises."""
+    slope = -float((state.residual * d).sum())
+    if slope <= 0.0:
+        return None
+    length = 1.0
+    for _ in range(HALVINGS):
+        new = squares.answer(state.prices + length * d)
+        # Near the maximum the function is flat to the last digit, and the slope there says more.
+        if new.value >= state.value + 1e-4 * length * slope or (
+            abs(new.value - state.value) <= 1e-11 * abs(state.value)
+            and -float((new.residual * d).sum()) >= -0.9 * slope
+        ):
+            return new
+        length /= 2.0
+    return None
+
+
+def _size(squares: Squares, state: _State) -> float:
+    """The residual, measured by what balancing it would cost if all cells were free."""
+    full = squares.full
+    return float(np.sqrt(np.divide(state.residual**2, full, out=np.zeros_like(full), where=full > 0.0).sum()))
+
+
+def _off(boxed: Boxed, state: _State) -> float:
+    """The largest residual, in parts of the changes in its equation."""
+    traffic = boxed.traffic(state.x)
+    floor = 1e-3 * float(np.abs(state.x).max(initial=0.0)) * 1e-3
+    return float((np.abs(state.residual) / np.maximum(traffic, max(floor, 1e-300))).max(initial=0.0))
