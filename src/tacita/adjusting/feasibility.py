@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 20.0
 """Seconds to look for the least before one that is merely enough is named."""
-NOISE = 1e-7
+NOISE, EXACT = 1e-7, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +88,9 @@ def smallest_shortfall(task: Task, run: Run) -> Shortfall | None:
 def lowered(task: Task, shortfall: Shortfall) -> Task:
     """The directed task in which sensitive cells may stay that far below their least change."""
     choice = _choice(task)
-    kept = 1.0 - shortfall.missing - NOISE
     up, down = (
-        np.maximum(np.floor(least * kept / task.step), 0).astype(np.int64) * task.step
+        np.floor(least / task.step * (1.0 - shortfall.missing) * (1.0 + EXACT) + NOISE).astype(np.int64)
+        * task.step
         for least in (choice.up_least, choice.down_least)
     )
     eased = replace(choice, up_least=up, down_least=down)

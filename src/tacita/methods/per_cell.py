@@ -15,20 +15,21 @@ from tacita.errors import InputError, did_you_mean
 from tacita.exact import Floats, Units
 from tacita.problem import Problem
 
-WEIGHTS = ("cost", "unit", "inverse")
+WEIGHTS = ("cost", "unit", "inverse", "root")
 
 
 def weights(problem: Problem, said: str, option: str) -> Floats:
-    """Loss per unit of value and cell: the problem's ``cost``, ``unit`` (1 each), ``inverse`` (1 / |value|, 1
-    where the value is 0), or a column.
+    """Loss per unit of value and cell: the problem's ``cost``, ``unit`` (1 each), ``inverse`` (1 / |value|)
+    or ``root`` (the root of that), both 1 where the value is 0, or a column.
     """
     if said == "cost":
         return problem.cost
     if said == "unit":
         return np.ones(len(problem.table))
-    if said == "inverse":
+    if said in ("inverse", "root"):
         size = np.abs(problem.table.values)
-        return np.asarray(1.0 / np.where(size == 0, 1.0, size))
+        size = np.where(size == 0, 1.0, size)
+        return np.asarray(1.0 / (size if said == "inverse" else np.sqrt(size)))
     found = _column(problem, said, option, WEIGHTS).astype(np.float64)
     _refuse_unless_positive(problem, found, option)
     return found

@@ -1,0 +1,64 @@
+"""The radius that is announced around numbers that were moved, and what readers can do with it.
+
+A cell that moved by ``z`` and is shown as ``v`` with radius ``r`` tells readers that the truth lies in ``v -
+r .. v + r``. So ``r >= |z|`` for every cell, and a sensitive cell that went up can keep its lower level only
+if ``r >= z + LPL``, one that went down its upper level only if ``r >= |z| + UPL``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita import exact
+from tacita.errors import InfeasibleError, InputError
+from tacita.exact import Mask, Units
+from tacita.methods.adjustment_task import percentage
+from tacita.methods.missed import missed
+from tacita.methods.per_cell import amounts, round_number
+from tacita.problem import Problem
+from tacita.run import Run
+
+
+def announced_radius(problem: Problem, said: float | str | None, z: Units, told: Mask) -> Units:
+    """Radius of every cell that is ``told`` one: a number, a percentage of the value shown, a column; or the
+    first of 1, 2, 5, 10, .. steps that covers what is needed.
+    """
+    table = problem.table
+    if said is None:
+        steps = -(-_needed(problem, z) // table.unit)
+        radius = np.full(len(table), round_number(max(1, steps)) * table.unit)
+    elif (share := percentage(said)) is not None:
+        radius = np.floor(np.abs(table.units + z) * share).astype(np.int64)
+    else:
+        radius = amounts(problem, said, "radius")
+    if (wrong := np.flatnonzero(told & (radius < np.abs(z)))).size:
+        raise InputError(
+            f"({table.name(int(wrong[0]))}) moved farther than the announced radius: announce more, or limit "
+            "how far cells move"
+        )
+    return np.where(told, radius, 0)
+
+
+def refuse_missed(problem: Problem, z: Units, radius: Units, run: Run) -> None:
+    """Raise where readers of these windows come nearer to a sensitive cell than its levels allow."""
+    missing = missed(problem, radius + z, radius - z, run)
+    if not len(missing):
+        return
+    table = problem.table
+    more = exact.text(2 * _needed(problem, z), table.decimals)
+    raise InfeasibleError(
+        f"{table.structure.names(np.unique(missing.cell))}: with this radius readers come nearer than the "
+        f"levels allow, {problem.attackers[int(missing.attacker[0]) + 1]} for one. Announce a larger radius, "
+        f"such as {more}, let totals be free, or say protected=no."
+    )
+
+
+def _needed(problem: Problem, z: Units) -> int:
+    """The least radius that covers every change, and for sensitive cells their levels on the other side."""
+    needed = int(np.abs(z).max(initial=0))
+    for need in problem.requirements():
+        moved = z[need.cells]
+        opposite = np.where(moved > 0, moved + need.lower, need.upper - moved)
+        sliding = -(-need.sliding // 2)
+        needed = max(needed, int(np.maximum(opposite, sliding).max(initial=0)))
+    return needed

@@ -1,0 +1,139 @@
+"""Capacities that are too tight: the smallest that works, and the least protection that must be given up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import tacita as tc
+from tacita.adjusting.feasibility import lowered, smallest_capacity, smallest_shortfall
+from tacita.adjusting.task import Task
+from tacita.errors import InfeasibleError, InputError
+from tacita.methods.adjustment_task import fixed_directions, said_amounts, shares, task_of
+
+
+def task(problem: tc.Problem, capacity=None, relaxed=None, fixed=False, zero=False) -> Task:
+    return task_of(problem, "l1", 1e-3, "unit", capacity, relaxed, fixed, zero)
+
+
+@st.composite
+def sensitive_tables(draw) -> tc.Problem:
+    shape = draw(st.sampled_from([(4,), (2, 3), (3, 3), (2, 2, 2)]))
+    size = int(np.prod(shape))
+    values = np.array(draw(st.lists(st.integers(5, 60), min_size=size, max_size=size))).reshape(shape)
+    table = tc.Table.from_array(values, counts=False)
+    cells = draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=3, unique=True))
+    lower, upper = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    return tc.Problem(table, tc.Marked(cells, lower=lower, upper=upper))
+
+
+def least_by_hand(asked: Task, share: np.ndarray, shortfall: bool) -> float:
+    """The least over all directions of a linear program written for one of them."""
+    n, choice = len(asked), asked.choice
+    best = np.inf
+    for up in product([True, False], repeat=choice.cells.size):
+        directed = asked.directed(np.array(up))
+        if (directed.lower > directed.upper).any():
+            continue
+        others = np.setdiff1d(np.arange(n), choice.cells)
+        sign = np.where(up, 1.0, -1.0)
+        least = np.where(up, choice.up_least, choice.down_least)
+        extra = choice.cells.size if shortfall else 1
+        rows, limits = [], []
+        for k, cell in enumerate(choice.cells):
+            row = np.zeros(n + extra)
+            row[cell] = -sign[k]
+            if shortfall:
+                row[n + k] = -least[k]
+            rows.append(row)
+            limits.append(-least[k])
+        bounds = list(zip(directed.lower, directed.upper, strict=True))
+        for k, cell in enumerate(choice.cells):
+            most = (choice.up_most if up[k] else choice.down_most)[k]
+            bounds[cell] = (0, most) if up[k] else (-most, 0)
+        if not shortfall:
+            for cell in others:
+                for way in (1.0, -1.0):
+                    row = np.zeros(n + 1)
+                    row[cell], row[n] = way, -share[cell]
+                    rows.append(row)
+                    limits.append(0.0)
+        cost = np.concatenate([np.zeros(n), np.ones(extra)])
+        matrix = np.hstack([asked.matrix.toarray(), np.zeros((asked.matrix.shape[0], extra))])
+        more = [(0, 1 if shortfall else None)] * extra
+        found = linprog(
+            cost, np.array(rows), np.array(limits), matrix, np.zeros(matrix.shape[0]), [*bounds, *more]
+        )
+        if found.status == 0:
+            best = min(best, found.fun)
+    return best
+
+
+@given(sensitive_tables())
+@settings(max_examples=25)
+def test_the_smallest_capacity(problem: tc.Problem) -> None:
+    loose, share = task(problem), shares(problem, "1%")
+    found, least = smallest_capacity(loose, share, tc.Run()), least_by_hand(task(problem), share, False)
+    if not np.isfinite(least):
+        assert found is None
+        return
+    assert found.smallest
+    assert found.amount == pytest.approx(least, abs=1e-7)
+    assert np.setdiff1d(found.binding, loose.choice.cells).size == found.binding.size
+
+
+@given(sensitive_tables(), st.sampled_from(["0%", "2%", "10%", "40%"]))
+@settings(max_examples=25)
+def test_the_smallest_shortfall(problem: tc.Problem, capacity: str) -> None:
+    tight = task(problem, capacity)
+    found, least = smallest_shortfall(tight, tc.Run()), least_by_hand(tight, np.zeros(0), True)
+    assert found.missing.sum() == pytest.approx(least, abs=1e-6)
+    eased = lowered(tight, found)
+    assert (eased.lower <= eased.upper).all()
+    if least < 1e-9:
+        directed = tight.directed(found.up)
+        assert np.array_equal(eased.lower, directed.lower)
+        assert np.array_equal(eased.upper, directed.upper)
+
+
+def test_amounts_are_percentages_numbers_or_columns() -> None:
+    table = tc.Table.from_array([[10, 20], [30, 45]], counts=False)
+    problem = tc.Problem(table, tc.Marked([]))
+    assert said_amounts(problem, "20%", "capacity")[table.find("2", "2")] == 9
+    assert (said_amounts(problem, 7, "capacity") == 7).all()
+    with pytest.raises(InputError, match="'x%' is no percentage"):
+        said_amounts(problem, "x%", "capacity")
+    with pytest.raises(InputError, match="no column 'wide'"):
+        said_amounts(problem, "wide", "capacity")
+
+
+def test_counts_fall_to_zero() -> None:
+    problem = tc.Problem(tc.Table.from_array([[2, 9], [8, 7]]), tc.Threshold(5))
+    asked = task(problem, zero=True)
+    assert asked.choice.down_least.tolist() == asked.choice.down_most.tolist() == [2]
+    assert asked.choice.up_least.tolist() == [3]
+
+
+def test_a_sensitive_total_cannot_be_fixed() -> None:
+    table = tc.Table.from_array([[2, 9], [8, 7]], counts=False)
+    with pytest.raises(InfeasibleError, match=r"row=1, column=Total.*let totals=free"):
+        task(tc.Problem(table, tc.Marked([("1", "Total")], lower=1, upper=1)), fixed=True)
+
+
+def test_signs_of_a_column_are_directions() -> None:
+    table = tc.Table.from_array([[2, 9], [8, 7]], counts=False)
+    signs = np.where(np.arange(9) % 2, 1, -1)
+    problem = tc.Problem(
+        replace(table, columns={"sign": signs, "none": np.zeros(9)}), tc.Marked([0, 1], lower=1, upper=1)
+    )
+    assert fixed_directions(problem, "sign").tolist() == [False, True]
+    assert fixed_directions(problem, "up").all()
+    assert fixed_directions(problem, "greedy") is None
+    with pytest.raises(InputError, match=r"gives .* no direction"):
+        fixed_directions(problem, "none")
