@@ -1,0 +1,146 @@
+"""Changes of one table that keep its statistics.
+
+    min  loss(z)    s.t.  z solves the task,   |100 (s(a + y) / s(a) - 1)| <= tol_s  for each statistic s
+
+with ``y = z / one`` over the chosen cells. The task is solved without statistics first: nobody can do with
+less, so that is the bound. Then rounds follow (see :mod:`tacita.adjusting.rounds`) until every tolerance
+holds, as measured on the result, and nothing is left to gain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.adjusting.rounds import (
+    MARGIN,
+    PATIENCE,
+    Aim,
+    Measuring,
+    Solve,
+    Standing,
+    aim,
+    another_round,
+    begin,
+    rows_around,
+)
+from tacita.adjusting.statistics import ALONE, Kept, measures
+from tacita.adjusting.task import Adjusted, Side, Task
+from tacita.errors import InfeasibleError, InputError, StoppedError
+from tacita.exact import Floats, Mask
+from tacita.run import Run
+
+ROUNDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedKeeping(Adjusted):
+    """Changes that keep statistics, and what becomes of these.
+
+    Attributes
+    ----------
+    side
+        Rows around the changes: whoever moves them a little further keeps the statistics by keeping these.
+    changes
+        Percent by which each statistic that was to be kept has changed.
+    remarks
+        One for each tolerance that is missed.
+    """
+
+    side: Side
+    changes: dict[str, float]
+    remarks: tuple[str, ...]
+
+
+def keeping(task: Task, kept: Kept, values: Floats, cells: Mask, run: Run, solve: Solve) -> AdjustedKeeping:
+    """The cheapest changes found that keep statistics of some cells.
+
+    Parameters
+    ----------
+    task
+        With directions given.
+    values
+        Of all cells before; ``z / task.one`` is added to them.
+    cells
+        Those that the statistics are of.
+    solve
+        Solves a task with rows at its side.
+
+    Raises
+    ------
+    InfeasibleError
+        The task has no solution, or its statistics cannot be kept so closely: the message says how closely.
+    InputError
+        A statistic is one of two tables, or has no change in percent.
+    """
+    between = [name for name in kept.asked if name not in ALONE]
+    if between:
+        raise InputError(
+            f"{between[0]} is a statistic of two tables: of one, keep some of {', '.join(ALONE)}"
+        )
+    where = np.flatnonzero(cells)
+    before = values[where]
+
+    def measuring(z: Floats) -> list[Aim]:
+        found = measures(tuple(kept.asked), [before], [before + z[where] / task.one])
+        return [aim(measure, kept, [where], task.one) for measure in found]
+
+    plain = solve(task)
+    standing = rounds(task, plain, measuring, run, solve)
+    refuse_contradiction(standing)
+    return concluded(standing, plain.bound, len(task))
+
+
+def rounds(task: Task, plain: Adjusted, measuring: Measuring, run: Run, solve: Solve) -> Standing:
+    """Round after round, until all is kept at no further cost, nothing more is gained or time is over."""
+    standing = begin(task, plain, measuring(plain.z))
+    for done in range(ROUNDS):
+        if standing.settled(plain.value) or run.over:
+            break
+        run.tell("statistics", done, ROUNDS, incumbent=standing.loss, bound=plain.bound)
+        try:
+            standing = another_round(task, standing, measuring, run, solve)
+        except StoppedError:
+            break
+    return standing
+
+
+def refuse_contradiction(standing: Standing) -> None:
+    """Raise where tolerances had to be widened to the end, and say which are possible."""
+    if standing.kept or not standing.contradicted or standing.stalled <= PATIENCE:
+        return
+    asked = ", ".join(f"{a.label} to {a.tolerance:g} %" for a in standing.aims)
+    missed = ", ".join(f"{a.label} {rounded_up(a.change):g} %" for a in standing.aims if a.ratio > 1)
+    raise InfeasibleError(
+        f"no changes within the capacities keep {asked}: the smallest tolerances found to work are {missed}; "
+        "allow these, or widen the capacities"
+    )
+
+
+def concluded(standing: Standing, bound: float, size: int) -> AdjustedKeeping:
+    """What the rounds came to, with a remark for each tolerance that is missed."""
+    tolerances = np.array([a.tolerance for a in standing.aims])
+    return AdjustedKeeping(
+        z=standing.z,
+        value=standing.loss,
+        bound=min(bound, standing.loss),
+        formulation=standing.formulation,
+        iterations=standing.iterations,
+        side=rows_around(standing, size, (1 - MARGIN) * tolerances),
+        changes={a.label: a.change for a in standing.aims},
+        remarks=tuple(
+            f"the {a.label} changes by {rounded_up(a.change):g} %, more than the {a.tolerance:g} % allowed"
+            for a in standing.aims
+            if a.ratio > 1
+        ),
+    )
+
+
+def rounded_up(change: float) -> float:
+    """The size of a change to three digits, never below it."""
+    size = abs(change)
+    if size == 0.0:
+        return 0.0
+    place = 10.0 ** (np.floor(np.log10(size)) - 2)
+    return float(f"{np.ceil(size / place) * place:.3g}")
