@@ -264,11 +264,41 @@ def test_readers_who_know_that_the_truth_is_less_than_a_base_away() -> None:
         ([[1, 2], [3, 4]], {"subtotals": "rows=1+2"}, "'rows=1.2' names no dimension.*did you mean 'row'"),
         ([[1, 2], [3, 4]], {"subtotals": "row=1+7"}, "code '7'"),
         ([[1, 2], [3, 4]], {"subtotals": "row=1"}, "adds up no cells"),
+        ([[1, 2], [3, 4]], {"subtotals": "row=1+2, row=2+1"}, "names row twice; .*separate them with ';'"),
+        ([[1, 2], [3, 4]], {"subtotals": "row=; row=1+2"}, "'row=' names no code"),
     ],
 )
 def test_mistakes_are_named(values, options: dict, message: str) -> None:
     with pytest.raises(tc.TacitaError, match=message):
         Rounding(**options).protect(asked(values))
+
+
+def test_a_structural_zero_does_not_move() -> None:
+    frame = pd.DataFrame({"r": ["a", "b", "c"], "n": [0, 0, 0], "none": [True, False, False]})
+    table = tc.Table.from_frame(frame, ["r"], value="n", structural="none")
+    # The more the better, and most of all in a.
+    table = replace(table, columns={"more": np.where(table.structural, -9.0, -1.0)})
+    release = Rounding(base=5, multiples="move", objective="more").protect(tc.Problem(table, tc.Marked([])))
+    assert release.value[table.find("a")] == 0
+    assert release.value[table.find("Total")] == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "best"),
+    [
+        # The grand total 4 goes up to 5, whether margins count or not.
+        ({"objective": "mean", "margins": False}, 1 / 4),
+        # Every step is wanted: inner cells go up from 1 to 10, their sums to 10 as well.
+        ({"objective": "more", "steps": 1}, -(4 * 9 + 4 * 8 + 6)),
+    ],
+)
+def test_bounds_of_what_is_not_proven(options: dict, best: float) -> None:
+    problem = asked([[1, 1], [1, 1]], {"more": np.full(9, -1.0)})
+    method = Rounding(base=5, **options)
+    question = method._question(problem, np.ones(9, dtype=bool), method.steps)
+    outcome = question.outcome(problem.table.units // 5 * 5 + 5, False, np.inf, 0.0)
+    assert outcome.bound == pytest.approx(min(best, outcome.loss))
+    assert outcome.bound <= best + 1e-9
 
 
 def test_a_mean_needs_a_grand_total() -> None:

@@ -123,6 +123,43 @@ def test_a_cell_that_must_be_hidden_may_not_be_told_to_be_exact() -> None:
     check_method(Rounding(base=20), problem)
 
 
+def test_multiples_that_may_move_protect_by_moving() -> None:
+    """Window 10 .. 20 around 10 + 5 holds eight above 10; 5 .. 15 does not."""
+    table = tc.Table.from_array([[10, 3], [4, 6]], counts=False)
+    at = table.find("1", "1")
+    problem = tc.Problem(table, tc.Marked([at], lower=0, upper=8))
+    release = check_method(Rounding(base=5, multiples="move"), problem)
+    assert release.value[at] == 15
+    with pytest.raises(InfeasibleError, match=r"smallest base that can work is 6"):
+        Rounding(base=5).protect(problem)
+    with pytest.raises(InfeasibleError, match=r"nothing would change"):
+        Rounding(base=1).protect(tc.Problem(table, tc.Marked([at], lower=0, upper=1)))
+    check_method(Rounding(base=1, multiples="move"), tc.Problem(table, tc.Marked([at], lower=0, upper=1)))
+
+
+def test_where_nothing_adds_up_levels_are_not_blamed() -> None:
+    cube = tc.Table.from_array([[[0, 0], [0, 1]], [[0, 1], [1, 0]]])
+    problem = tc.Problem(cube, tc.Marked([cube.find("2", "2", "Total")], lower=1, upper=1))
+    with pytest.raises(InfeasibleError, match=r"adds up: this is proven.*steps=1"):
+        Rounding(base=2).protect(problem)
+    for relax in ("fewest", "cheapest"):
+        outcome = check_method(Rounding(base=2, steps=1, relax=relax), problem).outcome
+        assert outcome.loss == 18
+        assert "1 cell lies farther from the truth, (row=2, column=2, layer=2)" in outcome.remarks[0]
+    table = tc.Table.from_array([[0, 1, 1], [1, 1, 0], [0, 1, 1]])
+    blocks = "row=1+2|2+3, column=1+2|2+3"
+    with pytest.raises(InfeasibleError, match=r"all of these subtotals.*\(row=2\+3, column=2\+3\)"):
+        Rounding(base=3, subtotals=blocks).protect(
+            tc.Problem(table, tc.Marked([table.find("1", "2")], lower=1, upper=1))
+        )
+
+
+@pytest.mark.parametrize("option", ["objective=mean", "steps=1", "protected=no"])
+def test_what_a_part_of_a_mixture_cannot_do_is_refused(option: str) -> None:
+    with pytest.raises(InputError, match=rf"option '{option.partition('=')[0]}'.*mixture"):
+        tc.Mixture(f"rest: rounding(base=20, {option})").protect(problem_of())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -8,7 +8,8 @@ level is out of reach for both unless
     v = f + r:  w + r - (a - f) >= UPL  and  w - r + (a - f) >= LPL.
 
 A multiple of the base stays, with a window of ``w`` either way, or of nothing where readers are told that it
-is exact. A base of a single step changes nothing, as everyone can tell.
+is exact; if multiples may move, it can also go up like the others. A base of a single step changes nothing
+else, as everyone can tell.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ USUAL = 5
 
 @dataclass(frozen=True)
 class Told:
-    """What readers are told besides the base: which multiples are exact, that the truth is less than a base
-    away.
+    """What readers are told besides the base: which multiples are exact, that multiples may have gone up by a
+    base, that the truth is less than a base away.
     """
 
     exact_multiples: bool = False
+    movable_multiples: bool = False
     strict: bool = False
 
 
@@ -67,7 +69,7 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
         p = int(wrong[0])
         cell = int(need.cells[p])
         width = max(int(need.lower[p] + need.upper[p]), int(need.sliding[p]))
-        if base[cell] == table.unit:
+        if base[cell] == table.unit and not told.movable_multiples:
             why = "every number is a multiple of it, so nothing would change"
         elif told.exact_multiples and table.units[cell] % base[cell] == 0:
             why = "its value is a multiple of the base, so it would be published as it is"
@@ -88,8 +90,9 @@ def _can_work(problem: Problem, need: Requirement, base: Units, told: Told) -> M
     above = problem.table.units[need.cells] % base
     reach = base - problem.table.unit * told.strict
     down = (reach - above >= need.upper) & (reach + above >= need.lower)
-    up = (reach + base - above >= need.upper) & (reach - base + above >= need.lower) & (above > 0)
-    wide = (2 * reach >= need.sliding) & (base > problem.table.unit)
+    up = (reach + base - above >= need.upper) & (reach - base + above >= need.lower)
+    up &= (above > 0) | told.movable_multiples
+    wide = (2 * reach >= need.sliding) & ((base > problem.table.unit) | told.movable_multiples)
     if told.exact_multiples:
         wide &= above > 0
     return np.asarray(wide & (down | up))

@@ -70,14 +70,14 @@ def lattice(
     cells
         Those that are rounded; all others, and those that must be published, stay what they are.
     movable_multiples
-        A multiple of its base may go up by one base.
+        A multiple of its base may go up by one base, unless everyone knows that it is less.
     fewest
         Every step beyond the neighbours counts more than all distance.
     """
     table, known = problem.table, problem.outsider
     free = cells & ~problem.must_publish
     floor = np.where(free, table.units // base * base, table.units)
-    between = free & ((table.units > floor) | movable_multiples)
+    between = free & ((table.units > floor) | (movable_multiples & (floor + base <= known.upper)))
     ahead, surcharge = _precedence(goal, base, np.flatnonzero(free), 1 + beyond, fewest)
     low, constant = floor.copy(), 0.0
     step_cells, step_costs = [], []

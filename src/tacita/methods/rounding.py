@@ -113,7 +113,18 @@ class Rounding:
         return self._rounded(problem, self.steps, run)
 
     def state(self, draft: Draft, cells: Mask) -> None:
-        """The method for some cells; beyond their neighbours none of them goes."""
+        """The method for some cells of a mixture, whose losses are added up and whose levels are all kept."""
+        if self.objective == "mean":
+            raise InputError(
+                "option 'objective': 'mean' comes before all distance, which a part of a mixture cannot; use "
+                "'distance' or a column there"
+            )
+        if self.steps:
+            raise InputError(
+                "option 'steps': in a mixture all rounded cells stay next to their values; leave it out"
+            )
+        if not self.protected:
+            raise InputError("option 'protected': a mixture keeps the levels of all cells; leave it out")
         self._question(draft.problem, cells, 0).state(draft)
 
     def _rounded(self, problem: Problem, beyond: int, run: Run) -> Release:
@@ -121,10 +132,16 @@ class Rounding:
         if not any(need.cells.size for need in problem.requirements()):
             return self._nearest(question, run)
         made_by = {"method": self.name, "options": asdict(self)}
-        remedy = "Try another base, a mixture that rounds only some of the cells, or another method."
-        release = settle(self._stated(question), made_by, run, remedy)
+        remedy = (
+            f"Try another base, steps={beyond + 1}, a mixture that rounds only some of the cells, or another "
+            "method."
+        )
+        try:
+            release = settle(self._stated(question), made_by, run, remedy)
+        except InfeasibleError as error:
+            raise InfeasibleError(question.why_none_at_all(run) or str(error)) from None
         found = release.outcome
-        if found is None or not question.in_order_of_rank:
+        if found is None:
             return release
         outcome = question.outcome(release.value, bool(found.status), found.bound, found.seconds)
         return replace(release, outcome=outcome)
@@ -151,7 +168,7 @@ class Rounding:
         return draft.finish()
 
     def _question(self, problem: Problem, cells: Mask, beyond: int) -> Question:
-        told = Told(self.multiples == "exact", self.strict)
+        told = Told(self.multiples == "exact", self.multiples == "move", self.strict)
         base = chosen_bases(problem, self.base, cells, told)
         if self.protected and not beyond:
             refuse_small_bases(problem, base, cells, told)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacita.errors import InputError
+from tacita.errors import InputError, StoppedError
 from tacita.exact import Cells, Mask, Units
 from tacita.methods.draft import Draft
 from tacita.methods.goal import Goal
@@ -114,12 +114,11 @@ class Question:
     @property
     def _least(self) -> float:
         """What the goal loses when every cell goes where it likes best."""
-        units = self.problem.table.units
-        each = np.arange(units.size)
-        down = np.where(self.radius > 0, units // self.base * self.base, units)
-        up = np.where(down < units, down + self.base, down)
-        falls = self.goal.of(each, down - units) <= self.goal.of(each, up - units)
-        return self.goal.reported(np.where(falls, down, up) - units)
+        if (top := self.goal.top) is not None:
+            above = int(self.problem.table.units[top] % self.base[top]) if self.radius[top] else 0
+            return min(above, int(self.base[top]) - above) / self.goal.one / self.goal.inner
+        free = lattice(self.problem, self.base, self.goal, self.cells, self.multiples == "move", self.beyond)
+        return free.constant + float(np.minimum(free.cost, 0.0).sum())
 
     def _remarks(self, value: Units) -> tuple[str, ...]:
         table = self.problem.table
@@ -129,9 +128,10 @@ class Question:
         if not beyond.size:
             return ()
         plural = "cells lie" if beyond.size > 1 else "cell lies"
+        safe = " and protects" if len(self.problem.sensitive) else ""
         return (
-            f"no table of neighbouring multiples adds up: {beyond.size:,} {plural} farther from the truth, "
-            f"{table.structure.names(beyond)}; the announced radius allows for it",
+            f"no table of neighbouring multiples adds up{safe}: {beyond.size:,} {plural} farther from the "
+            f"truth, {table.structure.names(beyond)}; the announced radius allows for it",
         )
 
     def why_none(self, run: Run) -> str:
@@ -139,16 +139,14 @@ class Question:
         table = self.problem.table
         how = "no table of multiples next to the values"
         if self.beyond:
-            how = f"no table of multiples within {self.beyond} bases of the neighbours"
-        if self.groups and nearest(self._own, table.structure, run) is not None:
-            blamed = smallest_conflict(self.groups, lambda some: self._can_keep(some, run))
-            if len(blamed) == 1:
-                return f"{how} keeps the subtotal ({blamed[0].name}) within a base: leave it out"
-            names = "; ".join(f"({group.name})" for group in blamed[:10])
-            more = f" and {len(blamed) - 10} more" if len(blamed) > 10 else ""
+            bases = "a base" if self.beyond == 1 else f"{self.beyond} bases"
+            how = f"no table of multiples within {bases} of the neighbours"
+        try:
+            if self.groups and nearest(self._own, table.structure, run) is not None:
+                return self._conflict(how, run)
+        except StoppedError:
             return (
-                f"{how} keeps all of these subtotals within a base, though without any one of them the "
-                f"others can be kept: {names}{more}. Leave one out."
+                f"{how} adds up and keeps all subtotals: leave some out, or allow more time to find out which"
             )
         frozen = np.flatnonzero(self.problem.must_publish & (table.units % self.base != 0))
         if frozen.size:
@@ -158,6 +156,25 @@ class Question:
             )
         farther = f"steps={self.beyond + 1}"
         return f"{how} adds up: this is proven. Let cells go farther with {farther}, or change the base"
+
+    def why_none_at_all(self, run: Run) -> str:
+        """The same where levels are to be kept; nothing where it is for them that there is no such table."""
+        try:
+            none = nearest(self.points, self.problem.table.structure, run) is None
+        except StoppedError:
+            return ""
+        return self.why_none(run) if none else ""
+
+    def _conflict(self, how: str, run: Run) -> str:
+        blamed = smallest_conflict(self.groups, lambda some: self._can_keep(some, run))
+        if len(blamed) == 1:
+            return f"{how} keeps the subtotal ({blamed[0].name}) within a base: leave it out"
+        names = "; ".join(f"({group.name})" for group in blamed[:10])
+        more = f" and {len(blamed) - 10} more" if len(blamed) > 10 else ""
+        return (
+            f"{how} keeps all of these subtotals within a base, though without any one of them the "
+            f"others can be kept: {names}{more}. Leave one out."
+        )
 
     def _can_keep(self, groups: Sequence[Subtotal], run: Run) -> bool:
         points = watched(self._own, self.problem.table, groups)

@@ -66,8 +66,16 @@ def _groups(structure: Structure, phrase: str) -> list[Subtotal]:
                 f"option 'subtotals': '{piece}' names no dimension{hint}; write NAME=CODE+CODE with one of "
                 f"{', '.join(position)}"
             )
+        at = position[unquoted(name)]
         sums = [[unquoted(code) for code in split(choice, "+")] for choice in split(said, "|")]
-        named[position[unquoted(name)]] = sums
+        if at in named:
+            raise InputError(
+                f"option 'subtotals': '{phrase}' names {unquoted(name)} twice; list several sums as "
+                "'NAME=A+B|C+D', or separate them with ';'"
+            )
+        if not sums:
+            raise InputError(f"option 'subtotals': '{piece}' names no code; write NAME=CODE+CODE")
+        named[at] = sums
     others = [k for k in range(len(dimensions)) if k not in named]
     groups = []
     for choice in product(*named.values()):
