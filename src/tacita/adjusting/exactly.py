@@ -1,0 +1,73 @@
+"""From a solver's floats to whole changes that add up and keep their bounds, exactly.
+
+    z' = step x,   M x = 0,   low <= x <= high,   x whole,   near z and cheap.
+
+1. What is whole already is checked and kept.
+2. Where the cells between whole numbers form a network: a cheapest flow over the two numbers around each.
+3. Where all cells that can move form one: a cheapest flow inside the bounds, which exists if anything does.
+4. Small tables beyond networks: an integer program.
+5. Large ones: plane by plane where totals are fixed, leaf by leaf where they have room, and an integer program
+   for what these leave to be mended.
+
+Where no whole numbers exist the equations that they miss are named.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.adjusting.steps import Steps
+from tacita.adjusting.task import Task
+from tacita.adjusting.whole_flow import flow_in_bounds, flow_in_box
+from tacita.adjusting.whole_leaves import leaf_by_leaf
+from tacita.adjusting.whole_planes import plane_by_plane
+from tacita.adjusting.whole_program import in_all_cells
+from tacita.adjusting.whole_shortage import refuse_empty_bounds, shortage
+from tacita.compiled import LARGE
+from tacita.exact import Floats, Units
+from tacita.run import Run
+from tacita.tables.structure import Structure
+
+
+def exactly(task: Task, z: Floats, structure: Structure, run: Run) -> Units:
+    """Whole units near a solver's changes of a directed task, with ``M z' = 0`` and all bounds kept exactly.
+
+    Parameters
+    ----------
+    z
+        Changes in units that keep equations and bounds as well as floats do.
+
+    Raises
+    ------
+    InfeasibleError
+        No multiples of the step within the bounds add up.
+    StoppedError
+        The time was over first.
+    """
+    steps = Steps.of(task, structure, z)
+    refuse_empty_bounds(steps)
+    x = _whole(steps, run)
+    if x is None:
+        raise shortage(steps, run)
+    assert steps.holds(x)
+    return np.asarray(x * task.step)
+
+
+def _whole(steps: Steps, run: Run) -> Units | None:
+    if not steps.between.any() and steps.holds(steps.nearest):
+        return steps.nearest
+    small = int(steps.movable.sum()) < LARGE
+    if small and steps.task.side is not None:
+        return in_all_cells(steps, run)
+    x = flow_in_box(steps, run)
+    if x is not None:
+        return x
+    network, x = flow_in_bounds(steps, run)
+    if network:
+        return x
+    if not small:
+        for method in (plane_by_plane, leaf_by_leaf):
+            x = method(steps, run)
+            if x is not None:
+                return x
+    return in_all_cells(steps, run)

@@ -1,0 +1,71 @@
+"""Whole steps on a network: controlled rounding as a cheapest flow.
+
+Take for every cell the two whole numbers around its target. If targets are wrong by less than one step in all
+equations together, such numbers that add up exist: every cut of the network carries between the sum of its
+lower and of its upper numbers, up to an error below 1, and those sums are whole. With larger errors, such as
+those of floats at large values, cells may go farther.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.adjusting.steps import FARTHEST, Pieces, Steps
+from tacita.engine.network import Network
+from tacita.exact import Cells, Units
+from tacita.run import Run
+from tacita.solvers.cheapest_flow import cheapest_flow
+
+
+def flow_in_box(steps: Steps, run: Run) -> Units | None:
+    """Each cell at one of the two whole numbers around its target; None where cells between whole numbers
+    are no network, or none such add up.
+    """
+    cells = np.flatnonzero(steps.between)
+    network = Network.of(steps.matrix[:, cells])
+    return None if network is None else routed(steps, network, cells, steps.box(), run)
+
+
+def flow_in_bounds(steps: Steps, run: Run) -> tuple[bool, Units | None]:
+    """Whether the cells that can move are a network, and whole steps inside the bounds that add up.
+
+    If the first is true and there are no steps, then none exist.
+    """
+    cells = np.flatnonzero(steps.movable)
+    network = Network.of(steps.matrix[:, cells])
+    if network is None:
+        return False, None
+    for reach in (1 + steps.imbalance, FARTHEST):
+        x = routed(steps, network, cells, steps.around_box(reach), run)
+        if x is not None:
+            return True, x
+    return True, None
+
+
+def routed(steps: Steps, network: Network, cells: Cells, pieces: Pieces, run: Run) -> Units | None:
+    """The cheapest pieces, taken from the whole numbers below the targets, with which all adds up.
+
+    Parameters
+    ----------
+    network
+        Of these cells; all pieces are theirs.
+    """
+    supply = np.append(-network.row_sign * (steps.matrix @ steps.below), 0)
+    supply[network.ground] = -supply.sum()
+    place = np.zeros(len(steps), dtype=np.int64)
+    place[cells] = np.arange(cells.size)
+    arc, forward = place[pieces.cell], pieces.sign > 0
+    flow = cheapest_flow(
+        network.n_nodes,
+        np.where(forward, network.tail[arc], network.head[arc]),
+        np.where(forward, network.head[arc], network.tail[arc]),
+        pieces.most,
+        pieces.cost,
+        supply,
+        run,
+    )
+    if flow is None:
+        return None
+    x = steps.below + pieces.moved(flow.amount, len(steps))
+    # Equations that follow from others in these cells alone may contradict what the other cells are.
+    return x if steps.adds_up(x) else None
