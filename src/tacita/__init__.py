@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from tacita.methods.intervals import Intervals as Intervals
     from tacita.methods.mixture import Mixture as Mixture
     from tacita.methods.perturbation import Perturbation as Perturbation
+    from tacita.methods.random_rounding import RandomRounding as RandomRounding
     from tacita.methods.rounding import Rounding as Rounding
     from tacita.methods.suppression import Suppression as Suppression
     from tacita.methods.unbiased_rounding import UnbiasedRounding as UnbiasedRounding
     from tacita.outcome import Outcome as Outcome
     from tacita.outcome import Status as Status
     from tacita.problem import Problem as Problem
+    from tacita.quality import Comparison as Comparison
+    from tacita.quality import compare as compare
     from tacita.release import Mark as Mark
     from tacita.release import Release as Release
     from tacita.rules import PQ as PQ
@@ -72,11 +75,13 @@ _HOMES = {
     "tacita.methods.intervals": ("Intervals",),
     "tacita.methods.mixture": ("Mixture",),
     "tacita.methods.perturbation": ("Perturbation",),
+    "tacita.methods.random_rounding": ("RandomRounding",),
     "tacita.methods.rounding": ("Rounding",),
     "tacita.methods.suppression": ("Suppression",),
     "tacita.methods.unbiased_rounding": ("UnbiasedRounding",),
     "tacita.outcome": ("Outcome", "Status"),
     "tacita.problem": ("Problem",),
+    "tacita.quality": ("Comparison", "compare"),
     "tacita.release": ("Mark", "Release"),
     "tacita.rules": (
         *("Dominance", "Exempt", "FromColumns", "LinearSensitivity", "Marked", "MinimumFrequency"),

@@ -25,6 +25,7 @@ METHODS: Mapping[str, str] = {
     "intervals": "tacita.methods.intervals:Intervals",
     "rounding": "tacita.methods.rounding:Rounding",
     "unbiased-rounding": "tacita.methods.unbiased_rounding:UnbiasedRounding",
+    "random-rounding": "tacita.methods.random_rounding:RandomRounding",
     "perturbation": "tacita.methods.perturbation:Perturbation",
     "mixture": "tacita.methods.mixture:Mixture",
 }

@@ -1,0 +1,122 @@
+"""Sensitive cells at multiples of a base, all other inner cells adjusted to them, totals as they are.
+
+    min  sum_i (x_i - a_i)^2 / |a_i|
+    s.t. M x = b,    x_p given for sensitive p,    x_t = a_t for totals t,
+         a_i - below |a_i| <= x_i <= a_i + above |a_i|,    |x_i - a_i| <= base,    x whole
+
+over inner cells. A cell of zero has no room and stays, so that no quotient is undefined. As totals stay, this
+is the chi-square distance ``sum x^2 / a - sum a``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.engine.demands import Demands
+from tacita.engine.network import Network
+from tacita.exact import Cells, Floats, Mask, Units
+from tacita.methods.missed import missed
+from tacita.methods.protection_inequalities import Windows
+from tacita.methods.sensitive_roundings import Roundings
+from tacita.methods.whole_squares import Moved, Squares, network_of
+from tacita.problem import Problem
+from tacita.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustable:
+    """A table whose sensitive cells are rounded; bounds are in steps, all else in units.
+
+    Attributes
+    ----------
+    cells, residue
+        The cells that are rounded, and how far each lies above the multiple below it.
+    radius
+        What readers are told per cell; 0 where it is published as it is.
+    lower, upper
+        How far cells that are not rounded may move.
+    weight
+        Loss of a single step, squared distances counted in steps.
+    """
+
+    problem: Problem
+    base: int
+    cells: Cells
+    residue: Units
+    radius: Units
+    lower: Units
+    upper: Units
+    weight: Floats
+    network: Network | None
+
+    @classmethod
+    def of(cls, problem: Problem, base: int, below: float, above: float, margins_told: bool) -> Adjustable:
+        """The question for one base; ``below`` and ``above`` are shares of a value."""
+        table = problem.table
+        inner, step, one = ~table.structure.is_total & ~problem.must_publish, table.unit, 10**table.decimals
+        size = np.abs(table.units)
+        told = (inner | (margins_told & table.structure.is_total)) & ~problem.must_publish
+        # A base of one step changes nothing, as everyone can tell.
+        radius = np.where(told & (base > step), base, 0)
+        lower, upper = (
+            np.where(inner, np.floor(np.minimum(size * share + 1e-9, base) / step).astype(np.int64), 0)
+            for share in (below, above)
+        )
+        cells = np.flatnonzero(problem.levels.sensitive & inner)
+        return cls(
+            problem,
+            base,
+            cells,
+            table.units[cells] % base,
+            radius,
+            -lower,
+            upper,
+            step**2 / (one * np.where(size == 0, 1, size).astype(np.float64)),
+            network_of(table.structure, inner),
+        )
+
+    def steps(self, up: Mask) -> Units:
+        """The moves of the rounded cells, in steps."""
+        return np.asarray((np.where(up, self.base, 0) - self.residue) // self.problem.table.unit)
+
+    def losses(self, roundings: Roundings) -> Floats:
+        """Per rounding the loss in the rounded cells alone: no adjustment loses less."""
+        moves = self.steps(roundings).astype(np.float64)
+        return np.asarray((self.weight[self.cells] * moves**2).sum(axis=1))
+
+    def distances(self, roundings: Roundings) -> Floats:
+        """Per rounding ``sqrt(sum (x - a)^2)`` over the rounded cells, in steps."""
+        return np.asarray(np.sqrt((self.steps(roundings).astype(np.float64) ** 2).sum(axis=1)))
+
+    def squares(self, up: Mask) -> Squares:
+        """What is to be solved for one rounding."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        lower[self.cells] = upper[self.cells] = self.steps(up)
+        return Squares(self.problem.table.structure, self.network, self.weight, lower, upper)
+
+    def windows(self) -> Windows:
+        """What readers may think of cells, as far as it is known before the adjustment."""
+        step = self.problem.table.unit
+        told = self.radius > 0
+        shifts = np.stack([-self.residue, self.base - self.residue])
+        # A multiple stays.
+        shifts[:, self.residue == 0] = 0
+        radius = self.radius[self.cells]
+        return Windows(
+            np.where(told, self.radius + self.upper * step, 0),
+            np.where(told, self.radius - self.lower * step, 0),
+            self.cells,
+            np.where(radius > 0, radius + shifts, 0),
+            np.where(radius > 0, radius - shifts, 0),
+        )
+
+    def value(self, moved: Moved) -> Units:
+        """What is shown, in units."""
+        return np.asarray(self.problem.table.units + moved.z * self.problem.table.unit)
+
+    def missed(self, moved: Moved, run: Run) -> Demands:
+        """Levels that the release misses."""
+        shift = np.where(self.radius > 0, moved.z * self.problem.table.unit, 0)
+        return missed(self.problem, self.radius + shift, self.radius - shift, run)

@@ -1,0 +1,111 @@
+"""What releases of one table lost, side by side.
+
+With ``v`` shown and ``a`` true, over all cells that show a number, totals included:
+
+| column | is |
+|---|---|
+| ``l1`` | ``sum abs(v - a)`` |
+| ``l2`` | ``sqrt(sum (v - a)^2)`` |
+| ``largest`` | ``max abs(v - a)`` |
+| ``changed`` | cells whose number is not the true one, or that show none |
+| ``percent`` | these, of all cells |
+| ``others`` | of these the cells that are not sensitive |
+| ``silent`` | of these the cells that show no number |
+
+Distances say what was lost, not whether it protects: for that there is the audit. They are for the house, as
+they tell of true values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from tacita.errors import InfeasibleError, ReleaseError
+from tacita.exact import rescale
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Run
+
+
+class Protects(Protocol):
+    """Anything that makes releases of problems: a method."""
+
+    name: ClassVar[str]
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """A release of the problem."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What one release lost; ``none`` says why there is no release, and then the numbers are NaN or zero."""
+
+    name: str
+    l1: float = float("nan")
+    l2: float = float("nan")
+    largest: float = float("nan")
+    changed: int = 0
+    percent: float = float("nan")
+    others: int = 0
+    silent: int = 0
+    none: str = ""
+
+
+class Comparison(tuple[Lost, ...]):
+    """Rows in the order they were asked for; as text, a table."""
+
+    def __str__(self) -> str:
+        heads = ["", "l1", "l2", "largest", "changed", "percent", "others", "silent"]
+        lines = [heads]
+        for row in self:
+            numbers = [f"{row.l1:.2f}", f"{row.l2:.2f}", f"{row.largest:.2f}"]
+            counts = [f"{row.changed:,}", f"{row.percent:.1f}", f"{row.others:,}", f"{row.silent:,}"]
+            lines.append([row.name, *(["no release", *[""] * 6] if row.none else numbers + counts)])
+        widths = [max(len(line[k]) for line in lines) for k in range(len(heads))]
+        return "\n".join(
+            "  ".join(
+                [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
+            )
+            for line in lines
+        )
+
+
+def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run | None = None) -> Comparison:
+    """What each release lost; a method is asked for its release first.
+
+    A method that finds none has a row that says why.
+    """
+    return Comparison(_row(problem, one, run) for one in releases)
+
+
+def _row(problem: Problem, one: Release | Protects, run: Run | None) -> Lost:
+    if isinstance(one, Release):
+        return _lost(problem, one, str(one.made_by.get("method", "release")))
+    try:
+        return _lost(problem, one.protect(problem, run), one.name)
+    except InfeasibleError as error:
+        return Lost(one.name, none=str(error))
+
+
+def _lost(problem: Problem, release: Release, name: str) -> Lost:
+    table = problem.table
+    if not release.structure.same_cells(table.structure):
+        raise ReleaseError(f"the release '{name}' lists other cells than the table: compare releases of it")
+    decimals = max(table.decimals, release.decimals)
+    true, shown = rescale(table.units, table.decimals, decimals), release.with_decimals(decimals).value
+    distance = np.where(release.shown, np.abs(shown - true), 0) / 10.0**decimals
+    changed = (distance > 0) | ~release.shown
+    return Lost(
+        name,
+        float(distance.sum()),
+        float(np.sqrt((distance**2).sum())),
+        float(distance.max(initial=0.0)),
+        int(changed.sum()),
+        100.0 * float(changed.mean()),
+        int((changed & ~problem.levels.sensitive).sum()),
+        int((~release.shown).sum()),
+    )
