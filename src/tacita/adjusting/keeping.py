@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.adjusting.rounds import (
-    MARGIN,
     PATIENCE,
     Aim,
     Measuring,
@@ -23,8 +22,9 @@ from tacita.adjusting.rounds import (
     aim,
     another_round,
     begin,
-    rows_around,
+    row_at,
 )
+from tacita.adjusting.statistic_rows import side_of
 from tacita.adjusting.statistics import ALONE, Kept, measures
 from tacita.adjusting.task import Adjusted, Side, Task
 from tacita.errors import InfeasibleError, InputError, StoppedError
@@ -32,6 +32,8 @@ from tacita.exact import Floats, Mask
 from tacita.run import Run
 
 ROUNDS = 20
+EASE = 1.05
+"""On tolerances that are named as possible, so that rounds towards them need not go to the very limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,23 +113,23 @@ def refuse_contradiction(standing: Standing) -> None:
     if standing.kept or not standing.contradicted or standing.stalled <= PATIENCE:
         return
     asked = ", ".join(f"{a.label} to {a.tolerance:g} %" for a in standing.aims)
-    missed = ", ".join(f"{a.label} {rounded_up(a.change):g} %" for a in standing.aims if a.ratio > 1)
+    enough = ", ".join(f"{a.label} {rounded_up(EASE * a.change):g} %" for a in standing.aims if a.ratio > 1)
     raise InfeasibleError(
-        f"no changes within the capacities keep {asked}: the smallest tolerances found to work are {missed}; "
-        "allow these, or widen the capacities"
+        f"no changes within the capacities keep {asked}: "
+        f"about the smallest tolerances that work are {enough}; allow these, or widen the capacities"
     )
 
 
 def concluded(standing: Standing, bound: float, size: int) -> AdjustedKeeping:
     """What the rounds came to, with a remark for each tolerance that is missed."""
-    tolerances = np.array([a.tolerance for a in standing.aims])
+    rows = [row_at(standing.z, a, max(a.tolerance, abs(a.change))) for a in standing.aims]
     return AdjustedKeeping(
         z=standing.z,
         value=standing.loss,
         bound=min(bound, standing.loss),
         formulation=standing.formulation,
         iterations=standing.iterations,
-        side=rows_around(standing, size, (1 - MARGIN) * tolerances),
+        side=side_of([row for row in rows if 0 < row.scale < np.inf], size),
         changes={a.label: a.change for a in standing.aims},
         remarks=tuple(
             f"the {a.label} changes by {rounded_up(a.change):g} %, more than the {a.tolerance:g} % allowed"
