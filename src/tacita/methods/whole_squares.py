@@ -30,7 +30,9 @@ from tacita.solvers.program import Program
 from tacita.tables.structure import Structure
 
 NOISE = 1e-9
-"""Share of a loss below which differences are arithmetic."""
+"""Share of a loss within which bound and loss are the same."""
+ROUNDING = 1e-14
+"""Share of its terms that a sum of floats may miss."""
 SEGMENTS = {True: 200_000, False: 20_000}
 """So many single steps are listed at first, on networks and elsewhere."""
 REACH = 32
@@ -90,6 +92,10 @@ def network_of(structure: Structure, open_cells: Mask) -> Network | None:
     """The network of some cells when all others stay: less is asked of it than of the whole table."""
     columns = structure.equations.matrix.tocsc(copy=True)
     columns.data[np.repeat(~open_cells, np.diff(columns.indptr))] = 0
+    columns.eliminate_zeros()
+    if (np.diff(columns.indptr) > 2).any():
+        # Which equations follow from others can be told only where their totals are in them.
+        return Network.of(structure.equations.matrix)
     return Network.of(columns)
 
 
@@ -121,21 +127,21 @@ class _Search:
         open_cells = int(np.count_nonzero(asked.upper > asked.lower))
         most = SEGMENTS[asked.network is not None] // max(1, 2 * open_cells)
         self.reach = int(np.clip(most, 1, REACH))
+        self._exact = False
 
     def finish(self) -> None:
         """Improve and prove, with single steps that reach farther each time, until bound and loss meet."""
-        widest = int((self.asked.upper - self.asked.lower).max(initial=0))
         while not self.done():
             while self.improve() and not self.done():
                 self.run.tell("adjusting", 0, 0, incumbent=self.best.loss, bound=self.best.bound)
             self.prove()
-            if self.asked.network is not None or self.reach >= widest:
+            if self.asked.network is not None or self.best.proven:
                 return
             self.reach *= FARTHER
 
     def done(self) -> bool:
-        """Whether bound and loss meet or the time is over."""
-        return self.best.proven or self.run.over
+        """Whether all that could be better was looked at in single steps, or the time is over."""
+        return self._exact or self.run.over
 
     def improve(self) -> bool:
         """Better moves by secants; False if there are none."""
@@ -144,12 +150,16 @@ class _Search:
         if found is None:
             return False
         z, least = found
+        # What is gained, without the digits that cancel in the difference of two losses.
+        change = asked.weight * (z - centre).astype(np.float64) * (z + centre)
+        better = self.best.loss == np.inf or bool(change.sum() < -ROUNDING * np.abs(change).sum())
         farthest = max(int((asked.upper - centre).max(initial=0)), int((centre - asked.lower).max(initial=0)))
-        # Where all segments are single steps nothing was too large, so that the bound is one too.
-        bound = max(self.best.bound, least) if farthest <= self.reach else self.best.bound
-        better = asked.loss(z) < self.best.loss * (1 - NOISE)
-        kept = z if better else centre
-        self._keep(kept, bound)
+        if farthest > self.reach:
+            self._keep(z if better else centre, self.best.bound)
+            return better
+        # All segments are single steps: nothing was too large, and the bound is one for all moves.
+        self._keep(z if better else centre, max(self.best.bound, least))
+        self._exact = True
         return better
 
     def prove(self) -> None:
