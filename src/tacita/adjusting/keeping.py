@@ -9,7 +9,7 @@ holds, as measured on the result, and nothing is left to gain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from tacita.adjusting.rounds import (
     another_round,
     begin,
     row_at,
+    towards,
 )
 from tacita.adjusting.statistic_rows import side_of
 from tacita.adjusting.statistics import ALONE, Kept, measures
@@ -32,6 +33,8 @@ from tacita.exact import Floats, Mask
 from tacita.run import Run
 
 ROUNDS = 20
+LITTLE = 1e-3
+"""What squares of changes in other cells count, beside 1 in those that the statistics are of."""
 EASE = 1.05
 """On tolerances that are named as possible, so that rounds towards them need not go to the very limit."""
 
@@ -89,13 +92,20 @@ def keeping(task: Task, kept: Kept, values: Floats, cells: Mask, run: Run, solve
         return [aim(measure, kept, [where], task.one) for measure in found]
 
     plain = solve(task)
-    standing = rounds(task, plain, measuring, run, solve)
+    standing = rounds(task, plain, measuring, run, solve, np.where(cells, 1.0, LITTLE))
     refuse_contradiction(standing)
     return concluded(standing, plain.bound, len(task))
 
 
-def rounds(task: Task, plain: Adjusted, measuring: Measuring, run: Run, solve: Solve) -> Standing:
-    """Round after round, until all is kept at no further cost, nothing more is gained or time is over."""
+def rounds(
+    task: Task, plain: Adjusted, measuring: Measuring, run: Run, solve: Solve, weight: Floats
+) -> Standing:
+    """Round after round, until all is kept at no further cost, nothing more is gained or time is over.
+
+    ``weight`` is that of the squares of changes which the statistics bear least of all.
+    """
+    from tacita.adjusting.convex import adjusted
+
     standing = begin(task, plain, measuring(plain.z))
     for done in range(ROUNDS):
         if standing.settled(plain.value) or run.over:
@@ -103,6 +113,9 @@ def rounds(task: Task, plain: Adjusted, measuring: Measuring, run: Run, solve: S
         run.tell("statistics", done, ROUNDS, incumbent=standing.loss, bound=plain.bound)
         try:
             standing = another_round(task, standing, measuring, run, solve)
+            if done == 0 and not standing.kept:
+                small = adjusted(replace(task, norm="l2", weight=weight), run)
+                standing = towards(small.z, task, standing, measuring)
         except StoppedError:
             break
     return standing

@@ -12,8 +12,8 @@ feasible from end to end, it takes the point that misses its tolerances least; a
 the cheapest. Where nothing keeps the rows all tolerances are widened by the smallest factor that lets
 something: so tolerances that contradict each other are missed in proportion.
 
-The variance is convex in ``z``, and the correlation with the original concave where it is near 1. What their
-rows forbid on the outer side is forbidden for good: these halves are cuts, and stay.
+Linear programs end in corners, where changes are few and large. A correlation asks for many small ones: where
+the first round does not suffice, one step goes towards the changes of least squares.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ NOISE = 1e-7
 """Share of a loss that is not worth another round."""
 PROGRESS = 1e-3
 """Share of the worst miss by which a round that counts lessens it."""
-BENDS = {"variance": 1, "correlation": -1}
-"""Statistics of one table that are convex (1) or concave (-1) in its changes."""
 STEPS = tuple(2.0**-k for k in range(8))
 """Points of the segment that a round looks at."""
 PATIENCE = 2
@@ -48,20 +46,13 @@ Solve = Callable[[Task], Adjusted]
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """A statistic that is to be kept: its change in percent, and how many more per unit in some cells.
-
-    Attributes
-    ----------
-    bend
-        1 where the statistic is convex in the changes, -1 where it is concave, else 0.
-    """
+    """A statistic that is to be kept: its change in percent, and how many more per unit in some cells."""
 
     label: str
     change: float
     tolerance: float
     cells: Cells
     gradient: Floats
-    bend: int
 
     @property
     def ratio(self) -> float:
@@ -81,8 +72,6 @@ class Standing:
     ----------
     rest
         By how many percent the rows of the last round misjudged each statistic.
-    cuts
-        Rows that stay.
     contradicted
         No changes keep the rows of the last round: it had to widen tolerances.
     stalled
@@ -95,7 +84,6 @@ class Standing:
     loss: float
     aims: list[Aim]
     rest: Floats
-    cuts: tuple[Row, ...]
     contradicted: bool
     stalled: int
     iterations: int
@@ -122,8 +110,7 @@ def aim(measure: Measure, kept: Kept, cells: Sequence[Cells], one: int) -> Aim:
             "choose other cells, or do not ask to keep it"
         )
     gradient = np.concatenate(measure.gradients) / one
-    bend = BENDS.get(measure.name, 0) if len(measure.tables) == 1 else 0
-    return Aim(measure.label, measure.change, kept.asked[measure.name], np.concatenate(cells), gradient, bend)
+    return Aim(measure.label, measure.change, kept.asked[measure.name], np.concatenate(cells), gradient)
 
 
 def begin(task: Task, plain: Adjusted, aims: list[Aim]) -> Standing:
@@ -133,7 +120,6 @@ def begin(task: Task, plain: Adjusted, aims: list[Aim]) -> Standing:
         loss=task.loss(plain.z),
         aims=aims,
         rest=np.zeros(len(aims)),
-        cuts=cuts_at(plain.z, aims),
         contradicted=False,
         stalled=0,
         iterations=plain.iterations,
@@ -152,18 +138,20 @@ def another_round(task: Task, standing: Standing, measuring: Measuring, run: Run
         standing,
         # Where a rest misleads, rows without any still point to less.
         rest=(np.array([a.change for a in far]) - foreseen) * (standing.stalled < PATIENCE - 1),
-        cuts=standing.cuts + cuts_at(found.z, far),
         contradicted=contradicted,
         stalled=standing.stalled + 1,
         iterations=standing.iterations + found.iterations,
         formulation=found.formulation,
     )
-    points = [(standing.z + step * moved, None if step < 1 else far) for step in STEPS]
-    there = [
-        replace(known, z=z, loss=task.loss(z), aims=aims or measuring(z), stalled=0) for z, aims in points
-    ]
+    return towards(found.z, task, known, measuring)
+
+
+def towards(z: Floats, task: Task, standing: Standing, measuring: Measuring) -> Standing:
+    """The best point on the segment from the standing to other changes, or the standing if it is the best."""
+    points = [standing.z + step * (z - standing.z) for step in STEPS]
+    there = [replace(standing, z=p, loss=task.loss(p), aims=measuring(p), stalled=0) for p in points]
     best = min(there, key=lambda s: (max(s.worst, 1.0), s.loss))
-    return best if _gains(best, standing) else known
+    return best if _gains(best, standing) else standing
 
 
 def _gains(new: Standing, old: Standing) -> bool:
@@ -173,14 +161,12 @@ def _gains(new: Standing, old: Standing) -> bool:
 
 
 def _solved(task: Task, standing: Standing, run: Run, solve: Solve) -> tuple[Adjusted, bool]:
-    """The cheapest changes that keep the rows around the standing and its cuts; whether these had to be
-    widened.
-    """
+    """The cheapest changes that keep the rows around the standing; whether these had to be widened."""
     around = [
         row_at(standing.z, replace(a, change=a.change + rest), (1 - MARGIN) * a.tolerance)
         for a, rest in zip(standing.aims, standing.rest, strict=True)
     ]
-    rows = [row for row in (*around, *standing.cuts) if 0 < row.scale < np.inf]
+    rows = [row for row in around if 0 < row.scale < np.inf]
     try:
         return solve(beside(task, side_of(rows, len(task)))), False
     except InfeasibleError:
@@ -189,12 +175,7 @@ def _solved(task: Task, standing: Standing, run: Run, solve: Solve) -> tuple[Adj
         return solve(beside(task, side_of(wide, len(task)))), contradicted
 
 
-def row_at(z: Floats, at: Aim, room: float, half: int = 0) -> Row:
+def row_at(z: Floats, at: Aim, room: float) -> Row:
     """The row that keeps a statistic within some room, to first order around where it was measured."""
     middle = float(at.gradient @ z[at.cells]) - at.change
-    return Row(at.cells, at.gradient, middle, room, at.tolerance, half)
-
-
-def cuts_at(z: Floats, aims: list[Aim]) -> tuple[Row, ...]:
-    """The halves of rows that no changes which keep the statistics can violate, where they say something."""
-    return tuple(row_at(z, at, at.tolerance, at.bend) for at in aims if at.bend * at.change > at.tolerance)
+    return Row(at.cells, at.gradient, middle, room, at.tolerance)

@@ -31,14 +31,13 @@ WIDE = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One row; with a ``half`` of 1 only its upper limit counts, of -1 only its lower one."""
+    """One row, over some cells."""
 
     cells: Cells
     gradient: Floats
     middle: float
     room: float
     tolerance: float
-    half: int = 0
 
     @property
     def scale(self) -> float:
@@ -55,8 +54,8 @@ def side_of(rows: Sequence[Row], size: int) -> Side:
     starts = np.cumsum([column.size for column in columns])
     return Side(
         rows=csr_array((np.concatenate(entries), np.concatenate(columns), starts), shape=(len(rows), size)),
-        least=np.array([-np.inf if r.half > 0 else (r.middle - r.room) / r.scale for r in rows]),
-        most=np.array([np.inf if r.half < 0 else (r.middle + r.room) / r.scale for r in rows]),
+        least=np.array([(row.middle - row.room) / row.scale for row in rows]),
+        most=np.array([(row.middle + row.room) / row.scale for row in rows]),
     )
 
 

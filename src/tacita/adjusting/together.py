@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacita.adjusting.keeping import ROUNDS, AdjustedKeeping, concluded, refuse_contradiction, rounds
+from tacita.adjusting.keeping import LITTLE, ROUNDS, AdjustedKeeping, concluded, refuse_contradiction, rounds
 from tacita.adjusting.rounds import Aim, Solve, Standing, aim, another_round, begin
 from tacita.adjusting.statistics import TOGETHER, Kept, Measure, changes, changes_together, measures
 from tacita.adjusting.task import Adjusted, Choice, Side, Task
@@ -121,6 +121,13 @@ class _Tables:
             if i in m.tables
         ]
 
+    def weight(self) -> Floats:
+        """Weights of squared changes that count alike in tables of different size."""
+        cells = np.full(len(self), LITTLE)
+        cells[self.where] = 1.0
+        variances = [float(a.var()) or 1.0 for a in self.before]
+        return np.concatenate([cells * (max(variances) / variance) for variance in variances])
+
     def standings(self, found: Sequence[Adjusted], zs: Sequence[Floats]) -> list[Standing]:
         """How each table stands with the changes that were found."""
         return [
@@ -169,7 +176,7 @@ def _joint(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: Solve) -
     def measuring(z: Floats) -> list[Aim]:
         return tables.aims(np.split(z, count))
 
-    standing = rounds(task, start, measuring, run, solve)
+    standing = rounds(task, start, measuring, run, solve, tables.weight())
     refuse_contradiction(standing)
     found = [replace(p, z=z) for p, z in zip(plain, np.split(standing.z, count), strict=True)]
     return [
