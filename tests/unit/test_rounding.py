@@ -177,6 +177,29 @@ def test_subtotals_over_blocks_may_conflict() -> None:
         Rounding(base=2, subtotals="row=1+2, column=1+2").protect(alone)
 
 
+def test_subtotals_that_overlap_in_a_row_may_conflict() -> None:
+    """Of three ones to base 2 each two are 2, so that just one of each two would go up."""
+    with pytest.raises(InfeasibleError, match=r"\(row=1\+2\); \(row=2\+3\); \(row=1\+3\). Leave one out"):
+        Rounding(base=2, subtotals="row=1+2|2+3|1+3").protect(asked([1, 1, 1]))
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1.0, 1e12])
+def test_small_and_large_losses_are_proven_alike(unit: float) -> None:
+    random = np.random.default_rng(3)
+    values, weight = random.integers(0, 1000, (3, 3, 3)), random.random(64)
+    expected = Rounding(base=7, weight="weight").protect(asked(values, {"weight": weight}))
+    release = Rounding(base=7, weight="weight").protect(asked(values, {"weight": unit * weight}))
+    assert release.outcome.status is Status.OPTIMAL
+    assert release.outcome.loss == pytest.approx(unit * expected.outcome.loss, rel=1e-9)
+
+
+def test_amounts_of_billions_in_three_dimensions() -> None:
+    values = np.random.default_rng(3).integers(0, 1000, (3, 3, 3))
+    small = Rounding(base=7, power=3).protect(asked(values))
+    large = Rounding(base=7 * 10**9, power=3).protect(asked(values * 10**9))
+    assert large.outcome.loss == pytest.approx(1e27 * small.outcome.loss)
+
+
 def test_one_hierarchy_is_a_network() -> None:
     problem = hierarchical(1)
     release = Rounding(base=5).protect(problem)

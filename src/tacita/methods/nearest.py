@@ -21,6 +21,9 @@ from tacita.solvers.program import Program
 from tacita.tables.structure import Structure
 
 NOISE = 1e-9
+"""Share of a loss, or of a smaller cost of one step, below which differences are arithmetic."""
+CHEAPEST, DEAREST, USUAL = 1.0, 2.0**20, 10
+"""Between these the largest cost is left as it is, elsewhere it is made about ``2**USUAL``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +33,7 @@ class Nearest:
     value: Units
     cost: float
     bound: float
-
-    @property
-    def proven(self) -> bool:
-        return self.cost <= self.bound + NOISE * max(1.0, abs(self.cost))
+    proven: bool
 
 
 def nearest(lattice: Lattice, structure: Structure, run: Run) -> Nearest | None:
@@ -82,15 +82,27 @@ def _by_program(lattice: Lattice, rest: Units, structure: Structure, run: Run) -
     rows.data //= divisor[of_entry]
     rows = csr_array(rows[kept].astype(np.float64))
     even = (rest[kept] // divisor[kept]).astype(np.float64)
-    size = lattice.cell.size
-    program = Program(
-        lattice.cost, np.zeros(size), np.ones(size), np.ones(size, dtype=bool), rows, even, even
-    )
+    size, larger = lattice.cell.size, _enlargement(lattice)
+    cost = np.ldexp(lattice.cost, larger)
+    program = Program(cost, np.zeros(size), np.ones(size), np.ones(size, dtype=bool), rows, even, even)
+    run = run.retold(lambda found: float(np.ldexp(found, -larger)))
     try:
         solution = solve_whole(program, _slabs(lattice, structure), run)
     except InfeasibleError:
         return None
-    return _found(lattice, np.rint(solution.x).astype(np.int64), solution.bound)
+    return _found(lattice, np.rint(solution.x).astype(np.int64), float(np.ldexp(solution.bound, -larger)))
+
+
+def _enlargement(lattice: Lattice) -> int:
+    """The power of two by which costs are multiplied for a solver that judges them by absolute tolerances."""
+    largest = _largest(lattice)
+    if largest == 0.0 or CHEAPEST <= largest < DEAREST:
+        return 0
+    return USUAL - int(np.frexp(largest)[1])
+
+
+def _largest(lattice: Lattice) -> float:
+    return float(np.abs(lattice.cost).max(initial=0.0))
 
 
 def _slabs(lattice: Lattice, structure: Structure) -> list[Cells]:
@@ -108,4 +120,6 @@ def _found(lattice: Lattice, taken: Units, bound: float) -> Nearest:
     # A dot product would wake the threads of the algebra library for a sum.
     cost = float((lattice.cost * taken).sum())
     least = cost if not lattice.cell.size else min(cost, bound)
-    return Nearest(lattice.values(taken), cost + lattice.constant, least + lattice.constant)
+    loss = cost + lattice.constant
+    proven = cost - least <= NOISE * max(abs(loss), min(1.0, _largest(lattice)))
+    return Nearest(lattice.values(taken), loss, least + lattice.constant, proven)

@@ -6,8 +6,8 @@ A group ``G`` of cells with ``A = sum of a_i`` and base ``r`` asks for
 
 It is written as a cell of its own, ``s_G = sum of v_i``, which is rounded like the others. Where all of a
 group stands in one equation, ``s_G`` takes its place there: groups in rows, and groups in columns, leave a
-two-dimensional table a network, and then they can always be kept. Sums over blocks of rows and columns cannot
-(Cox and George 1989).
+two-dimensional table a network if those of one row or column are disjoint or lie within each other, and then
+they can always be kept. Groups that overlap, and blocks of rows and columns, cannot (Cox and George 1989).
 
 Groups are said by codes: ``+`` adds them up, ``|`` lists several sums, a dimension that is not named has a
 sum for each of its codes, and ``;`` separates:
