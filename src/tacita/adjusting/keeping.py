@@ -28,7 +28,7 @@ from tacita.adjusting.rounds import (
 from tacita.adjusting.statistic_rows import side_of
 from tacita.adjusting.statistics import ALONE, Kept, measures
 from tacita.adjusting.task import Adjusted, Side, Task
-from tacita.errors import InfeasibleError, InputError, StoppedError
+from tacita.errors import InfeasibleError, InputError, SolverError, StoppedError
 from tacita.exact import Floats, Mask
 from tacita.run import Run
 
@@ -116,7 +116,8 @@ def rounds(
             if done == 0 and not standing.kept:
                 small = adjusted(replace(task, norm="l2", weight=weight), run)
                 standing = towards(small.z, task, standing, measuring)
-        except StoppedError:
+        except (StoppedError, SolverError):
+            # What has been reached so far stands; remarks say what it misses.
             break
     return standing
 

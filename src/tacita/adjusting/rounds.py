@@ -115,6 +115,9 @@ def aim(measure: Measure, kept: Kept, cells: Sequence[Cells], one: int) -> Aim:
 
 def begin(task: Task, plain: Adjusted, aims: list[Aim]) -> Standing:
     """The standing of changes that were found without looking at statistics."""
+    if task.choice is not None:
+        # A segment between different directions would lead through values that are not safe.
+        raise InputError("statistics are kept with given directions: choose them first")
     return Standing(
         z=plain.z,
         loss=task.loss(plain.z),
@@ -129,8 +132,6 @@ def begin(task: Task, plain: Adjusted, aims: list[Aim]) -> Standing:
 
 def another_round(task: Task, standing: Standing, measuring: Measuring, run: Run, solve: Solve) -> Standing:
     """One round; the standing does not get worse."""
-    if task.choice is not None:
-        raise InputError("statistics are kept with given directions: choose them first")
     found, contradicted = _solved(task, standing, run, solve)
     far, moved = measuring(found.z), found.z - standing.z
     foreseen = np.array([a.change + a.gradient @ moved[a.cells] for a in standing.aims])
@@ -148,8 +149,8 @@ def another_round(task: Task, standing: Standing, measuring: Measuring, run: Run
 
 def towards(z: Floats, task: Task, standing: Standing, measuring: Measuring) -> Standing:
     """The best point on the segment from the standing to other changes, or the standing if it is the best."""
-    points = [standing.z + step * (z - standing.z) for step in STEPS]
-    there = [replace(standing, z=p, loss=task.loss(p), aims=measuring(p), stalled=0) for p in points]
+    points = (standing.z + step * (z - standing.z) for step in STEPS)
+    there = (replace(standing, z=p, loss=task.loss(p), aims=measuring(p), stalled=0) for p in points)
     best = min(there, key=lambda s: (max(s.worst, 1.0), s.loss))
     return best if _gains(best, standing) else standing
 

@@ -24,7 +24,7 @@ from tacita.adjusting.keeping import LITTLE, ROUNDS, AdjustedKeeping, concluded,
 from tacita.adjusting.rounds import Aim, Solve, Standing, aim, another_round, begin
 from tacita.adjusting.statistics import TOGETHER, Kept, Measure, changes, changes_together, measures
 from tacita.adjusting.task import Adjusted, Choice, Side, Task
-from tacita.errors import InfeasibleError, InputError, StoppedError
+from tacita.errors import InfeasibleError, InputError, SolverError, StoppedError
 from tacita.exact import Floats, Mask
 from tacita.run import Run
 
@@ -153,7 +153,8 @@ def _alternating(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: So
 
         try:
             standings[i] = another_round(tables.tasks[i], standings[i], measuring, run, solve)
-        except StoppedError:
+        except (StoppedError, SolverError):
+            # What has been reached so far stands; remarks say what it misses.
             break
         if standings[i].stalled == 0:
             # What one table has gained changes what is left to do for the others.
@@ -195,8 +196,6 @@ def _stacked(tasks: Sequence[Task]) -> Task:
             "tables with different decimals or norms are not adjusted in one program: "
             "bring them to the same decimals, or adjust them alternating"
         )
-    if any(task.choice is not None for task in tasks):
-        raise InputError("statistics are kept with given directions: choose them first")
     sides = [task.side or _no_rows(len(task)) for task in tasks]
     return replace(
         first,
