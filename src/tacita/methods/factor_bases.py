@@ -5,8 +5,8 @@ The window of a cell that is published as ``v`` is ``v - b .. v + b``. It holds 
 
     b + (v - a) >= UPL,    b - (v - a) >= LPL.
 
-Factors of the sum come first, the smallest before the others, then 1, 2, 5, 10, .. steps. A base of which a
-sensitive cell is a multiple is not chosen: the cell would stay what it is.
+Factors of the sum come first, the smallest before the others, then other small numbers, then 1, 2, 5, 10, ..
+steps. A base of which a sensitive cell is a multiple is not chosen: the cell would stay what it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPREAD = 4
 MOST_TRIED = 1_000_000
 """among so many numbers,"""
 FACTORS = 12
-"""and so many of them are tried."""
+"""and so many of them are tried, and as many other numbers."""
 
 
 def likely_bases(problem: Problem) -> Iterator[int]:
@@ -33,7 +33,7 @@ def likely_bases(problem: Problem) -> Iterator[int]:
     step, values = table.unit, table.units[problem.sensitive]
     width = max(int(np.maximum(need.lower + need.upper, need.sliding).max(initial=0)) for need in needs)
     least = max(2, -(-width // (2 * step)))
-    tried = _factors(abs(int(values.sum())) // step, least)
+    tried = [*_factors(abs(int(values.sum())) // step, least), *range(least, least + FACTORS)]
     # Beyond the largest value with its levels every value lies next to 0, whatever the base.
     most = int(np.abs(values).max(initial=0)) // step + 2 * least
     number = round_number(least)

@@ -49,6 +49,13 @@ class Inequalities:
         reached = roundings.astype(np.float64) @ self.rise.T + self.constant
         return np.asarray(reached >= self.demands.level * (1 - TOLERANCE))
 
+    def leaves_open(self) -> tuple[Mask, Mask]:
+        """Per rounded cell whether it can go down and whether it can go up, if all others do what helps."""
+        most = self.constant + np.maximum(self.rise, 0.0).sum(axis=1)
+        spare = most - self.demands.level * (1 - TOLERANCE)
+        down, up = (np.maximum(side, 0.0) <= spare[:, None] for side in (self.rise, -self.rise))
+        return down.all(axis=0), up.all(axis=0)
+
 
 @dataclass(frozen=True, eq=False)
 class Windows:

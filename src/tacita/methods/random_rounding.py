@@ -32,7 +32,7 @@ from tacita.methods.adjusted_roundings import Adjustable
 from tacita.methods.bases import chosen_bases, refuse_small_bases
 from tacita.methods.draft import refuse_open_secrets
 from tacita.methods.factor_bases import likely_bases
-from tacita.methods.protection_inequalities import protection_inequalities
+from tacita.methods.protection_inequalities import Inequalities, protection_inequalities
 from tacita.methods.sensitive_roundings import Roundings, all_roundings, drawn_roundings
 from tacita.methods.unbiased_rounding import GUESSED
 from tacita.methods.whole_squares import NOISE, Moved, least_squares
@@ -54,7 +54,7 @@ class RandomRounding:
         default=None,
         metadata={
             "help": "base of the sensitive cells and announced radius; none: the first factor of their sum, "
-            "or of 1, 2, 5, 10, ..., that protects"
+            "or other number, that protects"
         },
     )
     below: float = field(
@@ -131,22 +131,24 @@ class RandomRounding:
 
     def _released(self, asked: Adjustable, run: Run) -> Release:
         problem = asked.problem
-        roundings, all_of_them = self._roundings(asked, run)
-        kept = roundings
+        needed = None
         if self.protected and asked.cells.size:
-            kept = _not_excluded(asked, roundings, run)
+            needed = protection_inequalities(problem, asked.windows(), run)
+        looked_at, all_of_them = self._roundings(asked, needed, run)
+        kept = looked_at if needed is None else _not_excluded(asked, looked_at, needed)
         search = _Search(asked, kept, self.protected, run)
         best, bound = search.best()
         if not all_of_them:
             # Roundings that were not drawn may do better, but none better than the nearest multiples.
             nearest = asked.residue * 2 > asked.base
             bound = min(bound, float(asked.losses(nearest[None, :])[0]))
-        proven = best.loss - bound <= NOISE * best.loss
+        # Once the time is over levels are not looked at any more.
+        proven = best.loss - bound <= NOISE * best.loss and not run.over
         remarks = [
-            f"roundings to {_text(asked)} that were looked at: {len(roundings):,}, "
+            f"roundings to {_text(asked)} that were looked at: {len(looked_at):,}, "
             f"found unadjustable: {search.unadjustable:,}"
         ]
-        if excluded := len(roundings) - len(kept):
+        if excluded := len(looked_at) - len(kept):
             remarks.append(f"roundings that protection inequalities exclude: {excluded:,}")
         if stay := int(np.count_nonzero(asked.residue == 0)):
             remarks.append(f"sensitive cells that are multiples of the base and stay as they are: {stay:,}")
@@ -168,23 +170,28 @@ class RandomRounding:
             ),
         )
 
-    def _roundings(self, asked: Adjustable, run: Run) -> tuple[Roundings, bool]:
+    def _roundings(self, asked: Adjustable, needed: Inequalities | None, run: Run) -> tuple[Roundings, bool]:
         """Candidates, the nearest by ``sqrt(sum (x - a)^2)`` first, and whether these are all there are."""
         found = all_roundings(asked.residue, asked.base, self.candidates)
         complete = found is not None
         if found is None:
-            found = drawn_roundings(asked.residue, asked.base, self.candidates, coins_of(run.seed))
+            must = None
+            if needed is not None and self.candidates > 1:
+                # Among many cells some draw is sure to go where a cell cannot; a single draw stays a draw.
+                can_go_down, can_go_up = needed.leaves_open()
+                must = ~can_go_up, ~can_go_down
+            coins = coins_of(run.seed)
+            found = drawn_roundings(asked.residue, asked.base, self.candidates, coins, must)
         return found[np.argsort(asked.distances(found), kind="stable")], complete
 
 
-def _not_excluded(asked: Adjustable, roundings: Roundings, run: Run) -> Roundings:
+def _not_excluded(asked: Adjustable, roundings: Roundings, needed: Inequalities) -> Roundings:
     """The roundings that meet every protection inequality."""
-    needed = protection_inequalities(asked.problem, asked.windows(), run)
     met = needed.met(roundings)
     kept = roundings[met.all(axis=1)]
     if not len(kept):
         worst = np.argsort(met.sum(axis=0), kind="stable")[:1]
-        raise _too_certain(asked, needed.demands[worst], "no rounding of the sensitive cells leaves")
+        raise _too_certain(asked, needed.demands[worst], "every rounding that was looked at leaves")
     return kept
 
 
@@ -233,7 +240,7 @@ class _Search:
 
     def _reason(self, failed: Demands | None, stopped: bool) -> InfeasibleError | StoppedError:
         if failed is not None:
-            return _too_certain(self.asked, failed, "the adjusted table leaves")
+            return _too_certain(self.asked, failed, "the best adjusted table leaves")
         if stopped:
             return StoppedError(
                 f"stopped after {self.run.seconds:.0f} s before a rounding was adjusted: allow more time"

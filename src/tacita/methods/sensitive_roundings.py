@@ -42,12 +42,18 @@ def all_roundings(residue: Units, base: int, most: int) -> Roundings | None:
     return up
 
 
-def drawn_roundings(residue: Units, base: int, wanted: int, coins: Coins) -> Roundings:
-    """Up to ``wanted`` different roundings, each drawn right on average, in the order they were drawn."""
+def drawn_roundings(
+    residue: Units, base: int, wanted: int, coins: Coins, must: tuple[Mask, Mask] | None = None
+) -> Roundings:
+    """Up to ``wanted`` different roundings in the order they were drawn, each right on average in the cells
+    that are not among those which ``must`` go down, or up.
+    """
+    down, up = must or (np.zeros(residue.size, dtype=bool),) * 2
+    drawn = np.where(down | up, 0, residue)
     found: dict[bytes, Mask] = {}
     for _ in range(THROWS * wanted):
-        up = draw(residue, base, coins)
-        found.setdefault(up.tobytes(), up)
+        rounding = draw(drawn, base, coins) | (up & (residue > 0))
+        found.setdefault(rounding.tobytes(), rounding)
         if len(found) == wanted:
             break
     return np.array(list(found.values()))
