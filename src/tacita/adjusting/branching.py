@@ -1,0 +1,63 @@
+"""The best directions in the l1 norm by branch-and-bound, from the best that a search has found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.adjusting.balance import Balance
+from tacita.adjusting.direction_program import DirectionProgram
+from tacita.adjusting.flips import Flips
+from tacita.adjusting.losses import NOISE
+from tacita.adjusting.pattern_program import pattern_rows
+from tacita.errors import InfeasibleError, StoppedError
+from tacita.exact import Mask
+from tacita.solvers.highs import Ended
+from tacita.solvers.highs_mip import solve_mip
+
+GAP = 1e-7
+"""Share of the loss by which the arithmetic of a proof may be off."""
+
+
+def branched(balance: Balance, flips: Flips, bound: float) -> tuple[Mask, float, bool]:
+    """Directions, a bound on the loss of all, and whether the two are proven to meet.
+
+    ``flips`` is the best that is known, which may still miss something; ``bound`` is known to hold.
+    """
+    run = flips.run
+    program = DirectionProgram(flips.task, flips.choice, balance)
+    made, known = pattern_rows(balance, flips.choice, run)
+    program, bound = program.tightened(made), max(bound, known)
+    whole = not flips.loss.missed
+    if whole and _met(flips, bound):
+        return flips.up, flips.loss.value, True
+    found = solve_mip(
+        program.program,
+        run,
+        start=program.point(flips.at.z, flips.up) if whole else None,
+        tell=lambda best, low: run.tell(
+            "branching",
+            bound=max(bound, program.loss(low)),
+            incumbent=flips.loss.value if best is None else min(program.loss(best), flips.loss.value),
+        ),
+    )
+    if found.status is Ended.INFEASIBLE:
+        raise InfeasibleError("no directions of the sensitive cells hold an adjustment: widen the capacities")
+    if np.isfinite(found.bound):
+        bound = max(bound, program.loss(found.bound))
+    if found.point.size:
+        flips.consider(program.directions(found.point))
+    if flips.loss.missed:
+        if found.status is Ended.OPTIMAL:
+            raise InfeasibleError(
+                "no directions of the sensitive cells hold an adjustment: widen the capacities"
+            )
+        raise StoppedError(
+            f"stopped after {run.seconds:.0f} s before directions with an adjustment were found: "
+            "allow more time"
+        )
+    proven = found.status is Ended.OPTIMAL or _met(flips, bound)
+    return flips.up, min(bound, flips.loss.value), proven and _met(flips, bound)
+
+
+def _met(flips: Flips, bound: float) -> bool:
+    return flips.loss.value - bound <= max(NOISE, GAP * flips.loss.value)
