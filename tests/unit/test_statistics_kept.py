@@ -13,7 +13,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from tacita.adjusting.convex import adjusted
-from tacita.adjusting.keeping import keeping
+from tacita.adjusting.directions import chosen
+from tacita.adjusting.keeping import keeping, rows_to_choose_by
+from tacita.adjusting.statistic_rows import beside
 from tacita.adjusting.statistics import TOGETHER, Kept, changes, changes_together, read_kept
 from tacita.adjusting.task import Adjusted, Choice, Side, Task
 from tacita.adjusting.together import adjusted_together, over_directions
@@ -378,3 +380,14 @@ def test_too_many_ways_are_refused_at_once() -> None:
     case = three_tables(0, True)[0]
     with pytest.raises(InputError, match=r"4,096 ways .* more than 1,000"):
         over_directions([case.open] * 2, [case.values] * 2, CELLS, Run(), most=1000)
+
+
+def test_rows_to_choose_by_lead_to_directions_that_keep_statistics_at_no_cost() -> None:
+    case = three_tables(1, True)[2]
+    dear = keeping(case.task, ALL_ALONE, case.values, CELLS, Run(), solve)
+    assert dear.value > 1.05 * case.plain.value
+    rows = rows_to_choose_by(case.open, ALL_ALONE, case.values, CELLS, case.plain.z)
+    directions = chosen(beside(case.open, rows), "optimal", Run())
+    found = keeping(case.open.directed(directions.up), ALL_ALONE, case.values, CELLS, Run(), solve)
+    assert found.value == pytest.approx(case.plain.value, rel=1e-6)
+    assert not found.remarks

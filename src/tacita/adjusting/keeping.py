@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacita.adjusting.rounds import (
+    MARGIN,
     PATIENCE,
     Aim,
     Measuring,
@@ -79,6 +80,32 @@ def keeping(task: Task, kept: Kept, values: Floats, cells: Mask, run: Run, solve
     InputError
         A statistic is one of two tables, or has no change in percent.
     """
+    measuring = _measuring(task, kept, values, cells)
+    plain = solve(task)
+    standing = rounds(task, plain, measuring, run, solve, np.where(cells, 1.0, LITTLE))
+    refuse_contradiction(standing)
+    return concluded(standing, plain.bound, len(task))
+
+
+def rows_to_choose_by(task: Task, kept: Kept, values: Floats, cells: Mask, z: Floats) -> Side:
+    """Rows that changes in any directions must keep, to first order, for their statistics to be kept.
+
+    ``z`` are changes in some directions. What their statistics owe to terms of second order, such as
+    ``Var(y)`` in the variance, hardly depends on directions, and is taken from them. Among directions of
+    equal loss there are mostly some that keep statistics at no cost: those that are best beside these rows.
+    """
+    measuring = _measuring(task, kept, values, cells)
+    nothing = np.zeros(len(task))
+    rows = [
+        row_at(
+            nothing, replace(a, change=b.change - float(a.gradient @ z[a.cells])), (1 - MARGIN) * a.tolerance
+        )
+        for a, b in zip(measuring(nothing), measuring(z), strict=True)
+    ]
+    return side_of([row for row in rows if row.scale > 0], len(task))
+
+
+def _measuring(task: Task, kept: Kept, values: Floats, cells: Mask) -> Measuring:
     between = [name for name in kept.asked if name not in ALONE]
     if between:
         raise InputError(
@@ -91,10 +118,7 @@ def keeping(task: Task, kept: Kept, values: Floats, cells: Mask, run: Run, solve
         found = measures(tuple(kept.asked), [before], [before + z[where] / task.one])
         return [aim(measure, kept, [where], task.one) for measure in found]
 
-    plain = solve(task)
-    standing = rounds(task, plain, measuring, run, solve, np.where(cells, 1.0, LITTLE))
-    refuse_contradiction(standing)
-    return concluded(standing, plain.bound, len(task))
+    return measuring
 
 
 def rounds(
