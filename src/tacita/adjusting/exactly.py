@@ -62,8 +62,8 @@ def _whole(steps: Steps, run: Run) -> Units | None:
     x = flow_in_box(steps, run)
     if x is not None:
         return x
-    network, x = flow_in_bounds(steps, run)
-    if network:
+    decided, x = flow_in_bounds(steps, run)
+    if decided:
         return x
     if not small:
         for method in (plane_by_plane, leaf_by_leaf):

@@ -23,7 +23,7 @@ FEWEST = 2
 
 @dataclass(frozen=True, eq=False)
 class Planes:
-    """Cells that can move, plane after plane: totals after their parts, and planes with more room later.
+    """Cells that can change, plane after plane: totals after their parts, and planes with more room later.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Planes:
     def of(cls, steps: Steps) -> Planes:
         from scipy.sparse import csc_array
 
-        cells = np.flatnonzero(steps.movable)
+        cells = np.flatnonzero(steps.movable | (steps.low != 0))
         plane, height = _sliced(steps, cells)
         target = steps.target[cells]
         free = np.minimum(steps.high[cells] - target, target - steps.low[cells]) >= 1.0

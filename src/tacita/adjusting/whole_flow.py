@@ -22,28 +22,46 @@ def flow_in_box(steps: Steps, run: Run) -> Units | None:
     are no network, or none such add up.
     """
     cells = np.flatnonzero(steps.between)
-    network = Network.of(steps.matrix[:, cells])
-    return None if network is None else routed(steps, network, cells, steps.box(), run)
+    network = _network(steps, cells)
+    x = None if network is None else routed(steps, network, cells, steps.box(), run)
+    return x if x is not None and steps.adds_up(x) else None
 
 
 def flow_in_bounds(steps: Steps, run: Run) -> tuple[bool, Units | None]:
-    """Whether the cells that can move are a network, and whole steps inside the bounds that add up.
+    """Whether a flow decides the question, and whole steps inside the bounds that add up.
 
-    If the first is true and there are no steps, then none exist.
+    If it does and there are no steps, then none exist.
     """
     cells = np.flatnonzero(steps.movable)
-    network = Network.of(steps.matrix[:, cells])
+    network = _network(steps, cells)
     if network is None:
         return False, None
     for reach in (1 + steps.imbalance, FARTHEST):
         x = routed(steps, network, cells, steps.around_box(reach), run)
         if x is not None:
-            return True, x
+            # Equations that follow from others in these cells alone may contradict what the other cells are.
+            return steps.adds_up(x), x
     return True, None
 
 
+def _network(steps: Steps, cells: Cells) -> Network | None:
+    """Some cells as a network; None if they are none."""
+    if not cells.size:
+        return None
+    columns = steps.matrix.tocsc()[:, cells]
+    crowded = np.diff(columns.indptr) > 2
+    if crowded.any():
+        # Where equations must be left out, they follow from others by way of totals that are among the cells.
+        total = np.zeros(columns.shape[0], dtype=bool)
+        total[columns.indices[columns.data < 0]] = True
+        if not total[columns.indices[np.repeat(crowded, np.diff(columns.indptr))]].all():
+            return None
+    return Network.of(columns)
+
+
 def routed(steps: Steps, network: Network, cells: Cells, pieces: Pieces, run: Run) -> Units | None:
-    """The cheapest pieces, taken from the whole numbers below the targets, with which all adds up.
+    """The cheapest pieces, taken from the whole numbers below the targets, that balance at every node; None
+    if no pieces do.
 
     Parameters
     ----------
@@ -64,8 +82,4 @@ def routed(steps: Steps, network: Network, cells: Cells, pieces: Pieces, run: Ru
         supply,
         run,
     )
-    if flow is None:
-        return None
-    x = steps.below + pieces.moved(flow.amount, len(steps))
-    # Equations that follow from others in these cells alone may contradict what the other cells are.
-    return x if steps.adds_up(x) else None
+    return None if flow is None else steps.below + pieces.moved(flow.amount, len(steps))

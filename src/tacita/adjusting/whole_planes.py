@@ -38,7 +38,7 @@ ASIDE = 1e3
 def plane_by_plane(steps: Steps, run: Run) -> Units | None:
     """Whole steps that hold; None where planes are no networks, totals have room, or too little is left."""
     structure = steps.structure
-    if len(structure.dimensions) < 3 or structure.parts:
+    if len(structure.dimensions) < 3 or len(structure.parts) > 1:
         return None
     if steps.movable[structure.is_total].mean() > 1.0 - FIXED:
         return None
@@ -69,4 +69,4 @@ def _rounded(steps: Steps, equations: csc_array, cells: Cells, asked: Floats, ru
         dearest = np.abs(plane.prices(everything, plane.below + 1) - plane.prices(everything, plane.below)).max()
         pieces = plane.around_box(FARTHEST, ASIDE * (float(dearest) or 1.0))
         x = routed(plane, network, everything, pieces, run)
-    return x
+    return plane.below if x is None else x

@@ -19,32 +19,29 @@ from tacita.adjusting.steps import FARTHEST, Pieces, Steps
 from tacita.adjusting.task import Side
 from tacita.engine.whole import solve_whole
 from tacita.errors import InfeasibleError, StoppedError
-from tacita.exact import Cells, Floats, Mask, Units
+from tacita.exact import Floats, Mask, Units
 from tacita.run import Run
+from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import solve_mip
 from tacita.solvers.program import Program
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-REACH = 2
-"""Steps from its start that a cell may take where that suffices."""
-NODES = 100
-"""Of a search with statistics to keep, where proving the optimum would take for ever."""
+NEAR = 1
+"""Steps beyond the two numbers around its target that a cell may take where that suffices."""
+NODES = 50
+"""Of a search: good points come early, and nobody asks for a proof that there is none a hair cheaper."""
 MISSED = 10.0
 """What a statistic costs that is missed by a step of its largest coefficient, in the dearest steps."""
 DEAREST = 1e3
 """What the dearest step costs in a program: HiGHS judges costs by absolute tolerances."""
 
 
-def by_program(steps: Steps, x: Units, cells: Cells, reach: int, run: Run) -> Units | None:
-    """The cheapest whole steps that differ from ``x`` in some cells only, by at most ``reach``.
-
-    None if there are none, which is then proven.
-    """
+def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None:
+    """Cheap pieces with which all adds up, taken from ``x``; None if there are none, which is then proven."""
     from scipy.sparse import csr_array
 
-    pieces = steps.around(x, cells, reach)
     size = pieces.cell.size
     missing = -(steps.matrix @ x)
     if not size:
@@ -74,9 +71,8 @@ def by_program(steps: Steps, x: Units, cells: Cells, reach: int, run: Run) -> Un
 
 def in_all_cells(steps: Steps, run: Run) -> Units | None:
     """The cheapest whole steps near the targets, or else anywhere inside the bounds; None if there are none."""
-    cells = np.flatnonzero(steps.movable)
-    for reach in sorted({REACH, REACH + steps.imbalance, FARTHEST}):
-        x = by_program(steps, steps.below, cells, reach, run)
+    for reach in (NEAR, NEAR + steps.imbalance, FARTHEST):
+        x = by_program(steps, steps.below, steps.around_box(reach), run)
         if x is not None:
             return x
     return None
@@ -88,7 +84,7 @@ def mend(steps: Steps, x: Units, neighbourhoods: Iterable[Mask], run: Run) -> Un
     """
     inside = np.clip(x, steps.low, steps.high)
     for free in neighbourhoods:
-        found = by_program(steps, inside, np.flatnonzero(free & steps.movable), REACH, run)
+        found = by_program(steps, inside, steps.around(inside, np.flatnonzero(free & steps.movable), NEAR), run)
         if found is not None:
             return found
     return None
@@ -104,8 +100,12 @@ def _columns(matrix: csr_array, pieces: Pieces) -> csr_array:
 
 
 def _cheapest(program: Program, steps: Steps, pieces: Pieces, run: Run) -> Floats | None:
-    codes = steps.structure.codes
-    groups: list[Cells] = []
+    found = solve_mip(program, run, nodes=NODES)
+    if found.point.size:
+        return found.point
+    if found.status is Ended.INFEASIBLE:
+        return None
+    codes, groups = steps.structure.codes, []
     for d in range(len(steps.structure.dimensions)):
         code = codes[pieces.cell, d]
         order = np.argsort(code, kind="stable")
