@@ -64,13 +64,9 @@ def annealed(balance: Balance, choice: Choice, start: Mask, run: Run, seed: int)
     swing = balance.up - balance.down
     change = columns.data * np.repeat(swing, np.diff(columns.indptr))
     heat = HEAT * float((np.abs(change) * balance.price[columns.indices]).mean())
-    state = (
-        start.copy(),
-        balance.imbalance(start),
-        np.bincount(balance.kind, balance.price * np.abs(balance.imbalance(start))),
-        start.copy(),
-        np.zeros(2),
-    )
+    out = balance.imbalance(start)
+    total = np.bincount(balance.kind, balance.price * np.abs(out)).astype(np.float64)
+    up, best, record = start.copy(), start.copy(), np.zeros(2)
     steps = min(STEPS * free.size, MOST_STEPS)
     cool = compiled(cooled) if steps > PYTHON else cooled
     for done in range(0, steps, CHUNK):
@@ -78,7 +74,11 @@ def annealed(balance: Balance, choice: Choice, start: Mask, run: Run, seed: int)
             break
         count = min(CHUNK, steps - done)
         cool(
-            *state,
+            up,
+            out,
+            total,
+            best,
+            record,
             columns.indptr.astype(np.int64),
             columns.indices.astype(np.int64),
             change,
@@ -89,7 +89,7 @@ def annealed(balance: Balance, choice: Choice, start: Mask, run: Run, seed: int)
             draw.random(count),
             heat * (1 - np.arange(done, done + count) / steps),
         )
-    return np.asarray(state[3])
+    return best
 
 
 def cooled(

@@ -69,7 +69,7 @@ class Balance:
     def of(cls, task: Task, choice: Choice) -> Balance:
         from scipy.sparse import csr_array
 
-        matrix = csr_array(task.matrix, dtype=np.float64)
+        matrix = csr_array(task.matrix.astype(np.float64))
         forced = csr_array(matrix[:, choice.cells])
         equations = np.flatnonzero(np.diff(forced.indptr))
         matrix = csr_array(matrix[equations])

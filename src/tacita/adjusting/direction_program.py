@@ -41,11 +41,11 @@ class Layout:
 
     @property
     def t(self) -> slice:
-        return slice(self.y.stop, self.y.stop + self.equations)
+        return slice(2 * self.n + self.choices, self.size)
 
     @property
     def size(self) -> int:
-        return self.t.stop
+        return 2 * self.n + self.choices + self.equations
 
 
 class DirectionProgram:
@@ -125,11 +125,11 @@ class DirectionProgram:
         least_up, least_down = self._ended(c.up_least, c.can_rise), self._ended(c.down_least, c.can_fall)
         beyond_up = self._ended(c.up_most, c.can_rise) - least_up
         beyond_down = self._ended(c.down_most, c.can_fall) - least_down
-        matrix = csr_array(task.matrix, dtype=np.float64)
+        matrix = csr_array(task.matrix.astype(np.float64))
         low = high = np.zeros(matrix.shape[0])
         self.reach = csr_array(abs(matrix[self.balance.equations]))
         if task.side is not None:
-            matrix = csr_array(vstack([matrix, csr_array(task.side.rows, dtype=np.float64)]))
+            matrix = csr_array(vstack([matrix, task.side.rows.astype(np.float64)]))
             low, high = np.append(low, task.side.least), np.append(high, task.side.most)
         forced = csr_array(matrix[:, c.cells])
         settled = np.asarray(forced @ -least_down)

@@ -1,9 +1,9 @@
 """Better directions by turning one sensitive cell at a time.
 
 What a flip may gain at most follows from the prices of the equations
-(:func:`tacita.adjusting.losses.hopeful`), so only those that can gain are tried, the most hopeful first. While
-cells miss their least moves, what is missed counts before the loss: the same search mends directions that
-hold no adjustment.
+(:func:`tacita.adjusting.losses.hopeful`), so only those that can gain are tried, the most hopeful first.
+While cells miss their least moves, what is missed counts before the loss: the same search mends directions
+that hold no adjustment.
 """
 
 from __future__ import annotations

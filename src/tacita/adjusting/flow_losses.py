@@ -15,7 +15,7 @@ from tacita.adjusting.task import Choice, Task
 from tacita.compiled import kernel
 from tacita.engine.network import Network
 from tacita.errors import InfeasibleError, StoppedError
-from tacita.exact import Cells, Floats, Mask, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.run import Run
 from tacita.solvers import network_simplex as simplex
 from tacita.solvers.cheapest_flow import BLOCK, PATH_BITS, PIVOTS
@@ -77,6 +77,7 @@ class FlowLosses:
                 ),
             ]
         )
+        capacity = np.minimum(capacity, UNBOUNDED)
         there, back = network.tail, network.head
         s = choice.cells
         tail = np.concatenate([there[self.cells], back[self.cells], there[s], there[s], back[s], back[s]])

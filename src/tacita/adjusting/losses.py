@@ -168,10 +168,10 @@ class ProgramLosses:
         from scipy.sparse import csr_array, hstack, vstack
 
         task, count = self.task, self.count
-        self.rows = csr_array(task.matrix, dtype=np.float64)
+        self.rows = csr_array(task.matrix.astype(np.float64))
         least = most = np.zeros(self.rows.shape[0])
         if task.side is not None:
-            self.rows = csr_array(vstack([self.rows, csr_array(task.side.rows, dtype=np.float64)]))
+            self.rows = csr_array(vstack([self.rows, task.side.rows.astype(np.float64)]))
             least, most = np.append(least, task.side.least), np.append(most, task.side.most)
         forced = self.rows[:, self.choice.cells]
         matrix = csr_array(hstack([self.rows, -self.rows, forced, forced, -forced]))

@@ -154,10 +154,9 @@ class _PatternProgram:
         columns = np.concatenate([self.count + equations, *(k.cells for k in patterns)])
         entries = np.append(np.ones(len(patterns)), np.full(rows.size - len(patterns), -1.0))
         link = csr_array((entries, (rows, columns)), (int(heads[-1]), moved + 1))
-        shares = block_diag(
-            [
-                np.vstack([-k.imbalance / self.scale, np.ones(k.imbalance.size), k.up.T.astype(np.float64)])
-                for k in patterns
-            ]
-        )
-        return csr_array(block_array([[of_class, None], [link, shares]]))
+        blocks = [
+            np.vstack([-k.imbalance / self.scale, np.ones(k.imbalance.size), k.up.T.astype(np.float64)])
+            for k in patterns
+        ]
+        shares: csr_array = csr_array(block_diag(blocks, format="csr"))
+        return csr_array(block_array([[of_class, None], [link, shares]], format="csr"))

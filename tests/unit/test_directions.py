@@ -1,0 +1,343 @@
+"""Directions of sensitive cells, against the loss of all directions one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, hstack
+
+from tacita import generate
+from tacita.adjusting.annealing import annealed, balanced
+from tacita.adjusting.balance import Balance
+from tacita.adjusting.convex import adjusted
+from tacita.adjusting.directions import HOWS, Directions, How, chosen
+from tacita.adjusting.flips import Flips
+from tacita.adjusting.flow_losses import FlowLosses
+from tacita.adjusting.losses import ProgramLosses
+from tacita.adjusting.pattern_program import pattern_rows
+from tacita.adjusting.task import Choice, Norm, Side, Task
+from tacita.engine.network import Network
+from tacita.errors import InfeasibleError, InputError, StoppedError
+from tacita.run import Event, Run
+
+SEARCHES: tuple[How, ...] = tuple(how for how in HOWS if how not in ("fixed", "optimal"))
+TABLES = {
+    "line": ((8,), None),
+    "plane": ((4, 5), None),
+    "cube": ((3, 3, 3), None),
+    "one tree": ((8, 4), (2, 1)),
+    "two trees": ((4, 4), (2, 2)),
+}
+
+
+def task_of(
+    kind: str, seed: int, *, norm: Norm = "l1", capacity: float = 0.5, totals: bool = True, count: int = 5
+) -> Task:
+    """A table whose sensitive cells move by 15 % and others by a share; weights differ from cell to cell."""
+    shape, hierarchy = TABLES[kind]
+    table = generate.table(shape, "uniform", hierarchy=hierarchy, seed=seed)
+    draw = np.random.default_rng(seed)
+    value, matrix = table.units, csr_array(table.equations.matrix)
+    inner = np.asarray((matrix < 0).sum(axis=0)).ravel() == 0
+    reach = np.floor(capacity * value).astype(np.int64)
+    if not totals:
+        reach[~inner] = 0
+    cells = np.sort(draw.choice(np.flatnonzero(inner), count, replace=False))
+    least = np.maximum(1, np.ceil(0.15 * value[cells])).astype(np.int64)
+    most = np.maximum(least, reach[cells])
+    # The first cell can only rise, the second only fall.
+    up_most, down_most = most.copy(), most.copy()
+    down_most[0], up_most[1] = 0, 0
+    choice = Choice(cells, least, up_most, least, down_most)
+    weight = draw.choice([0.25, 1.0, 3.0], len(table))
+    return Task(matrix, -reach, reach, weight, 1, 1, norm, choice=choice)
+
+
+def linear_loss(task: Task, up: np.ndarray) -> float:
+    """The least loss with given directions, by another solver; infinite where there is none."""
+    directed = task.directed(up)
+    n = len(task)
+    matrix = csr_array(hstack([directed.matrix, -directed.matrix]))
+    limits, right = None, None
+    if task.side is not None:
+        rows = hstack([task.side.rows, -task.side.rows]).toarray()
+        limits, right = np.vstack([rows, -rows]), np.concatenate([task.side.most, -task.side.least])
+    low, high = directed.lower, directed.upper
+    bounds = [
+        *zip(np.maximum(low, 0), np.maximum(high, 0), strict=True),
+        *zip(np.maximum(-high, 0), np.maximum(-low, 0), strict=True),
+    ]
+    cost = np.tile(task.weight / task.one, 2)
+    found = linprog(cost, limits, right, matrix, np.zeros(matrix.shape[0]), bounds)
+    assert found.status in (0, 2)
+    assert matrix.shape[1] == 2 * n
+    return float(found.fun) if found.status == 0 else np.inf
+
+
+def own_loss(task: Task, up: np.ndarray) -> float:
+    try:
+        return adjusted(task.directed(up), Run()).value
+    except InfeasibleError:
+        return np.inf
+
+
+def possible(task: Task) -> list[np.ndarray]:
+    assert task.choice is not None
+    ways = zip(task.choice.can_rise, task.choice.can_fall, strict=True)
+    return [np.array(up) for up in product(*([w for w, can in ((True, r), (False, f)) if can] for r, f in ways))]
+
+
+def assert_can_go(task: Task, found: Directions) -> None:
+    assert task.choice is not None
+    assert not (found.up & ~task.choice.can_rise).any()
+    assert not (~found.up & ~task.choice.can_fall).any()
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("totals", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_optimal_is_the_best_of_all_directions(kind: str, totals: bool, seed: int) -> None:
+    task = task_of(kind, seed, totals=totals, capacity=0.3)
+    best = min(linear_loss(task, up) for up in possible(task))
+    if np.isinf(best):
+        with pytest.raises(InfeasibleError):
+            chosen(task, "optimal", Run())
+        return
+    found = chosen(task, "optimal", Run())
+    assert_can_go(task, found)
+    assert found.optimal
+    assert linear_loss(task, found.up) == pytest.approx(best, rel=1e-6)
+    assert found.bound == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("how", SEARCHES)
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("seed", range(3))
+def test_searches_hold_an_adjustment_and_tell_a_true_bound(how: How, kind: str, seed: int) -> None:
+    task = task_of(kind, seed, capacity=0.3)
+    best = min(linear_loss(task, up) for up in possible(task))
+    if np.isinf(best):
+        with pytest.raises(InfeasibleError, match="optimal"):
+            chosen(task, how, Run())
+        return
+    found = chosen(task, how, Run())
+    assert_can_go(task, found)
+    reached = linear_loss(task, found.up)
+    assert np.isfinite(reached)
+    assert found.bound <= best * (1 + 1e-9)
+    assert not found.optimal or reached == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("norm", ["l2", "huber", "linf"])
+@pytest.mark.parametrize("kind", ["line", "plane", "cube"])
+@pytest.mark.parametrize("seed", range(2))
+def test_optimal_in_other_norms(norm: Norm, kind: str, seed: int) -> None:
+    task = task_of(kind, seed, norm=norm)
+    losses = [own_loss(task, up) for up in possible(task)]
+    found = chosen(task, "optimal", Run())
+    assert found.bound <= min(losses) * (1 + 1e-5)
+    assert found.optimal
+    assert own_loss(task, found.up) == pytest.approx(min(losses), rel=1e-5)
+
+
+def test_kept_statistics_count() -> None:
+    task = task_of("plane", 1)
+    assert task.choice is not None
+    rows = csr_array(np.ones((1, len(task))))
+    free = linear_loss(task, chosen(task, "optimal", Run()).up)
+    kept = replace(task, side=Side(rows, np.array([40.0]), np.array([45.0])))
+    best = min(linear_loss(kept, up) for up in possible(kept))
+    found = chosen(kept, "optimal", Run())
+    assert linear_loss(kept, found.up) == pytest.approx(best, rel=1e-6)
+    assert best > free
+    for how in SEARCHES:
+        assert np.isfinite(linear_loss(kept, chosen(kept, how, Run()).up))
+
+
+@pytest.mark.parametrize("how", [*SEARCHES, "optimal"])
+def test_the_same_seed_gives_the_same_directions(how: How) -> None:
+    task = task_of("plane", 2, count=8)
+    first, again = (chosen(task, how, Run(seed=5)) for _ in range(2))
+    assert (first.up == again.up).all()
+    assert first.bound == again.bound
+
+
+def test_random_directions_differ_by_seed() -> None:
+    task = task_of("plane", 2, count=12, capacity=1.0)
+    drawn = {chosen(task, "random", Run(seed=seed)).up.tobytes() for seed in range(6)}
+    assert len(drawn) > 3
+
+
+def test_alternating_begins_with_the_largest_up() -> None:
+    task = task_of("line", 3, capacity=1.0, count=6)
+    assert task.choice is not None
+    least = np.array([9, 50, 30, 20, 40, 10])
+    wide = np.full(6, 1000)
+    choice = Choice(task.choice.cells, least, wide, least, wide)
+    task = replace(task, lower=np.full(len(task), -1000), upper=np.full(len(task), 1000), choice=choice)
+    found = chosen(task, "alternating", Run())
+    assert found.up.tolist() == [False, True, True, False, False, True]
+
+
+def test_fixed_directions_are_kept_or_refused() -> None:
+    task = task_of("plane", 0)
+    assert task.choice is not None
+    up = task.choice.can_rise.copy()
+    assert (chosen(task, "fixed", Run(), up).up == up).all()
+    with pytest.raises(InputError, match="cannot go up"):
+        chosen(task, "fixed", Run(), np.ones(5, dtype=bool))
+    with pytest.raises(InputError, match="one direction for each of the 5"):
+        chosen(task, "fixed", Run())
+
+
+def test_nothing_sensitive_has_no_directions() -> None:
+    task = replace(task_of("plane", 0), choice=None)
+    assert chosen(task, "optimal", Run()).optimal
+
+
+def test_a_cell_that_can_go_nowhere_is_named() -> None:
+    task = task_of("plane", 0)
+    assert task.choice is not None
+    stuck = replace(task.choice, up_most=np.zeros(5, np.int64), down_most=np.zeros(5, np.int64))
+    with pytest.raises(InfeasibleError, match=f"cell number {int(stuck.cells[0]) + 1} "):
+        chosen(replace(task, choice=stuck), "greedy", Run())
+
+
+def test_an_unknown_way_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="did you mean 'greedy'"):
+        chosen(task_of("plane", 0), "gredy", Run())  # type: ignore[arg-type]  # what a user may type
+
+
+def test_changes_in_steps() -> None:
+    """Least moves of 3 are 5 where only multiples of 5 are published."""
+    matrix = csr_array(np.array([[1, 1, -1]]))
+    three, six = np.array([3]), np.array([6])
+    choice = Choice(np.array([0]), three, six, three, np.array([4]))
+    bound = np.array([0, 7, 0])
+    task = Task(matrix, -bound, bound, np.ones(3), 1, 5, choice=choice)
+    found = chosen(task, "optimal", Run())
+    assert found.up.tolist() == [True]
+    assert found.bound == pytest.approx(10.0)
+
+
+# ---------------------------------------------------------------- large tables
+
+
+def large(size: int, count: int, seed: int = 0) -> Task:
+    draw = np.random.default_rng(seed)
+    n, cell = size * size, np.arange(size * size)
+    matrix = csr_array(
+        (np.ones(2 * n, np.int64), (np.append(cell // size, size + cell % size), np.tile(cell, 2)))
+    )
+    value = np.rint(np.exp(draw.normal(4, 1.2, n))).astype(np.int64) + 1
+    cells = draw.choice(n, count, replace=False)
+    least = np.maximum(1, np.ceil(0.15 * value[cells])).astype(np.int64)
+    choice = Choice(cells, least, 2 * value[cells], np.minimum(least, value[cells]), value[cells])
+    return Task(matrix, -value, 2 * value, np.ones(n), 1, 1, choice=choice)
+
+
+def test_flows_and_programs_agree_flip_by_flip() -> None:
+    task = large(40, 60)
+    assert task.choice is not None
+    network = Network.of(task.matrix)
+    assert network is not None
+    flow, program = FlowLosses(task, task.choice, network), ProgramLosses(task, task.choice)
+    draw = np.random.default_rng(0)
+    up = draw.random(60) < 0.5
+    for _ in range(15):
+        up[draw.integers(60)] ^= True
+        assert flow.at(up, Run()) == pytest.approx(program.at(up, Run()), rel=1e-9)
+        assert flow.reached().loss.value == pytest.approx(task.loss(flow.reached().z))
+        assert not (task.matrix @ flow.reached().z).any()
+
+
+def test_flips_that_look_hopeless_are() -> None:
+    from tacita.adjusting.losses import hopeful
+
+    task = large(40, 60)
+    assert task.choice is not None
+    network = Network.of(task.matrix)
+    assert network is not None
+    losses = FlowLosses(task, task.choice, network)
+    up = balanced(Balance.of(task, task.choice), task.choice)
+    before, gain = losses.at(up, Run()), hopeful(task, task.choice, up, losses.reached())
+    for p in range(60):
+        turned = up.copy()
+        turned[p] ^= True
+        after = losses.at(turned, Run())
+        assert after.missed > 0 or after.value - before.value >= gain[p] - 1e-9
+
+
+def test_a_table_of_two_and_a_half_thousand_cells_is_proven() -> None:
+    task = large(50, 50)
+    found = chosen(task, "optimal", Run())
+    assert found.optimal
+    assert adjusted(task.directed(found.up), Run()).value == found.bound == 1212
+
+
+def test_annealing_and_bounds_without_a_solver() -> None:
+    task = large(60, 150)
+    assert task.choice is not None
+    balance = Balance.of(task, task.choice)
+    start = balanced(balance, task.choice)
+    better = annealed(balance, task.choice, start, Run(), 0)
+    first, last = (adjusted(task.directed(up), Run()).value for up in (start, better))
+    bound = balance.bound(task.choice)
+    assert bound <= last < first
+    assert pattern_rows(balance, task.choice, Run())[1] <= last
+    assert (annealed(balance, task.choice, start, Run(), 0) == better).all()
+
+
+def test_pattern_rows_hold_for_all_directions() -> None:
+    task = task_of("plane", 4, count=7)
+    assert task.choice is not None
+    balance = Balance.of(task, task.choice)
+    rows, bound = pattern_rows(balance, task.choice, Run())
+    assert rows
+    for up in possible(task):
+        out = np.abs(balance.imbalance(up))
+        for row in rows:
+            assert row.alpha @ up[row.cells] + row.beta <= out[row.equation] + 1e-9
+        assert bound <= linear_loss(task, up) + 1e-9
+
+
+def test_a_cancel_keeps_the_best() -> None:
+    task = large(60, 150)
+    stop: list[Run] = []
+
+    def listen(event: Event) -> None:
+        if event.phase == "directions":
+            stop[0].cancel()
+
+    run = Run(listener=listen)
+    stop.append(run)
+    found = chosen(task, "optimal", run)
+    assert run.cancelled
+    assert not found.optimal
+    assert found.bound <= adjusted(task.directed(found.up), Run()).value
+
+
+def test_without_any_time_there_is_nothing_to_keep() -> None:
+    with pytest.raises(StoppedError):
+        chosen(large(60, 150), "greedy", Run(time_limit=0.0))
+
+
+def test_directions_that_hold_nothing_are_mended() -> None:
+    """Two cells of one row that may not move otherwise must go against each other."""
+    matrix = csr_array(np.array([[1, 1, 1, -1]]))
+    four, five = np.array([4, 4]), np.array([5, 5])
+    choice = Choice(np.array([0, 1]), four, five, four, five)
+    bound = np.array([0, 0, 1, 0])
+    task = Task(matrix, -bound, bound, np.ones(4), 1, 1, choice=choice)
+    same = np.array([True, True])
+    flips = Flips(task, choice, ProgramLosses(task, choice), same, Run())
+    assert flips.loss.missed > 0
+    flips.settle()
+    assert flips.loss == (0.0, 8.0)
+    for how in SEARCHES:
+        up = chosen(task, how, Run()).up
+        assert up[0] != up[1]
