@@ -51,7 +51,7 @@ class UnbiasedRounding:
         default=None,
         metadata={
             "help": "base, or a column that says the same for all cells; "
-            "none: the first of 2, 5, 10, ... that protects whichever way cells go"
+            "none: the first of 2, 5, 10, ... steps of the table that protects whichever way cells go"
         },
     )
     additive: bool = field(
