@@ -48,8 +48,8 @@ class Rounding:
     base: float | str | None = field(
         default=None,
         metadata={
-            "help": "base, or a column of bases; none: the first of 1, 2, 5, 10, ... steps of the table that can "
-            "protect, 5 steps where nothing is sensitive"
+            "help": "base, or a column of bases; none: the first of 1, 2, 5, 10, ... steps of the table that "
+            "can protect, 5 steps where nothing is sensitive"
         },
     )
     objective: str = field(
