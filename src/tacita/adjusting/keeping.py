@@ -140,7 +140,7 @@ def rounds(
             if done == 0 and not standing.kept:
                 small = adjusted(replace(task, norm="l2", weight=weight), run)
                 standing = towards(small.z, task, standing, measuring)
-        except (StoppedError, SolverError):
+        except (StoppedError, SolverError, InfeasibleError):
             # What has been reached so far stands; remarks say what it misses.
             break
     return standing

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacita.adjusting.statistic_rows import LEAST, Row, beside, side_of, widened
-from tacita.adjusting.statistics import Kept, Measure
+from tacita.adjusting.statistics import LINEAR, Kept, Measure
 from tacita.adjusting.task import Adjusted, Task
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import Cells, Floats
@@ -32,6 +32,8 @@ from tacita.run import Run
 
 MARGIN = 0.1
 """Share of a tolerance that rows leave to second-order terms and to the step to whole numbers."""
+FLOATS = 1e-8
+"""Percent of room in every row."""
 NOISE = 1e-7
 """Share of a loss that is not worth another round."""
 PROGRESS = 1e-3
@@ -46,13 +48,16 @@ Solve = Callable[[Task], Adjusted]
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """A statistic that is to be kept: its change in percent, and how many more per unit in some cells."""
+    """A statistic that is to be kept: its change in percent, how many more per unit in some cells, and
+    whether it is linear in the changes.
+    """
 
     label: str
     change: float
     tolerance: float
     cells: Cells
     gradient: Floats
+    linear: bool
 
     @property
     def ratio(self) -> float:
@@ -110,7 +115,14 @@ def aim(measure: Measure, kept: Kept, cells: Sequence[Cells], one: int) -> Aim:
             "choose other cells, or do not ask to keep it"
         )
     gradient = np.concatenate(measure.gradients) / one
-    return Aim(measure.label, measure.change, kept.asked[measure.name], np.concatenate(cells), gradient)
+    return Aim(
+        label=measure.label,
+        change=measure.change,
+        tolerance=kept.asked[measure.name],
+        cells=np.concatenate(cells),
+        gradient=gradient,
+        linear=measure.name in LINEAR,
+    )
 
 
 def begin(task: Task, plain: Adjusted, aims: list[Aim]) -> Standing:
@@ -178,5 +190,7 @@ def _solved(task: Task, standing: Standing, run: Run, solve: Solve) -> tuple[Adj
 
 def row_at(z: Floats, at: Aim, room: float) -> Row:
     """The row that keeps a statistic within some room, to first order around where it was measured."""
-    middle = float(at.gradient @ z[at.cells]) - at.change
-    return Row(at.cells, at.gradient, middle, room, at.tolerance)
+    # Equations may say the same as a row, and a rounding error would contradict them: what is zero is not
+    # computed, and nothing is asked for more exactly than floats are.
+    middle = 0.0 if at.linear else float(at.gradient @ z[at.cells]) - at.change
+    return Row(at.cells, at.gradient, middle, max(room, FLOATS), at.tolerance)

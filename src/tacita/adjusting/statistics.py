@@ -35,6 +35,8 @@ ALONE = ("mean", "variance", "correlation", "slope")
 TOGETHER = ("mean", "variance", "slope", "covariance", "correlation", "regression")
 """What can be kept of several tables: the first three of each, the others of each pair."""
 OF_PAIRS = ("covariance", "correlation", "regression")
+LINEAR = ("mean", "slope")
+"""Statistics that change in proportion to the changes."""
 EXACTLY, CLOSELY = 0.0, 0.1
 """Percent allowed where no tolerance is given: of the mean, of anything else."""
 

@@ -153,7 +153,7 @@ def _alternating(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: So
 
         try:
             standings[i] = another_round(tables.tasks[i], standings[i], measuring, run, solve)
-        except (StoppedError, SolverError):
+        except (StoppedError, SolverError, InfeasibleError):
             # What has been reached so far stands; remarks say what it misses.
             break
         if standings[i].stalled == 0:
