@@ -2,19 +2,20 @@
 
     min  sum_i w_i phi(x_i)      s.t.  M x = 0,   lower <= x <= upper
 
-``x = z / one``. A side row ``least <= g z <= most`` is one equation more, ``g x - s = 0``, with a cell ``s`` of
-its own between ``least`` and ``most`` that weighs nothing.
+``x = z / one``. A side row ``least <= g z <= most`` is one equation more, ``g x - s = 0``, with a cell ``s``
+of its own between ``least`` and ``most`` that weighs nothing.
 
-Prices ``y`` of the equations give ``g = M' y``, and whatever ``y`` is (*Lagrange*), no adjustment costs less than
+Prices ``y`` of the equations give ``g = M' y``, and whatever ``y`` is (*Lagrange*), no adjustment costs less
+than
 
     sum_i min { w_i phi(t) - g_i t : lower_i <= t <= upper_i }.
 
 It is worked out as the loss of a known point less what each cell could save at these prices. The savings are
-never negative and all zero at an optimum, so nothing is lost to cancellation. A cell without a bound is held to
-what it could cost alone within the loss of the known point.
+never negative and all zero at an optimum, so nothing is lost to cancellation. A cell without a bound is held
+to what it could cost alone within the loss of the known point.
 
-If ``sum_i max { g_i t : lower_i <= t <= upper_i } < 0``, then ``y' M x < 0`` for all ``x`` within their bounds:
-no adjustment exists (*Farkas*).
+If ``sum_i max { g_i t : lower_i <= t <= upper_i } < 0``, then ``y' M x < 0`` for all ``x`` within their
+bounds: no adjustment exists (*Farkas*).
 """
 
 from __future__ import annotations
@@ -31,10 +32,20 @@ from tacita.exact import UNBOUNDED, Floats, Mask, Units
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+NONE_WITHIN = "no adjustment stays within the capacities: widen them, or free more totals"
 ROUNDING = 1e-13
 """Error of a sum of prices, in parts of the sum of their absolute values."""
 MARGIN = 1e-9
 """By how much, relatively, a contradiction must be one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An adjustment in values, prices of the equations, and the iterations that it took."""
+
+    x: Floats
+    prices: Floats
+    iterations: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +101,19 @@ class Boxed:
         return np.asarray(self.by_cell.T @ x)
 
     def off_balance(self, x: Floats) -> float:
-        """The largest ``|M x|``, in parts of the largest change in its equation."""
-        if not x.size or not self.equations:
-            return 0.0
-        left = np.abs(self.residual(x))
-        return float((left / np.maximum(self.traffic(x), np.finfo(float).tiny)).max())
+        """The largest ``|M x|``, in parts of the changes ``|M| |x|`` in its equation.
 
-    def traffic(self, x: Floats) -> Floats:
-        """``|M| |x|``."""
-        return np.asarray(abs(self.by_cell).T @ np.abs(x))
+        An equation in which next to nothing changes is measured by a millionth of the largest change.
+        """
+        size = np.abs(x)
+        changes = np.maximum(self.sizes.T @ size, 1e-6 * size.max(initial=0.0))
+        left = np.abs(self.residual(x))
+        return float(np.divide(left, changes, out=np.zeros_like(left), where=left > 0.0).max(initial=0.0))
+
+    @cached_property
+    def sizes(self) -> csr_array:
+        """``|M'|``."""
+        return abs(self.by_cell)
 
     def losses(self, x: Floats) -> Floats:
         """``w phi(x)`` per cell; their sum is the loss, except for ``linf``, where it is their largest."""
@@ -114,8 +129,10 @@ class Boxed:
         return float(losses.max(initial=0.0) if self.norm == "linf" else losses.sum())
 
     def bound(self, x: Floats, prices: Floats) -> float:
-        """What no adjustment costs less than, by the prices; ``x`` is an adjustment."""
-        prices = self._signed(prices)
+        """What no adjustment costs less than, by the prices or without any; ``x`` is an adjustment."""
+        return max(self.loss(self.resting), self._proven(x, self._signed(prices)))
+
+    def _proven(self, x: Floats, prices: Floats) -> float:
         pull, value = self.pulls(prices), self.loss(x)
         reach = self._reach(value)
         lower = np.where(np.isinf(self.lower), -reach, self.lower)
@@ -123,7 +140,7 @@ class Boxed:
         if np.isinf(np.where(pull > 0.0, upper, np.where(pull < 0.0, lower, 0.0))).any():
             return -np.inf
         if self.norm == "linf":
-            return min(value, self._largest_alone(pull, lower, upper, value))
+            return min(value, self._largest(pull, lower, upper, value))
         best = self._best_response(pull, lower, upper)
         saved = self.losses(x) - self.losses(best) - pull * (x - best)
         left = float((prices * self.residual(x)).sum())
@@ -133,7 +150,7 @@ class Boxed:
         """Whether prices prove that there is no adjustment."""
         prices = self._signed(prices)
         pull = self.pulls(prices)
-        noise = ROUNDING * np.asarray(abs(self.by_cell) @ np.abs(prices))
+        noise = ROUNDING * np.asarray(self.sizes @ np.abs(prices))
         pull[np.abs(pull) <= noise] = 0.0
         most = np.where(pull > 0.0, self.upper, np.where(pull < 0.0, self.lower, 0.0)) * pull
         if np.isinf(most).any():
@@ -163,8 +180,9 @@ class Boxed:
 
     def _best_response(self, pull: Floats, lower: Floats, upper: Floats) -> Floats:
         """``argmin w phi(t) - g t`` within the bounds."""
-        weight, away = self.weight, np.sign(pull) * np.inf
+        weight = self.weight
         with np.errstate(divide="ignore", invalid="ignore"):
+            away = np.sign(pull) * np.inf
             if self.norm == "l1":
                 free = np.where(np.abs(pull) > weight, away, 0.0)
             elif self.norm == "l2":
@@ -175,9 +193,10 @@ class Boxed:
         free = np.where(pull == 0.0, 0.0, free)
         return np.clip(free, lower, upper)
 
-    def _largest_alone(self, pull: Floats, lower: Floats, upper: Floats, value: float) -> float:
-        """``min over t of t - sum_i |g_i| min(cap_i, t / w_i)``, where ``cap_i`` is the bound that ``g_i`` pulls
-        to: convex in ``t``, and smallest where the slope turns positive.
+    def _largest(self, pull: Floats, lower: Floats, upper: Floats, value: float) -> float:
+        """``min over t of t - sum_i |g_i| min(cap_i, t / w_i)``; ``cap_i`` is the bound that ``g_i`` pulls to.
+
+        Convex in ``t``, and smallest where the slope turns positive.
         """
         least = float((self.weight * np.abs(np.clip(0.0, lower, upper))).max(initial=0.0))
         strength = np.abs(pull)
@@ -200,7 +219,7 @@ def _values(units: Units, one: int) -> Floats:
 
 
 def _with_side(by_cell: csr_array, side: Side, one: int) -> tuple[csr_array, Floats, Floats]:
-    """Equations and side rows by cell, and the bounds of the new cells; each side row's largest entry is 1."""
+    """Equations and side rows by cell, and the bounds of the new cells; a side row's largest entry is 1."""
     from scipy.sparse import block_array, diags_array
 
     rows = side.rows.astype(np.float64)

@@ -2,18 +2,20 @@
 
     min  sum_i w_i |z_i|      s.t.  M z = 0,   lower <= z <= upper
 
-On a network ``z`` circulates: a cell is an arc from one equation to another. It is split in two, forth for what it
-rises and back for what it falls, each at ``w`` a unit. A cell that has to move, ``lower > 0`` or ``upper < 0``, moves
-that far first, which becomes supplies of its two ends. All numbers are whole, so a cheapest flow is whole too.
+On a network ``z`` circulates: a cell is an arc from one equation to another. It is split in two, forth for
+what it rises and back for what it falls, each at ``w`` a unit. A cell that has to move, ``lower > 0`` or
+``upper < 0``, moves that far first, which becomes supplies of its two ends. All numbers are whole, so a
+cheapest flow is whole too.
 
-Costs are not negative, hence some cheapest flow has no cycles and no arc carries more than all supplies together:
-that much stands in for a capacity without a bound.
+Costs are not negative, hence some cheapest flow has no cycles and no arc carries more than all supplies
+together: that much stands in for a capacity without a bound.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from tacita.adjusting.boxed import NONE_WITHIN
 from tacita.adjusting.task import Adjusted, Task
 from tacita.engine.network import Network
 from tacita.errors import InfeasibleError
@@ -48,7 +50,7 @@ def by_flow(task: Task, network: Network, run: Run) -> Adjusted:
         run,
     )
     if flow is None:
-        raise InfeasibleError("no adjustment stays within the capacities: widen them, or free more totals")
+        raise InfeasibleError(NONE_WITHIN)
     z = moved.copy()
     z[rises] += flow.amount[: rises.size]
     z[falls] -= flow.amount[rises.size :]

@@ -9,12 +9,13 @@ Prices ``y`` of the equations answer with ``x(y) = clip(c + h M' y, lower, upper
     (M D M' + E) d = -M x(y)
 
 is solved by conjugate gradients, preconditioned by the diagonal, and the prices go along ``d`` as long as the
-function rises. ``E`` is a small part of the diagonal of ``M H M'``, which vanishes with the residual: equations
-may follow from others, or have all their cells at bounds. Once it is known which cells are at bounds the
-function is quadratic, so the last step is the projection onto ``M x = 0`` and leaves nothing but rounding.
+function rises. ``E`` is a small part of the diagonal of ``M H M'``, which vanishes with the residual:
+equations may follow from others, or have all their cells at bounds. Once it is known which cells are at
+bounds the function is quadratic, so the last step is the projection onto ``M x = 0`` and leaves nothing but
+rounding.
 
-With ``h = 1 / (2 w)`` and ``c = 0`` this is the loss ``sum w x^2``. Steps are measured by ``h``, so weights may
-differ by many orders of magnitude.
+With ``h = 1 / (2 w)`` and ``c = 0`` this is the loss ``sum w x^2``. Steps are measured by ``h``, so weights
+may differ by many orders of magnitude.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita.adjusting.boxed import Boxed
-from tacita.errors import StoppedError
+from tacita.adjusting.boxed import NONE_WITHIN, Boxed, Found
+from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import Floats
 from tacita.run import Run
 
@@ -37,16 +38,6 @@ GRADIENTS = 2000
 HALVINGS = 30
 PATIENCE = 3
 """Steps without progress that end the search once the residual is good."""
-
-
-@dataclass(frozen=True, eq=False)
-class Balanced:
-    """A point within its bounds, its prices, the part of its changes that is off balance, and the steps taken."""
-
-    x: Floats
-    prices: Floats
-    off: float
-    steps: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +110,15 @@ class Squares:
         return d
 
 
-def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run, start: Floats | None = None) -> Balanced | None:
-    """The nearest point that balances; None if none was found, or prices prove that there is none.
+def balanced(
+    boxed: Boxed, centre: Floats, give: Floats, run: Run, start: Floats | None = None
+) -> Found | None:
+    """The nearest point that balances; None if none was found.
 
     Raises
     ------
+    InfeasibleError
+        There is none: prices prove it.
     StoppedError
         The time is over.
     """
@@ -131,16 +126,16 @@ def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run, start: Floats
     state = squares.answer(np.zeros(boxed.equations) if start is None else start)
     best, best_off, stale, scale = state, np.inf, 0, 0.0
     for k in range(STEPS):
-        off = _off(boxed, state)
+        off = boxed.off_balance(state.x)
         stale = 0 if off < 0.5 * best_off else stale + 1
         if off < best_off:
             best, best_off = state, off
         if best_off <= BALANCED or (stale >= PATIENCE and best_off <= GOOD):
-            return Balanced(best.x, best.prices, best_off, k)
+            return Found(best.x, best.prices, k)
         if run.over:
             raise StoppedError("the time was over before the adjustment was found: allow more of it")
         if k % 5 == 4 and boxed.contradicted(state.prices):
-            return None
+            raise InfeasibleError(NONE_WITHIN)
         size = _size(squares, state)
         scale = max(scale, size)
         part = size / scale if scale else 0.0
@@ -150,7 +145,7 @@ def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run, start: Floats
         if new is None:
             break
         state = new
-    return Balanced(best.x, best.prices, best_off, STEPS) if best_off <= GOOD else None
+    return Found(best.x, best.prices, STEPS) if best_off <= GOOD else None
 
 
 def _along(squares: Squares, state: _State, d: Floats) -> _State | None:
@@ -177,8 +172,15 @@ def _size(squares: Squares, state: _State) -> float:
     return float(np.sqrt(np.divide(state.residual**2, full, out=np.zeros_like(full), where=full > 0.0).sum()))
 
 
-def _off(boxed: Boxed, state: _State) -> float:
-    """The largest residual, in parts of the changes in its equation."""
-    traffic = boxed.traffic(state.x)
-    floor = 1e-3 * float(np.abs(state.x).max(initial=0.0)) * 1e-3
-    return float((np.abs(state.residual) / np.maximum(traffic, max(floor, 1e-300))).max(initial=0.0))
+def onto_equations(boxed: Boxed, x: Floats, run: Run) -> Floats | None:
+    """The nearest adjustment to a point that is one up to a tolerance; None if none is near.
+
+    Changes are measured by the size that they already have, so that what hardly moved stays, and beyond that
+    by what they weigh.
+    """
+    weighed = boxed.weight * np.abs(x)
+    dearest = float(weighed.max(initial=0.0)) or 1.0
+    lightest = float(boxed.weight[boxed.weight > 0.0].min(initial=1.0))
+    give = np.abs(x) + 1e-6 * dearest / np.maximum(boxed.weight, lightest)
+    found = balanced(boxed, np.clip(x, boxed.lower, boxed.upper), give, run)
+    return None if found is None else found.x
