@@ -148,6 +148,14 @@ def test_bounds_too_tight_are_named_with_the_remedy() -> None:
         tc.RandomRounding(base=8, below=0.0, above=0.0).protect(problem)
 
 
+def test_a_sum_of_sensitive_cells_alone_is_refused_with_the_number_of_bases() -> None:
+    """The first row adds up to 206 = 2 * 103: to no base that moves its cells."""
+    values = [[70, 56, 48, 32], [35, 17, 19, 16], [26, 67, 57, 74]]
+    problem = problem_of(values, [("1", str(k)) for k in (1, 2, 3, 4)], upper=1, lower=1)
+    with pytest.raises(InfeasibleError, match=r"row=1, column=1.*None of \d+ bases does better"):
+        tc.RandomRounding().protect(problem)
+
+
 def test_small_bases_are_refused() -> None:
     with pytest.raises(InfeasibleError, match=r"row=1, column=2.*smallest base that can work"):
         tc.RandomRounding(base=3).protect(problem_of(TABLE, [("1", "2")]))

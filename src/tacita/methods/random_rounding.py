@@ -98,15 +98,16 @@ class RandomRounding:
         """
         run = run or Run()
         self._refuse_totals(problem)
-        reason: InfeasibleError | None = None
+        reasons = []
         for base in self._bases(problem):
             asked = Adjustable.of(problem, base, self.below, self.above, self.margins == "announced")
             refuse_open_secrets(problem, (asked.radius == 0) | problem.table.structure.is_total)
             try:
                 return self._released(asked, run)
             except InfeasibleError as error:
-                reason = reason or error
-        raise reason or InfeasibleError(f"there is no base to round to. {REMEDY}")
+                reasons.append(str(error))
+        others = f" (None of {len(reasons):,} bases does better.)" if len(reasons) > 1 else ""
+        raise InfeasibleError(reasons[0] + others)
 
     def _refuse_totals(self, problem: Problem) -> None:
         totals = problem.sensitive[problem.table.structure.is_total[problem.sensitive]]
@@ -239,12 +240,12 @@ class _Search:
         return True
 
     def _reason(self, failed: Demands | None, stopped: bool) -> InfeasibleError | StoppedError:
-        if failed is not None:
-            return _too_certain(self.asked, failed, "the best adjusted table leaves")
         if stopped:
             return StoppedError(
-                f"stopped after {self.run.seconds:.0f} s before a rounding was adjusted: allow more time"
+                f"stopped after {self.run.seconds:.0f} s before a table was found: allow more time"
             )
+        if failed is not None:
+            return _too_certain(self.asked, failed, "the best adjusted table leaves")
         names = self.asked.problem.table.structure.names(self.asked.cells)
         return InfeasibleError(
             f"{names}: no rounding to {_text(self.asked)} can be made up for by other cells within their "
