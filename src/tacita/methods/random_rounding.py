@@ -72,9 +72,7 @@ class RandomRounding:
     )
     margins: Literal["exact", "announced"] = field(
         default="exact",
-        metadata={
-            "help": "totals stay what they are: exact (readers are told), or announced with the radius"
-        },
+        metadata={"help": "totals stay as they are: exact (readers are told), or announced with the radius"},
     )
     protected: bool = field(
         default=True, metadata={"help": "keep the protection levels; no: only round and adjust"}
