@@ -336,6 +336,14 @@ def test_other_ways_are_refused() -> None:
         adjusted_together([four(20)] * 2, [FOUR, FOUR], ALL_TOGETHER, INNER, Run(), "both")
 
 
+@pytest.mark.parametrize("how", ["alternating", "joint"])
+def test_every_table_needs_its_directions(how) -> None:
+    cases = three_tables(23, True)
+    tasks, values = [cases[0].task, cases[1].open], [case.values for case in cases[:2]]
+    with pytest.raises(InputError, match="given directions"):
+        adjusted_together(tasks, values, ALL_TOGETHER, CELLS, Run(), how)
+
+
 def test_one_program_needs_one_unit() -> None:
     with pytest.raises(InputError, match="same decimals, or adjust them alternating"):
         adjusted_together(
@@ -391,3 +399,14 @@ def test_rows_to_choose_by_lead_to_directions_that_keep_statistics_at_no_cost() 
     found = keeping(case.open.directed(directions.up), ALL_ALONE, case.values, CELLS, Run(), solve)
     assert found.value == pytest.approx(case.plain.value, rel=1e-6)
     assert not found.remarks
+
+
+def test_values_of_hundreds_of_billions_are_kept_alike() -> None:
+    case = three_tables(23, True)[0]
+    task, many = case.task, 10**7
+    large = replace(task, lower=task.lower * many, upper=task.upper * many)
+    found = keeping(large, ALL_ALONE, case.values * many, CELLS, Run(), solve)
+    assert_solves(large, found.z)
+    assert found.value == pytest.approx(case.plain.value * many, rel=1e-6)
+    measured = changes(case.values * many, case.values * many + found.z / task.one, CELLS)
+    assert all(abs(change) <= 0.1 for change in measured.values()), measured

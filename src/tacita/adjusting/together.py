@@ -61,15 +61,13 @@ def adjusted_together(
     InfeasibleError
         A task has no solution; or, jointly, the statistics cannot be kept so closely.
     """
+    if how not in ("alternating", "joint"):
+        raise InputError(f"tables are adjusted 'alternating' or 'joint', not '{how}'")
     tables = _Tables(tasks, values, kept, cells)
     solving = solve or _default(run)
     plain = [solving(task) for task in tasks]
-    if how == "alternating":
-        standings = _alternating(tables, plain, run, solving)
-    elif how == "joint":
-        standings = _joint(tables, plain, run, solving)
-    else:
-        raise InputError(f"tables are adjusted 'alternating' or 'joint', not '{how}'")
+    changing = _alternating if how == "alternating" else _joint
+    standings = changing(tables, plain, run, solving)
     results = [concluded(s, p.bound, len(tables)) for s, p in zip(standings, plain, strict=True)]
     told: set[str] = set()
     for number, result in enumerate(results):
@@ -89,6 +87,8 @@ class _Tables:
             raise InputError(
                 f"{unknown[0]} cannot be kept of several tables: write some of {', '.join(TOGETHER)}"
             )
+        if any(task.choice is not None for task in tasks):
+            raise InputError("statistics are kept with given directions: choose them first")
         self.tasks, self.kept, self.where = tasks, kept, np.flatnonzero(cells)
         self.before = [v[self.where] for v in values]
 
