@@ -172,3 +172,19 @@ def test_what_a_part_of_a_mixture_cannot_do_is_refused(option: str) -> None:
 def test_mistakes_are_named(options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Rounding(**options).protect(problem_of())
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e-6, 1.0, 1e9])
+def test_the_size_of_weights_does_not_matter(factor: float) -> None:
+    """Solvers have absolute tolerances; what is best has not."""
+    values = np.random.default_rng(3).integers(1, 400, (3, 3, 3))
+    table = tc.Table.from_array(values, counts=False)
+    weight = np.random.default_rng(4).uniform(1, 9, len(table))
+    rule = tc.Marked([("1", "2", "3"), ("3", "3", "1")], lower=4, upper=4)
+    losses = []
+    for size in (1.0, factor):
+        problem = tc.Problem(replace(table, columns={"w": weight * size}), rule)
+        release = check_method(Rounding(base=7, weight="w"), problem)
+        assert release.outcome.status is tc.Status.OPTIMAL
+        losses.append(release.outcome.loss / size)
+    assert losses[0] == pytest.approx(losses[1])

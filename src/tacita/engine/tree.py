@@ -30,11 +30,13 @@ WORTHWHILE = 0.2
 """Of the gap, that a small tree must close for another one to follow."""
 MOST_SKIPPED = 5
 ENOUGH_AT_NODES = 8
-MOST_PATIENCE = 40
-"""Attempts around the incumbent that may fail in a row at one node,"""
+PATIENCE_FIRST = 40
+"""Attempts around the incumbent that may fail in a row before there is a tree,"""
+PATIENCE_AT_NODES = 8
+"""and at one of its nodes."""
 WORTH = 1e-3
-"""and the gap for which one such attempt is made."""
-WIDE_GAP = 0.1
+"""Gap for which one such attempt is made."""
+WIDE_GAP = 0.15
 """No tree closes this soon: attempts come first."""
 NARROW_GAP = 0.01
 NODES_FIRST = 60
@@ -65,7 +67,7 @@ def _improve_first(search: Search, root: Root, hidden: _Hidden, improve: Improve
     """A better incumbent for the tree to begin with, where the gap asks for one."""
     gap = _gap(search)
     if gap > WIDE_GAP:
-        improve(root.point, MOST_PATIENCE)
+        improve(root.point, PATIENCE_FIRST)
     elif gap > NARROW_GAP:
         _search(search, root, hidden, NODES_FIRST)
         # What this tree cut off is for the next one to find again.
@@ -202,7 +204,7 @@ class _Hidden:
         # Many trees end soon after they begin to branch, and then a better incumbent brings nothing.
         known = self.search.best is not None and self._everywhere
         if self._improve is not None and known and self._calls > 1:
-            self._improve(x, int(min(MOST_PATIENCE, _gap(self.search) / WORTH)))
+            self._improve(x, int(min(PATIENCE_AT_NODES, _gap(self.search) / WORTH)))
         # Where proposals stop helping, they are made less and less often.
         self._pause = 1 if self.search.loss < before else 2 * self._pause
         self._next_proposal = self._calls + self._pause

@@ -1,7 +1,8 @@
 """Losses in a unit that solvers can bear.
 
-Weights of 1e11 for intervals of 1e10 make losses of 1e21. A solver works to a relative accuracy, and with
-absolute tolerances: it is given losses in a power of ten that keeps each of them small.
+Weights of 1e11 for intervals of 1e10 make losses of 1e21, and weights of one over the value make losses of
+1e-11. A solver works with absolute tolerances: it is given losses in a power of ten that keeps the largest
+between 1 and 1e7.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ from tacita.engine.solve import solve
 from tacita.exact import Floats
 from tacita.run import Run
 
-DEAR = 1e7
-"""What one variable may cost."""
+CHEAP, DEAR = 1.0, 1e7
+"""What the dearest variable costs, at least and at most; brought up it costs ``USUAL``."""
+USUAL = 1e3
 
 
 def solved(model: Model, run: Run, start: Floats | None = None) -> Solution:
-    """The solution, found with losses counted in a unit that keeps each below ``DEAR``."""
+    """The solution, found with losses counted in a unit that suits solvers."""
     model = model.settled()
     dearest = float(np.abs(model.cost * np.maximum(np.abs(model.lower), model.upper)).max(initial=0.0))
-    unit = 10.0 ** max(0, np.ceil(np.log10(max(dearest, 1.0) / DEAR)))
-    if unit == 1.0:
+    if dearest == 0.0 or CHEAP <= dearest <= DEAR:
         return solve(model, run, start)
+    unit = 10.0 ** np.ceil(np.log10(dearest / (DEAR if dearest > DEAR else USUAL)))
     small = replace(model, cost=model.cost / unit, constant=model.constant / unit)
     solution = solve(small, run.retold(lambda loss: loss * unit), start)
     return replace(solution, loss=solution.loss * unit, bound=solution.bound * unit)

@@ -84,7 +84,8 @@ def read(
     low = np.where(shown, value - stated.radius, table.units - below)
     high = np.where(shown, value + stated.radius, table.units + above)
     loss = model.loss(x)
-    proven = bool(solution.status) and loss <= solution.bound + NOISE * max(1.0, abs(loss))
+    size = max(abs(loss), abs(model.constant), abs(solution.bound))
+    proven = bool(solution.status) and loss <= solution.bound + NOISE * size
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Release.mixed(
         table,
