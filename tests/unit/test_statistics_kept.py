@@ -184,6 +184,10 @@ def test_statistics_of_two_tables_are_not_kept_of_one() -> None:
 
 # ---------------------------------------------------------------------- generated 9 x 9 tables
 
+# Keeping statistics is not free on every table. Of seeds 0 to 24 these are some on which it is, found by
+# trying them: the tests at no cost hold for these, not for all.
+FREE_ALONE, FREE_TOGETHER, FREE_JOINTLY, DEAR = (9, 17, 23), 17, 23, 14
+
 SIDE = 9
 CELLS = np.arange(SIDE * SIDE + 2 * SIDE + 1) < SIDE * SIDE
 
@@ -261,7 +265,7 @@ def worst_change(cases: Sequence[Case], found: Sequence[Adjusted]) -> float:
 
 
 @pytest.mark.parametrize("fixed", [True, False])
-@pytest.mark.parametrize("seed", [9, 17, 23])
+@pytest.mark.parametrize("seed", FREE_ALONE)
 @pytest.mark.parametrize("letter", [0, 1, 2])
 def test_one_table_keeps_all_statistics_at_no_cost(letter: int, seed: int, fixed: bool) -> None:
     case = three_tables(seed, fixed)[letter]
@@ -274,7 +278,9 @@ def test_one_table_keeps_all_statistics_at_no_cost(letter: int, seed: int, fixed
     assert found.changes == pytest.approx(measured)
 
 
-@pytest.mark.parametrize(("seed", "how"), [(17, "alternating"), (17, "joint"), (23, "joint")])
+@pytest.mark.parametrize(
+    ("seed", "how"), [(FREE_TOGETHER, "alternating"), (FREE_TOGETHER, "joint"), (FREE_JOINTLY, "joint")]
+)
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("letters", [*combinations(range(3), 2), (0, 1, 2)])
 def test_tables_together_keep_all_statistics_at_no_cost(letters, fixed: bool, seed: int, how) -> None:
@@ -288,7 +294,7 @@ def test_tables_together_keep_all_statistics_at_no_cost(letters, fixed: bool, se
     assert not any(result.remarks for result in found)
 
 
-@pytest.mark.parametrize("seed", [17, 23])
+@pytest.mark.parametrize("seed", [FREE_TOGETHER, FREE_JOINTLY])
 def test_without_rows_the_statistics_of_these_tables_change(seed: int) -> None:
     cases = three_tables(seed, True)
     assert worst_change(cases, [case.plain for case in cases]) > 0.1
@@ -296,7 +302,7 @@ def test_without_rows_the_statistics_of_these_tables_change(seed: int) -> None:
 
 @pytest.mark.parametrize("how", ["alternating", "joint"])
 def test_where_it_costs_the_tolerances_hold_all_the_same(how) -> None:
-    cases = three_tables(14, True)
+    cases = three_tables(DEAR, True)
     tasks, values = [case.task for case in cases], [case.values for case in cases]
     found = adjusted_together(tasks, values, ALL_TOGETHER, CELLS, Run(), how)
     assert worst_change(cases, found) <= 0.1
