@@ -88,7 +88,9 @@ def own_loss(task: Task, up: np.ndarray) -> float:
 def possible(task: Task) -> list[np.ndarray]:
     assert task.choice is not None
     ways = zip(task.choice.can_rise, task.choice.can_fall, strict=True)
-    return [np.array(up) for up in product(*([w for w, can in ((True, r), (False, f)) if can] for r, f in ways))]
+    return [
+        np.array(up) for up in product(*([w for w, can in ((True, r), (False, f)) if can] for r, f in ways))
+    ]
 
 
 def assert_can_go(task: Task, found: Directions) -> None:

@@ -39,8 +39,8 @@ from tacita.run import Run
 How = Literal["optimal", "fixed", "alternating", "greedy", "block", "random"]
 HOWS: tuple[How, ...] = get_args(How)
 
-STARTS = 4
-"""Annealings of which the best counts."""
+STARTS, OPTIMAL_STARTS = 4, 16
+"""Annealings of which the best counts: many short ones do better than a few long ones."""
 ANNEALED = 40
 """Cells with a choice from which on annealing pays; fewer are left to flips and kicks."""
 
@@ -170,7 +170,7 @@ class _Search:
 
     def settled(self, up: Mask, how: How) -> Directions:
         """Directions as they are, mended where they hold no adjustment; ``greedy`` ones improved."""
-        flips = self.greedy(up) if how == "greedy" else self._mended(up)
+        flips = self.greedy(up, STARTS) if how == "greedy" else self._mended(up)
         if flips.loss.missed:
             raise _none_found(how)
         return self._judged(flips)
@@ -181,13 +181,13 @@ class _Search:
         met = _met(flips.loss.value, self.bound)
         return Directions(flips.up, flips.loss.value if met else self.bound, met)
 
-    def greedy(self, up: Mask) -> Flips:
+    def greedy(self, up: Mask, starts: int) -> Flips:
         """The best of several annealings, settled by flips."""
         choice, run = self.choice, self.run
         best = self._mended(up)
         best.settle()
         if np.count_nonzero(choice.can_rise & choice.can_fall) >= ANNEALED:
-            for seed in range(STARTS):
+            for seed in range(starts):
                 if run.over or (_met(best.loss.value, self.bound) and not best.loss.missed):
                     break
                 cooled = annealed(self.balance, choice, best.up, run, seed)
@@ -217,7 +217,7 @@ class _Search:
         return self._judged(flips)
 
     def optimal(self) -> Directions:
-        flips = self.greedy(self.start("greedy"))
+        flips = self.greedy(self.start("greedy"), OPTIMAL_STARTS)
         if self.task.norm != "l1":
             return Directions(*by_tangents(self.task, self.choice, self.balance, flips, self.run))
         if _met(flips.loss.value, self.bound) and not flips.loss.missed:

@@ -17,7 +17,8 @@ from tacita.exact import Cells, Mask
 from tacita.run import Run
 
 PATIENCE = 60
-"""Kicks in a row that bring nothing before a search ends."""
+"""Kicks in a row that bring nothing before a search ends; fewer where there are few cells."""
+KICKS_PER_CELL = 3
 KICK = 3
 """Cells that a kick turns."""
 
@@ -67,13 +68,13 @@ class Flips:
             return False
         return self.offer(up, loss, self.losses.reached())
 
-    def kicked(self, patience: int = PATIENCE) -> None:
+    def kicked(self) -> None:
         """Turn a few cells that share equations, settle their neighbours, and keep what is better."""
         free = np.flatnonzero(self.choice.can_rise & self.choice.can_fall)
         if free.size <= KICK:
             return
         draw, idle = np.random.default_rng(self.run.seed), 0
-        near = _sharing(self.task, self.choice)
+        near, patience = _sharing(self.task, self.choice), min(PATIENCE, KICKS_PER_CELL * free.size)
         while idle < patience and not self.run.over:
             first = int(draw.choice(free))
             beside = np.intersect1d(near[first], free)

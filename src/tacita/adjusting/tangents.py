@@ -52,10 +52,12 @@ def by_tangents(
     search = _Search(task, choice, balance, flips, run)
     if not flips.loss.missed:
         search.consider(flips.up)
-    for k in range(RELAXED_ROUNDS + ROUNDS):
-        if run.over or search.met:
+    for _ in range(RELAXED_ROUNDS):
+        # Tangents that a linear program finds are as good as those of a search.
+        if run.over or not search.round(relaxed=True):
             break
-        if not search.round(relaxed=k < RELAXED_ROUNDS):
+    for _ in range(ROUNDS):
+        if run.over or search.met or not search.round(relaxed=False):
             break
     return search.told()
 
@@ -98,7 +100,7 @@ class _Search:
             self.run.tell("directions", incumbent=self.value, bound=self.bound)
 
     def round(self, relaxed: bool) -> bool:
-        """One program; False if nothing is left to do."""
+        """One program and new tangents where it lies below the losses; False if there are none."""
         program = self._program(relaxed)
         found = solve_mip(program, self.run)
         if found.status is Ended.INFEASIBLE:
@@ -115,10 +117,10 @@ class _Search:
         lay = self.directions.layout
         told = found.point[lay.size :] * self.unit
         if self.task.norm == "linf":
-            return relaxed
+            return False
         short = self._losses(np.abs(z)) - told > LEAST_GAIN * max(self.bound, 1e-9) / len(self.task)
         self._touch(z, np.flatnonzero(short))
-        return bool(short.any()) or relaxed
+        return bool(short.any())
 
     # ------------------------------------------------------------ the program
 
