@@ -7,6 +7,8 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from tacita import generate
@@ -16,6 +18,7 @@ from tacita.engine.network import Network
 from tacita.errors import StoppedError
 from tacita.problem import Problem
 from tacita.run import Run
+from tacita.tables.table import Table
 
 
 def incidence(network: Network) -> np.ndarray:
@@ -204,3 +207,26 @@ def test_detection_needs_no_compiler() -> None:
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@given(data=st.data())
+@settings(max_examples=150)
+def test_rows_that_are_left_out_follow_from_those_that_are_kept(data: st.DataObject) -> None:
+    """Whatever cells are fixed, so that their columns are gone: no move gets freer."""
+    shape = data.draw(st.sampled_from([(2, 2, 2), (2, 3, 2), (2, 2), (3, 4), (2, 2, 2, 2)]))
+    matrix = Table.from_array(np.ones(shape, dtype=int)).equations.matrix
+    kept = np.array(data.draw(st.lists(st.booleans(), min_size=matrix.shape[1], max_size=matrix.shape[1])))
+    kept |= data.draw(st.booleans()) & ~Table.from_array(np.ones(shape, dtype=int)).structure.is_total
+    part = csc_array(matrix[:, np.flatnonzero(kept)])
+    network = Network.of(part)
+    if network is None:
+        return
+    dense = part.toarray()
+    nodes = np.flatnonzero(network.row_sign)
+    assert np.linalg.matrix_rank(dense[nodes]) == np.linalg.matrix_rank(dense)
+
+
+def test_the_inner_cells_of_a_cube_are_no_network() -> None:
+    table = Table.from_array(np.ones((2, 2, 2), dtype=int))
+    inner = table.equations.matrix[:, np.flatnonzero(~table.structure.is_total)]
+    assert Network.of(csc_array(inner)) is None

@@ -168,6 +168,8 @@ def _implied_rows(matrix: csc_array) -> Mask:
     overlap = csr_array(left @ by_row.T)
     whole = np.abs(overlap.data) == length[overlap.indices]
     overlap.data = np.where(whole, np.sign(overlap.data), 0)
+    # Where totals are not among the cells a row may be all that is left of itself, which proves nothing.
+    overlap = csr_array(overlap - overlap * itself)
     overlap.eliminate_zeros()
     rest = csr_array(left - overlap @ by_row)
     follows = np.asarray(abs(rest).sum(axis=1)) == 0
