@@ -109,12 +109,21 @@ class Planes:
         row, column, coefficient = self._entries(p)
         np.add.at(owed, row, coefficient * change[column])
 
-    def last_ones(self) -> Iterator[Mask]:
-        """Cells of the last few planes, twice as many each time, while these are not all."""
-        count = FEWEST
+    def around(self, steps: Steps, x: Units) -> Iterator[Mask]:
+        """Cells of a few planes that can best meet the equations which ``x`` misses, twice as many each time,
+        while these are not all.
+        """
+        missed = steps.matrix @ x
+        plane = np.repeat(np.arange(len(self)), np.diff(self.first))
+        of_entry = np.repeat(np.arange(self.cell.size), np.diff(self.columns.indptr))
+        wanted = -np.sign(missed[self.columns.indices] * self.columns.data)
+        cell = self.cell[of_entry]
+        room = np.where(wanted > 0, steps.high[cell] - x[cell], x[cell] - steps.low[cell])
+        helps = np.bincount(plane[of_entry], (wanted != 0) & (room > 0), len(self))
+        order, count = np.argsort(-helps, kind="stable"), FEWEST
         while count < len(self):
             free = np.zeros(self.n_cells, dtype=bool)
-            free[self.cell[self.first[len(self) - count] :]] = True
+            free[self.cell[np.isin(plane, order[:count])]] = True
             yield free
             count *= 2
 

@@ -53,7 +53,7 @@ def plane_by_plane(steps: Steps, run: Run) -> Units | None:
         x[cells] = found
         planes.settle(p, owed, found - value[cells])
         run.tell("planes", p + 1, len(planes))
-    return x if steps.holds(x) else mend(steps, x, planes.last_ones(), run)
+    return x if steps.holds(x) else mend(steps, x, planes.around(steps, x), run)
 
 
 def _rounded(steps: Steps, equations: csc_array, cells: Cells, asked: Floats, run: Run) -> Units | None:

@@ -11,14 +11,15 @@ Rows that keep statistics can hardly ever be kept exactly by whole steps, hence 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacita.adjusting.steps import FARTHEST, Pieces, Steps
 from tacita.adjusting.task import Side
-from tacita.engine.whole import solve_whole
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.engine.neighbourhoods import around, keeps_rows, made_whole
+from tacita.errors import StoppedError
 from tacita.exact import Floats, Mask, Units
 from tacita.run import Run
 from tacita.solvers.highs import Ended
@@ -30,8 +31,12 @@ if TYPE_CHECKING:
 
 NEAR = 1
 """Steps beyond the two numbers around its target that a cell may take where that suffices."""
-NODES = 50
+NODES = 20
 """Of a search: good points come early, and nobody asks for a proof that there is none a hair cheaper."""
+BROKEN = 1e-5
+"""How far from a whole number a piece of a relaxation is not whole."""
+PART = 0.5
+"""Largest share of all pieces that is still a part of them."""
 MISSED = 10.0
 """What a statistic costs that is missed by a step of its largest coefficient, in the dearest steps."""
 DEAREST = 1e3
@@ -62,7 +67,7 @@ def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None
         even,
     )
     side = steps.task.side
-    taken = _cheapest(program, steps, pieces, run) if side is None else _kept(program, side, steps, pieces, x, run)
+    taken = _cheapest(program, run) if side is None else _kept(program, side, steps, pieces, x, run)
     if taken is None:
         return None
     found = x + pieces.moved(np.rint(taken[:size]).astype(np.int64), len(steps))
@@ -84,7 +89,9 @@ def mend(steps: Steps, x: Units, neighbourhoods: Iterable[Mask], run: Run) -> Un
     """
     inside = np.clip(x, steps.low, steps.high)
     for free in neighbourhoods:
-        found = by_program(steps, inside, steps.around(inside, np.flatnonzero(free & steps.movable), NEAR), run)
+        pieces = steps.around(inside, np.flatnonzero(free & steps.movable), NEAR)
+        # As few steps as can be: a search whose losses are small whole numbers soon ends.
+        found = by_program(steps, inside, replace(pieces, cost=np.ones(pieces.cell.size)), run)
         if found is not None:
             return found
     return None
@@ -99,21 +106,36 @@ def _columns(matrix: csr_array, pieces: Pieces) -> csr_array:
     return rows
 
 
-def _cheapest(program: Program, steps: Steps, pieces: Pieces, run: Run) -> Floats | None:
+def _cheapest(program: Program, run: Run) -> Floats | None:
+    """The relaxation, made whole around what is not whole in it: where an equation has such a piece, all its
+    pieces may vary, then all of their equations', and so on.
+    """
+    relaxed = solve_mip(replace(program, whole=np.zeros_like(program.whole)), run)
+    if relaxed.status is Ended.INFEASIBLE:
+        return None
+    if not relaxed.point.size:
+        raise _stopped(run)
+    x = made_whole(program, relaxed.point)
+    near, touches = np.abs(x - relaxed.point) > BROKEN, abs(program.rows)
+    if not near.any() and keeps_rows(program, x):
+        return x
+    size = 0
+    while size < near.sum() <= PART * x.size:
+        size = int(near.sum())
+        rows = touches @ near.astype(np.float64) > 0
+        near = touches.T @ rows.astype(np.float64) > 0
+        free = np.flatnonzero(near)
+        found = solve_mip(around(program, x, free), run, nodes=NODES)
+        if found.point.size:
+            x[free] = found.point
+            return made_whole(program, x)
     found = solve_mip(program, run, nodes=NODES)
-    if found.point.size:
-        return found.point
-    if found.status is Ended.INFEASIBLE:
-        return None
-    codes, groups = steps.structure.codes, []
-    for d in range(len(steps.structure.dimensions)):
-        code = codes[pieces.cell, d]
-        order = np.argsort(code, kind="stable")
-        groups += np.split(order, np.flatnonzero(np.diff(code[order])) + 1)
-    try:
-        return solve_whole(program, groups, run).x
-    except InfeasibleError:
-        return None
+    if not found.point.size and found.status is not Ended.INFEASIBLE:
+        # Many nodes without a point: now the whole tree is asked.
+        found = solve_mip(program, run)
+    if not found.point.size and found.status is not Ended.INFEASIBLE:
+        raise _stopped(run)
+    return found.point if found.point.size else None
 
 
 def _kept(
@@ -139,5 +161,9 @@ def _kept(
     )
     found = solve_mip(elastic, run, nodes=NODES)
     if not found.point.size and run.over:
-        raise StoppedError(f"stopped after {run.seconds:.0f} s before whole numbers were found: allow more time")
+        raise _stopped(run)
     return found.point if found.point.size else None
+
+
+def _stopped(run: Run) -> StoppedError:
+    return StoppedError(f"stopped after {run.seconds:.0f} s before whole numbers were found: allow more time")
