@@ -9,9 +9,9 @@ from files are tables in JJ format with the bounds and levels of the file and we
 need a folder with these files and are left out without one. *Known* is a loss that another program proved.
 
 Every case runs in a process of its own. Libraries and compiled kernels are loaded before the clock starts;
-the clock counts CPU seconds. *Must* is CPU seconds to a proven optimum, or a gap within ``--limit`` seconds of
-wall time. Every result is adjusted afresh, so that its loss is checked by other code. HiGHS gets ``--bare``
-seconds of wall time; 0 leaves it out.
+the clock counts CPU seconds. *Must* is CPU seconds to a proven optimum, or a gap within ``--limit`` seconds
+of wall time. Every result is adjusted afresh, so that its loss is checked by other code. HiGHS gets
+``--bare`` seconds of wall time; 0 leaves it out.
 """
 
 from __future__ import annotations

@@ -181,8 +181,8 @@ class _Search:
         met = _met(flips.loss.value, self.bound)
         return Directions(flips.up, flips.loss.value if met else self.bound, met)
 
-    def greedy(self, up: Mask, starts: int) -> Flips:
-        """The best of several annealings, settled by flips."""
+    def greedy(self, up: Mask, starts: int, kicks: bool = True) -> Flips:
+        """The best of several annealings, settled by flips and kicks."""
         choice, run = self.choice, self.run
         best = self._mended(up)
         best.settle()
@@ -197,7 +197,7 @@ class _Search:
                     break
                 other.settle()
                 best = other if other.loss.below(best.loss) else best
-        if best.loss.missed or not _met(best.loss.value, self.bound):
+        if best.loss.missed or (kicks and not _met(best.loss.value, self.bound)):
             best.kicked()
         return best
 
@@ -217,7 +217,10 @@ class _Search:
         return self._judged(flips)
 
     def optimal(self) -> Directions:
-        flips = self.greedy(self.start("greedy"), OPTIMAL_STARTS)
+        # Where losses take long, branching finds better directions in the time that flips would take.
+        flips = self.greedy(
+            self.start("greedy"), OPTIMAL_STARTS if self.losses.quick else 1, self.losses.quick
+        )
         if self.task.norm != "l1":
             return Directions(*by_tangents(self.task, self.choice, self.balance, flips, self.run))
         if _met(flips.loss.value, self.bound) and not flips.loss.missed:

@@ -16,8 +16,9 @@ from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import Cells, Mask
 from tacita.run import Run
 
-PATIENCE = 60
-"""Kicks in a row that bring nothing before a search ends; fewer where there are few cells."""
+PATIENCE, SLOW_PATIENCE = 60, 15
+"""Kicks in a row that bring nothing before a search ends; fewer where there are few cells, or losses take
+long."""
 KICKS_PER_CELL = 3
 KICK = 3
 """Cells that a kick turns."""
@@ -74,7 +75,8 @@ class Flips:
         if free.size <= KICK:
             return
         draw, idle = np.random.default_rng(self.run.seed), 0
-        near, patience = _sharing(self.task, self.choice), min(PATIENCE, KICKS_PER_CELL * free.size)
+        near = _sharing(self.task, self.choice)
+        patience = min(PATIENCE if self.losses.quick else SLOW_PATIENCE, KICKS_PER_CELL * free.size)
         while idle < patience and not self.run.over:
             first = int(draw.choice(free))
             beside = np.intersect1d(near[first], free)

@@ -54,6 +54,8 @@ def paid(flow: Units, weight: Floats) -> float:
 class FlowLosses:
     """Arcs: one up and one down per cell (none for sensitive ones), then four times the sensitive cells."""
 
+    quick = True
+
     def __init__(self, task: Task, choice: Choice, network: Network) -> None:
         self.task, self.choice, self.network = task, choice, network
         n, count = len(task), choice.cells.size

@@ -54,7 +54,9 @@ class Reached:
 
 
 class Losses(Protocol):
-    """Asked for directions, tells what they lose."""
+    """Asked for directions, tells what they lose; ``quick`` if thousands of questions take a second."""
+
+    quick: bool
 
     def at(self, up: Mask, run: Run) -> Loss:
         """The loss of the best adjustment with these directions."""
@@ -92,6 +94,8 @@ class ProgramLosses:
     Variables: ``z+`` and ``z-`` per cell, then per sensitive cell its least move (fixed), how far it may
     exceed what it has (only when it goes down) and fall short of it (only when it goes up).
     """
+
+    quick = False
 
     def __init__(self, task: Task, choice: Choice) -> None:
         self.task, self.choice = task, choice
