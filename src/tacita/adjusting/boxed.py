@@ -194,7 +194,7 @@ class Boxed:
         return np.clip(free, lower, upper)
 
     def _largest(self, pull: Floats, lower: Floats, upper: Floats, value: float) -> float:
-        """``min over t of t - sum_i |g_i| min(cap_i, t / w_i)``; ``cap_i`` is the bound that ``g_i`` pulls to.
+        """``min over t of t - sum_i |g_i| min(cap_i, t / w_i)``, where ``g_i`` pulls to the bound ``cap_i``.
 
         Convex in ``t``, and smallest where the slope turns positive.
         """

@@ -24,11 +24,11 @@ from tacita.adjusting.flow import by_flow
 from tacita.adjusting.largest import by_largest
 from tacita.adjusting.linear import by_linear
 from tacita.adjusting.moving import Moving
-from tacita.adjusting.newton import GOOD, balanced, onto_equations
+from tacita.adjusting.newton import GOOD, by_newton, onto_equations
 from tacita.adjusting.task import Adjusted, Norm, Task
 from tacita.engine.network import Network
 from tacita.errors import InfeasibleError, InputError, SolverError, did_you_mean, likewise
-from tacita.exact import UNBOUNDED, Floats, Units
+from tacita.exact import UNBOUNDED, Units
 from tacita.run import Run
 from tacita.solvers.highs import Ended
 
@@ -62,14 +62,15 @@ def adjusted(task: Task, run: Run, formulation: str = AUTO) -> Adjusted:
         if formulation == "flow":
             raise InputError("the equations are no network, so there is no flow: use formulation='linear'")
     boxed = Boxed.of(task)
-    chosen = _chosen(task, boxed) if formulation == AUTO else formulation
+    chosen = _chosen(task) if formulation == AUTO else formulation
     if not boxed.residual(boxed.resting).any():
         return _told(task, boxed, Found(boxed.resting, np.zeros(boxed.equations), 0), chosen)
     if chosen == "newton":
-        found = balanced(boxed, np.zeros(len(boxed.weight)), 0.5 / _weights(boxed), run)
+        found = by_newton(boxed, run)
         if found is not None:
             return _told(task, boxed, found, chosen)
         if formulation != AUTO:
+            _refuse_infeasible(boxed, run)
             raise SolverError("Newton's method does not converge on this table: use formulation='quadratic'")
         chosen = "quadratic"
     return _told(task, boxed, _by_program(boxed, chosen, run), chosen)
@@ -114,12 +115,7 @@ def _weighs(task: Task) -> bool:
     return bool((task.weight[task.lower < task.upper] > 0.0).all())
 
 
-def _weights(boxed: Boxed) -> Floats:
-    """Weights; 1 for cells that cannot change anyway."""
-    return np.where(boxed.weight > 0.0, boxed.weight, 1.0)
-
-
-def _chosen(task: Task, boxed: Boxed) -> str:
+def _chosen(task: Task) -> str:
     if task.norm == "l2":
         return "newton" if _sideless(task) and _weighs(task) else "quadratic"
     return "cones" if task.norm == "huber" else "linear"
@@ -150,10 +146,14 @@ def _by_program(boxed: Boxed, formulation: str, run: Run) -> Found:
     try:
         return by_cones(boxed, formulation == "quadratic", run)
     except SolverError:
-        # An interior point that came to no end often means that there is nothing within the bounds.
-        if Moving(boxed).solve(run) is Ended.INFEASIBLE:
-            raise InfeasibleError(NONE_WITHIN) from None
+        _refuse_infeasible(boxed, run)
         raise
+
+
+def _refuse_infeasible(boxed: Boxed, run: Run) -> None:
+    """A method that came to no end often means that there is nothing within the bounds: HiGHS knows."""
+    if Moving(boxed).solve(run) is Ended.INFEASIBLE:
+        raise InfeasibleError(NONE_WITHIN)
 
 
 def _balanced_better(boxed: Boxed, found: Found, run: Run) -> Found:

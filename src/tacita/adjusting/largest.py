@@ -90,7 +90,7 @@ def _zero(boxed: Boxed, prices: Floats, least: float) -> tuple[float, float] | N
     )
     # Rates of the cells that still grow in each piece, which ends where the next of them is full.
     slopes = np.cumsum(rates[::-1])[::-1]
-    starts = np.concatenate([[least], turns[:-1]])
+    starts = np.append(least, turns)[:-1]
     for start, turn, slope in zip(starts.tolist(), turns.tolist(), slopes.tolist(), strict=True):
         if height + slope * (turn - start) >= 0.0:
             return start - height / slope, slope

@@ -9,7 +9,7 @@ Prices ``y`` of the equations answer with ``x(y) = clip(c + h M' y, lower, upper
     (M D M' + E) d = -M x(y)
 
 is solved by conjugate gradients, preconditioned by the diagonal, and the prices go along ``d`` as long as the
-function rises. ``E`` is a small part of the diagonal of ``M H M'``, which vanishes with the residual:
+function rises. ``E`` is a small part of the diagonal that vanishes with the residual:
 equations may follow from others, or have all their cells at bounds. Once it is known which cells are at
 bounds the function is quadratic, so the last step is the projection onto ``M x = 0`` and leaves nothing but
 rounding.
@@ -20,7 +20,7 @@ may differ by many orders of magnitude.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,10 @@ BALANCED = 1e-12
 """Residual at which there is nothing left to do, in parts of the changes in an equation."""
 GOOD = 1e-9
 """Residual that is accepted when it does not become less."""
+GAP = 1e-6
+"""Gap above which a sum of squares is not taken for the least."""
+TINY = 1e-14
+ACCURACY = 1e-13
 STEPS = 100
 GRADIENTS = 2000
 HALVINGS = 30
@@ -60,10 +64,19 @@ class Squares:
         self.squared = boxed.by_cell.copy()
         self.squared.data = self.squared.data**2
         self.full = self.diagonal(self.give)
+        self.least = np.full(boxed.equations, np.inf)
+        entry = np.repeat(self.give, np.diff(boxed.by_cell.indptr)) * self.squared.data
+        np.minimum.at(self.least, boxed.by_cell.indices, np.where(entry > 0.0, entry, np.inf))
+        self.least[np.isinf(self.least)] = 0.0
 
     def diagonal(self, give: Floats) -> Floats:
         """The diagonal of ``M D M'``."""
         return np.asarray(self.squared.T @ give)
+
+    def ridge(self, give: Floats, part: float) -> Floats:
+        """A part of the diagonal; the least that one cell could give where all cells are at bounds."""
+        diagonal = self.diagonal(give)
+        return np.where(diagonal > 0.0, (part + TINY) * diagonal, self.least)
 
     def answer(self, prices: Floats) -> _State:
         boxed = self.boxed
@@ -110,10 +123,44 @@ class Squares:
         return d
 
 
-def balanced(
-    boxed: Boxed, centre: Floats, give: Floats, run: Run, start: Floats | None = None
-) -> Found | None:
-    """The nearest point that balances; None if none was found.
+def by_newton(boxed: Boxed, run: Run) -> Found | None:
+    """The least sum of squares; None if the method does not come to one that its prices prove.
+
+    Raises
+    ------
+    InfeasibleError
+        There is none: prices prove it.
+    StoppedError
+        The time is over.
+    """
+    weight = np.where(boxed.weight > 0.0, boxed.weight, 1.0)
+    found = balanced(boxed, np.zeros_like(weight), 0.5 / weight, run)
+    if boxed.off_balance(found.x) > GOOD:
+        # A cell that weighs next to nothing follows prices whose digits cancel.
+        x = onto_equations(boxed, found.x, run)
+        if x is None:
+            return None
+        found = replace(found, x=x)
+    value = boxed.loss(found.x)
+    return found if value - boxed.bound(found.x, found.prices) <= GAP * value else None
+
+
+def onto_equations(boxed: Boxed, x: Floats, run: Run) -> Floats | None:
+    """The nearest adjustment to a point that is one up to a tolerance; None if none is near.
+
+    Changes are measured by the size that they already have, so that what hardly moved stays, and beyond that
+    by what they weigh.
+    """
+    weighed = boxed.weight * np.abs(x)
+    dearest = float(weighed.max(initial=0.0)) or 1.0
+    lightest = float(boxed.weight[boxed.weight > 0.0].min(initial=1.0))
+    give = np.abs(x) + 1e-6 * dearest / np.maximum(boxed.weight, lightest)
+    near = balanced(boxed, np.clip(x, boxed.lower, boxed.upper), give, run).x
+    return near if boxed.off_balance(near) <= GOOD else None
+
+
+def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run) -> Found:
+    """The nearest point that balances, or what comes nearest to balancing when there is no more progress.
 
     Raises
     ------
@@ -123,7 +170,11 @@ def balanced(
         The time is over.
     """
     squares = Squares(boxed, centre, give)
-    state = squares.answer(np.zeros(boxed.equations) if start is None else start)
+    # Equations whose cells cannot change at all answer to no prices.
+    stuck = np.where(squares.full > 0.0, 0.0, -boxed.residual(boxed.resting))
+    if boxed.contradicted(stuck):
+        raise InfeasibleError(NONE_WITHIN)
+    state = squares.answer(np.zeros(boxed.equations))
     best, best_off, stale, scale = state, np.inf, 0, 0.0
     for k in range(STEPS):
         off = boxed.off_balance(state.x)
@@ -131,7 +182,7 @@ def balanced(
         if off < best_off:
             best, best_off = state, off
         if best_off <= BALANCED or (stale >= PATIENCE and best_off <= GOOD):
-            return Found(best.x, best.prices, k)
+            break
         if run.over:
             raise StoppedError("the time was over before the adjustment was found: allow more of it")
         if k % 5 == 4 and boxed.contradicted(state.prices):
@@ -139,13 +190,22 @@ def balanced(
         size = _size(squares, state)
         scale = max(scale, size)
         part = size / scale if scale else 0.0
-        ridge = squares.full * min(1e-2, 0.1 * part) * part + 1e-14 * squares.full
-        d = squares.direction(state, ridge, max(1e-13, min(1e-2, 0.1 * part)), run)
-        new = _along(squares, state, d)
+        new = _step(squares, state, part, run)
         if new is None:
             break
         state = new
-    return Found(best.x, best.prices, STEPS) if best_off <= GOOD else None
+    return Found(best.x, best.prices, k)
+
+
+def _step(squares: Squares, state: _State, part: float, run: Run) -> _State | None:
+    """The next state when a ``part`` of the residual is left; None if no direction leads upwards."""
+    small = min(1e-2, 0.1 * part)
+    for ridge in (squares.ridge(state.give, small * part), (small * part + TINY) * squares.full):
+        d = squares.direction(state, ridge, max(ACCURACY, small), run)
+        new = _along(squares, state, d)
+        if new is not None:
+            return new
+    return None
 
 
 def _along(squares: Squares, state: _State, d: Floats) -> _State | None:
@@ -170,17 +230,3 @@ def _size(squares: Squares, state: _State) -> float:
     """The residual, measured by what balancing it would cost if all cells were free."""
     full = squares.full
     return float(np.sqrt(np.divide(state.residual**2, full, out=np.zeros_like(full), where=full > 0.0).sum()))
-
-
-def onto_equations(boxed: Boxed, x: Floats, run: Run) -> Floats | None:
-    """The nearest adjustment to a point that is one up to a tolerance; None if none is near.
-
-    Changes are measured by the size that they already have, so that what hardly moved stays, and beyond that
-    by what they weigh.
-    """
-    weighed = boxed.weight * np.abs(x)
-    dearest = float(weighed.max(initial=0.0)) or 1.0
-    lightest = float(boxed.weight[boxed.weight > 0.0].min(initial=1.0))
-    give = np.abs(x) + 1e-6 * dearest / np.maximum(boxed.weight, lightest)
-    found = balanced(boxed, np.clip(x, boxed.lower, boxed.upper), give, run)
-    return None if found is None else found.x
