@@ -1,4 +1,4 @@
-"""Whole changes near a solver's floats: they add up, keep their bounds and are multiples of the step, exactly."""
+"""Whole changes near a solver's floats: they add up, keep bounds and are multiples of the step, exactly."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from tacita.solvers.program import Program
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
 from tacita.testing import TABLE_KINDS, hard_table
+
+HARDLY = 1.05
+"""Changes of one or two steps: what little a step costs is much of them."""
 
 
 def holds(task: Task, z: Units) -> bool:
@@ -116,18 +119,36 @@ def test_holds_wherever_whole_numbers_exist(kind: str, seed: int, step: int, nor
     assert holds(task, exactly(task, z, structure, Run()))
 
 
+def least_squares(task: Task, parts: int) -> Floats | None:
+    """The cheapest changes in parts of a unit, whole ones for one part: each part is a variable of its own,
+    later ones dearer.
+    """
+    width = (task.upper - task.lower) * parts
+    cell = np.repeat(np.arange(len(task)), width)
+    after = np.arange(cell.size) - np.repeat(np.cumsum(width) - width, width) + 1
+    value = task.lower[cell] + after / parts
+    cost = task.weight[cell] * (value**2 - (value - 1 / parts) ** 2)
+    even = -(task.matrix @ task.lower).astype(np.float64) * parts
+    columns = csr_array(task.matrix.tocsc()[:, cell].astype(np.float64))
+    size, whole = cell.size, np.full(cell.size, parts == 1)
+    found = solve_mip(Program(cost, np.zeros(size), np.ones(size), whole, columns, even, even), Run())
+    if found.status is Ended.INFEASIBLE:
+        return None
+    return task.lower + np.bincount(cell, found.point, len(task)) / parts
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(TABLE_KINDS), st.integers(0, 2**32), st.sampled_from((0.0, 1.0)))
+@given(st.sampled_from(TABLE_KINDS), st.integers(0, 2**32), st.sampled_from((0.0, 0.5)))
 def test_hardly_dearer_than_the_best_whole_changes(kind: str, seed: int, fixed: float) -> None:
     draw = np.random.default_rng(seed)
     table = hard_table(Random(seed), kind)
-    task = some_task(table, draw, 1, "l1", fixed)
-    z, best = point_of(task, task.weight), point_of(task, task.weight, whole=True)
+    task = some_task(table, draw, 1, "l2", fixed)
+    z, best = least_squares(task, 8), least_squares(task, 1)
     if z is None or best is None:
         return
     x = exactly(task, z, table.structure, Run())
     assert holds(task, x)
-    assert task.loss(x) <= 1.02 * task.loss(best) + 1e-9
+    assert task.loss(x) <= HARDLY * task.loss(best) + 1e-9
 
 
 def test_on_a_network_rounding_costs_nothing_in_absolute_changes() -> None:
@@ -181,7 +202,12 @@ def point_with_totals(table: Table, leaf: Units) -> Units:
 
 @pytest.mark.parametrize(
     ("shape", "hierarchy", "room"),
-    [((70, 60), (3, 3), 3), ((16, 16, 16), (1, 1, 1), 0), ((12, 12, 12), (2, 2, 2), 3), ((60, 60), (1, 2), 0)],
+    [
+        ((70, 60), (3, 3), 3),
+        ((16, 16, 16), (1, 1, 1), 0),
+        ((12, 12, 12), (2, 2, 2), 3),
+        ((60, 60), (1, 2), 0),
+    ],
 )
 @pytest.mark.parametrize("norm", NORMS)
 def test_large_tables(shape: tuple[int, ...], hierarchy: tuple[int, ...], room: int, norm: str) -> None:
@@ -246,6 +272,6 @@ def test_equations_that_whole_numbers_miss_are_named() -> None:
     low, high = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
     low[find("1", "1")], high[find("1", "1")] = 1, 2
     task = Task(table.equations.matrix, low, high, np.ones(len(table)), 1, 1)
-    with pytest.raises(InfeasibleError, match="too tight for whole numbers.*sum of 2 cells") as error:
+    with pytest.raises(InfeasibleError, match=r"too tight for whole numbers.*sum of 2 cells") as error:
         exactly(task, np.zeros(len(table)), table.structure, Run())
     assert table.structure.name(find("1", "1")) in str(error.value)

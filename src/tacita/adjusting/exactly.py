@@ -6,8 +6,8 @@
 2. Where the cells between whole numbers form a network: a cheapest flow over the two numbers around each.
 3. Where all cells that can move form one: a cheapest flow inside the bounds, which exists if anything does.
 4. Small tables beyond networks: an integer program.
-5. Large ones: plane by plane where totals are fixed, leaf by leaf where they have room, and an integer program
-   for what these leave to be mended.
+5. Large ones: plane by plane where totals are fixed, leaf by leaf where they have room, and an integer
+   program for what these leave to be mended.
 
 Where no whole numbers exist the equations that they miss are named.
 """
@@ -23,10 +23,12 @@ from tacita.adjusting.whole_leaves import leaf_by_leaf
 from tacita.adjusting.whole_planes import plane_by_plane
 from tacita.adjusting.whole_program import in_all_cells
 from tacita.adjusting.whole_shortage import refuse_empty_bounds, shortage
-from tacita.compiled import LARGE
 from tacita.exact import Floats, Units
 from tacita.run import Run
 from tacita.tables.structure import Structure
+
+FEW = 300
+"""Cells that can move in tables for which an integer program as it is takes a second or two at most."""
 
 
 def exactly(task: Task, z: Floats, structure: Structure, run: Run) -> Units:
@@ -56,15 +58,17 @@ def exactly(task: Task, z: Floats, structure: Structure, run: Run) -> Units:
 def _whole(steps: Steps, run: Run) -> Units | None:
     if not steps.between.any() and steps.holds(steps.nearest):
         return steps.nearest
-    small = int(steps.movable.sum()) < LARGE
+    small = int(steps.movable.sum()) <= FEW
     if small and steps.task.side is not None:
         return in_all_cells(steps, run)
-    x = flow_in_box(steps, run)
+    network, x = flow_in_box(steps, run)
     if x is not None:
         return x
-    decided, x = flow_in_bounds(steps, run)
-    if decided:
-        return x
+    if small or network or 2 * steps.between.sum() < steps.movable.sum():
+        # Else more cells than are no network would hardly be one, and to find out takes long.
+        decided, x = flow_in_bounds(steps, run)
+        if decided:
+            return x
     if not small:
         for method in (plane_by_plane, leaf_by_leaf):
             x = method(steps, run)

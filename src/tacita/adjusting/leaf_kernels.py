@@ -119,7 +119,7 @@ def cost_at(stakes: Stakes, cell: int, value: float) -> float:
         stakes.delta,
         stakes.largest,
     )
-    return own + stakes.penalty * beyond
+    return float(own + stakes.penalty * beyond)
 
 
 @kernel
@@ -149,9 +149,7 @@ def settle(forest: Forest, stakes: Stakes, value: Floats, open_leaf: Mask, path:
 
 
 @kernel
-def improve(
-    forest: Forest, stakes: Stakes, value: Floats, leaves: Cells, width: float, path: Numbers
-) -> int:
+def improve(forest: Forest, stakes: Stakes, value: Floats, leaves: Cells, width: float, path: Numbers) -> int:
     """Move leaves by so many steps up or down where that costs less; returns how many were moved."""
     moved = 0
     for leaf in leaves:

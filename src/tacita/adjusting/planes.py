@@ -62,7 +62,7 @@ class Planes:
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
         sequence = np.argsort(rank[plane], kind="stable")
-        columns = csc_array(steps.matrix.tocsc()[:, cells[sequence]])
+        columns = csc_array(steps.columns[:, cells[sequence]])
         of_entry = np.repeat(rank[plane][sequence], np.diff(columns.indptr))
         earliest, last = np.full(columns.shape[0], order.size), np.full(columns.shape[0], -1)
         np.minimum.at(earliest, columns.indices, of_entry)
@@ -131,8 +131,8 @@ class Planes:
         """Row, column within the plane and coefficient of every entry of a plane's columns."""
         pointers = self.columns.indptr[self.first[p] : self.first[p + 1] + 1]
         span = slice(pointers[0], pointers[-1])
-        column = np.repeat(np.arange(pointers.size - 1), np.diff(pointers))
-        return self.columns.indices[span], column, self.columns.data[span]
+        column = np.repeat(np.arange(pointers.size - 1, dtype=np.int64), np.diff(pointers))
+        return np.asarray(self.columns.indices[span], np.int64), column, self.columns.data[span]
 
 
 def _sliced(steps: Steps, cells: Cells) -> tuple[Cells, Cells]:

@@ -21,7 +21,7 @@ from tacita.exact import Cells, Floats, Mask, Units
 from tacita.tables.structure import Structure
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
 WHOLE = 1e-7
 """How far from a whole number of steps a solver's number may be and still mean that one."""
@@ -32,7 +32,7 @@ FARTHEST = 1 << 31
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Ways to change cells: piece ``p`` moves ``cell[p]`` by ``sign[p]`` for ``cost[p]``, ``most[p]`` times."""
+    """Ways to change cells: piece ``p`` moves ``cell`` by ``sign`` for ``cost``, at most ``most`` times."""
 
     cell: Cells
     sign: Units
@@ -48,7 +48,7 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Bounds in whole steps and the solver's point ``target`` within them; empty bounds have ``low > high``."""
+    """Bounds in whole steps and the solver's point ``target`` within them; empty ones have ``low > high``."""
 
     task: Task
     structure: Structure
@@ -71,6 +71,11 @@ class Steps:
     @property
     def matrix(self) -> csr_array:
         return self.task.matrix
+
+    @cached_property
+    def columns(self) -> csc_array:
+        """``M`` by columns."""
+        return self.matrix.tocsc()
 
     @cached_property
     def nearest(self) -> Units:
@@ -134,7 +139,10 @@ class Steps:
     def around_box(self, reach: int, surcharge: float = 0.0) -> Pieces:
         """The box and up to ``reach`` steps beyond it, each at a surcharge."""
         cells = np.flatnonzero(self.movable)
-        up, down = self._away(cells, self.below + self.between, reach, 1), self._away(cells, self.below, reach, -1)
+        up, down = (
+            self._away(cells, self.below + self.between, reach, 1),
+            self._away(cells, self.below, reach, -1),
+        )
         beyond = [replace(piece, cost=piece.cost + surcharge) for piece in up + down]
         return _joined([self.box(), *beyond])
 

@@ -17,14 +17,14 @@ from tacita.run import Run
 from tacita.solvers.cheapest_flow import cheapest_flow
 
 
-def flow_in_box(steps: Steps, run: Run) -> Units | None:
-    """Each cell at one of the two whole numbers around its target; None where cells between whole numbers
-    are no network, or none such add up.
+def flow_in_box(steps: Steps, run: Run) -> tuple[bool, Units | None]:
+    """Whether cells between whole numbers are a network, and each of them at one of the two whole numbers
+    around its target; None where no such numbers add up.
     """
     cells = np.flatnonzero(steps.between)
     network = _network(steps, cells)
     x = None if network is None else routed(steps, network, cells, steps.box(), run)
-    return x if x is not None and steps.adds_up(x) else None
+    return network is not None, x if x is not None and steps.adds_up(x) else None
 
 
 def flow_in_bounds(steps: Steps, run: Run) -> tuple[bool, Units | None]:
@@ -48,7 +48,7 @@ def _network(steps: Steps, cells: Cells) -> Network | None:
     """Some cells as a network; None if they are none."""
     if not cells.size:
         return None
-    columns = steps.matrix.tocsc()[:, cells]
+    columns = steps.columns[:, cells]
     crowded = np.diff(columns.indptr) > 2
     if crowded.any():
         # Where equations must be left out, they follow from others by way of totals that are among the cells.

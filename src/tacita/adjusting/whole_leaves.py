@@ -1,4 +1,4 @@
-"""Whole steps leaf by leaf: totals are summed up, so equations hold by themselves; bounds are what to look after.
+"""Whole steps leaf by leaf: totals are summed up, so equations hold by themselves and bounds are the task.
 
 Leaves are taken one after another to the whole number below or above them, whichever makes the leaf and all
 totals above it cheaper, with a price on every step that one of them is beyond its bounds. Single steps of
@@ -16,7 +16,7 @@ import numpy as np
 from tacita.adjusting.prices import CODES
 from tacita.adjusting.steps import Steps
 from tacita.adjusting.whole_program import mend
-from tacita.exact import Cells, Mask, Units
+from tacita.exact import Cells, Floats, Mask, Units
 from tacita.run import Run
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def leaf_by_leaf(steps: Steps, run: Run) -> Units | None:
 
 
 def _improve(
-    steps: Steps, forest: Forest, stakes: Stakes, leaf: Mask, value: np.ndarray, path: Numbers, run: Run
+    steps: Steps, forest: Forest, stakes: Stakes, leaf: Mask, value: Floats, path: Numbers, run: Run
 ) -> None:
     """Single steps of leaves, longer ones where bounds are missed by far."""
     from tacita.adjusting import leaf_kernels as kernels
@@ -76,6 +76,7 @@ def _improve(
         if not moved:
             break
     if not run.over:
+        # Once over all leaves; a second time gains next to nothing.
         kernels.improve(forest, stakes, value, np.flatnonzero(leaf & steps.movable), 1.0, path)
 
 
@@ -111,9 +112,7 @@ def _stakes(steps: Steps) -> Stakes:
 
     task = steps.task
     everything = slice(None)
-    rise = np.abs(
-        steps.prices(everything, steps.target + 1.0) - steps.prices(everything, steps.target)
-    )
+    rise = np.abs(steps.prices(everything, steps.target + 1.0) - steps.prices(everything, steps.target))
     return Stakes(
         CODES[task.norm],
         task.step / task.one,
@@ -134,7 +133,9 @@ def _forest(steps: Steps) -> Forest | None:
     matrix, n_cells = steps.matrix, len(steps)
     row_of_entry = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     negative = matrix.data < 0
-    if (np.abs(matrix.data) != 1).any() or (np.bincount(row_of_entry[negative], minlength=matrix.shape[0]) != 1).any():
+    if (np.abs(matrix.data) != 1).any() or (
+        np.bincount(row_of_entry[negative], minlength=matrix.shape[0]) != 1
+    ).any():
         return None
     defining = np.full(n_cells, -1)
     total_of = matrix.indices[negative]

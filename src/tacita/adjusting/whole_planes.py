@@ -51,7 +51,7 @@ def plane_by_plane(steps: Steps, run: Run) -> Units | None:
         if found is None:
             return None
         x[cells] = found
-        planes.settle(p, owed, found - value[cells])
+        planes.settle(p, owed, np.asarray(found - value[cells], dtype=np.float64))
         run.tell("planes", p + 1, len(planes))
     return x if steps.holds(x) else mend(steps, x, planes.around(steps, x), run)
 
@@ -66,7 +66,9 @@ def _rounded(steps: Steps, equations: csc_array, cells: Cells, asked: Floats, ru
         return None
     x = routed(plane, network, everything, plane.box(), run)
     if x is None:
-        dearest = np.abs(plane.prices(everything, plane.below + 1) - plane.prices(everything, plane.below)).max()
+        dearest = np.abs(
+            plane.prices(everything, plane.below + 1) - plane.prices(everything, plane.below)
+        ).max()
         pieces = plane.around_box(FARTHEST, ASIDE * (float(dearest) or 1.0))
         x = routed(plane, network, everything, pieces, run)
     return plane.below if x is None else x

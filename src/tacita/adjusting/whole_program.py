@@ -75,7 +75,7 @@ def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None
 
 
 def in_all_cells(steps: Steps, run: Run) -> Units | None:
-    """The cheapest whole steps near the targets, or else anywhere inside the bounds; None if there are none."""
+    """Cheap whole steps near the targets, or else anywhere inside the bounds; None if there are none."""
     for reach in (NEAR, NEAR + steps.imbalance, FARTHEST):
         x = by_program(steps, steps.below, steps.around_box(reach), run)
         if x is not None:
@@ -138,14 +138,12 @@ def _cheapest(program: Program, run: Run) -> Floats | None:
     return found.point if found.point.size else None
 
 
-def _kept(
-    program: Program, side: Side, steps: Steps, pieces: Pieces, x: Units, run: Run
-) -> Floats | None:
+def _kept(program: Program, side: Side, steps: Steps, pieces: Pieces, x: Units, run: Run) -> Floats | None:
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     count, none = side.rows.shape[0], program.rows.shape[0]
     rows = _columns(side.rows, pieces) * float(steps.task.step)
-    largest = np.maximum(np.abs(rows).max(axis=1).toarray().ravel(), np.finfo(np.float64).tiny)
+    largest = np.maximum(abs(rows).max(axis=1).toarray().ravel(), np.finfo(np.float64).tiny)
     # Each row is measured in its largest coefficient.
     rows = csr_array(rows.multiply((1.0 / largest)[:, None]))
     start = side.rows @ (x * float(steps.task.step))
@@ -155,7 +153,9 @@ def _kept(
         np.append(program.lower, np.zeros(2 * count)),
         np.append(program.upper, np.full(2 * count, np.inf)),
         np.append(program.whole, np.zeros(2 * count, dtype=bool)),
-        csr_array(vstack([hstack([program.rows, csr_array((none, 2 * count))]), hstack([rows, slack, -slack])])),
+        csr_array(
+            vstack([hstack([program.rows, csr_array((none, 2 * count))]), hstack([rows, slack, -slack])])
+        ),
         np.append(program.row_lower, (side.least - start) / largest),
         np.append(program.row_upper, (side.most - start) / largest),
     )

@@ -29,7 +29,7 @@ def refuse_empty_bounds(steps: Steps) -> None:
     empty = np.flatnonzero(steps.low > steps.high)
     if empty.size:
         raise InfeasibleError(
-            f"no change of ({steps.structure.name(int(empty[0]))}) that lies within its capacity is a multiple "
+            f"no change of ({steps.structure.name(int(empty[0]))}) within its capacity is a multiple "
             f"of {_step(steps)}{likewise(empty.size, 'cells')}: widen the capacity to the next multiple"
         )
 
@@ -71,5 +71,9 @@ def _missed(steps: Steps, run: Run) -> Cells:
         missing,
     )
     found = solve_mip(program, run, nodes=NODES)
-    short = found.point[size : size + count] + found.point[size + count :] if found.point.size else np.zeros(count)
+    short = (
+        found.point[size : size + count] + found.point[size + count :]
+        if found.point.size
+        else np.zeros(count)
+    )
     return np.flatnonzero(short > 0.5)
