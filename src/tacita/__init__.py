@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from tacita.io import read_release as read_release
     from tacita.io import write_release as write_release
     from tacita.levels import Levels as Levels
+    from tacita.methods.adjustment import Adjustment as Adjustment
     from tacita.methods.intervals import Intervals as Intervals
+    from tacita.methods.joint_adjustment import adjust_together as adjust_together
+    from tacita.methods.joint_adjustment import changed_statistics as changed_statistics
+    from tacita.methods.joint_adjustment import every_direction as every_direction
     from tacita.methods.mixture import Mixture as Mixture
     from tacita.methods.perturbation import Perturbation as Perturbation
     from tacita.methods.random_rounding import RandomRounding as RandomRounding
@@ -72,7 +76,9 @@ _HOMES = {
     "tacita.hierarchy": ("Hierarchy",),
     "tacita.io": ("read_case", "read_release", "write_release"),
     "tacita.levels": ("Levels",),
+    "tacita.methods.adjustment": ("Adjustment",),
     "tacita.methods.intervals": ("Intervals",),
+    "tacita.methods.joint_adjustment": ("adjust_together", "changed_statistics", "every_direction"),
     "tacita.methods.mixture": ("Mixture",),
     "tacita.methods.perturbation": ("Perturbation",),
     "tacita.methods.random_rounding": ("RandomRounding",),

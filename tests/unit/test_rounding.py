@@ -16,6 +16,7 @@ from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.methods.rounding import Rounding
 from tacita.outcome import Status
 from tacita.release import Mark
+from tacita.run import Event
 
 SHAPES = ((4,), (2, 3), (3, 2), (2, 2, 2))
 TWO_BY_TWO_BY_TWO = [[[0, 0], [0, 1]], [[0, 1], [1, 0]]]
@@ -355,7 +356,7 @@ def test_a_run_that_is_over_says_so() -> None:
 
 def test_progress_is_told_in_the_losses_of_the_user() -> None:
     problem = asked(np.random.default_rng(0).integers(0, 999, (12, 12, 12)))
-    heard: list[tc.Event] = []
+    heard: list[Event] = []
     release = Rounding(base=5).protect(problem, tc.Run(time_limit=20, listener=heard.append))
     told = [event.incumbent for event in heard if event.incumbent is not None]
     assert told[-1] == pytest.approx(release.outcome.loss)

@@ -27,6 +27,7 @@ METHODS: Mapping[str, str] = {
     "unbiased-rounding": "tacita.methods.unbiased_rounding:UnbiasedRounding",
     "random-rounding": "tacita.methods.random_rounding:RandomRounding",
     "perturbation": "tacita.methods.perturbation:Perturbation",
+    "adjustment": "tacita.methods.adjustment:Adjustment",
     "mixture": "tacita.methods.mixture:Mixture",
 }
 """Where each method lives; it is imported when it is asked for."""

@@ -1,0 +1,321 @@
+"""Controlled tabular adjustment: a nearby table that adds up, in which sensitive cells have safe values.
+
+    min  sum_i w_i phi(z_i)
+    s.t. M z = 0,   -capacity_i <= z_i <= capacity_i,
+         z_p >= UPL_p  or  z_p <= -LPL_p     for every sensitive cell p,
+
+and ``v = a + z`` is published. ``phi`` is ``|z|``, ``z^2``, ``sqrt(delta^2 + z^2) - delta``, or the loss is
+the largest ``w |z|``. Which way the sensitive cells go is chosen first (``directions``), the rest is convex,
+and what solvers find in floats becomes whole units of the table: every sum, capacity and safe value is exact.
+
+Readers are told a radius around every number that may have moved. What they can deduce from it is checked
+against all levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from tacita import exact
+from tacita.adjusting.convex import adjusted
+from tacita.adjusting.directions import Directions, How, chosen
+from tacita.adjusting.exactly import exactly
+from tacita.adjusting.feasibility import lowered, smallest_capacity, smallest_shortfall
+from tacita.adjusting.keeping import AdjustedKeeping, keeping, rows_to_choose_by
+from tacita.adjusting.statistics import changes, read_kept
+from tacita.adjusting.task import NORMS, Adjusted, Norm, Task
+from tacita.errors import InfeasibleError, InputError
+from tacita.exact import Mask, Units
+from tacita.methods.adjustment_task import fixed_directions, percentage, shares, task_of
+from tacita.methods.announced import announced_radius, refuse_missed
+from tacita.outcome import Outcome, Status
+from tacita.problem import Problem
+from tacita.release import Mark, Release
+from tacita.run import Run
+
+CHOSEN: tuple[How, ...] = ("optimal", "greedy", "block", "alternating", "random")
+WIDER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+"""Capacities tried, in parts of the smallest in fractions, until whole steps fit too."""
+FEW = 100
+"""Sensitive cells up to which the best directions are looked for by default."""
+NOISE = 1e-9
+ROUNDED = 1e-6
+"""Percent by which a statistic may differ for being computed in floats."""
+UNPROTECTED = "not protected: some sensitive cells stay nearer to their values than their levels ask for"
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """Move sensitive cells to safe values and all others as little as the sums allow."""
+
+    name: ClassVar[str] = "adjustment"
+
+    norm: Norm = field(default="l1", metadata={"help": "what is kept small: l1, l2, huber or linf"})
+    delta: float = field(default=0.001, metadata={"help": "delta of the pseudo-Huber norm"})
+    weight: str = field(
+        default="unit",
+        metadata={
+            "help": "weight of a cell: unit, inverse (1/value), root (1/sqrt(value)), cost, or a column"
+        },
+    )
+    directions: str = field(
+        default="auto",
+        metadata={
+            "help": "which way sensitive cells go: optimal, greedy, block, alternating, random, up, down, "
+            "or a column of signs; auto: optimal for up to 100 of them, else greedy"
+        },
+    )
+    capacity: float | str | None = field(
+        default=None, metadata={"help": "how far other cells may move: 20%, an amount, or a column"}
+    )
+    relaxed: float | str | None = field(
+        default=None,
+        metadata={
+            "help": "how far beyond its level a sensitive cell may go: 50% of it, an amount, or a column"
+        },
+    )
+    totals: Literal["free", "fixed"] = field(
+        default="free", metadata={"help": "may totals change: free, or fixed"}
+    )
+    safe: Literal["auto", "levels", "zero"] = field(
+        default="auto",
+        metadata={
+            "help": "where falling cells go: past their lower level, or to zero (auto: zero for counts)"
+        },
+    )
+    keep: str | None = field(
+        default=None,
+        metadata={"help": "statistics to keep, in percent: such as 'mean, variance=0.1, slope=0.1'"},
+    )
+    kept_cells: str | None = field(
+        default=None,
+        metadata={"help": "column that marks the cells of the statistics; none: all inner cells"},
+    )
+    formulation: str = field(
+        default="auto",
+        metadata={"help": "how it is solved: auto, flow, linear, newton, quadratic, or cones"},
+    )
+    shortfall: bool = field(
+        default=False,
+        metadata={
+            "help": "where capacities are too tight give up protection, as little as can be; marked so"
+        },
+    )
+    radius: float | str | None = field(
+        default=None,
+        metadata={
+            "help": "announced radius: a number, 20% of the value shown, or a column; none: a round number"
+        },
+    )
+    protected: bool = field(
+        default=True, metadata={"help": "refuse a result that misses a level at this radius; no: only adjust"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.norm not in NORMS:
+            raise InputError(f"option 'norm' must be one of {', '.join(NORMS)}, not '{self.norm}'")
+        if not self.delta > 0:
+            raise InputError(f"option 'delta' is {self.delta:g}; it must be more than 0")
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """The adjusted table with the radius that is announced."""
+        run = run or Run()
+        task = self.task(problem)
+        try:
+            found = self._solved(problem, task, run)
+        except InfeasibleError as error:
+            if self.keep is not None and replace(self, keep=None)._feasible(problem, task, run):
+                # The statistics are to blame, and the message says how closely they can be kept.
+                raise
+            if not self.shortfall:
+                raise InfeasibleError(f"{str(error).rstrip('.')}. {self._remedy(problem, run)}") from None
+            found = self._short(problem, task, run)
+        return self.released(problem, task, found, run)
+
+    def task(self, problem: Problem) -> Task:
+        """What is asked for, directions open."""
+        return task_of(
+            problem,
+            self.norm,
+            self.delta,
+            self.weight,
+            self.capacity,
+            self.relaxed,
+            self.totals == "fixed",
+            self.safe == "zero" or (self.safe == "auto" and problem.table.whole),
+        )
+
+    # ------------------------------------------------------------------ the changes
+
+    def _solved(self, problem: Problem, task: Task, run: Run) -> Found:
+        directions = self.directed(problem, task, run)
+        found = self._convex(problem, task.directed(directions.up), run)
+        whole = exact_changes(problem, task.directed(directions.up), found, directions, run)
+        return replace(whole, remarks=self._kept(problem, whole.z))
+
+    def _feasible(self, problem: Problem, task: Task, run: Run) -> bool:
+        try:
+            self._solved(problem, task, run)
+        except InfeasibleError:
+            return False
+        return True
+
+    def directed(self, problem: Problem, task: Task, run: Run) -> Directions:
+        """Which way the sensitive cells go; where statistics are kept, ways that keep them are preferred."""
+        if task.choice is None:
+            return Directions(np.zeros(0, dtype=bool), -np.inf, True)
+        given = fixed_directions(problem, self.directions)
+        if given is not None:
+            # Nobody else's directions are asked for: what is best for these is best.
+            return replace(chosen(task, "fixed", run, given), bound=-np.inf, optimal=True)
+        how = self.directions
+        if how == "auto":
+            how = "optimal" if task.choice.cells.size <= FEW else "greedy"
+        if how not in CHOSEN:
+            raise InputError(
+                f"option 'directions': '{how}' is neither one of auto, {', '.join(CHOSEN)}, up, down nor a "
+                "column of the table"
+            )
+        first = chosen(task, how, run)
+        return first if self.keep is None else self._keeping_too(problem, task, how, first, run)
+
+    def _keeping_too(self, problem: Problem, task: Task, how: How, first: Directions, run: Run) -> Directions:
+        z = adjusted(task.directed(first.up), run, self.formulation).z
+        cells, values = self._kept_cells(problem), problem.table.values
+        side = rows_to_choose_by(task, read_kept(self.keep or ""), values, cells, z)
+        try:
+            # The bound stays that of all directions.
+            return replace(first, up=chosen(replace(task, side=side), how, run).up)
+        except InfeasibleError:
+            return first
+
+    def _convex(self, problem: Problem, directed: Task, run: Run) -> Adjusted:
+        if self.keep is None:
+            return adjusted(directed, run, self.formulation)
+
+        def solve(task: Task) -> Adjusted:
+            return adjusted(task, run, self.formulation)
+
+        kept, values = read_kept(self.keep), problem.table.values
+        return keeping(directed, kept, values, self._kept_cells(problem), run, solve)
+
+    def _kept(self, problem: Problem, z: Units) -> tuple[str, ...]:
+        """How closely the statistics are kept, measured on what is published."""
+        if self.keep is None:
+            return ()
+        before = problem.table.values
+        after = before + z / 10.0**problem.table.decimals
+        measured, asked = changes(before, after, self._kept_cells(problem)), read_kept(self.keep).asked
+        told = ", ".join(f"{name} {measured[name]:+.4f} %" for name in asked)
+        wide = [name for name, percent in asked.items() if abs(measured[name]) > percent + ROUNDED]
+        missed = f"; missed: {', '.join(wide)}" if wide else ""
+        return (f"statistics changed: {told}{missed}",)
+
+    def _kept_cells(self, problem: Problem) -> Mask:
+        if self.kept_cells is None:
+            return ~problem.table.structure.is_total
+        if self.kept_cells not in problem.table.columns:
+            raise InputError(f"option 'kept_cells': the table has no column '{self.kept_cells}'")
+        return np.array([bool(entry) for entry in problem.table.columns[self.kept_cells]])
+
+    def _short(self, problem: Problem, task: Task, run: Run) -> Found:
+        """The least protection given up; the table must at least add up within its capacities."""
+        short = smallest_shortfall(task, run)
+        if short is None or task.choice is None:
+            raise InfeasibleError("no table within these capacities adds up: widen them")
+        eased = lowered(task, short)
+        found = self._convex(problem, eased, run)
+        whole = exact_changes(problem, eased, found, Directions(short.up, -np.inf, False), run)
+        missing = task.choice.cells[np.flatnonzero(short.missing > NOISE)]
+        said = f"{UNPROTECTED}: {problem.table.structure.names(missing)}"
+        return replace(whole, remarks=self._kept(problem, whole.z), short=(said,))
+
+    def _remedy(self, problem: Problem, run: Run) -> str:
+        """The smallest capacity that works, and the cells that need all of it."""
+        if self.capacity is None:
+            return "Let totals=free, ease the statistics to keep, or lower the levels."
+        loose = replace(self, capacity=None).task(problem)
+        still = (loose.lower == 0) & (loose.upper == 0)
+        enough = smallest_capacity(loose, np.where(still, 0.0, shares(problem, self.capacity)), run)
+        if enough is None:
+            return "No capacity would do: let totals=free, or lower the levels."
+        told, whole = _written(problem, self.capacity, enough.amount), ""
+        for more in WIDER:
+            written = _written(problem, self.capacity, enough.amount * more, whole_steps=True)
+            wider = replace(self, capacity=written, shortfall=False)
+            if run.over or wider._feasible(problem, wider.task(problem), run):
+                whole = "" if written == told else f", in whole steps {written}"
+                break
+        least = "The smallest that works for all cells is" if enough.smallest else "Enough would be"
+        return (
+            f"{least} about {told}{whole} (binding: "
+            f"{problem.table.structure.names(enough.binding)}); or give up protection with shortfall=yes."
+        )
+
+    # ------------------------------------------------------------------ the release
+
+    def released(self, problem: Problem, task: Task, found: Found, run: Run) -> Release:
+        """Changes as a release, with the radius that is announced; refused if that misses a level."""
+        table, z = problem.table, found.z
+        told = ~(problem.must_publish | (table.structure.is_total & (self.totals == "fixed")))
+        radius = announced_radius(problem, self.radius, z, told)
+        if self.protected and not found.short and len(problem.sensitive):
+            refuse_missed(problem, z, radius, run)
+        loss = task.loss(z)
+        proven = loss <= found.bound + NOISE * abs(loss)
+        bound = min(found.bound, loss) if np.isfinite(found.bound) else 0.0
+        status = Status.OPTIMAL if proven else Status.FEASIBLE
+        remarks = (*found.short, *found.remarks, _every_norm(task, found))
+        return Release.rounded(
+            table,
+            table.units + z,
+            radius,
+            primary=problem.levels.sensitive,
+            mark=Mark.ADJUSTED,
+            made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
+            outcome=Outcome(status, loss, bound, run.seconds, remarks),
+            notice=UNPROTECTED if found.short else "",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Whole changes, what the solver said, a bound on all changes of the kind, and what was given up."""
+
+    z: Units
+    adjusted: Adjusted
+    bound: float
+    remarks: tuple[str, ...] = ()
+    short: tuple[str, ...] = ()
+
+
+def exact_changes(
+    problem: Problem, directed: Task, found: Adjusted, directions: Directions, run: Run
+) -> Found:
+    """A solver's changes in whole steps; statistics that were kept stay so as far as steps allow."""
+    if isinstance(found, AdjustedKeeping):
+        directed = replace(directed, side=found.side)
+    z = exactly(directed, found.z, problem.table.structure, run)
+    bound = max(directions.bound, found.bound) if directions.optimal else directions.bound
+    return Found(z, found, bound)
+
+
+def _written(problem: Problem, like: float | str, amount: float, whole_steps: bool = False) -> str:
+    """A capacity written as one that was given: as a percentage, or as an amount."""
+    if percentage(like) is not None:
+        return f"{100 * amount:.4g}%"
+    if not whole_steps:
+        return f"{amount:.4g}"
+    table = problem.table
+    steps = int(np.ceil(amount * 10.0**table.decimals / table.unit))
+    return exact.text(steps * table.unit, table.decimals)
+
+
+def _every_norm(task: Task, found: Found) -> str:
+    """The loss in every norm, and how it was found."""
+    losses = ", ".join(f"{norm} {task.loss(found.z, norm):.10g}" for norm in NORMS)
+    count = found.adjusted.iterations
+    return f"{losses} ({found.adjusted.formulation}, {count:,} iteration{'' if count == 1 else 's'})"

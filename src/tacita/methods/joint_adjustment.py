@@ -1,0 +1,93 @@
+"""Several tables of one structure, adjusted so that what they have in common is kept.
+
+    Cov(a + y, b + z) = Cov(a, b),   Corr(a + y, b + z) = Corr(a, b),   ...    to within tolerances,
+
+besides everything that :class:`Adjustment` asks of each table. Directions are chosen table by table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from tacita.adjusting.statistics import TOGETHER, changes_together, read_kept
+from tacita.adjusting.together import Way, adjusted_together, over_directions
+from tacita.errors import InputError
+from tacita.exact import Mask
+from tacita.methods.adjustment import Adjustment, exact_changes
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Run
+
+
+def adjust_together(
+    problems: Sequence[Problem],
+    keep: str = "covariance, correlation, regression",
+    method: Adjustment | None = None,
+    how: Literal["alternating", "joint"] = "alternating",
+    run: Run | None = None,
+) -> tuple[Release, ...]:
+    """A release of each table; statistics of each and of each pair are kept.
+
+    Parameters
+    ----------
+    problems
+        Of tables that list the same cells.
+    keep
+        What to keep, with tolerances in percent: ``mean``, ``variance``, ``slope`` of each table,
+        ``covariance``, ``correlation``, ``regression`` of each pair.
+    method
+        Options of each adjustment; its own ``keep`` is not used.
+    how
+        ``alternating`` changes one table at a time, ``joint`` all at once.
+    """
+    run, method = run or Run(), method or Adjustment()
+    _check(problems)
+    tasks = [method.task(problem) for problem in problems]
+    directions = [method.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
+    directed = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)]
+    values = [problem.table.values for problem in problems]
+    found = adjusted_together(directed, values, read_kept(keep, TOGETHER), _inner(problems), run, how)
+    return tuple(
+        method.released(problem, task, exact_changes(problem, way, changes, d, run), run)
+        for problem, task, way, changes, d in zip(problems, tasks, directed, found, directions, strict=True)
+    )
+
+
+def changed_statistics(problems: Sequence[Problem], releases: Sequence[Release]) -> dict[str, float]:
+    """Percent by which statistics of the inner cells changed: of each table, and of each pair."""
+    _check(problems)
+    before = [problem.table.values for problem in problems]
+    after = [release.value / 10.0**release.decimals for release in releases]
+    return changes_together(before, after, _inner(problems))
+
+
+def every_direction(
+    problems: Sequence[Problem],
+    method: Adjustment | None = None,
+    most: int = 4096,
+    run: Run | None = None,
+) -> Iterator[Way]:
+    """What each way to direct all sensitive cells would lose and change; for small numbers of them."""
+    _check(problems)
+    method = method or Adjustment()
+    tasks = [method.task(problem) for problem in problems]
+    values = [problem.table.values for problem in problems]
+    return over_directions(tasks, values, _inner(problems), run or Run(), most)
+
+
+def _inner(problems: Sequence[Problem]) -> Mask:
+    return np.asarray(~problems[0].table.structure.is_total)
+
+
+def _check(problems: Sequence[Problem]) -> None:
+    if not problems:
+        raise InputError("no tables to adjust: give the problem of each")
+    first = problems[0].table.structure
+    for number, problem in enumerate(problems[1:], start=2):
+        if not first.same_cells(problem.table.structure):
+            raise InputError(
+                f"table {number} lists other cells than the first: statistics need the same cells"
+            )

@@ -1,0 +1,249 @@
+"""Controlled tabular adjustment as a user sees it: exact sums, safe values, capacities, radius, remedies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tacita as tc
+from tacita.adjusting.task import NORMS
+from tacita.errors import InfeasibleError, InputError
+from tacita.methods.adjustment import UNPROTECTED, Adjustment
+from tacita.release import Mark
+from tacita.testing import check_method, problems, tables
+
+THESIS = [[10, 15, 11, 9], [8, 10, 12, 15], [10, 12, 11, 13]]
+
+
+def thesis(decimals: int = 0, **more) -> tc.Problem:
+    table = tc.Table.from_array(THESIS, counts=False).with_decimals(decimals)
+    rule = tc.Marked([("1", "1")], lower=3, upper=3) | tc.Marked([("3", "4")], lower=5, upper=5)
+    return tc.Problem(table, rule, **more)
+
+
+@st.composite
+def amounts(draw) -> tc.Problem:
+    shape = draw(st.sampled_from([(4,), (3, 3), (3, 4), (2, 2, 3)]))
+    size = int(np.prod(shape))
+    values = np.array(draw(st.lists(st.integers(0, 900), min_size=size, max_size=size))).reshape(shape)
+    table = tc.Table.from_array(values / 10, counts=False, decimals=1)
+    cells = draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=3, unique=True))
+    low, high = draw(st.sampled_from([0.5, 2.0])), draw(st.sampled_from([0.7, 3.0]))
+    lower = np.minimum(low, table.values[cells])
+    rules = [tc.Marked([c], lower=float(lo), upper=high) for c, lo in zip(cells, lower, strict=True)]
+    rule = rules[0]
+    for other in rules[1:]:
+        rule = rule | other
+    return tc.Problem(table, rule)
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "norm": st.sampled_from(NORMS),
+        "weight": st.sampled_from(["unit", "inverse", "root"]),
+        "directions": st.sampled_from(["auto", "greedy", "alternating", "block", "random", "up", "down"]),
+        "capacity": st.sampled_from([None, "60%", 4.0]),
+        "relaxed": st.sampled_from([None, "0%", "50%", 2.0]),
+    }
+)
+
+
+@given(amounts(), OPTIONS)
+@settings(max_examples=60)
+def test_every_sum_capacity_and_safe_value_is_exact(problem: tc.Problem, options: dict) -> None:
+    method = Adjustment(**options)
+    try:
+        release = check_method(method, problem)
+    except (InfeasibleError, InputError):
+        return
+    table, z = problem.table, release.value - problem.table.units
+    assert not table.equations.residuals(release.value).any()
+    assert (release.value >= 0).all()
+    sensitive, levels = problem.levels.sensitive, problem.levels
+    up, down = z >= np.maximum(levels.upper, 1), -z >= np.maximum(levels.lower, 1)
+    assert (up | down)[sensitive].all()
+    others = ~sensitive
+    if options["capacity"] == "60%":
+        assert (10 * np.abs(z) <= 6 * table.units)[others].all()
+    elif options["capacity"] is not None:
+        assert (np.abs(z) <= 40)[others].all()
+    if options["relaxed"] == "0%":
+        nearest = (z == np.maximum(levels.upper, 1)) | (-z == np.maximum(levels.lower, 1))
+        assert nearest[sensitive].all()
+    assert release.outcome.loss == pytest.approx(method.task(problem).loss(z))
+    assert release.outcome.bound <= release.outcome.loss
+    assert (np.abs(z) <= release.high - release.value).all()
+
+
+@given(problems(tables(((3, 3), (2, 2, 2)), largest=9)))
+@settings(max_examples=25)
+def test_counts_stay_whole_and_sensitive_ones_fall_to_zero(problem: tc.Problem) -> None:
+    try:
+        release = check_method(Adjustment(), problem)
+    except (InfeasibleError, InputError):
+        return
+    table, sensitive = problem.table, problem.levels.sensitive
+    assert not table.equations.residuals(release.value).any()
+    falls = sensitive & (release.value < table.units)
+    assert (release.value[falls] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("norm", "size"), [*((norm, 1.0) for norm in NORMS), ("l1", 2e9), ("l2", 2e9), ("linf", 2e9)]
+)
+def test_weights_of_one_over_values_from_one_to_billions(norm: str, size: float) -> None:
+    random = np.random.default_rng(1)
+    values = np.rint(np.exp(random.uniform(0, np.log(100 * size + 1), (6, 7))))
+    table = tc.Table.from_array(values, counts=False)
+    cells = [table.find("2", "3"), table.find("5", "5")]
+    level = np.maximum(1.0, np.rint(0.15 * table.values[cells]))
+    rule = tc.Marked([cells[0]], lower=level[0], upper=level[0]) | tc.Marked(
+        [cells[1]], lower=level[1], upper=level[1]
+    )
+    problem = tc.Problem(table, rule)
+    release = check_method(Adjustment(norm=norm, weight="inverse"), problem)
+    assert not table.equations.residuals(release.value).any()
+    assert release.outcome.gap < 0.2 if norm != "huber" else np.isfinite(release.outcome.loss)
+
+
+def test_totals_that_are_fixed_are_published() -> None:
+    problem = thesis()
+    release = check_method(Adjustment(totals="fixed"), problem)
+    total = problem.table.structure.is_total
+    assert (release.marks[total] == Mark.PUBLISHED).all()
+    assert (release.marks[~total] == Mark.ADJUSTED).all()
+
+
+def test_too_tight_capacities_name_the_smallest_that_works_and_who_needs_it() -> None:
+    with pytest.raises(
+        InfeasibleError, match=r"is about 8\.197%, in whole steps [\d.]+% \(binding: \("
+    ) as refused:
+        Adjustment(capacity="5%").protect(thesis())
+    enough = str(refused.value).split("in whole steps ")[1].split(" ")[0]
+    check_method(Adjustment(capacity=enough), thesis())
+    with pytest.raises(InfeasibleError, match=r"is about 8\.197% \(binding"):
+        Adjustment(capacity="8%").protect(thesis(4))
+    check_method(Adjustment(capacity="8.2%"), thesis(4))
+    with pytest.raises(InfeasibleError, match=r"is about 1\.\d+, in whole steps 2 \(binding"):
+        Adjustment(capacity=1).protect(thesis())
+    check_method(Adjustment(capacity=2), thesis())
+
+
+def test_giving_up_protection_is_said_in_every_file(tmp_path) -> None:
+    problem = thesis()
+    release = Adjustment(capacity="5%", shortfall=True, protected=False).protect(problem)
+    assert release.notice == UNPROTECTED
+    assert "row=3, column=4" in release.outcome.remarks[0]
+    path = release.write(tmp_path / "r.csv", unaudited="a test")
+    assert UNPROTECTED in path.read_text()
+    z = np.abs(release.value - problem.table.units)
+    assert (20 * z <= problem.table.units)[~problem.levels.sensitive].all()
+
+
+def test_every_norm_is_told() -> None:
+    release = Adjustment(norm="l2", totals="fixed", directions="up").protect(thesis(4))
+    told = release.outcome.remarks[-1]
+    assert "l1 20.685" in told
+    assert "l2 59.657" in told
+    assert "newton" in told
+
+
+def test_a_radius_that_hides_less_than_was_changed_is_refused() -> None:
+    with pytest.raises(InputError, match="moved farther than the announced radius"):
+        Adjustment(radius=1).protect(thesis())
+    with pytest.raises(InfeasibleError, match=r"readers come nearer.*Announce a larger radius"):
+        Adjustment(radius=5).protect(thesis())
+    release = Adjustment(radius=40).protect(thesis())
+    assert set(release.high - release.value) == {40}
+
+
+def test_statistics_are_measured_on_what_is_published() -> None:
+    random = np.random.default_rng(9)
+    table = tc.Table.from_array(np.rint(np.exp(random.normal(6, 1, (9, 9)))), counts=False)
+    rule = tc.Marked([("1", "1"), ("4", "7"), ("8", "2")], lower=60, upper=60)
+    problem = tc.Problem(table, rule)
+    method = Adjustment(keep="mean, variance=0.1, slope=0.1", totals="fixed")
+    release = check_method(method, problem)
+    inner = ~table.structure.is_total
+    before, after = table.values[inner], release.value[inner].astype(float)
+    assert after.mean() == before.mean()
+    assert abs(after.var() / before.var() - 1) < 1e-3
+    assert abs(np.cov(before, after, bias=True)[0, 1] / before.var() - 1) < 1e-3
+    assert release.outcome.remarks[0].startswith("statistics changed: mean")
+    plain = Adjustment(totals="fixed").protect(problem)
+    assert plain.outcome.loss <= release.outcome.loss
+
+
+def test_tables_are_adjusted_together() -> None:
+    random = np.random.default_rng(23)
+    problems = []
+    for marked in ([("1", "1"), ("4", "7")], [("2", "2")]):
+        table = tc.Table.from_array(np.rint(np.exp(random.normal(7, 1, (9, 9)))), counts=False)
+        problems.append(tc.Problem(table, tc.Marked(marked, lower=90, upper=90)))
+    for how in ("alternating", "joint"):
+        releases = tc.adjust_together(
+            problems, "covariance=0.1, correlation=0.1", Adjustment(totals="fixed"), how
+        )
+        for problem, release in zip(problems, releases, strict=True):
+            assert not problem.table.equations.residuals(release.value).any()
+            assert tc.audit(problem, release).safe
+        changed = tc.changed_statistics(problems, releases)
+        kept = [percent for name, percent in changed.items() if "covariance" in name or "correlation" in name]
+        assert kept
+        assert max(map(abs, kept)) < 0.1
+    ways = list(tc.every_direction(problems, Adjustment(totals="fixed")))
+    assert len(ways) == 8
+    assert min(way.loss for way in ways) <= sum(release.outcome.loss for release in releases) + 1e-6
+
+
+def test_tables_of_other_cells_are_not_adjusted_together() -> None:
+    small = tc.Problem(tc.Table.from_array([[1, 2], [3, 4]], counts=False), tc.Marked([]))
+    with pytest.raises(InputError, match="table 2 lists other cells"):
+        tc.adjust_together([thesis(), small])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"norm": "l3"}, "option 'norm' must be one of"),
+        ({"delta": 0.0}, "option 'delta' is 0"),
+        ({"directions": "sideways"}, "option 'directions': 'sideways'"),
+        ({"capacity": "wide"}, "no column 'wide'"),
+        ({"capacity": "-5%"}, "percentage of zero or more"),
+        ({"keep": "median"}, "'median' is not a statistic"),
+        ({"keep": "mean", "kept_cells": "x"}, "no column 'x'"),
+        ({"formulation": "flow", "norm": "l2"}, "flow"),
+    ],
+)
+def test_mistakes_are_named(options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Adjustment(**options).protect(thesis())
+
+
+def test_nothing_sensitive_changes_nothing() -> None:
+    table = tc.Table.from_array(THESIS, counts=False)
+    release = Adjustment().protect(tc.Problem(table, tc.Marked([])))
+    assert np.array_equal(release.value, table.units)
+    assert release.outcome.loss == 0
+
+
+def test_must_publish_cells_stay() -> None:
+    problem = thesis()
+    kept = [problem.table.find("2", "2"), problem.table.find()]
+    asked = tc.Problem(problem.table, problem.rule, must_publish=kept)
+    release = check_method(Adjustment(), asked)
+    assert (release.value[kept] == problem.table.units[kept]).all()
+    assert (release.marks[kept] == Mark.PUBLISHED).all()
+
+
+def test_directions_by_a_column() -> None:
+    problem = thesis()
+    signs = np.ones(len(problem.table))
+    signs[problem.table.find("3", "4")] = -1
+    table = replace(problem.table, columns={"sign": signs})
+    release = check_method(Adjustment(directions="sign", totals="fixed"), tc.Problem(table, problem.rule))
+    assert release.outcome.loss == 26
