@@ -165,6 +165,7 @@ def _balanced_better(boxed: Boxed, found: Found, run: Run) -> Found:
 
 
 def _told(task: Task, boxed: Boxed, found: Found, formulation: str) -> Adjusted:
-    z = found.x[: boxed.own] * task.one
+    # A bound in values, such as 0.07, times units in a value is not always that many units again.
+    z = np.clip(found.x[: boxed.own] * task.one, task.lower, task.upper)
     value = task.loss(z)
     return Adjusted(z, value, min(value, boxed.bound(found.x, found.prices)), formulation, found.iterations)
