@@ -226,6 +226,27 @@ def test_changes_in_steps() -> None:
     assert found.bound == pytest.approx(10.0)
 
 
+@pytest.mark.parametrize("seed", [0, 4, 5])
+@pytest.mark.parametrize("one", [1, 100])
+def test_values_from_one_to_two_hundred_billion(seed: int, one: int) -> None:
+    """With weights of 1 / value every cell counts alike, and no tolerance may drown the small ones."""
+    draw, size = np.random.default_rng(seed), 8
+    n, cell = size * size, np.arange(size * size)
+    at = np.append(cell // size, size + cell % size), np.tile(cell, 2)
+    value = (10 ** draw.uniform(0, 11.3, n)).astype(np.int64) * one
+    cells = draw.choice(n, 6, replace=False)
+    own = value[cells]
+    least = np.maximum(1, np.ceil(0.1 * own)).astype(np.int64)
+    choice = Choice(cells, least, 2 * own, least, np.maximum(least, own))
+    matrix = csr_array((np.ones(2 * n, np.int64), at))
+    task = Task(matrix, -value, 2 * value, one / value, one, 1, choice=choice)
+    best = min(own_loss(task, up) for up in possible(task))
+    found = chosen(task, "optimal", Run())
+    assert found.optimal
+    assert own_loss(task, found.up) == pytest.approx(best, rel=1e-6)
+    assert found.bound == pytest.approx(best, rel=1e-6)
+
+
 # ---------------------------------------------------------------- large tables
 
 

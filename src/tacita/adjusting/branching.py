@@ -26,7 +26,7 @@ def branched(balance: Balance, flips: Flips, bound: float) -> tuple[Mask, float,
     run = flips.run
     program = DirectionProgram(flips.task, flips.choice, balance)
     made, known = pattern_rows(balance, flips.choice, run)
-    program, bound = program.tightened(made), max(bound, known)
+    program, bound = program.tightened(made), max(bound, _believed(known, flips))
     whole = not flips.loss.missed
     if whole and _met(flips, bound):
         return flips.up, flips.loss.value, True
@@ -42,10 +42,9 @@ def branched(balance: Balance, flips: Flips, bound: float) -> tuple[Mask, float,
     )
     if found.status is Ended.INFEASIBLE:
         raise InfeasibleError("no directions of the sensitive cells hold an adjustment: widen the capacities")
-    if np.isfinite(found.bound):
-        bound = max(bound, program.loss(found.bound))
     if found.point.size:
         flips.consider(program.directions(found.point))
+    bound = max(bound, _believed(program.loss(found.bound), flips))
     if flips.loss.missed:
         if found.status is Ended.OPTIMAL:
             raise InfeasibleError(
@@ -55,8 +54,13 @@ def branched(balance: Balance, flips: Flips, bound: float) -> tuple[Mask, float,
             f"stopped after {run.seconds:.0f} s before directions with an adjustment were found: "
             "allow more time"
         )
-    proven = found.status is Ended.OPTIMAL or _met(flips, bound)
-    return flips.up, min(bound, flips.loss.value), proven and _met(flips, bound)
+    return flips.up, min(bound, flips.loss.value), _met(flips, bound)
+
+
+def _believed(bound: float, flips: Flips) -> float:
+    """A bound that a solver claims, unless a known loss refutes it: then its arithmetic has failed."""
+    refuted = not flips.loss.missed and bound > flips.loss.value * (1 + GAP) + NOISE
+    return 0.0 if refuted or np.isnan(bound) else bound
 
 
 def _met(flips: Flips, bound: float) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 
 from tacita.adjusting.balance import Balance
 from tacita.adjusting.pattern_program import PatternRow
+from tacita.adjusting.scales import Scales, reaches
 from tacita.adjusting.task import Choice, Task
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.solvers.program import Program
@@ -27,13 +28,11 @@ from tacita.solvers.program import Program
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the variables are: ``v+``, ``v-``, ``y``, ``t``; and units and losses that count as one."""
+    """Where the variables are: ``v+``, ``v-``, ``y``, ``t``."""
 
     n: int
     choices: int
     equations: int
-    scale: float
-    worth: float
 
     @property
     def y(self) -> slice:
@@ -56,31 +55,34 @@ class DirectionProgram:
     program
         In scaled units and losses.
     reach
-        ``|m_qi|`` of the equations that hold sensitive cells.
+        Scaled ``|m_qi|`` of the equations that hold sensitive cells.
+    worth
+        Loss that counts as one.
     """
 
     def __init__(self, task: Task, choice: Choice, balance: Balance) -> None:
         self.task, self.choice, self.balance = task, choice, balance
-        largest = float(np.maximum(choice.up_least, choice.down_least).max(initial=1))
-        scale = float(2.0 ** max(0, int(np.frexp(largest)[1]) - 10))
-        weight = task.weight / task.one * scale
-        worth = float(weight.max(initial=0.0)) or 1.0
-        self.layout = Layout(len(task), choice.cells.size, balance.equations.size, scale, worth)
+        self.layout = Layout(len(task), choice.cells.size, balance.equations.size)
+        self.scales = Scales.of(task, choice)
+        weight = task.weight / task.one * self.scales.cell
+        self.worth = float(weight.max(initial=0.0)) or 1.0
+        self.reach = abs(self.scales.rows[balance.equations])
         self.constant = 0.0
-        self.program = self._program(weight / worth)
+        self.program = self._program(weight / self.worth)
 
     # ------------------------------------------------------------ between the program and the task
 
     def loss(self, value: float) -> float:
         """A value of the program as a loss."""
-        return (value + self.constant) * self.layout.worth
+        return (value + self.constant) * self.worth
 
     def point(self, z: Floats, up: Mask) -> Floats:
         """Changes as a point of the program."""
         lay, c = self.layout, self.choice
-        x = np.zeros(self.program.cost.size)
-        beyond = z / lay.scale
-        beyond[c.cells] -= np.where(up, c.up_least, -c.down_least) / lay.scale
+        x = np.zeros(lay.size)
+        beyond = z.copy()
+        beyond[c.cells] -= np.where(up, c.up_least, -c.down_least)
+        beyond /= self.scales.cell
         x[: lay.n], x[lay.n : 2 * lay.n] = np.maximum(beyond, 0.0), np.maximum(-beyond, 0.0)
         x[lay.y] = up
         x[lay.t] = self.reach @ np.abs(beyond)
@@ -103,15 +105,17 @@ class DirectionProgram:
         if not made:
             return self
         lay = self.layout
+        unit = [float(self.scales.row[self.balance.equations[row.equation]]) for row in made]
         index = [np.append(lay.y.start + row.cells, lay.t.start + row.equation) for row in made]
-        value = [np.append(-row.alpha / lay.scale, 1.0) for row in made]
+        value = [np.append(-row.alpha / one, 1.0) for row, one in zip(made, unit, strict=True)]
         ends = np.cumsum([0] + [at.size for at in index])
         rows = csr_array((np.concatenate(value), np.concatenate(index), ends), (len(made), lay.size))
+        right = [row.beta / one for row, one in zip(made, unit, strict=True)]
         tighter = copy(self)
         tighter.program = replace(
             self.program,
             rows=csr_array(vstack([self.program.rows, rows])),
-            row_lower=np.append(self.program.row_lower, [row.beta / lay.scale for row in made]),
+            row_lower=np.append(self.program.row_lower, right),
             row_upper=np.append(self.program.row_upper, np.full(len(made), np.inf)),
         )
         return tighter
@@ -119,25 +123,19 @@ class DirectionProgram:
     # ------------------------------------------------------------ the program
 
     def _program(self, weight: Floats) -> Program:
-        from scipy.sparse import block_array, csr_array, diags_array, eye_array, vstack
+        from scipy.sparse import block_array, csr_array, diags_array, eye_array
 
-        task, c, lay = self.task, self.choice, self.layout
+        c, lay, scales = self.choice, self.layout, self.scales
         least_up, least_down = self._ended(c.up_least, c.can_rise), self._ended(c.down_least, c.can_fall)
-        beyond_up = self._ended(c.up_most, c.can_rise) - least_up
-        beyond_down = self._ended(c.down_most, c.can_fall) - least_down
-        matrix = csr_array(task.matrix.astype(np.float64))
-        low = high = np.zeros(matrix.shape[0])
-        self.reach = csr_array(abs(matrix[self.balance.equations]))
-        if task.side is not None:
-            matrix = csr_array(vstack([matrix, task.side.rows.astype(np.float64)]))
-            low, high = np.append(low, task.side.least), np.append(high, task.side.most)
-        forced = csr_array(matrix[:, c.cells])
-        settled = np.asarray(forced @ -least_down)
+        own = scales.cell[c.cells]
+        beyond_up = (self._ended(c.up_most, c.can_rise) - least_up) / own
+        beyond_down = (self._ended(c.down_most, c.can_fall) - least_down) / own
+        settled = np.asarray(scales.forced @ -least_down)
         at = csr_array((np.ones(lay.choices), (np.arange(lay.choices), c.cells)), (lay.choices, lay.n))
         nothing = csr_array((lay.choices, lay.equations))
         body = block_array(
             [
-                [matrix, -matrix, forced @ diags_array(least_up + least_down), None],
+                [scales.rows, -scales.rows, scales.forced @ diags_array(least_up + least_down), None],
                 [at, None, -diags_array(beyond_up), nothing],
                 [None, at, diags_array(beyond_down), nothing],
                 [-self.reach, -self.reach, None, eye_array(lay.equations)],
@@ -146,19 +144,19 @@ class DirectionProgram:
         )
         empty, ending = np.zeros(lay.choices), np.full(lay.choices, -np.inf)
         balanced = np.zeros(lay.equations)
-        row_lower = np.concatenate([low / lay.scale - settled, ending, ending, balanced])
-        row_upper = np.concatenate([high / lay.scale - settled, empty, beyond_down, balanced])
+        row_lower = np.concatenate([scales.least - settled, ending, ending, balanced])
+        row_upper = np.concatenate([scales.most - settled, empty, beyond_down, balanced])
         lower, upper = self._bounds(beyond_up, beyond_down)
-        own = weight[c.cells]
-        cost = np.concatenate([weight, weight, own * (least_up - least_down), np.zeros(lay.equations)])
-        self.constant = float((own * least_down).sum())
+        paid = weight[c.cells] / own
+        cost = np.concatenate([weight, weight, paid * (least_up - least_down), np.zeros(lay.equations)])
+        self.constant = float((paid * least_down).sum())
         whole = np.zeros(lay.size, dtype=bool)
         whole[lay.y] = True
         return Program(cost, lower, upper, whole, csr_array(body), row_lower, row_upper)
 
     def _bounds(self, beyond_up: Floats, beyond_down: Floats) -> tuple[Floats, Floats]:
-        task, c, lay = self.task, self.choice, self.layout
-        low, high = self._scaled(task.lower), self._scaled(task.upper)
+        c, lay = self.choice, self.layout
+        low, high = self.scales.scaled(self.task.lower), self.scales.scaled(self.task.upper)
         lower, upper = np.zeros(lay.size), np.full(lay.size, np.inf)
         lower[: lay.n], upper[: lay.n] = np.maximum(low, 0.0), np.maximum(high, 0.0)
         lower[lay.n : 2 * lay.n], upper[lay.n : 2 * lay.n] = np.maximum(-high, 0.0), np.maximum(-low, 0.0)
@@ -167,17 +165,12 @@ class DirectionProgram:
         lower[lay.y], upper[lay.y] = ~c.can_fall, c.can_rise
         return lower, upper
 
-    def _scaled(self, units: Units) -> Floats:
-        infinite = np.where(units > 0, np.inf, -np.inf)
-        return np.where(np.abs(units) < UNBOUNDED, units / self.layout.scale, infinite)
-
     def _ended(self, units: Units, possible: Mask) -> Floats:
         """Limits of moves that a row switches on and off: finite, and 0 where the way is closed.
 
         A cell without a limit gets one beyond everything that all others could ask it to make up for.
         """
-        task, c = self.task, self.choice
-        finite = [np.abs(side[np.abs(side) < UNBOUNDED]).max(initial=0) for side in (task.lower, task.upper)]
-        least = np.where(c.can_rise, c.up_least, 0) + np.where(c.can_fall, c.down_least, 0)
-        wide = float(least.sum()) + float(max(finite)) * len(task)
-        return np.where(possible, np.minimum(units.astype(np.float64), wide), 0.0) / self.layout.scale
+        finite = units.astype(np.float64)
+        if (np.abs(units[possible]) >= UNBOUNDED).any():
+            finite = np.minimum(finite, 2.0 * float(reaches(self.task, self.choice).sum()))
+        return np.where(possible, finite, 0.0)

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from tacita.adjusting.scales import Scales
 from tacita.adjusting.task import Choice, Task
 from tacita.compiled import LARGE
 from tacita.errors import InfeasibleError, StoppedError
-from tacita.exact import UNBOUNDED, Floats, Mask, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.run import Run
 from tacita.solvers.highs import Ended, quiet, solve_in_slices
 
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 NOISE = 1e-9
 """Share of a loss below which differences are arithmetic."""
+
+
+MISSED = 1e-3
+"""Units that directions without an adjustment miss at least, whatever the arithmetic says."""
 
 
 class Loss(NamedTuple):
@@ -100,17 +105,23 @@ class ProgramLosses:
     def __init__(self, task: Task, choice: Choice) -> None:
         self.task, self.choice = task, choice
         self.n, self.count = len(task), choice.cells.size
-        largest = int(np.maximum(choice.up_least, choice.down_least).max(initial=1))
-        self.scale = float(2.0 ** max(0, int(np.frexp(float(largest))[1]) - 10))
-        weight = task.weight / task.one * self.scale
+        self.scales = Scales.of(task, choice)
+        self.own = self.scales.cell[choice.cells]
+        weight = task.weight / task.one * self.scales.cell
         self.shrink = 1.0 / (float(weight.max(initial=0.0)) or 1.0)
         self.weight = weight * self.shrink
         self.up: Mask | None = None
+        self.missing = False
         self.highs = self._load()
 
     def at(self, up: Mask, run: Run) -> Loss:
         self._direct(up)
+        # No price of what is missed would do for all, cells may differ by eleven digits: first nothing may be.
+        self._allow_missing(None)
         ended = solve_in_slices(self.highs, run)
+        if ended not in (Ended.OPTIMAL, Ended.STOPPED):
+            self._allow_missing(up)
+            ended = solve_in_slices(self.highs, run)
         if ended is Ended.STOPPED:
             raise StoppedError("time was over before directions were known to hold an adjustment: allow more")
         if ended is not Ended.OPTIMAL:
@@ -118,23 +129,23 @@ class ProgramLosses:
                 "no change of the table keeps its equations within the capacities: widen them"
             )
         self.point = np.array(self.highs.getSolution().col_value)
-        missed = float(self.point[2 * self.n + self.count :].sum()) * self.scale
-        return Loss(missed if missed > 1e-6 else 0.0, self.task.loss(self._moves(), "l1"))
+        return self._loss()
 
     def reached(self) -> Reached:
-        assert self.up is not None
         price = np.array(self.highs.getSolution().row_dual)
-        slope = -(self.rows[:, self.choice.cells].T @ price) / self.shrink / self.scale
-        missed = float(self.point[2 * self.n + self.count :].sum()) * self.scale
-        z = self._moves()
-        loss = Loss(missed if missed > 1e-6 else 0.0, self.task.loss(z, "l1"))
-        return Reached(loss, z, np.asarray(slope))
+        slope = -np.asarray(self.scales.forced.T @ price) / self.shrink
+        return Reached(self._loss(), self._moves(), slope)
+
+    def _loss(self) -> Loss:
+        short = self.point[2 * self.n + self.count :]
+        missed = float((short * np.tile(self.own, 2)).sum())
+        return Loss(max(missed, MISSED) if self.missing else 0.0, self.task.loss(self._moves(), "l1"))
 
     def _moves(self) -> Floats:
-        n, count, x = self.n, self.count, self.point * self.scale
-        z = x[:n] - x[n : 2 * n]
-        forced, more, less = x[2 * n :].reshape(3, count)
-        z[self.choice.cells] += forced + more - less
+        n, x = self.n, self.point
+        z = (x[:n] - x[n : 2 * n]) * self.scales.cell
+        forced, more, less = x[2 * n :].reshape(3, self.count)
+        z[self.choice.cells] += (forced + more - less) * self.own
         return np.asarray(z)
 
     def _direct(self, up: Mask) -> None:
@@ -142,12 +153,10 @@ class ProgramLosses:
         self.up = up.copy()
         if not changed.size:
             return
-        c, n, count = self.choice, self.n, self.count
+        c, n = self.choice, self.n
         rises = up[changed]
         up_least, down_least = c.up_least[changed], c.down_least[changed]
         forced = np.where(rises, up_least, -down_least)
-        more = np.where(rises, 0, down_least + np.where(c.can_rise, c.up_most, 0)[changed])
-        less = np.where(rises, up_least + np.where(c.can_fall, c.down_most, 0)[changed], 0)
         extra_up = np.where(rises, c.up_most[changed] - up_least, 0)
         extra_down = np.where(rises, 0, c.down_most[changed] - down_least)
         cells = c.cells[changed]
@@ -156,30 +165,34 @@ class ProgramLosses:
             (cells, zero, extra_up),
             (n + cells, zero, extra_down),
             (2 * n + changed, forced, forced),
-            (2 * n + count + changed, zero, more),
-            (2 * n + 2 * count + changed, zero, less),
         ):
-            self.highs.changeColsBounds(
-                changed.size, columns.astype(np.int32), self._scaled(low), self._scaled(high)
-            )
+            self._set_bounds(columns, low, high, self.own[changed])
 
-    def _scaled(self, units: Units | Floats) -> Floats:
-        infinite = np.where(units > 0, np.inf, -np.inf)
-        return np.where(np.abs(units) < UNBOUNDED, units / self.scale, infinite)
+    def _allow_missing(self, up: Mask | None) -> None:
+        """Let cells stay behind their least moves in these directions, or even go the other way; or not."""
+        if up is None and not self.missing:
+            return
+        c, n, count = self.choice, self.n, self.count
+        self.missing = up is not None
+        less = more = np.zeros(count)
+        if up is not None:
+            less = np.where(up, c.up_least + np.where(c.can_fall, c.down_most, 0), 0).astype(np.float64)
+            more = np.where(up, 0, c.down_least + np.where(c.can_rise, c.up_most, 0)).astype(np.float64)
+        for first, high in ((2 * n + count, more), (2 * n + 2 * count, less)):
+            self._set_bounds(first + np.arange(count), np.zeros(count), high, self.own)
+
+    def _set_bounds(self, columns: Cells, low: Floats | Units, high: Floats | Units, own: Floats) -> None:
+        bounded = np.where(np.abs(high) < UNBOUNDED, high / own, np.inf)
+        self.highs.changeColsBounds(columns.size, columns.astype(np.int32), low / own, bounded)
 
     def _load(self) -> Highs:
         import highspy
-        from scipy.sparse import csr_array, hstack, vstack
+        from scipy.sparse import csr_array, diags_array, hstack
 
-        task, count = self.task, self.count
-        self.rows = csr_array(task.matrix.astype(np.float64))
-        least = most = np.zeros(self.rows.shape[0])
-        if task.side is not None:
-            self.rows = csr_array(vstack([self.rows, task.side.rows.astype(np.float64)]))
-            least, most = np.append(least, task.side.least), np.append(most, task.side.most)
-        forced = self.rows[:, self.choice.cells]
-        matrix = csr_array(hstack([self.rows, -self.rows, forced, forced, -forced]))
-        low, high = self._scaled(task.lower), self._scaled(task.upper)
+        scales, count = self.scales, self.count
+        forced = scales.forced @ diags_array(self.own)
+        matrix = csr_array(hstack([scales.rows, -scales.rows, forced, forced, -forced]))
+        low, high = scales.scaled(self.task.lower), scales.scaled(self.task.upper)
         lower = np.concatenate([np.maximum(low, 0.0), np.maximum(-high, 0.0), np.zeros(3 * count)])
         upper = np.concatenate([np.maximum(high, 0.0), np.maximum(-low, 0.0), np.zeros(3 * count)])
         # Sensitive cells get their bounds when they get their directions.
@@ -192,7 +205,7 @@ class ProgramLosses:
         program.num_row_, program.num_col_ = matrix.shape
         program.col_cost_ = np.concatenate([self.weight, self.weight, np.zeros(count), missing])
         program.col_lower_, program.col_upper_ = lower, upper
-        program.row_lower_, program.row_upper_ = least / self.scale, most / self.scale
+        program.row_lower_, program.row_upper_ = scales.least, scales.most
         program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         program.a_matrix_.start_ = matrix.indptr.astype(np.int32)
         program.a_matrix_.index_ = matrix.indices.astype(np.int32)

@@ -73,15 +73,17 @@ def _patterns(balance: Balance, choice: Choice) -> list[Patterns]:
 
 
 class _PatternProgram:
-    """Variables: ``y``, ``t``, ``T``, shares. Rows: classes, then per equation ``t_q``, the sum of its shares
-    and its cells.
+    """Variables: ``y``, ``price t`` and ``T`` as losses, shares. Rows: classes, then per equation ``t_q``,
+    the sum of its shares and its cells.
     """
 
     def __init__(self, balance: Balance, choice: Choice, patterns: list[Patterns]) -> None:
         self.balance, self.patterns = balance, patterns
-        self.scale = float(max(np.max(balance.up), -np.min(balance.down))) or 1.0
-        self.worth = float(balance.price.max()) * self.scale or 1.0
-        self.price = balance.price * self.scale / self.worth
+        self.price = balance.price
+        self.worth = max(
+            float(price * k.imbalance.max()) for price, k in zip(self.price, patterns, strict=True)
+        )
+        self.worth = self.worth or 1.0
         self.count, self.classes = choice.cells.size, int(balance.kind.max()) + 1
         self.heads = np.cumsum([self.classes] + [2 + k.cells.size for k in patterns])
         fall, rise = (
@@ -94,7 +96,9 @@ class _PatternProgram:
     def solved(self, run: Run, spread: float) -> float | None:
         """The optimum as a loss; None if it is not known."""
         first, last = self.count, self.count + len(self.patterns)
-        self.highs.changeColsCost(last - first, np.arange(first, last, dtype=np.int32), spread * self.price)
+        self.highs.changeColsCost(
+            last - first, np.arange(first, last, dtype=np.int32), np.full(last - first, spread)
+        )
         if solve_in_slices(self.highs, run) is not Ended.OPTIMAL:
             return None
         return (self.highs.getObjectiveValue() + self.constant) * self.worth
@@ -102,9 +106,9 @@ class _PatternProgram:
     def rows(self) -> list[PatternRow]:
         dual, made = np.array(self.highs.getSolution().row_dual), []
         for q, (k, head) in enumerate(zip(self.patterns, self.heads, strict=False)):
-            if dual[head] <= WORTH or not k.cells.size:
+            if dual[head] <= WORTH or not k.cells.size or not self.price[q]:
                 continue
-            alpha = dual[head + 2 : head + 2 + k.cells.size] / dual[head] * self.scale
+            alpha = dual[head + 2 : head + 2 + k.cells.size] / dual[head] * self.worth / self.price[q]
             made.append(PatternRow(q, k.cells, alpha, float((k.imbalance - k.up @ alpha).min())))
         return made
 
@@ -141,7 +145,7 @@ class _PatternProgram:
         equations = np.arange(len(patterns))
         of_class = csr_array(
             (
-                np.append(-self.price, np.ones(self.classes)),
+                np.append(-np.ones(equations.size), np.ones(self.classes)),
                 (
                     np.append(self.balance.kind, np.arange(self.classes)),
                     np.append(self.count + equations, np.full(self.classes, moved)),
@@ -155,8 +159,10 @@ class _PatternProgram:
         entries = np.append(np.ones(len(patterns)), np.full(rows.size - len(patterns), -1.0))
         link = csr_array((entries, (rows, columns)), (int(heads[-1]), moved + 1))
         blocks = [
-            np.vstack([-k.imbalance / self.scale, np.ones(k.imbalance.size), k.up.T.astype(np.float64)])
-            for k in patterns
+            np.vstack(
+                [-price / self.worth * k.imbalance, np.ones(k.imbalance.size), k.up.T.astype(np.float64)]
+            )
+            for k, price in zip(patterns, self.price, strict=True)
         ]
         shares: csr_array = csr_array(block_diag(blocks, format="csr"))
         return csr_array(block_array([[of_class, None], [link, shares]], format="csr"))

@@ -128,7 +128,7 @@ class _Search:
         """Changes of a point, as if each cell went the way it mostly goes."""
         lay, c = self.directions.layout, self.choice
         up = self.directions.directions(x)
-        z = (x[: lay.n] - x[lay.n : 2 * lay.n]) * lay.scale
+        z = (x[: lay.n] - x[lay.n : 2 * lay.n]) * self.directions.scales.cell
         share = np.where(up, x[lay.y], 1.0 - x[lay.y])
         z[c.cells] = np.where(up, c.up_least, -c.down_least) + z[c.cells] / share
         return z, up
@@ -200,7 +200,7 @@ class _Search:
         turned = up_start[chooses] + rising[chooses] * c.up_least[p] - constant[chooses]
         k = np.arange(cells.size)
         epigraph = lay.size + (np.zeros(cells.size, dtype=np.int64) if count == 1 else cells)
-        per_unit = lay.scale / self.unit
+        per_unit = self.directions.scales.cell[cells] / self.unit
         matrix = csr_array(
             (
                 np.concatenate(
