@@ -211,6 +211,16 @@ def test_losses_are_counted_in_values_and_changes_in_steps() -> None:
 
 
 @pytest.mark.parametrize("norm", NORMS)
+def test_bounds_hold_in_units_to_the_last_digit(norm: Norm) -> None:
+    """0.07 times 100 is more than 7 in floats."""
+    task = rectangle(norm, least=7, one=100)
+    upper = task.upper.copy()
+    upper[0] = 7
+    for formulation in FORMULATIONS[norm]:
+        assert adjusted(replace(task, upper=upper), Run(), formulation).z[0] == 7
+
+
+@pytest.mark.parametrize("norm", NORMS)
 def test_what_cannot_be_is_said_to_be_infeasible(norm: Norm) -> None:
     task = rectangle(norm, least=8)
     upper = task.upper.copy()

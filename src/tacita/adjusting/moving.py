@@ -86,11 +86,6 @@ class Moving:
     def prices(self) -> Floats:
         return np.array(self._highs.getSolution().row_dual)
 
-    def ray(self) -> Floats | None:
-        """Prices that are said to prove that there is no solution."""
-        _, there, ray = self._highs.getDualRay()
-        return np.array(ray) if there else None
-
     def set_costs(self, costs: Floats) -> None:
         self._highs.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
 

@@ -36,10 +36,11 @@ GOOD = 1e-9
 GAP = 1e-6
 """Gap above which a sum of squares is not taken for the least."""
 TINY = 1e-14
+"""Part of the diagonal that is always added to it."""
 ACCURACY = 1e-13
-STEPS = 100
-GRADIENTS = 2000
-HALVINGS = 30
+"""The finest that a direction is worked out."""
+STEPS, GRADIENTS, HALVINGS = 100, 2000, 30
+"""Most steps of the method, of conjugate gradients in each, and of the search along it."""
 PATIENCE = 3
 """Steps without progress that end the search once the residual is good."""
 
