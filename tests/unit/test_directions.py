@@ -214,6 +214,16 @@ def test_an_unknown_way_is_refused_with_the_nearest() -> None:
         chosen(task_of("plane", 0), "gredy", Run())  # type: ignore[arg-type]  # what a user may type
 
 
+@pytest.mark.parametrize("how", [*SEARCHES, "optimal"])
+def test_a_sensitive_cell_without_equations_goes_the_cheaper_way(how: How) -> None:
+    matrix = csr_array(np.zeros((1, 2), dtype=np.int64))
+    choice = Choice(np.array([1]), np.array([7]), np.array([9]), np.array([3]), np.array([9]))
+    task = Task(matrix, np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2), 1, 1, choice=choice)
+    found = chosen(task, how, Run())
+    assert found.bound == pytest.approx(3.0)
+    assert how in ("alternating", "random") or found.up.tolist() == [False]
+
+
 def test_changes_in_steps() -> None:
     """Least moves of 3 are 5 where only multiples of 5 are published."""
     matrix = csr_array(np.array([[1, 1, -1]]))
@@ -338,6 +348,15 @@ def test_a_cancel_keeps_the_best() -> None:
 
     run = Run(listener=listen)
     stop.append(run)
+    found = chosen(task, "optimal", run)
+    assert run.cancelled
+    assert not found.optimal
+    assert found.bound <= adjusted(task.directed(found.up), Run()).value
+
+
+def test_a_cancel_keeps_the_best_in_other_norms() -> None:
+    task = replace(large(60, 150), norm="l2")
+    run = Run(listener=lambda event: run.cancel())
     found = chosen(task, "optimal", run)
     assert run.cancelled
     assert not found.optimal

@@ -26,7 +26,7 @@ from tacita.exact import Cells, Floats, Mask
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MOST_PATTERNS = 1 << 16
+MOST_PATTERNS = 1 << 12
 """Directions of the cells of one equation that are looked at together."""
 STUCK = 1e3
 """Price of an equation in which nothing can move on, in parts of the dearest weight; any price is right."""

@@ -9,8 +9,9 @@ from tacita.adjusting.direction_program import DirectionProgram
 from tacita.adjusting.flips import Flips
 from tacita.adjusting.losses import NOISE
 from tacita.adjusting.pattern_program import pattern_rows
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.errors import InfeasibleError, SolverError, StoppedError, TacitaError
 from tacita.exact import Mask
+from tacita.run import Run
 from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import solve_mip
 
@@ -40,21 +41,28 @@ def branched(balance: Balance, flips: Flips, bound: float) -> tuple[Mask, float,
             incumbent=flips.loss.value if best is None else min(program.loss(best), flips.loss.value),
         ),
     )
-    if found.status is Ended.INFEASIBLE:
-        raise InfeasibleError("no directions of the sensitive cells hold an adjustment: widen the capacities")
     if found.point.size:
         flips.consider(program.directions(found.point))
-    bound = max(bound, _believed(program.loss(found.bound), flips))
     if flips.loss.missed:
-        if found.status is Ended.OPTIMAL:
-            raise InfeasibleError(
-                "no directions of the sensitive cells hold an adjustment: widen the capacities"
-            )
-        raise StoppedError(
-            f"stopped after {run.seconds:.0f} s before directions with an adjustment were found: "
-            "allow more time"
-        )
+        raise _without_directions(found.status, run)
+    bound = max(bound, _believed(program.loss(found.bound), flips))
     return flips.up, min(bound, flips.loss.value), _met(flips, bound)
+
+
+def _without_directions(ended: Ended, run: Run) -> TacitaError:
+    """Why there are no directions that hold an adjustment."""
+    if ended is Ended.INFEASIBLE:
+        return InfeasibleError(
+            "no directions of the sensitive cells hold an adjustment: widen the capacities"
+        )
+    if ended is Ended.OPTIMAL:
+        return SolverError(
+            "two programs disagree whether directions hold an adjustment, which proves nothing: "
+            "count in a larger unit, or widen the capacities"
+        )
+    return StoppedError(
+        f"stopped after {run.seconds:.0f} s before directions with an adjustment were found: allow more time"
+    )
 
 
 def _believed(bound: float, flips: Flips) -> float:

@@ -116,7 +116,7 @@ class ProgramLosses:
 
     def at(self, up: Mask, run: Run) -> Loss:
         self._direct(up)
-        # No price of what is missed would do for all, cells may differ by eleven digits: first nothing may be.
+        # Cells may differ by eleven digits, and no price of what is missed does for all: first nothing may.
         self._allow_missing(None)
         ended = solve_in_slices(self.highs, run)
         if ended not in (Ended.OPTIMAL, Ended.STOPPED):

@@ -41,6 +41,8 @@ GAP = 1e-6
 """Share of the loss at which the bound counts as met."""
 RELAXED_ROUNDS = 12
 ROUNDS = 200
+REFUTED = 1e-5
+"""Share of the loss by which no bound may exceed it."""
 LEAST_GAIN = 1e-7
 """Share of the loss, per cell, from which on a tangent is added."""
 
@@ -69,7 +71,7 @@ class _Search:
         self.task, self.choice, self.run = task, choice, run
         program = DirectionProgram(flips.task, choice, balance)
         self.directions = program.tightened(pattern_rows(balance, choice, run)[0])
-        self.best: Mask | None = None
+        self.best: Mask | None = None if flips.loss.missed else flips.up
         self.value, self.bound, self.unit = np.inf, 0.0, 0.0
         self.tangents: list[_Tangents] = []
         least = np.zeros(len(task))
@@ -78,9 +80,12 @@ class _Search:
 
     @property
     def met(self) -> bool:
-        return self.value - self.bound <= GAP * max(abs(self.value), 1e-12)
+        return bool(np.isfinite(self.value)) and self.value - self.bound <= GAP * max(self.value, 1e-12)
 
     def told(self) -> tuple[Mask, float, bool]:
+        if self.bound > self.value * (1 + REFUTED):
+            # A loss that is known refutes the bound: the arithmetic of the programs has failed.
+            self.bound = 0.0
         if self.best is None:
             raise StoppedError(
                 f"stopped after {self.run.seconds:.0f} s before directions with an adjustment were found: "
@@ -103,7 +108,7 @@ class _Search:
         """One program and new tangents where it lies below the losses; False if there are none."""
         program = self._program(relaxed)
         found = solve_mip(program, self.run)
-        if found.status is Ended.INFEASIBLE:
+        if found.status is Ended.INFEASIBLE and self.best is None:
             raise InfeasibleError(
                 "no directions of the sensitive cells hold an adjustment: widen the capacities"
             )
