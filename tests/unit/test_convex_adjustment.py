@@ -56,6 +56,8 @@ def tasks(draw: Callable[..., Any], weights: str | None = None) -> Task:
         weight = 10.0 ** draw(
             st.lists(st.floats(-11, 0), min_size=n, max_size=n).map(lambda powers: np.array(powers))
         )
+    if kind == "some":
+        weight = 1.0 * np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     return Task(table.equations.matrix, lower, upper, weight, 1, 1)
 
 
@@ -68,7 +70,8 @@ def answers(task: Task) -> dict[str, Adjusted | None]:
         except InfeasibleError:
             found[formulation] = None
         except InputError:
-            assert formulation == "flow"  # the equations are no network
+            # The equations are no network; some cells weigh nothing.
+            assert formulation in ("flow", "newton")
     return found
 
 
@@ -164,6 +167,19 @@ def test_weights_may_span_eleven_orders_of_magnitude(norm: Norm, task: Task) -> 
         return
     check(task, answer)
     assert answer.bound == pytest.approx(answer.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@given(task=tasks(weights="some"))
+def test_cells_may_weigh_nothing(norm: Norm, task: Task) -> None:
+    task = replace(task, norm=norm)
+    found = answers(task)
+    if None in found.values():
+        assert set(found.values()) == {None}
+        return
+    for answer in found.values():
+        check(task, answer)
+        assert answer.value == pytest.approx(found["auto"].value, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -20,12 +20,13 @@ bounds: no adjustment exists (*Farkas*).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacita.adjusting.implied import implied_bounds
 from tacita.adjusting.task import Norm, Side, Task
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
 
@@ -128,17 +129,31 @@ class Boxed:
         losses = self.losses(x)
         return float(losses.max(initial=0.0) if self.norm == "linf" else losses.sum())
 
+    def proves(self, x: Floats, prices: Floats, gap: float) -> bool:
+        """Whether prices prove the loss of ``x`` up to a gap.
+
+        Next to what its largest change would cost at the largest weight, a loss may be nothing but rounding.
+        """
+        alone = np.array([float(np.abs(x).max(initial=0.0))])
+        dearest = replace(self, weight=np.array([float(self.weight.max(initial=0.0))])).loss(alone)
+        value = self.loss(x)
+        return value - self.bound(x, prices) <= max(gap * value, MARGIN * dearest)
+
     def bound(self, x: Floats, prices: Floats) -> float:
         """What no adjustment costs less than, by the prices or without any; ``x`` is an adjustment."""
-        return max(self.loss(self.resting), self._proven(x, self._signed(prices)))
+        return max(self.loss(self.resting), self.lagrange(x, prices))
 
-    def _proven(self, x: Floats, prices: Floats) -> float:
+    def lagrange(self, x: Floats, prices: Floats) -> float:
+        """The bound by prices alone; ``-inf`` if they pull a cell where nothing bounds it."""
+        prices = self._signed(prices)
         pull, value = self.pulls(prices), self.loss(x)
         reach = self._reach(value)
         lower = np.where(np.isinf(self.lower), -reach, self.lower)
         upper = np.where(np.isinf(self.upper), reach, self.upper)
-        if np.isinf(np.where(pull > 0.0, upper, np.where(pull < 0.0, lower, 0.0))).any():
-            return -np.inf
+        if _pulled_away(pull, lower, upper):
+            lower, upper = implied_bounds(self.by_cell, lower, upper)
+            if _pulled_away(pull, lower, upper):
+                return -np.inf
         if self.norm == "linf":
             return min(value, self._largest(pull, lower, upper, value))
         best = self._best_response(pull, lower, upper)
@@ -211,6 +226,11 @@ class Boxed:
         with np.errstate(divide="ignore"):
             room = np.where(heavy, t / self.weight, np.inf)
         return t - float((strength * np.where(strength > 0.0, np.minimum(cap, room), 0.0)).sum())
+
+
+def _pulled_away(pull: Floats, lower: Floats, upper: Floats) -> bool:
+    """Whether some cell is pulled where it has no bound."""
+    return bool(np.isinf(np.where(pull > 0.0, upper, np.where(pull < 0.0, lower, 0.0))).any())
 
 
 def _values(units: Units, one: int) -> Floats:

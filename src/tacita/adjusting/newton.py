@@ -142,8 +142,7 @@ def by_newton(boxed: Boxed, run: Run) -> Found | None:
         if x is None:
             return None
         found = replace(found, x=x)
-    value = boxed.loss(found.x)
-    return found if value - boxed.bound(found.x, found.prices) <= GAP * value else None
+    return found if boxed.proves(found.x, found.prices, GAP) else None
 
 
 def onto_equations(boxed: Boxed, x: Floats, run: Run) -> Floats | None:
