@@ -66,17 +66,7 @@ def flow_in_bounds(steps: Steps, run: Run) -> tuple[bool, Units | None]:
 
 def _network(steps: Steps, cells: Cells) -> Network | None:
     """Some cells as a network; None if they are none."""
-    if not cells.size:
-        return None
-    columns = steps.columns[:, cells]
-    crowded = np.diff(columns.indptr) > 2
-    if crowded.any():
-        # Where equations must be left out, they follow from others by way of totals that are among the cells.
-        total = np.zeros(columns.shape[0], dtype=bool)
-        total[columns.indices[columns.data < 0]] = True
-        if not total[columns.indices[np.repeat(crowded, np.diff(columns.indptr))]].all():
-            return None
-    return Network.of(columns)
+    return Network.of(steps.columns[:, cells]) if cells.size else None
 
 
 def routed(steps: Steps, network: Network, cells: Cells, pieces: Pieces, run: Run) -> Units | None:

@@ -29,18 +29,14 @@ from tacita.run import Run
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
-FIXED = 0.5
-"""Share of totals without room from which on planes are used."""
 ASIDE = 1e3
 """Price of a step away from the two whole numbers around what a plane is asked for, in dearest steps."""
 
 
 def plane_by_plane(steps: Steps, run: Run) -> Units | None:
-    """Whole steps that hold; None where planes are no networks, totals have room, or too little is left."""
+    """Whole steps that hold; None where planes are no networks, or too little room is left."""
     structure = steps.structure
     if len(structure.dimensions) < 3 or len(structure.parts) > 1:
-        return None
-    if steps.movable[structure.is_total].mean() > 1.0 - FIXED:
         return None
     planes = Planes.of(steps)
     value = np.where(steps.between, steps.target, steps.nearest)
