@@ -223,8 +223,7 @@ class Boxed:
         slope = 1.0 - np.cumsum(strength[order] / self.weight[order])
         turned = np.flatnonzero(slope < 0.0)
         t = min(max(least, float(turn[order[turned[0]]])), max(value, least)) if turned.size else least
-        with np.errstate(divide="ignore"):
-            room = np.where(heavy, t / self.weight, np.inf)
+        room = np.divide(t, self.weight, out=np.full(cap.size, np.inf), where=heavy)
         return t - float((strength * np.where(strength > 0.0, np.minimum(cap, room), 0.0)).sum())
 
 
