@@ -185,9 +185,11 @@ class _Search:
         """The best of several annealings, settled by flips and kicks."""
         choice, run = self.choice, self.run
         best = self._mended(up)
-        best.settle()
-        if np.count_nonzero(choice.can_rise & choice.can_fall) >= ANNEALED:
+        if np.count_nonzero(choice.can_rise & choice.can_fall) < ANNEALED:
+            best.settle()
+        else:
             for seed in range(starts):
+                run.tell("directions", seed, starts, incumbent=best.loss.value, bound=self.bound)
                 if run.over or (_met(best.loss.value, self.bound) and not best.loss.missed):
                     break
                 cooled = annealed(self.balance, choice, best.up, run, seed)
