@@ -25,6 +25,7 @@ from tacita.adjusting.whole_leaves import leaf_by_leaf
 from tacita.adjusting.whole_planes import plane_by_plane
 from tacita.adjusting.whole_program import in_all_cells
 from tacita.adjusting.whole_shortage import refuse_empty_bounds, shortage
+from tacita.errors import SolverError
 from tacita.exact import Floats, Units
 from tacita.run import Run
 from tacita.tables.structure import Structure
@@ -58,7 +59,8 @@ def exactly(task: Task, z: Floats, structure: Structure, run: Run) -> Units:
     x = _whole(steps, run)
     if x is None:
         raise shortage(steps, run)
-    assert steps.holds(x)
+    if not steps.holds(x):
+        raise SolverError("whole changes were found that do not hold: report the table")
     return np.asarray(x * task.step)
 
 

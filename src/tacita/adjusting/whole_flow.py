@@ -34,17 +34,33 @@ def flow_in_box(steps: Steps, run: Run) -> tuple[bool, Units | None]:
     """
     if steps.between.sum() > MANY:
         near = np.abs(steps.target - np.floor(steps.target) - 0.5) < HALF_WAY
-        _, x = _in_box(replace(steps, target=np.where(near, steps.target, np.rint(steps.target))), run)
+        fewer = replace(steps, target=np.where(near, steps.target, np.rint(steps.target)))
+        _, x = _in_box(fewer, run, level=True)
         if x is not None:
             return True, x
     return _in_box(steps, run)
 
 
-def _in_box(steps: Steps, run: Run) -> tuple[bool, Units | None]:
-    cells = np.flatnonzero(steps.between)
+def _in_box(steps: Steps, run: Run, level: bool = False) -> tuple[bool, Units | None]:
+    """The same for all cells that are between whole numbers.
+
+    Parameters
+    ----------
+    level
+        Squares without their slope at the target. Where that is cheapest its slopes are prices of equations,
+        which all flows pay alike; without them the simplex starts at the number next to each target, and
+        little is left to do.
+    """
+    cells, pieces = np.flatnonzero(steps.between), steps.box()
     network = _network(steps, cells)
-    x = None if network is None else routed(steps, network, cells, steps.box(), run)
-    return network is not None, x if x is not None and steps.adds_up(x) else None
+    if network is None:
+        return False, None
+    if level and steps.task.norm == "l2":
+        target = steps.target[cells]
+        slope = steps.prices(cells, target + 0.5) - steps.prices(cells, target - 0.5)
+        pieces = replace(pieces, cost=pieces.cost - slope)
+    x = routed(steps, network, cells, pieces, run)
+    return True, x if x is not None and steps.adds_up(x) else None
 
 
 def flow_in_bounds(steps: Steps, run: Run) -> tuple[bool, Units | None]:
