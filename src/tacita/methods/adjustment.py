@@ -317,5 +317,6 @@ def _written(problem: Problem, like: float | str, amount: float, whole_steps: bo
 def _every_norm(task: Task, found: Found) -> str:
     """The loss in every norm, and how it was found."""
     losses = ", ".join(f"{norm} {task.loss(found.z, norm):.10g}" for norm in NORMS)
-    count = found.adjusted.iterations
-    return f"{losses} ({found.adjusted.formulation}, {count:,} iteration{'' if count == 1 else 's'})"
+    count, how = found.adjusted.iterations, found.adjusted.formulation
+    # A flow does not count what it does.
+    return f"{losses} ({how}{f', {count:,} iteration' + ('s' if count > 1 else '') if count else ''})"

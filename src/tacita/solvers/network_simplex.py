@@ -23,7 +23,7 @@ artificial arcs if there is any flow without. All of them end at the root, so a 
 most and ``|reduced cost| <= 2 (B + P) + P``. With ``P < 2**60`` and ``B = 2**59`` this stays below ``2**62``:
 nothing overflows, and in whole numbers a large cost drowns no small one. So there is no first phase.
 
-Only :mod:`tacita.solvers.cheapest_flow` imports this file, and only for large networks: loading the compiler
+This file is imported only where there are large networks, or many questions to one: loading the compiler
 takes longer than solving a small one.
 """
 
