@@ -38,8 +38,8 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array, hstack, identity, vstack
 
 from tacita import generate
-from tacita.adjusting.boxed import Boxed
-from tacita.adjusting.convex import adjusted
+from tacita.adjusting.convex.boxed import Boxed
+from tacita.adjusting.convex.solve import adjusted
 from tacita.adjusting.task import Adjusted, Norm, Task
 from tacita.errors import StoppedError
 from tacita.io.jj import read_jj

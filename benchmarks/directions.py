@@ -29,10 +29,10 @@ from typing import TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from tacita.adjusting.balance import Balance
-from tacita.adjusting.convex import adjusted
-from tacita.adjusting.direction_program import DirectionProgram
-from tacita.adjusting.directions import How, chosen
+from tacita.adjusting.convex.solve import adjusted
+from tacita.adjusting.directions.balance import Balance
+from tacita.adjusting.directions.choose import How, chosen
+from tacita.adjusting.directions.program import DirectionProgram
 from tacita.adjusting.task import Choice, Task
 from tacita.io.jj import read_jj
 from tacita.run import Run

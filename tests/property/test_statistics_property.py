@@ -11,9 +11,17 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex import adjusted
-from tacita.adjusting.keeping import AdjustedKeeping, keeping
-from tacita.adjusting.statistics import ALONE, TOGETHER, Kept, changes, changes_together, measures, read_kept
+from tacita.adjusting.convex.solve import adjusted
+from tacita.adjusting.kept.keeping import AdjustedKeeping, keeping
+from tacita.adjusting.kept.statistics import (
+    ALONE,
+    TOGETHER,
+    Kept,
+    changes,
+    changes_together,
+    measures,
+    read_kept,
+)
 from tacita.adjusting.task import Adjusted, Task
 from tacita.errors import InfeasibleError
 from tacita.run import Run

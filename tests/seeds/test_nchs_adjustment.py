@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex import adjusted
-from tacita.adjusting.directions import How, chosen
+from tacita.adjusting.convex.solve import adjusted
+from tacita.adjusting.directions.choose import How, chosen
 from tacita.adjusting.task import Choice, Task
 from tacita.run import Run
 

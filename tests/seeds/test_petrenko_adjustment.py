@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex import FORMULATIONS, adjusted
+from tacita.adjusting.convex.solve import FORMULATIONS, adjusted
 from tacita.adjusting.task import NORMS, Choice, Norm, Task
 from tacita.exact import UNBOUNDED
 from tacita.run import Run

@@ -11,14 +11,14 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack
 
 from tacita import generate
-from tacita.adjusting.annealing import annealed, balanced
-from tacita.adjusting.balance import Balance
-from tacita.adjusting.convex import adjusted
-from tacita.adjusting.directions import HOWS, Directions, How, chosen
-from tacita.adjusting.flips import Flips
-from tacita.adjusting.flow_losses import FlowLosses
-from tacita.adjusting.losses import ProgramLosses
-from tacita.adjusting.pattern_program import pattern_rows
+from tacita.adjusting.convex.solve import adjusted
+from tacita.adjusting.directions.annealing import annealed, balanced
+from tacita.adjusting.directions.balance import Balance
+from tacita.adjusting.directions.choose import HOWS, Directions, How, chosen
+from tacita.adjusting.directions.flips import Flips
+from tacita.adjusting.directions.flow_losses import FlowLosses
+from tacita.adjusting.directions.losses import ProgramLosses
+from tacita.adjusting.directions.patterns import pattern_rows
 from tacita.adjusting.task import Choice, Norm, Side, Task
 from tacita.engine.network import Network
 from tacita.errors import InfeasibleError, InputError, StoppedError
@@ -289,7 +289,7 @@ def test_flows_and_programs_agree_flip_by_flip() -> None:
 
 
 def test_flips_that_look_hopeless_are() -> None:
-    from tacita.adjusting.losses import hopeful
+    from tacita.adjusting.directions.losses import hopeful
 
     task = large(40, 60)
     assert task.choice is not None

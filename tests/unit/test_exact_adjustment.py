@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, hstack, identity, vstack
 
-from tacita.adjusting.exactly import exactly
 from tacita.adjusting.task import NORMS, Norm, Side, Task
+from tacita.adjusting.whole.exactly import exactly
 from tacita.errors import InfeasibleError
 from tacita.exact import UNBOUNDED, Floats, Units
 from tacita.generate import table as random_table

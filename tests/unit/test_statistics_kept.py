@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex import adjusted
-from tacita.adjusting.directions import chosen
-from tacita.adjusting.keeping import keeping, rows_to_choose_by
-from tacita.adjusting.statistic_rows import beside
-from tacita.adjusting.statistics import TOGETHER, Kept, changes, changes_together, read_kept
+from tacita.adjusting.convex.solve import adjusted
+from tacita.adjusting.directions.choose import chosen
+from tacita.adjusting.kept.keeping import keeping, rows_to_choose_by
+from tacita.adjusting.kept.rows import beside
+from tacita.adjusting.kept.statistics import TOGETHER, Kept, changes, changes_together, read_kept
+from tacita.adjusting.kept.together import adjusted_together, over_directions
 from tacita.adjusting.task import Adjusted, Choice, Side, Task
-from tacita.adjusting.together import adjusted_together, over_directions
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED
 from tacita.run import Run

@@ -1,0 +1,1 @@
+"""The task in every norm, once directions are given."""

@@ -1,0 +1,1 @@
+"""Which way sensitive cells go."""

@@ -1,0 +1,1 @@
+"""From a solver's floats to whole changes that hold exactly."""
