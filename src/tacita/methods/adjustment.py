@@ -20,13 +20,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tacita import exact
-from tacita.adjusting.convex import adjusted
-from tacita.adjusting.directions import Directions, How, chosen
-from tacita.adjusting.exactly import exactly
+from tacita.adjusting.convex.solve import adjusted
+from tacita.adjusting.directions.choose import Directions, How, chosen
 from tacita.adjusting.feasibility import lowered, smallest_capacity, smallest_shortfall
-from tacita.adjusting.keeping import AdjustedKeeping, keeping, rows_to_choose_by
-from tacita.adjusting.statistics import changes, read_kept
+from tacita.adjusting.kept.keeping import AdjustedKeeping, keeping, rows_to_choose_by
+from tacita.adjusting.kept.statistics import changes, read_kept
 from tacita.adjusting.task import NORMS, Adjusted, Norm, Task
+from tacita.adjusting.whole.exactly import exactly
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import Mask, Units
 from tacita.methods.adjustment_task import fixed_directions, percentage, shares, task_of

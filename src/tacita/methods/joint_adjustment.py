@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from tacita.adjusting.statistics import TOGETHER, changes_together, read_kept
-from tacita.adjusting.together import Way, adjusted_together, over_directions
+from tacita.adjusting.kept.statistics import TOGETHER, changes_together, read_kept
+from tacita.adjusting.kept.together import Way, adjusted_together, over_directions
 from tacita.errors import InputError
 from tacita.exact import Mask
 from tacita.methods.adjustment import Adjustment, exact_changes
