@@ -247,3 +247,18 @@ def test_directions_by_a_column() -> None:
     table = replace(problem.table, columns={"sign": signs})
     release = check_method(Adjustment(directions="sign", totals="fixed"), tc.Problem(table, problem.rule))
     assert release.outcome.loss == 26
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_the_best_directions_so_far_are_kept_when_the_time_ends(norm: str) -> None:
+    random = np.random.default_rng(4)
+    table = tc.Table.from_array(np.rint(np.exp(random.normal(4, 1.2, (8, 8, 8)))) + 1, counts=False)
+    cells = random.choice(np.flatnonzero(~table.structure.is_total), 60, replace=False).tolist()
+    problem = tc.Problem(table, tc.Marked(cells, lower=1, upper=9))
+    run = tc.Run(time_limit=2.0)
+    release = Adjustment(norm=norm, directions="optimal", totals="fixed", protected=False).protect(
+        problem, run
+    )
+    assert run.seconds < 2.0 + 12.0
+    assert not table.equations.residuals(release.value).any()
+    assert release.outcome.bound <= release.outcome.loss

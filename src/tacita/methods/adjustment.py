@@ -39,8 +39,10 @@ from tacita.run import Run
 CHOSEN: tuple[How, ...] = ("optimal", "greedy", "block", "alternating", "random")
 WIDER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """Capacities tried, in parts of the smallest in fractions, until whole steps fit too."""
-FEW = 100
-"""Sensitive cells up to which the best directions are looked for by default."""
+FEW, VERY_FEW = 100, 10
+"""Sensitive cells up to which the best directions are looked for by default: in l1, in other norms."""
+GRACE = 10.0
+"""Seconds for what must still be done with directions that were found when the time ended."""
 NOISE = 1e-9
 ROUNDED = 1e-6
 """Percent by which a statistic may differ for being computed in floats."""
@@ -65,7 +67,7 @@ class Adjustment:
         default="auto",
         metadata={
             "help": "which way sensitive cells go: optimal, greedy, block, alternating, random, up, down, "
-            "or a column of signs; auto: optimal for up to 100 of them, else greedy"
+            "or a column of signs; auto: optimal for up to 100 of them (10 unless l1), else greedy"
         },
     )
     capacity: float | str | None = field(
@@ -133,7 +135,7 @@ class Adjustment:
             if not self.shortfall:
                 raise InfeasibleError(f"{str(error).rstrip('.')}. {self._remedy(problem, run)}") from None
             found = self._short(problem, task, run)
-        return self.released(problem, task, found, run)
+        return self.released(problem, task, found, finishing(run))
 
     def task(self, problem: Problem) -> Task:
         """What is asked for, directions open."""
@@ -152,6 +154,7 @@ class Adjustment:
 
     def _solved(self, problem: Problem, task: Task, run: Run) -> Found:
         directions = self.directed(problem, task, run)
+        run = finishing(run)
         found = self._convex(problem, task.directed(directions.up), run)
         whole = exact_changes(problem, task.directed(directions.up), found, directions, run)
         return replace(whole, remarks=self._kept(problem, whole.z))
@@ -173,7 +176,8 @@ class Adjustment:
             return replace(chosen(task, "fixed", run, given), bound=-np.inf, optimal=True)
         how = self.directions
         if how == "auto":
-            how = "optimal" if task.choice.cells.size <= FEW else "greedy"
+            few = FEW if self.norm == "l1" else VERY_FEW
+            how = "optimal" if task.choice.cells.size <= few else "greedy"
         if how not in CHOSEN:
             raise InputError(
                 f"option 'directions': '{how}' is neither one of auto, {', '.join(CHOSEN)}, up, down nor a "
@@ -301,6 +305,13 @@ def exact_changes(
     z = exactly(directed, found.z, problem.table.structure, run)
     bound = max(directions.bound, found.bound) if directions.optimal else directions.bound
     return Found(z, found, bound)
+
+
+def finishing(run: Run) -> Run:
+    """The rest of a run, with some time left even if it is over: the best so far is to be kept."""
+    if not run.over and run.remaining > GRACE:
+        return run
+    return Run(GRACE, run.seed, run.executor, run.listener)
 
 
 def _written(problem: Problem, like: float | str, amount: float, whole_steps: bool = False) -> str:

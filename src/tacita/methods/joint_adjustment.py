@@ -16,7 +16,7 @@ from tacita.adjusting.kept.statistics import TOGETHER, changes_together, read_ke
 from tacita.adjusting.kept.together import Way, adjusted_together, over_directions
 from tacita.errors import InputError
 from tacita.exact import Mask
-from tacita.methods.adjustment import Adjustment, exact_changes
+from tacita.methods.adjustment import Adjustment, exact_changes, finishing
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
@@ -47,7 +47,7 @@ def adjust_together(
     _check(problems)
     tasks = [method.task(problem) for problem in problems]
     directions = [method.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
-    directed = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)]
+    directed, run = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)], finishing(run)
     values = [problem.table.values for problem in problems]
     found = adjusted_together(directed, values, read_kept(keep, TOGETHER), _inner(problems), run, how)
     return tuple(
