@@ -195,6 +195,7 @@ def test_tables_are_adjusted_together() -> None:
         kept = [percent for name, percent in changed.items() if "covariance" in name or "correlation" in name]
         assert kept
         assert max(map(abs, kept)) < 0.1
+        assert all(release.outcome.remarks[0].startswith("statistics changed: ") for release in releases)
     ways = list(tc.every_direction(problems, Adjustment(totals="fixed")))
     assert len(ways) == 8
     assert min(way.loss for way in ways) <= sum(release.outcome.loss for release in releases) + 1e-6

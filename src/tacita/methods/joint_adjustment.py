@@ -2,24 +2,29 @@
 
     Cov(a + y, b + z) = Cov(a, b),   Corr(a + y, b + z) = Corr(a, b),   ...    to within tolerances,
 
-besides everything that :class:`Adjustment` asks of each table. Directions are chosen table by table.
+besides everything that :class:`Adjustment` asks of each table. Directions are chosen table by table, such as
+keep its own statistics.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from tacita.adjusting.kept.statistics import TOGETHER, changes_together, read_kept
+from tacita.adjusting.kept.statistics import TOGETHER, Kept, changes_together, read_kept
 from tacita.adjusting.kept.together import Way, adjusted_together, over_directions
 from tacita.errors import InputError
 from tacita.exact import Mask
-from tacita.methods.adjustment import Adjustment, exact_changes, finishing
+from tacita.methods.adjustment import ROUNDED, Adjustment, exact_changes, finishing
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
+
+OF_EACH = ("mean", "variance", "slope")
 
 
 def adjust_together(
@@ -43,17 +48,21 @@ def adjust_together(
     how
         ``alternating`` changes one table at a time, ``joint`` all at once.
     """
-    run, method = run or Run(), method or Adjustment()
+    run, method = run or Run(), replace(method or Adjustment(), keep=None)
     _check(problems)
-    tasks = [method.task(problem) for problem in problems]
-    directions = [method.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
+    tasks, kept = [method.task(problem) for problem in problems], read_kept(keep, TOGETHER)
+    alone = ", ".join(f"{name}={percent}" for name, percent in kept.asked.items() if name in OF_EACH)
+    chooser = replace(method, keep=alone or None, kept_cells=None)
+    directions = [chooser.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
     directed, run = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)], finishing(run)
     values = [problem.table.values for problem in problems]
-    found = adjusted_together(directed, values, read_kept(keep, TOGETHER), _inner(problems), run, how)
-    return tuple(
+    found = adjusted_together(directed, values, kept, _inner(problems), run, how)
+    releases = [
         method.released(problem, task, exact_changes(problem, way, changes, d, run), run)
         for problem, task, way, changes, d in zip(problems, tasks, directed, found, directions, strict=True)
-    )
+    ]
+    told = _told(changed_statistics(problems, releases), kept)
+    return tuple(_with_remark(release, told) for release in releases)
 
 
 def changed_statistics(problems: Sequence[Problem], releases: Sequence[Release]) -> dict[str, float]:
@@ -76,6 +85,22 @@ def every_direction(
     tasks = [method.task(problem) for problem in problems]
     values = [problem.table.values for problem in problems]
     return over_directions(tasks, values, _inner(problems), run or Run(), most)
+
+
+def _told(changed: dict[str, float], kept: Kept) -> str:
+    """How closely statistics are kept, measured on what is published."""
+    percent = {name: kept.asked.get(name.split(" of ")[0]) for name in changed}
+    said = ", ".join(f"{name} {changed[name]:+.4f} %" for name in changed if percent[name] is not None)
+    wide = [
+        name for name, most in percent.items() if most is not None and abs(changed[name]) > most + ROUNDED
+    ]
+    return f"statistics changed: {said}" + (f"; missed: {', '.join(wide)}" if wide else "")
+
+
+def _with_remark(release: Release, remark: str) -> Release:
+    if release.outcome is None:
+        return release
+    return replace(release, outcome=replace(release.outcome, remarks=(remark, *release.outcome.remarks)))
 
 
 def _inner(problems: Sequence[Problem]) -> Mask:
