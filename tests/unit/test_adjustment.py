@@ -212,6 +212,9 @@ def test_tables_of_other_cells_are_not_adjusted_together() -> None:
     [
         ({"norm": "l3"}, "option 'norm' must be one of"),
         ({"delta": 0.0}, "option 'delta' is 0"),
+        ({"delta": float("inf")}, "option 'delta' is inf"),
+        ({"totals": "fix"}, "option 'totals' must be free or fixed"),
+        ({"safe": "no"}, "option 'safe' must be one of"),
         ({"directions": "sideways"}, "option 'directions': 'sideways'"),
         ({"capacity": "wide"}, "no column 'wide'"),
         ({"capacity": "-5%"}, "percentage of zero or more"),
@@ -263,3 +266,48 @@ def test_the_best_directions_so_far_are_kept_when_the_time_ends(norm: str) -> No
     assert run.seconds < 2.0 + 12.0
     assert not table.equations.residuals(release.value).any()
     assert release.outcome.bound <= release.outcome.loss
+
+
+def test_a_cell_that_must_be_hidden_is_not_shown_as_it_is() -> None:
+    problem = thesis(must_hide=[0])
+    with pytest.raises(InfeasibleError, match=r"row=Total, column=Total.*must be hidden"):
+        Adjustment(totals="fixed", protected=False).protect(problem)
+    assert Adjustment().protect(problem).high[0] > problem.table.units[0]
+
+
+def test_shortfall_goes_in_the_directions_that_are_given() -> None:
+    problem = thesis()
+    release = Adjustment(directions="up", capacity=0, shortfall=True).protect(problem)
+    assert (release.value >= problem.table.units)[problem.sensitive].all()
+    assert release.notice == UNPROTECTED
+    assert "row=1, column=1" in release.outcome.remarks[0]
+
+
+def test_the_smallest_capacity_is_that_of_the_directions_that_are_given() -> None:
+    problem = thesis(decimals=3)
+    with pytest.raises(InfeasibleError, match="The smallest that works") as caught:
+        Adjustment(directions="up", capacity=0, protected=False).protect(problem)
+    told = float(str(caught.value).split("about ")[1].split()[0].rstrip(","))
+    Adjustment(directions="up", capacity=round(told + 0.002, 3), protected=False).protect(problem)
+    with pytest.raises(InfeasibleError):
+        Adjustment(directions="up", capacity=round(told - 0.002, 3), protected=False).protect(problem)
+
+
+def test_cells_are_marked_by_words_too() -> None:
+    base = thesis().table
+    inner = ~base.structure.is_total
+    for yes, no in ((1, 0), (1.0, float("nan")), ("yes", "no"), ("1", "0"), (True, False)):
+        table = replace(base, columns={"in": np.array([yes if cell else no for cell in inner])})
+        problem = tc.Problem(table, thesis().levels)
+        assert np.array_equal(Adjustment(keep="mean", kept_cells="in")._kept_cells(problem), inner)
+
+
+def test_statistics_never_prove_more_than_the_best_of_all_directions() -> None:
+    table = tc.Table.from_array([7, 3, 8], counts=False)
+    problem = tc.Problem(table, tc.Marked([("1",), ("2",)], lower=2, upper=3))
+    method = Adjustment(keep="mean=1", protected=False)
+    asked = method.task(problem)
+    plain = replace(method, keep=None).directed(problem, asked, tc.Run())
+    kept = method.directed(problem, asked, tc.Run())
+    assert kept.bound == plain.bound
+    assert kept.optimal == bool((kept.up == plain.up).all())

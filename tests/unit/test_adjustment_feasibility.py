@@ -15,7 +15,14 @@ import tacita as tc
 from tacita.adjusting.feasibility import lowered, smallest_capacity, smallest_shortfall
 from tacita.adjusting.task import Task
 from tacita.errors import InfeasibleError, InputError
-from tacita.methods.adjustment_task import fixed_directions, said_amounts, shares, task_of
+from tacita.methods.adjustment_task import (
+    fixed_directions,
+    part_of,
+    percentage,
+    said_amounts,
+    shares,
+    task_of,
+)
 
 
 def task(problem: tc.Problem, capacity=None, relaxed=None, fixed=False, zero=False) -> Task:
@@ -113,6 +120,29 @@ def test_amounts_are_percentages_numbers_or_columns() -> None:
         said_amounts(problem, "wide", "capacity")
 
 
+@pytest.mark.parametrize("wrong", ["nan%", "inf%", "-5%", "1e999999999%"])
+def test_percentages_are_finite_and_not_negative(wrong: str) -> None:
+    with pytest.raises(InputError, match="is no percentage of zero or more"):
+        percentage(wrong)
+
+
+def test_percentages_are_exact() -> None:
+    units = np.array([100, 10**16 + 100, 3 * 10**15 + 1])
+    # In floats 0.29 * 100 is less than 29, and 1e16 + 100 loses its last places.
+    for said, hundredths in (("29%", 2900), ("33.33%", 3333), ("0.01%", 1), ("250%", 25000)):
+        expected = [int(unit) * hundredths // 10**4 for unit in units]
+        assert part_of(units, percentage(said)).tolist() == expected
+    assert (part_of(units, percentage("1e300%")) >= units).all()
+
+
+def test_counts_below_zero_cannot_fall_to_zero() -> None:
+    table = tc.Table.from_array([[-4, 9], [8, 7]], counts=True)
+    known = tc.Outsider(table.units - 20, table.units + 20)
+    choice = task(tc.Problem(table, tc.Marked([("1", "1")], lower=3, upper=3), known), zero=True).choice
+    assert not choice.can_fall.any()
+    assert choice.up_least.tolist() == [3]
+
+
 def test_counts_fall_to_zero() -> None:
     problem = tc.Problem(tc.Table.from_array([[2, 9], [8, 7]]), tc.Threshold(5))
     asked = task(problem, zero=True)
@@ -130,10 +160,19 @@ def test_signs_of_a_column_are_directions() -> None:
     table = tc.Table.from_array([[2, 9], [8, 7]], counts=False)
     signs = np.where(np.arange(9) % 2, 1, -1)
     problem = tc.Problem(
-        replace(table, columns={"sign": signs, "none": np.zeros(9)}), tc.Marked([0, 1], lower=1, upper=1)
+        replace(table, columns={"sign": signs, "none": np.zeros(9), "words": np.array(["up"] * 9)}),
+        tc.Marked([0, 1], lower=1, upper=1),
     )
-    assert fixed_directions(problem, "sign").tolist() == [False, True]
-    assert fixed_directions(problem, "up").all()
-    assert fixed_directions(problem, "greedy") is None
-    with pytest.raises(InputError, match=r"gives .* no direction"):
-        fixed_directions(problem, "none")
+    choice = task(problem).choice
+    assert fixed_directions(problem, choice, "sign").tolist() == [False, True]
+    assert fixed_directions(problem, choice, "up").all()
+    assert fixed_directions(problem, choice, "greedy") is None
+    for column in ("none", "words"):
+        with pytest.raises(InputError, match=r"gives .* no direction"):
+            fixed_directions(problem, choice, column)
+
+
+def test_given_directions_without_a_safe_value_name_the_cell() -> None:
+    problem = tc.Problem(tc.Table.from_array([[0, 9], [8, 7]]), tc.Marked([("1", "1")], upper=2))
+    with pytest.raises(InputError, match=r"row=1, column=1.*no safe value lies in the direction"):
+        fixed_directions(problem, task(problem, zero=True).choice, "down")

@@ -49,6 +49,13 @@ class Choice:
     def can_fall(self) -> Mask:
         return np.asarray(self.down_least <= self.down_most)
 
+    def met(self, z: Units) -> Mask:
+        """Which of the cells go far enough, and not too far, with changes ``z`` of all cells."""
+        change = z[self.cells]
+        up = (self.up_least <= change) & (change <= self.up_most)
+        down = (self.down_least <= -change) & (-change <= self.down_most)
+        return np.asarray(up | down)
+
 
 @dataclass(frozen=True, eq=False)
 class Side:

@@ -29,8 +29,9 @@ from tacita.adjusting.task import NORMS, Adjusted, Norm, Task
 from tacita.adjusting.whole.exactly import exactly
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import Mask, Units
-from tacita.methods.adjustment_task import fixed_directions, percentage, shares, task_of
+from tacita.methods.adjustment_task import fixed_directions, only, percentage, shares, task_of
 from tacita.methods.announced import announced_radius, refuse_missed
+from tacita.methods.draft import refuse_open_secrets
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Mark, Release
@@ -119,8 +120,12 @@ class Adjustment:
     def __post_init__(self) -> None:
         if self.norm not in NORMS:
             raise InputError(f"option 'norm' must be one of {', '.join(NORMS)}, not '{self.norm}'")
-        if not self.delta > 0:
-            raise InputError(f"option 'delta' is {self.delta:g}; it must be more than 0")
+        if self.totals not in ("free", "fixed"):
+            raise InputError(f"option 'totals' must be free or fixed, not '{self.totals}'")
+        if self.safe not in ("auto", "levels", "zero"):
+            raise InputError(f"option 'safe' must be one of auto, levels, zero, not '{self.safe}'")
+        if not 0 < self.delta < np.inf:
+            raise InputError(f"option 'delta' is {self.delta:g}; it must be more than 0, and finite")
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """The adjusted table with the radius that is announced."""
@@ -170,7 +175,7 @@ class Adjustment:
         """Which way the sensitive cells go; where statistics are kept, ways that keep them are preferred."""
         if task.choice is None:
             return Directions(np.zeros(0, dtype=bool), -np.inf, True)
-        given = fixed_directions(problem, self.directions)
+        given = fixed_directions(problem, task.choice, self.directions)
         if given is not None:
             # Nobody else's directions are asked for: what is best for these is best.
             return replace(chosen(task, "fixed", run, given), bound=-np.inf, optimal=True)
@@ -191,10 +196,11 @@ class Adjustment:
         cells, values = self._kept_cells(problem), problem.table.values
         side = rows_to_choose_by(task, read_kept(self.keep or ""), values, cells, z)
         try:
-            # The bound stays that of all directions.
-            return replace(first, up=chosen(replace(task, side=side), how, run).up)
+            up = chosen(replace(task, side=side), how, run).up
         except InfeasibleError:
             return first
+        # The bound stays that of all directions; what is best for other ones proves nothing about these.
+        return replace(first, up=up, optimal=first.optimal and bool((up == first.up).all()))
 
     def _convex(self, problem: Problem, directed: Task, run: Run) -> Adjusted:
         if self.keep is None:
@@ -223,25 +229,31 @@ class Adjustment:
             return ~problem.table.structure.is_total
         if self.kept_cells not in problem.table.columns:
             raise InputError(f"option 'kept_cells': the table has no column '{self.kept_cells}'")
-        return np.array([bool(entry) for entry in problem.table.columns[self.kept_cells]])
+        return np.array([_marks(entry) for entry in problem.table.columns[self.kept_cells]])
 
     def _short(self, problem: Problem, task: Task, run: Run) -> Found:
         """The least protection given up; the table must at least add up within its capacities."""
+        task = self._as_given(problem, task)
         short = smallest_shortfall(task, run)
         if short is None or task.choice is None:
             raise InfeasibleError("no table within these capacities adds up: widen them")
         eased = lowered(task, short)
         found = self._convex(problem, eased, run)
         whole = exact_changes(problem, eased, found, Directions(short.up, -np.inf, False), run)
-        missing = task.choice.cells[np.flatnonzero(short.missing > NOISE)]
-        said = f"{UNPROTECTED}: {problem.table.structure.names(missing)}"
-        return replace(whole, remarks=self._kept(problem, whole.z), short=(said,))
+        missing = task.choice.cells[~task.choice.met(whole.z)]
+        said = (f"{UNPROTECTED}: {problem.table.structure.names(missing)}",) if missing.size else ()
+        return replace(whole, remarks=self._kept(problem, whole.z), short=said)
+
+    def _as_given(self, problem: Problem, task: Task) -> Task:
+        """The task without the ways that given directions rule out."""
+        given = None if task.choice is None else fixed_directions(problem, task.choice, self.directions)
+        return task if given is None else only(task, given)
 
     def _remedy(self, problem: Problem, run: Run) -> str:
         """The smallest capacity that works, and the cells that need all of it."""
         if self.capacity is None:
             return "Let totals=free, ease the statistics to keep, or lower the levels."
-        loose = replace(self, capacity=None).task(problem)
+        loose = self._as_given(problem, replace(self, capacity=None).task(problem))
         still = (loose.lower == 0) & (loose.upper == 0)
         enough = smallest_capacity(loose, np.where(still, 0.0, shares(problem, self.capacity)), run)
         if enough is None:
@@ -266,6 +278,7 @@ class Adjustment:
         table, z = problem.table, found.z
         told = ~(problem.must_publish | (table.structure.is_total & (self.totals == "fixed")))
         radius = announced_radius(problem, self.radius, z, told)
+        refuse_open_secrets(problem, radius == 0)
         if self.protected and not found.short and len(problem.sensitive):
             refuse_missed(problem, z, radius, run)
         loss = task.loss(z)
@@ -312,6 +325,13 @@ def finishing(run: Run) -> Run:
     if not run.over and run.remaining > GRACE:
         return run
     return Run(GRACE, run.seed, run.executor, run.listener)
+
+
+def _marks(entry: object) -> bool:
+    """Whether an entry of a column marks its cell; files know no other way to say no than words."""
+    if isinstance(entry, float) and np.isnan(entry):
+        return False
+    return str(entry).strip().lower() not in ("", "0", "0.0", "no", "false", "none")
 
 
 def _written(problem: Problem, like: float | str, amount: float, whole_steps: bool = False) -> str:

@@ -5,6 +5,9 @@ An amount is said as ``20%`` (of the value), as a number, or as the name of a co
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 
 from tacita.adjusting.task import Choice, Norm, Task
@@ -81,7 +84,8 @@ def _choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: 
         lower[need.cells] = np.maximum(lower[need.cells], need.lower)
     up_least, down_least = (-(-np.maximum(level[cells], step) // step) * step for level in (upper, lower))
     if to_zero:
-        down_least = table.units[cells].copy()
+        # What is not above zero cannot fall to it.
+        down_least = np.maximum(table.units[cells], 0)
     known_up = problem.outsider.upper[cells] - table.units[cells]
     known_down = table.units[cells] - np.maximum(problem.outsider.lower[cells], -UNBOUNDED // 2)
     up_most, down_most = known_up // step * step, known_down // step * step
@@ -105,30 +109,38 @@ def _beyond(problem: Problem, relaxed: float | str, least: Units) -> Units:
     """The least change and what may be added to it: a percentage of it, an amount, or a column."""
     share = percentage(relaxed)
     if share is not None:
-        return np.asarray(least + np.floor(least * share).astype(np.int64))
+        return np.asarray(least + part_of(least, share))
     return np.asarray(least + amounts(problem, relaxed, "relaxed")[problem.sensitive])
 
 
 def said_amounts(problem: Problem, said: float | str, option: str) -> Units:
     """Units per cell from a percentage of the value, a number, or a column."""
     share = percentage(said)
-    if share is None:
-        return amounts(problem, said, option)
-    if share < 0:
-        raise InputError(f"option '{option}' is {said}: give a percentage of zero or more")
-    size = np.abs(problem.table.units).astype(np.float64)
-    return np.asarray(np.floor(size * share + 1e-9)).astype(np.int64)
+    return amounts(problem, said, option) if share is None else part_of(np.abs(problem.table.units), share)
 
 
-def percentage(said: float | str) -> float | None:
-    """``20%`` as 0.2; None for anything else."""
+def percentage(said: float | str) -> Fraction | None:
+    """``20%`` as 1/5, exactly; None for anything but percentages."""
     text = str(said).strip()
     if not text.endswith("%"):
         return None
     try:
-        return float(text[:-1]) / 100.0
+        # An exponent beyond floats would make a fraction of as many digits.
+        share = Fraction(text[:-1].strip()) if np.isfinite(float(text[:-1])) else Fraction(-1)
     except ValueError:
-        raise InputError(f"'{said}' is no percentage: write such as 20%") from None
+        share = Fraction(-1)
+    if share < 0:
+        raise InputError(f"'{said}' is no percentage of zero or more: write such as 20%")
+    return share / 100
+
+
+def part_of(units: Units, share: Fraction) -> Units:
+    """``floor(share * units)`` without floats, for units that are not negative."""
+    above, below = share.numerator, share.denominator
+    if max(int(units.max(initial=0)), 1) * above < UNBOUNDED and below < UNBOUNDED:
+        return np.asarray(units * above // below)
+    most = UNBOUNDED // 4
+    return np.array([min(unit * above // below, most) for unit in units.tolist()], dtype=np.int64)
 
 
 def shares(problem: Problem, capacity: float | str | None) -> Floats:
@@ -138,17 +150,43 @@ def shares(problem: Problem, capacity: float | str | None) -> Floats:
     return np.abs(problem.table.units).astype(np.float64)
 
 
-def fixed_directions(problem: Problem, said: str) -> Mask | None:
+def fixed_directions(problem: Problem, choice: Choice, said: str) -> Mask | None:
     """Directions that are given: ``up``, ``down``, or the signs of a column; None if they are not."""
-    count = problem.sensitive.size
     if said in ("up", "down"):
-        return np.full(count, said == "up")
-    if said in problem.table.columns:
-        signs = np.asarray(problem.table.columns[said], dtype=np.float64)[problem.sensitive]
-        if (wrong := np.flatnonzero(~(np.abs(signs) > 0))).size:
-            cell = int(problem.sensitive[wrong[0]])
-            raise InputError(
-                f"column '{said}' gives ({problem.table.name(cell)}) no direction: use 1 for up, -1 for down"
-            )
-        return np.asarray(signs > 0)
-    return None
+        up = np.full(choice.cells.size, said == "up")
+    elif said in problem.table.columns:
+        up = _signs(problem, said) > 0
+    else:
+        return None
+    if (wrong := np.flatnonzero(np.where(up, ~choice.can_rise, ~choice.can_fall))).size:
+        raise InputError(
+            f"{problem.table.structure.names(choice.cells[wrong])}: no safe value lies in the direction that "
+            "is given; give the other direction, or choose directions=optimal"
+        )
+    return np.asarray(up)
+
+
+def _signs(problem: Problem, column: str) -> Floats:
+    entries = np.asarray(problem.table.columns[column])[problem.sensitive]
+    signs = np.zeros(entries.size)
+    for number, entry in enumerate(entries.tolist()):
+        try:
+            signs[number] = float(entry)
+        except (TypeError, ValueError):
+            signs[number] = 0.0
+    if (wrong := np.flatnonzero(~(np.abs(signs) > 0))).size:
+        cell = int(problem.sensitive[wrong[0]])
+        raise InputError(
+            f"column '{column}' gives ({problem.table.name(cell)}) no direction: use 1 for up, -1 for down"
+        )
+    return signs
+
+
+def only(task: Task, up: Mask) -> Task:
+    """The task in which sensitive cells can go no other way than is given."""
+    choice = task.choice
+    if choice is None:
+        return task
+    up_most = np.where(up, choice.up_most, choice.up_least - 1)
+    down_most = np.where(up, choice.down_least - 1, choice.down_most)
+    return replace(task, choice=replace(choice, up_most=up_most, down_most=down_most))

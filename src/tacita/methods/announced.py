@@ -12,7 +12,7 @@ import numpy as np
 from tacita import exact
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import Mask, Units
-from tacita.methods.adjustment_task import percentage
+from tacita.methods.adjustment_task import part_of, percentage
 from tacita.methods.missed import missed
 from tacita.methods.per_cell import amounts, round_number
 from tacita.problem import Problem
@@ -28,7 +28,7 @@ def announced_radius(problem: Problem, said: float | str | None, z: Units, told:
         steps = -(-_needed(problem, z) // table.unit)
         radius = np.full(len(table), round_number(max(1, steps)) * table.unit)
     elif (share := percentage(said)) is not None:
-        radius = np.floor(np.abs(table.units + z) * share).astype(np.int64)
+        radius = part_of(np.abs(table.units + z), share)
     else:
         radius = amounts(problem, said, "radius")
     if (wrong := np.flatnonzero(told & (radius < np.abs(z)))).size:

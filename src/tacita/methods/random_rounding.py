@@ -83,6 +83,8 @@ class RandomRounding:
             raise InputError(f"option 'below' is {self.below:g}; a cell can lose a share of 0 to 1")
         if not 0 <= self.above < float("inf"):
             raise InputError(f"option 'above' is {self.above:g}; a cell can gain a share of 0 or more")
+        if self.margins not in ("exact", "announced"):
+            raise InputError(f"option 'margins' must be exact or announced, not '{self.margins}'")
         if self.candidates < 1:
             raise InputError(f"option 'candidates' is {self.candidates}; at least one rounding is needed")
 
