@@ -13,6 +13,7 @@ import tacita as tc
 from tacita.adjusting.task import NORMS
 from tacita.errors import InfeasibleError, InputError
 from tacita.methods.adjustment import UNPROTECTED, Adjustment
+from tacita.methods.announced import refuse_missed
 from tacita.release import Mark
 from tacita.testing import check_method, problems, tables
 
@@ -311,3 +312,25 @@ def test_statistics_never_prove_more_than_the_best_of_all_directions() -> None:
     kept = method.directed(problem, asked, tc.Run())
     assert kept.bound == plain.bound
     assert kept.optimal == bool((kept.up == plain.up).all())
+
+
+def test_a_radius_is_only_advised_where_one_helps() -> None:
+    table = tc.Table.from_array([[10, 15], [8, 10]], counts=False)
+    rule = tc.Marked([("1", "1")], lower=3, upper=3)
+    # Row 1 and its neighbour as they are leave no doubt about the cell.
+    near = tc.Outsider(np.maximum(table.units - 4, 0), table.units + 4)
+    problem = tc.Problem(table, rule, near, must_publish=[table.find("2", "1")])
+    z = np.zeros(len(table), dtype=np.int64)
+    hopeless = np.full(len(table), 10)
+    hopeless[[table.find("1", "Total"), table.find("1", "2")]] = 0
+    with pytest.raises(InfeasibleError, match=r"whatever the radius.*must_publish"):
+        refuse_missed(problem, z, hopeless, tc.Run())
+    with pytest.raises(InfeasibleError, match="Announce a larger radius, such as ") as caught:
+        refuse_missed(problem, z, np.full(len(table), 1), tc.Run())
+    enough = int(str(caught.value).split("such as ")[1].split(",")[0])
+    refuse_missed(problem, z, np.full(len(table), enough), tc.Run())
+
+
+def test_a_capacity_is_not_promised_to_directions_that_are_drawn() -> None:
+    with pytest.raises(InfeasibleError, match="With directions=optimal the smallest that works"):
+        Adjustment(directions="random", capacity=0).protect(thesis())

@@ -176,3 +176,16 @@ def test_given_directions_without_a_safe_value_name_the_cell() -> None:
     problem = tc.Problem(tc.Table.from_array([[0, 9], [8, 7]]), tc.Marked([("1", "1")], upper=2))
     with pytest.raises(InputError, match=r"row=1, column=1.*no safe value lies in the direction"):
         fixed_directions(problem, task(problem, zero=True).choice, "down")
+
+
+def test_small_room_beside_large_levels_is_not_infeasible() -> None:
+    """Staying is always possible if all protection may be given up."""
+    table = tc.Table.from_array([[[2, 4], [1, 3]], [[6, 2], [8, 5]]], counts=False)
+    table = replace(table, units=table.units * 10**10)
+    room = np.full(len(table), 8)
+    room[table.find("1", "1", "1")] = 11586682585
+    known = tc.Outsider(table.units - room, table.units + room)
+    rule = tc.Marked([("1", "1", "1")], lower=1365650114, upper=11586682585)
+    found = smallest_shortfall(task(tc.Problem(table, rule, known)), tc.Run())
+    assert found is not None
+    assert found.missing[0] > 0.99

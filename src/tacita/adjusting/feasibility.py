@@ -57,11 +57,13 @@ def smallest_capacity(task: Task, share: Floats, run: Run) -> Capacity | None:
     if no capacity does. The task has no capacities of its own.
     """
     n, choice = len(task), _choice(task)
-    scale = _scale(task)
     limited = np.setdiff1d(np.arange(n), choice.cells)
-    program = _Builder(task, choice, scale).program(share / scale, limited)
-    found = solve_mip(program, _patient(run))
-    if found.status is Ended.INFEASIBLE:
+    for scale in _scales(task):
+        program = _Builder(task, choice, scale).program(share / scale, limited)
+        found = solve_mip(program, _patient(run))
+        if found.status is not Ended.INFEASIBLE:
+            break
+    else:
         return None
     if not found.point.size:
         raise StoppedError("stopped while the smallest capacity was looked for: allow more time")
@@ -73,10 +75,13 @@ def smallest_capacity(task: Task, share: Floats, run: Run) -> Capacity | None:
 
 def smallest_shortfall(task: Task, run: Run) -> Shortfall | None:
     """Directions and shortfalls with the least sum; None if capacities do not even let cells stay."""
-    choice, scale = _choice(task), _scale(task)
-    program = _Builder(task, choice, scale).program(None, np.zeros(0, dtype=np.int64))
-    found = solve_mip(program, _patient(run))
-    if found.status is Ended.INFEASIBLE:
+    choice = _choice(task)
+    for scale in _scales(task):
+        program = _Builder(task, choice, scale).program(None, np.zeros(0, dtype=np.int64))
+        found = solve_mip(program, _patient(run))
+        if found.status is not Ended.INFEASIBLE:
+            break
+    else:
         return None
     if not found.point.size:
         raise StoppedError("stopped while the smallest shortfall was looked for: allow more time")
@@ -104,10 +109,13 @@ def _choice(task: Task) -> Choice:
     return Choice(nothing, nothing, nothing, nothing, nothing)
 
 
-def _scale(task: Task) -> float:
-    """Units that count as one: changes of 1e11 are as easy as small ones."""
+def _scales(task: Task) -> tuple[float, float]:
+    """Units that count as one: changes of 1e11 are as easy as small ones. Where other cells can move by a few
+    units only, these then drown in a solver's tolerances, so that none is infeasible before both are.
+    """
     choice = _choice(task)
-    return float(max(task.step, int(np.maximum(choice.up_least, choice.down_least).max(initial=1))))
+    largest = float(max(task.step, int(np.maximum(choice.up_least, choice.down_least).max(initial=1))))
+    return largest, float(np.sqrt(largest * task.step))
 
 
 def _patient(run: Run) -> Run:

@@ -266,6 +266,8 @@ class Adjustment:
                 whole = "" if written == told else f", in whole steps {written}"
                 break
         least = "The smallest that works for all cells is" if enough.smallest else "Enough would be"
+        if self.directions not in ("auto", "optimal", "up", "down", *problem.table.columns):
+            least = f"With directions=optimal {least[0].lower()}{least[1:]}"
         return (
             f"{least} about {told}{whole} (binding: "
             f"{problem.table.structure.names(enough.binding)}); or give up protection with shortfall=yes."

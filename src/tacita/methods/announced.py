@@ -11,7 +11,7 @@ import numpy as np
 
 from tacita import exact
 from tacita.errors import InfeasibleError, InputError
-from tacita.exact import Mask, Units
+from tacita.exact import UNBOUNDED, Mask, Units
 from tacita.methods.adjustment_task import part_of, percentage
 from tacita.methods.missed import missed
 from tacita.methods.per_cell import amounts, round_number
@@ -44,13 +44,35 @@ def refuse_missed(problem: Problem, z: Units, radius: Units, run: Run) -> None:
     missing = missed(problem, radius + z, radius - z, run)
     if not len(missing):
         return
-    table = problem.table
-    more = exact.text(2 * _needed(problem, z), table.decimals)
+    names = problem.table.structure.names(np.unique(missing.cell))
+    who = problem.attackers[int(missing.attacker[0]) + 1]
+    enough = _enough(problem, z, radius, run)
+    if enough is None:
+        raise InfeasibleError(
+            f"{names}: readers come nearer than the levels allow whatever the radius, {who} for one, by what "
+            "they know and by cells that are published as they are. Let totals=free, take cells off "
+            "must_publish, lower the levels, or say protected=no."
+        )
     raise InfeasibleError(
-        f"{table.structure.names(np.unique(missing.cell))}: with this radius readers come nearer than the "
-        f"levels allow, {problem.attackers[int(missing.attacker[0]) + 1]} for one. Announce a larger radius, "
-        f"such as {more}, let totals be free, or say protected=no."
+        f"{names}: with this radius readers come nearer than the levels allow, {who} for one. Announce a "
+        f"larger radius, such as {exact.text(enough, problem.table.decimals)}, let totals be free, or say "
+        "protected=no."
     )
+
+
+def _enough(problem: Problem, z: Units, radius: Units, run: Run) -> int | None:
+    """A radius that keeps all levels, for cells that have one; None if there is none."""
+
+    def keeps(wide: int) -> bool:
+        wider = np.where(radius > 0, np.maximum(radius, wide), 0)
+        return not len(missed(problem, wider + z, wider - z, run))
+
+    if not keeps(UNBOUNDED // 4):
+        return None
+    enough = 2 * _needed(problem, z)
+    while not keeps(enough):
+        enough *= 2
+    return enough
 
 
 def _needed(problem: Problem, z: Units) -> int:
