@@ -180,12 +180,16 @@ def test_given_directions_without_a_safe_value_name_the_cell() -> None:
 
 def test_small_room_beside_large_levels_is_not_infeasible() -> None:
     """Staying is always possible if all protection may be given up."""
-    table = tc.Table.from_array([[[2, 4], [1, 3]], [[6, 2], [8, 5]]], counts=False)
-    table = replace(table, units=table.units * 10**10)
-    room = np.full(len(table), 8)
-    room[table.find("1", "1", "1")] = 11586682585
-    known = tc.Outsider(table.units - room, table.units + room)
-    rule = tc.Marked([("1", "1", "1")], lower=1365650114, upper=11586682585)
+    values = [
+        [[-19999999829, 0, 0], [40000000048, 10000000829, 30000000618]],
+        [[-19999999094, 20000000494, 40000000749], [0, 0, 0]],
+    ]
+    table = tc.Table.from_array(values, counts=False)
+    large, above = table.find("1", "Total", "Total"), np.full(len(table), 9)
+    below = np.where(table.units < 0, 0, 9)
+    above[large], below[large] = 11586682585, 1365650114
+    known = tc.Outsider(table.units - below, table.units + above)
+    rule = tc.Marked([large], lower=1365650114, upper=11586682585)
     found = smallest_shortfall(task(tc.Problem(table, rule, known)), tc.Run())
     assert found is not None
     assert found.missing[0] > 0.99
