@@ -334,3 +334,11 @@ def test_a_radius_is_only_advised_where_one_helps() -> None:
 def test_a_capacity_is_not_promised_to_directions_that_are_drawn() -> None:
     with pytest.raises(InfeasibleError, match="With directions=optimal the smallest that works"):
         Adjustment(directions="random", capacity=0).protect(thesis())
+
+
+@pytest.mark.parametrize("option", ["capacity", "weight", "relaxed", "radius"])
+def test_a_column_of_text_is_no_column_of_numbers(option: str) -> None:
+    problem = thesis()
+    table = replace(problem.table, columns={"words": np.array(["a"] * len(problem.table))})
+    with pytest.raises(InputError, match=f"option '{option}': column 'words' holds text"):
+        Adjustment(**{option: "words"}).protect(tc.Problem(table, problem.rule))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -48,7 +47,7 @@ def adjust_together(
     how
         ``alternating`` changes one table at a time, ``joint`` all at once.
     """
-    run, method = run or Run(), replace(method or Adjustment(), keep=None)
+    run, method = run or Run(), method or Adjustment()
     _check(problems)
     tasks, kept = [method.task(problem) for problem in problems], read_kept(keep, TOGETHER)
     alone = ", ".join(f"{name}={percent}" for name, percent in kept.asked.items() if name in OF_EACH)

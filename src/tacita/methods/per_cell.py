@@ -30,7 +30,7 @@ def weights(problem: Problem, said: str, option: str) -> Floats:
         size = np.abs(problem.table.values)
         size = np.where(size == 0, 1.0, size)
         return np.asarray(1.0 / (size if said == "inverse" else np.sqrt(size)))
-    found = _column(problem, said, option, WEIGHTS).astype(np.float64)
+    found = _numbers(_column(problem, said, option, WEIGHTS), said, option)
     _refuse_unless_positive(problem, found, option)
     return found
 
@@ -39,7 +39,7 @@ def amounts(problem: Problem, said: float | str, option: str) -> Units:
     """Units per cell, not negative, from a number for all cells or a column."""
     number = _as_number(said)
     found = np.full(len(problem.table), number) if number is not None else _column(problem, str(said), option)
-    _refuse_unless_positive(problem, found.astype(np.float64), option)
+    _refuse_unless_positive(problem, _numbers(found, str(said), option), option)
     return values(problem, found, option)
 
 
@@ -105,6 +105,13 @@ def _column(problem: Problem, name: str, option: str, also: tuple[str, ...] = ()
             f"use {'a number' if not also else 'one of ' + ', '.join(also)}, or name a column of the table"
         )
     return np.asarray(columns[name])
+
+
+def _numbers(found: NDArray[np.generic], name: str, option: str) -> Floats:
+    try:
+        return found.astype(np.float64)
+    except ValueError:
+        raise InputError(f"option '{option}': column '{name}' holds text: name a column of numbers") from None
 
 
 def _refuse_unless_positive(problem: Problem, found: Floats, option: str) -> None:

@@ -191,9 +191,11 @@ def _judged(boxed: Boxed, status: str, x: Floats, prices: Floats, iterations: in
     on = onto_equations(boxed, x, run) if np.isfinite(x).all() else None
     if on is not None and (boxed.proves(on, prices, GAP) or _past_proof(boxed, on, prices, status)):
         return Found(on, prices, iterations)
+    remedy = (
+        "another delta, nearer to the size of changes" if boxed.norm == "huber" else "another formulation"
+    )
     raise SolverError(
-        f"Clarabel ended with '{status}' and no adjustment whose loss its prices prove: "
-        "try another formulation"
+        f"Clarabel ended with '{status}' and no adjustment whose loss its prices prove: try {remedy}"
     )
 
 
