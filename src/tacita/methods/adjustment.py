@@ -28,7 +28,7 @@ from tacita.adjusting.kept.statistics import changes, read_kept
 from tacita.adjusting.task import NORMS, Adjusted, Norm, Task
 from tacita.adjusting.whole.exactly import exactly
 from tacita.errors import InfeasibleError, InputError
-from tacita.exact import Mask, Units
+from tacita.exact import Cells, Mask, Units
 from tacita.methods.adjustment_task import fixed_directions, only, percentage, shares, task_of
 from tacita.methods.announced import announced_radius, refuse_missed
 from tacita.methods.draft import refuse_open_secrets
@@ -240,9 +240,8 @@ class Adjustment:
         eased = lowered(task, short)
         found = self._convex(problem, eased, run)
         whole = exact_changes(problem, eased, found, Directions(short.up, -np.inf, False), run)
-        missing = task.choice.cells[~task.choice.met(whole.z)]
-        said = (f"{UNPROTECTED}: {problem.table.structure.names(missing)}",) if missing.size else ()
-        return replace(whole, remarks=self._kept(problem, whole.z), short=said)
+        given_up = task.choice.cells[~task.choice.met(whole.z)]
+        return replace(whole, remarks=self._kept(problem, whole.z), given_up=given_up)
 
     def _as_given(self, problem: Problem, task: Task) -> Task:
         """The task without the ways that given directions rule out."""
@@ -280,14 +279,18 @@ class Adjustment:
         table, z = problem.table, found.z
         told = ~(problem.must_publish | (table.structure.is_total & (self.totals == "fixed")))
         radius = announced_radius(problem, self.radius, z, told)
+        # A radius around a number that hardly moved would pass an audit, which takes it at its word.
+        radius[found.given_up] = np.abs(z[found.given_up])
         refuse_open_secrets(problem, radius == 0)
-        if self.protected and not found.short and len(problem.sensitive):
+        short = bool(found.given_up.size)
+        if self.protected and not short and len(problem.sensitive):
             refuse_missed(problem, z, radius, run)
         loss = task.loss(z)
         proven = loss <= found.bound + NOISE * abs(loss)
         bound = min(found.bound, loss) if np.isfinite(found.bound) else 0.0
         status = Status.OPTIMAL if proven else Status.FEASIBLE
-        remarks = (*found.short, *found.remarks, _every_norm(task, found))
+        said = (f"{UNPROTECTED}: {table.structure.names(found.given_up)}",) if short else ()
+        remarks = (*said, *found.remarks, _every_norm(task, found))
         return Release.rounded(
             table,
             table.units + z,
@@ -296,19 +299,21 @@ class Adjustment:
             mark=Mark.ADJUSTED,
             made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
             outcome=Outcome(status, loss, bound, run.seconds, remarks),
-            notice=UNPROTECTED if found.short else "",
+            notice=UNPROTECTED if short else "",
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Whole changes, what the solver said, a bound on all changes of the kind, and what was given up."""
+    """Whole changes, what the solver said, a bound on all changes of the kind, remarks, and the sensitive
+    cells whose protection was given up.
+    """
 
     z: Units
     adjusted: Adjusted
     bound: float
     remarks: tuple[str, ...] = ()
-    short: tuple[str, ...] = ()
+    given_up: Cells = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def exact_changes(

@@ -63,7 +63,7 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
     """Raise where the window of a sensitive cell cannot hold its levels, whichever way it is rounded."""
     table = problem.table
     for need in problem.requirements():
-        fails = cells[need.cells] & ~_can_work(problem, need, base[need.cells], told)
+        fails = cells[need.cells] & ~can_work(problem, need, base[need.cells], told)
         if not (wrong := np.flatnonzero(fails)).size:
             continue
         p = int(wrong[0])
@@ -85,7 +85,7 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
         )
 
 
-def _can_work(problem: Problem, need: Requirement, base: Units, told: Told) -> Mask:
+def can_work(problem: Problem, need: Requirement, base: Units | int, told: Told = ONLY_THE_BASE) -> Mask:
     """Whether the window around one of the two neighbours holds every level of a cell."""
     above = problem.table.units[need.cells] % base
     reach = base - problem.table.unit * told.strict
@@ -99,10 +99,7 @@ def _can_work(problem: Problem, need: Requirement, base: Units, told: Told) -> M
 
 
 def _works(problem: Problem, base: int, cells: Mask, needs: list[Requirement], told: Told) -> bool:
-    return all(
-        bool((_can_work(problem, need, np.full(need.cells.size, base), told) | ~cells[need.cells]).all())
-        for need in needs
-    )
+    return all(bool((can_work(problem, need, base, told) | ~cells[need.cells]).all()) for need in needs)
 
 
 def _least_base(problem: Problem, cells: Mask, needs: list[Requirement]) -> int:

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacita.exact import Mask
+from tacita.methods.bases import can_work
 from tacita.methods.per_cell import round_number
-from tacita.problem import Problem, Requirement
+from tacita.problem import Problem
 
 SPREAD = 4
 """Factors up to so many times the smallest base that could work are looked for,"""
@@ -42,7 +42,7 @@ def likely_bases(problem: Problem) -> Iterator[int]:
         number = round_number(number + 1)
     for base in dict.fromkeys(n * step for n in tried):
         stays = (values % base == 0) & (values != 0)
-        if not stays.any() and all(_holds(problem, need, base).all() for need in needs):
+        if not stays.any() and all(can_work(problem, need, base).all() for need in needs):
             yield base
 
 
@@ -51,11 +51,3 @@ def _factors(number: int, least: int) -> list[int]:
     tried = np.arange(least, min(SPREAD * least, least + MOST_TRIED) + 1)
     found: list[int] = tried[number % tried == 0][:FACTORS].tolist()
     return found if number else []
-
-
-def _holds(problem: Problem, need: Requirement, base: int) -> Mask:
-    """Whether the window around one of the two neighbours holds every level of a cell."""
-    above = problem.table.units[need.cells] % base
-    down = (base - above >= need.upper) & (base + above >= need.lower)
-    up = (2 * base - above >= need.upper) & (above >= need.lower) & (above > 0)
-    return np.asarray((2 * base >= need.sliding) & (down | up))
