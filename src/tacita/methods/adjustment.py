@@ -24,7 +24,7 @@ from tacita.adjusting.convex.solve import adjusted
 from tacita.adjusting.directions.choose import Directions, How, chosen
 from tacita.adjusting.feasibility import lowered, smallest_capacity, smallest_shortfall
 from tacita.adjusting.kept.keeping import AdjustedKeeping, keeping, rows_to_choose_by
-from tacita.adjusting.kept.statistics import changes, read_kept
+from tacita.adjusting.kept.statistics import changes, read_kept, told
 from tacita.adjusting.task import NORMS, Adjusted, Norm, Task
 from tacita.adjusting.whole.exactly import exactly
 from tacita.errors import InfeasibleError, InputError
@@ -45,8 +45,6 @@ FEW, VERY_FEW = 100, 10
 GRACE = 10.0
 """Seconds for what must still be done with directions that were found when the time ended."""
 NOISE = 1e-9
-ROUNDED = 1e-6
-"""Percent by which a statistic may differ for being computed in floats."""
 UNPROTECTED = "not protected: some sensitive cells stay nearer to their values than their levels ask for"
 
 
@@ -218,11 +216,7 @@ class Adjustment:
             return ()
         before = problem.table.values
         after = before + z / 10.0**problem.table.decimals
-        measured, asked = changes(before, after, self._kept_cells(problem)), read_kept(self.keep).asked
-        told = ", ".join(f"{name} {measured[name]:+.4f} %" for name in asked)
-        wide = [name for name, percent in asked.items() if abs(measured[name]) > percent + ROUNDED]
-        missed = f"; missed: {', '.join(wide)}" if wide else ""
-        return (f"statistics changed: {told}{missed}",)
+        return (told(changes(before, after, self._kept_cells(problem)), read_kept(self.keep)),)
 
     def _kept_cells(self, problem: Problem) -> Mask:
         if self.kept_cells is None:
@@ -257,18 +251,18 @@ class Adjustment:
         enough = smallest_capacity(loose, np.where(still, 0.0, shares(problem, self.capacity)), run)
         if enough is None:
             return "No capacity would do: let totals=free, or lower the levels."
-        told, whole = _written(problem, self.capacity, enough.amount), ""
+        least, whole = _written(problem, self.capacity, enough.amount), ""
         for more in WIDER:
             written = _written(problem, self.capacity, enough.amount * more, whole_steps=True)
             wider = replace(self, capacity=written, shortfall=False)
             if run.over or wider._feasible(problem, wider.task(problem), run):
-                whole = "" if written == told else f", in whole steps {written}"
+                whole = "" if written == least else f", in whole steps {written}"
                 break
-        least = "The smallest that works for all cells is" if enough.smallest else "Enough would be"
+        says = "The smallest that works for all cells is" if enough.smallest else "Enough would be"
         if self.directions not in ("auto", "optimal", "up", "down", *problem.table.columns):
-            least = f"With directions=optimal {least[0].lower()}{least[1:]}"
+            says = f"With directions=optimal {says[0].lower()}{says[1:]}"
         return (
-            f"{least} about {told}{whole} (binding: "
+            f"{says} about {least}{whole} (binding: "
             f"{problem.table.structure.names(enough.binding)}); or give up protection with shortfall=yes."
         )
 
@@ -277,8 +271,8 @@ class Adjustment:
     def released(self, problem: Problem, task: Task, found: Found, run: Run) -> Release:
         """Changes as a release, with the radius that is announced; refused if that misses a level."""
         table, z = problem.table, found.z
-        told = ~(problem.must_publish | (table.structure.is_total & (self.totals == "fixed")))
-        radius = announced_radius(problem, self.radius, z, told)
+        moving = ~(problem.must_publish | (table.structure.is_total & (self.totals == "fixed")))
+        radius = announced_radius(problem, self.radius, z, moving)
         # A radius around a number that hardly moved would pass an audit, which takes it at its word.
         radius[found.given_up] = np.abs(z[found.given_up])
         refuse_open_secrets(problem, radius == 0)

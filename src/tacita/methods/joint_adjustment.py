@@ -14,11 +14,11 @@ from typing import Literal
 
 import numpy as np
 
-from tacita.adjusting.kept.statistics import TOGETHER, Kept, changes_together, read_kept
+from tacita.adjusting.kept.statistics import TOGETHER, changes_together, read_kept, told
 from tacita.adjusting.kept.together import Way, adjusted_together, over_directions
 from tacita.errors import InputError
 from tacita.exact import Mask
-from tacita.methods.adjustment import ROUNDED, Adjustment, exact_changes, finishing
+from tacita.methods.adjustment import Adjustment, exact_changes, finishing
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
@@ -60,8 +60,8 @@ def adjust_together(
         method.released(problem, task, exact_changes(problem, way, changes, d, run), run)
         for problem, task, way, changes, d in zip(problems, tasks, directed, found, directions, strict=True)
     ]
-    told = _told(changed_statistics(problems, releases), kept)
-    return tuple(_with_remark(release, told) for release in releases)
+    remark = told(changed_statistics(problems, releases), kept)
+    return tuple(_with_remark(release, remark) for release in releases)
 
 
 def changed_statistics(problems: Sequence[Problem], releases: Sequence[Release]) -> dict[str, float]:
@@ -84,16 +84,6 @@ def every_direction(
     tasks = [method.task(problem) for problem in problems]
     values = [problem.table.values for problem in problems]
     return over_directions(tasks, values, _inner(problems), run or Run(), most)
-
-
-def _told(changed: dict[str, float], kept: Kept) -> str:
-    """How closely statistics are kept, measured on what is published."""
-    percent = {name: kept.asked.get(name.split(" of ")[0]) for name in changed}
-    said = ", ".join(f"{name} {changed[name]:+.4f} %" for name in changed if percent[name] is not None)
-    wide = [
-        name for name, most in percent.items() if most is not None and abs(changed[name]) > most + ROUNDED
-    ]
-    return f"statistics changed: {said}" + (f"; missed: {', '.join(wide)}" if wide else "")
 
 
 def _with_remark(release: Release, remark: str) -> Release:

@@ -39,6 +39,8 @@ LINEAR = ("mean", "slope")
 """Statistics that change in proportion to the changes."""
 EXACTLY, CLOSELY = 0.0, 0.1
 """Percent allowed where no tolerance is given: of the mean, of anything else."""
+COMPUTED = 1e-6
+"""Percent by which a statistic may differ for being computed in floats."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,16 @@ def changes_together(
     """
     found = measures((*OF_PAIRS, "variance"), [a[cells] for a in before], [x[cells] for x in after])
     return {m.label: m.change for m in found}
+
+
+def told(changed: dict[str, float], kept: Kept) -> str:
+    """How closely the statistics that were to be kept are, in words; measured changes are given by name."""
+    percent = {
+        name: kept.asked[name.split(" of ")[0]] for name in changed if name.split(" of ")[0] in kept.asked
+    }
+    said = ", ".join(f"{name} {changed[name]:+.4f} %" for name in percent)
+    wide = [name for name, most in percent.items() if abs(changed[name]) > most + COMPUTED]
+    return f"statistics changed: {said}" + (f"; missed: {', '.join(wide)}" if wide else "")
 
 
 class _Column:
