@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tacita import examples as examples
     from tacita import generate as generate
     from tacita.attackers import Insider as Insider
     from tacita.attackers import Outsider as Outsider
@@ -100,14 +101,16 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", "generate", *sorted(_HOME)]
+_MODULES = ("examples", "generate")
+
+__all__ = ["__version__", *_MODULES, *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
-    if name == "generate":
-        return importlib.import_module("tacita.generate")
+    if name in _MODULES:
+        return importlib.import_module(f"tacita.{name}")
     raise AttributeError(f"module 'tacita' has no attribute {name!r}")
 
 

@@ -6,26 +6,15 @@ import numpy as np
 import pytest
 
 import tacita as tc
+from tacita.examples import example
 from tacita.verify import verify
 
-TABLE_I = [
-    [1, 309, 838, 366, 555],
-    [797, 742, 86, 453, 881],
-    [348, 158, 3, 797, 768],
-    [252, 271, 324, 785, 174],
-    [284, 858, 743, 793, 423],
-    [12, 875, 700, 555, 772],
-    [953, 871, 366, 747, 681],
-    [127, 108, 527, 721, 660],
-    [143, 703, 782, 4, 916],
-    [560, 647, 633, 527, 987],
-]
 COMPLEMENTARY = [(1, 2), (3, 2), (8, 1), (8, 2), (8, 3), (8, 4), (9, 1)]
 
 
 @pytest.fixture
 def problem() -> tc.Problem:
-    return tc.Problem(tc.Table.from_array(TABLE_I), tc.Threshold(5))
+    return example("nchs")
 
 
 def cells(problem: tc.Problem, positions: list[tuple[int, int]]) -> np.ndarray:

@@ -9,22 +9,10 @@ from scipy.sparse import csr_array
 from tacita.adjusting.convex.solve import adjusted
 from tacita.adjusting.directions.choose import How, chosen
 from tacita.adjusting.task import Choice, Task
+from tacita.examples.printed import NCHS
 from tacita.run import Run
 
-TABLE_1 = np.array(
-    [
-        [1, 309, 838, 366, 555],
-        [797, 742, 86, 453, 881],
-        [348, 158, 3, 797, 768],
-        [252, 271, 324, 785, 174],
-        [284, 858, 743, 793, 423],
-        [12, 875, 700, 555, 772],
-        [953, 871, 366, 747, 681],
-        [127, 108, 527, 721, 660],
-        [143, 703, 782, 4, 916],
-        [560, 647, 633, 527, 987],
-    ]
-)
+TABLE_1 = np.array(NCHS)
 THRESHOLD = 5
 
 

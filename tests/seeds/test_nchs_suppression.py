@@ -14,21 +14,10 @@ import numpy as np
 import pytest
 
 import tacita as tc
+from tacita.examples import example
 from tacita.testing import check_method
 from tacita.verify import verify
 
-TABLE_I = [
-    [1, 309, 838, 366, 555],
-    [797, 742, 86, 453, 881],
-    [348, 158, 3, 797, 768],
-    [252, 271, 324, 785, 174],
-    [284, 858, 743, 793, 423],
-    [12, 875, 700, 555, 772],
-    [953, 871, 366, 747, 681],
-    [127, 108, 527, 721, 660],
-    [143, 703, 782, 4, 916],
-    [560, 647, 633, 527, 987],
-]
 SENSITIVE = {("1", "1"): 1, ("3", "3"): 3, ("9", "4"): 4}
 Reading = Callable[[int], dict[str, int]]
 
@@ -42,7 +31,7 @@ READINGS: dict[str, Reading] = {
 
 def table_1(reading: Reading, cost: str = "value") -> tc.Problem:
     marks = [tc.Marked([cell], **reading(value)) for cell, value in SENSITIVE.items()]
-    return tc.Problem(tc.Table.from_array(TABLE_I), reduce(or_, marks), cost=cost)
+    return tc.Problem(example("nchs").table, reduce(or_, marks), cost=cost)
 
 
 def least(problem: tc.Problem) -> tc.Release:
@@ -61,8 +50,7 @@ def test_least_value_suppressed(reading: str, complementary: int) -> None:
 
 
 def test_the_threshold_rule_is_the_symmetric_reading() -> None:
-    problem = tc.Problem(tc.Table.from_array(TABLE_I), tc.Threshold(5))
-    assert least(problem).outcome.loss == 1262 + 8
+    assert least(example("nchs")).outcome.loss == 1262 + 8
 
 
 @pytest.mark.parametrize(("reading", "complementary"), [("upper", 3), ("symmetric", 4)])

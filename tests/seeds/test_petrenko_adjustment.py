@@ -15,9 +15,10 @@ from scipy.sparse import csr_array
 from tacita.adjusting.convex.solve import FORMULATIONS, adjusted
 from tacita.adjusting.task import NORMS, Choice, Norm, Task
 from tacita.exact import UNBOUNDED
+from tacita.examples.printed import PETRENKO
 from tacita.run import Run
 
-TABLE = np.array([[10, 15, 11, 9], [8, 10, 12, 15], [10, 12, 11, 13]])
+TABLE = np.array(PETRENKO)
 SENSITIVE, LEAST = np.array([0, 11]), np.array([3, 5])
 UP_UP = np.array([True, True])
 

@@ -6,21 +6,15 @@ import numpy as np
 import pytest
 
 import tacita as tc
+from tacita.examples import example
 from tacita.verify import verify
 
-FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
 PATTERN = [("II", "A"), ("II", "C"), ("III", "A"), ("III", "C")]
 
 
 @pytest.fixture
 def table() -> tc.Table:
-    return tc.Table.from_array(
-        FIGURE_1,
-        totals=True,
-        names=["activity", "region"],
-        codes=[["I", "II", "III"], ["A", "B", "C"]],
-        counts=False,
-    )
+    return example("salazar").table
 
 
 def problem_with(

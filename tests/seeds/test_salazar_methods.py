@@ -13,6 +13,7 @@ import pytest
 import tacita as tc
 from tacita.engine.first_model import solve_first_model
 from tacita.errors import InfeasibleError
+from tacita.examples import example
 from tacita.methods.intervals import Intervals
 from tacita.methods.mixture import Mixture
 from tacita.methods.perturbation import Perturbation
@@ -21,20 +22,13 @@ from tacita.outcome import Status
 from tacita.release import Mark
 from tacita.testing import check_method
 
-FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
-INVERSE = tuple(1 / np.ravel(FIGURE_1))
+TABLE = example("salazar").table
+INVERSE = tuple(1 / TABLE.values)
 
 
 def figure_1(lower: int = 10, upper: int = 12, cost="unit", **columns: np.ndarray) -> tc.Problem:
-    table = tc.Table.from_array(
-        FIGURE_1,
-        totals=True,
-        names=["activity", "region"],
-        codes=[["I", "II", "III"], ["A", "B", "C"]],
-        counts=False,
-    )
     return tc.Problem(
-        replace(table, columns=columns), tc.Marked([("II", "C")], lower=lower, upper=upper), cost=cost
+        replace(TABLE, columns=columns), tc.Marked([("II", "C")], lower=lower, upper=upper), cost=cost
     )
 
 
@@ -92,11 +86,11 @@ def test_figure_8() -> None:
         release = method.protect(problem)
         assert release.outcome.loss == 24
         assert release.value.tolist() == np.ravel(figure_8).tolist()
-        assert ((release.marks == Mark.ROUNDED) == (np.ravel(FIGURE_1) % 10 > 0)).all()
+        assert ((release.marks == Mark.ROUNDED) == (TABLE.units % 10 > 0)).all()
 
 
 def test_figure_11() -> None:
-    target = np.ravel(FIGURE_1).copy()
+    target = TABLE.units.copy()
     target[6] = 26
     problem = figure_1(target=target)
     perturbed = Perturbation(radius=24, sensitive="target")

@@ -7,17 +7,11 @@ import pytest
 
 import tacita as tc
 from tacita.errors import InfeasibleError
+from tacita.examples import example
 from tacita.testing import check_method
 from tacita.verify import verify
 
-FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
-TABLE = tc.Table.from_array(
-    FIGURE_1,
-    totals=True,
-    names=["activity", "region"],
-    codes=[["I", "II", "III"], ["A", "B", "C"]],
-    counts=False,
-)
+TABLE = example("salazar").table
 OPTIMUM = {("II", "B"), ("II", "C"), ("III", "B"), ("III", "C")}
 SOLE = tc.Insider.knowing("sole respondent", TABLE, {TABLE.find("II", "A"): (8, 8)})
 RESPONDENT = tc.Insider(
@@ -58,7 +52,7 @@ def test_by_value_85_is_the_only_optimum(options: dict) -> None:
     ("cost", "loss"),
     [
         ("unit", 4),
-        (np.log(np.ravel(FIGURE_1)), 11.986124),
+        (np.log(TABLE.values), 11.986124),
         ("log", 12.192683),
         ("percent", 100 * 85 / 190),
     ],

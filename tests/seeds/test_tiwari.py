@@ -11,54 +11,31 @@ import pytest
 
 import tacita as tc
 from tacita.errors import InfeasibleError, LevelsError
+from tacita.examples import example
 from tacita.methods.rounding import Rounding
 from tacita.outcome import Status
 from tacita.testing import check_method
 
-ONE = [12, 23, 34, 3, 49, 23, 50, 17, 8, 13]
-ONE_RELEASED = [12, 23, 34, 0, 50, 23, 50, 17, 10, 13]
-TWO = [[20, 10, 20, 10, 20], [10, 10, 20, 5, 15], [40, 10, 10, 20, 10], [5, 5, 15, 10, 5]]
-TWO_RELEASED = [[14, 12, 18, 13, 23], [9, 8, 28, 4, 11], [47, 10, 8, 14, 11], [5, 5, 11, 14, 5]]
-THREE = [[200, 40, 50, 200, 120], [20, 70, 60, 100, 120], [40, 90, 250, 100, 30], [100, 150, 30, 80, 150]]
+# As printed: example, table without totals, base.
+ONE = ("tiwari-1", [12, 23, 34, 0, 50, 23, 50, 17, 10, 13], 5)
+TWO = ("tiwari-2", [[14, 12, 18, 13, 23], [9, 8, 28, 4, 11], [47, 10, 8, 14, 11], [5, 5, 11, 14, 5]], 14)
 THREE_RELEASED = [
     [204, 41, 52, 190, 123],
     [19, 65, 58, 114, 114],
     [42, 92, 247, 98, 31],
     [95, 152, 33, 78, 152],
 ]
-FOUR = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
-FOUR_RELEASED = [[20, 49, 11], [9, 20, 20], [16, 32, 13]]
-
-# Upper, lower and sliding level of cells as they are numbered in print.
-LEVELS_ONE = {4: (2, 1, 0), 9: (4, 2, 5)}
-LEVELS_TWO = {1: (7, 5, 14), 9: (7, 5, 14), 16: (7, 5, 14), 22: (5, 2, 14)}
-LEVELS_THREE = {
-    4: (20, 10, 15),
-    10: (10, 5, 15),
-    19: (10, 5, 15),
-    15: (25, 20, 15),
-    20: (15, 7, 15),
-    23: (15, 7, 15),
-}
-LEVELS_FOUR = {7: (7, 5, 5)}
+THREE = ("tiwari-3", THREE_RELEASED, 19)
+FOUR = ("tiwari-4", [[20, 49, 11], [9, 20, 20], [16, 32, 13]], 5)
 
 
-def audited(
-    values: list, released: list, base: int, levels: dict[int, tuple[int, int, int]], margins_exact: bool
-):
-    """The problem and release of one example; cells are numbered as printed, row by row with totals, from
-    1.
-    """
-    table = tc.Table.from_array(values, counts=False).with_decimals(1)
+def audited(name: str, released: list, base: int, margins_exact: bool, rule: tc.Rule | None = None):
+    """An example in tenths, so that a/2 and 2a are bounds as they stand, and its printed release."""
+    printed = example(name)
+    table = replace(printed.table, whole=False).with_decimals(1)
     shown = tc.Table.from_array(released, counts=False).with_decimals(1)
-    width = (len(values[0]) if isinstance(values[0], list) else len(values)) + 1
-    rule = None
-    for number, (upper, lower, sliding) in levels.items():
-        row, column = divmod(number - 1, width)
-        key = (str(row + 1), str(column + 1)) if isinstance(values[0], list) else (str(column + 1),)
-        marked = tc.Marked([key], lower=lower, upper=upper, sliding=sliding)
-        rule = marked if rule is None else rule | marked
-    problem = tc.Problem(table, rule, attackers=tc.Outsider.within(table, below=0.5, above=1.0))
+    everyone = tc.Outsider.within(table, below=0.5, above=1.0)
+    problem = tc.Problem(table, rule or printed.rule, attackers=everyone)
     exact = table.structure.is_total & margins_exact
     release = tc.Release.rounded(table, shown.units, np.where(exact, 0, base * 10), mark=tc.Mark.ADJUSTED)
     return problem, release
@@ -70,24 +47,24 @@ def verdicts(problem: tc.Problem, release: tc.Release) -> dict[tuple[str, ...], 
 
 @pytest.mark.parametrize("margins_exact", [True, False])
 def test_example_1(margins_exact: bool) -> None:
-    problem, release = audited(ONE, ONE_RELEASED, 5, LEVELS_ONE, margins_exact)
+    problem, release = audited(*ONE, margins_exact)
     deduced = tc.deduce(problem, release)
     assert deduced.of(problem.table.find("4")) == (1.5, 5)
     assert deduced.of(problem.table.find("9")) == (5, 15)
     assert set(verdicts(problem, release).values()) == {"safe"}
     with pytest.raises(LevelsError, match=r"row=4.*sliding protection level of 5 cannot be met"):
-        audited(ONE, ONE_RELEASED, 5, {4: (2, 1, 5)}, margins_exact)
+        audited(*ONE, margins_exact, tc.Marked([("4",)], lower=1, upper=2, sliding=5))
 
 
 @pytest.mark.parametrize("margins_exact", [True, False])
 def test_example_2_is_protected(margins_exact: bool) -> None:
-    problem, release = audited(TWO, TWO_RELEASED, 14, LEVELS_TWO, margins_exact)
+    problem, release = audited(*TWO, margins_exact)
     assert set(verdicts(problem, release).values()) == {"safe"}
 
 
 @pytest.mark.parametrize("margins_exact", [True, False])
 def test_example_3_fails_upper_twice(margins_exact: bool) -> None:
-    problem, release = audited(THREE, THREE_RELEASED, 19, LEVELS_THREE, margins_exact)
+    problem, release = audited(*THREE, margins_exact)
     deduced = tc.deduce(problem, release)
     assert deduced.of(problem.table.find("1", "4")) == (171, 209)
     assert deduced.of(problem.table.find("3", "3")) == (228, 266)
@@ -98,7 +75,7 @@ def test_example_3_fails_upper_twice(margins_exact: bool) -> None:
 
 @pytest.mark.parametrize("margins_exact", [True, False])
 def test_example_4_fails_only_upper(margins_exact: bool) -> None:
-    problem, release = audited(FOUR, FOUR_RELEASED, 5, LEVELS_FOUR, margins_exact)
+    problem, release = audited(*FOUR, margins_exact)
     assert tc.deduce(problem, release).of(problem.table.find("2", "3")) == (15, 25)
     assert verdicts(problem, release) == {("2", "3"): "below upper"}
 
@@ -109,17 +86,13 @@ def z_of(problem: tc.Problem, release: tc.Release, base: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("values", "released", "base", "levels", "protected", "z"),
-    [
-        (ONE, ONE_RELEASED, 5, LEVELS_ONE, False, -9),
-        (TWO, TWO_RELEASED, 14, LEVELS_TWO, True, -68),
-        (THREE, THREE_RELEASED, 19, LEVELS_THREE, False, -94),
-        (FOUR, FOUR_RELEASED, 5, LEVELS_FOUR, False, -9),
-    ],
+    ("case", "protected", "z"),
+    [(ONE, False, -9), (TWO, True, -68), (THREE, False, -94), (FOUR, False, -9)],
     ids=["one", "two", "three", "four"],
 )
-def test_controlled_rounding(values, released, base, levels, protected, z) -> None:
-    problem, _ = audited(values, released, base, levels, False)
+def test_controlled_rounding(case, protected, z) -> None:
+    problem, _ = audited(*case, False)
+    base = case[2]
     method = Rounding(base=base, multiples="exact", protected=protected)
     release = check_method(method, problem) if protected else method.protect(problem)
     assert release.outcome.status is Status.OPTIMAL
@@ -128,7 +101,7 @@ def test_controlled_rounding(values, released, base, levels, protected, z) -> No
 
 def test_the_linear_goal_of_the_paper() -> None:
     """The same ``z`` as a goal of the user's: coefficients per unit that a cell goes up."""
-    problem, _ = audited(TWO, TWO_RELEASED, 14, LEVELS_TWO, False)
+    problem, _ = audited(*TWO, False)
     units = problem.table.units
     z = (140 - 2 * (units % 140)) / 140
     table = replace(problem.table, columns={"z": np.where(units % 140 == 0, 0.0, z)})
@@ -141,35 +114,27 @@ def test_the_linear_goal_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "released", "base", "levels", "cell"),
-    [
-        (THREE, THREE_RELEASED, 19, LEVELS_THREE, "row=3, column=3"),
-        (FOUR, FOUR_RELEASED, 5, LEVELS_FOUR, "row=2, column=3"),
-    ],
-    ids=["three", "four"],
+    ("case", "cell"), [(THREE, "row=3, column=3"), (FOUR, "row=2, column=3")], ids=["three", "four"]
 )
-def test_no_rounding_protects(values, released, base, levels, cell) -> None:
-    problem, _ = audited(values, released, base, levels, False)
+def test_no_rounding_protects(case, cell) -> None:
+    problem, _ = audited(*case, False)
+    base = case[2]
     with pytest.raises(InfeasibleError, match=rf"{cell}.*the window is twice the base"):
         Rounding(base=base).protect(problem)
 
 
 def test_example_3_with_the_sensitive_cells_of_the_paper() -> None:
     """-86 is what is left when the sensitive cells are where the first set of the paper puts them."""
-    problem, _ = audited(THREE, THREE_RELEASED, 19, LEVELS_THREE, False)
+    problem, _ = audited(*THREE, False)
     units = problem.table.units
-    fixed = [divmod(number - 1, 6) for number in LEVELS_THREE]
+    fixed = problem.sensitive
     # Whoever wants a cell at one of its neighbours says so by a goal that nothing outweighs.
     there = np.zeros(units.size)
     shown = tc.Table.from_array(THREE_RELEASED, counts=False).with_decimals(1)
-    for row, column in fixed:
-        cell = problem.table.find(str(row + 1), str(column + 1))
-        there[cell] = 1000.0 * np.sign(units[cell] - shown.units[cell])
+    there[fixed] = 1000.0 * np.sign(units - shown.units)[fixed]
     z = np.where(units % 190 == 0, 0.0, (190 - 2 * (units % 190)) / 190)
     table = replace(problem.table, columns={"z": z + there})
     release = Rounding(base=19, objective="z").protect(tc.Problem(table, tc.Marked([]), problem.outsider))
-    for row, column in fixed:
-        cell = problem.table.find(str(row + 1), str(column + 1))
-        assert release.value[cell] == shown.units[cell]
+    assert np.array_equal(release.value[fixed], shown.units[fixed])
     distance = np.abs(release.value - units).sum() / 10
     assert distance - (units % 190).sum() / 10 == pytest.approx(-86)

@@ -12,29 +12,11 @@ import pytest
 
 import tacita as tc
 from tacita.errors import InfeasibleError
+from tacita.examples import example
 from tacita.methods.adjusted_roundings import Adjustable
 from tacita.methods.protection_inequalities import protection_inequalities
 from tacita.methods.whole_squares import least_squares
 from tacita.testing import check_method
-
-ONE = [12, 23, 34, 3, 49, 23, 50, 17, 8, 13]
-TWO = [[20, 10, 20, 10, 20], [10, 10, 20, 5, 15], [40, 10, 10, 20, 10], [5, 5, 15, 10, 5]]
-THREE = [[200, 40, 50, 200, 120], [20, 70, 60, 100, 120], [40, 90, 250, 100, 30], [100, 150, 30, 80, 150]]
-FOUR = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
-
-# Upper, lower and sliding level. The sliding level of 5 of the fourth cell of the first example is left out:
-# nobody can keep it, as everyone knows that the cell lies between 1.5 and 6.
-LEVELS_ONE = {4: (2, 1, 0), 9: (4, 2, 5)}
-LEVELS_TWO = {1: (7, 5, 14), 9: (7, 5, 14), 16: (7, 5, 14), 22: (5, 2, 14)}
-LEVELS_THREE = {
-    4: (20, 10, 15),
-    10: (10, 5, 15),
-    15: (25, 20, 15),
-    19: (10, 5, 15),
-    20: (15, 7, 15),
-    23: (15, 7, 15),
-}
-LEVELS_FOUR = {7: (7, 5, 5)}
 
 PRINTED = {
     "one": [12, 23, 34, 0, 50, 23, 50, 17, 10, 13],
@@ -48,46 +30,24 @@ CONTROLLED = {
     "three": [[209, 38, 57, 190, 114], [19, 57, 57, 114, 114], [38, 95, 247, 95, 38], [95, 152, 38, 76, 152]],
     "four": [[20, 50, 15], [10, 20, 20], [20, 30, 10]],
 }
-CASES = {
-    "one": (ONE, LEVELS_ONE, 5),
-    "two": (TWO, LEVELS_TWO, 14),
-    "three": (THREE, LEVELS_THREE, 19),
-    "four": (FOUR, LEVELS_FOUR, 5),
-}
-
-
-def codes(values: list, number: int) -> tuple[str, ...]:
-    if not isinstance(values[0], list):
-        return (str(number),)
-    row, column = divmod(number - 1, len(values[0]) + 1)
-    return str(row + 1), str(column + 1)
+BASES = {"one": 5, "two": 14, "three": 19, "four": 5}
+NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 
 
 def problem_of(case: str) -> tc.Problem:
-    values, levels, _ = CASES[case]
-    table = tc.Table.from_array(values)
-    rule: tc.Rule | None = None
-    for number, (upper, lower, sliding) in levels.items():
-        marked = tc.Marked([codes(values, number)], lower=lower, upper=upper, sliding=sliding)
-        rule = marked if rule is None else rule | marked
-    assert rule is not None
-    return tc.Problem(table, rule, attackers=tc.Outsider.within(table, below=0.5, above=1.0))
-
-
-def cell(problem: tc.Problem, case: str, number: int) -> int:
-    return problem.table.find(*codes(CASES[case][0], number))
+    return example(f"tiwari-{NUMBERS[case]}")
 
 
 def question(case: str) -> tuple[tc.Problem, Adjustable]:
     problem = problem_of(case)
-    return problem, Adjustable.of(problem, CASES[case][2], below=0.5, above=1.0, margins_told=False)
+    return problem, Adjustable.of(problem, BASES[case], below=0.5, above=1.0, margins_told=False)
 
 
-def rounding(asked: Adjustable, case: str, to: list[int]) -> np.ndarray:
+def rounding(asked: Adjustable, to: list[int]) -> np.ndarray:
     """Which of the rounded cells go up, from values listed in the order of the paper."""
     values = asked.problem.table.units[asked.cells]
-    order = [cell(asked.problem, case, number) for number in CASES[case][1]]
-    wanted = np.array([dict(zip(order, to, strict=True))[c] for c in asked.cells.tolist()])
+    assert np.array_equal(asked.cells, asked.problem.sensitive)
+    wanted = np.array(to)
     assert (np.abs(wanted - values) < asked.base).all()
     return np.asarray(wanted > values)
 
@@ -111,7 +71,7 @@ def not_sensitive(problem: tc.Problem, value: np.ndarray) -> float:
 )
 def test_integer_optima_of_given_roundings(case: str, to: list[int], optimum: float) -> None:
     problem, asked = question(case)
-    moved = least_squares(asked.squares(rounding(asked, case, to)), tc.Run())
+    moved = least_squares(asked.squares(rounding(asked, to)), tc.Run())
     assert moved is not None
     assert moved.proven
     value = asked.value(moved)
@@ -131,7 +91,7 @@ def test_integer_optima_over_all_cells(case: str, everything: float) -> None:
         "four": [20],
     }
     problem, asked = question(case)
-    moved = least_squares(asked.squares(rounding(asked, case, sets[case])), tc.Run())
+    moved = least_squares(asked.squares(rounding(asked, sets[case])), tc.Run())
     assert moved is not None
     inner = ~problem.table.structure.is_total
     value, true = asked.value(moved)[inner], problem.table.units[inner]
@@ -142,9 +102,9 @@ def test_integer_optima_over_all_cells(case: str, everything: float) -> None:
 
 def test_example_2_third_set_cannot_be_adjusted() -> None:
     _, asked = question("two")
-    assert least_squares(asked.squares(rounding(asked, "two", [14, 14, 28, 14])), tc.Run()) is None
+    assert least_squares(asked.squares(rounding(asked, [14, 14, 28, 14])), tc.Run()) is None
     freer = Adjustable.of(asked.problem, 14, below=1.0, above=1.0, margins_told=False)
-    assert least_squares(freer.squares(rounding(freer, "two", [14, 14, 28, 14])), tc.Run()) is not None
+    assert least_squares(freer.squares(rounding(freer, [14, 14, 28, 14])), tc.Run()) is not None
 
 
 @pytest.mark.parametrize(
@@ -155,7 +115,7 @@ def test_distances_of_the_printed_tables(
     case: str, of_the_paper: float, of_controlled_rounding: float
 ) -> None:
     problem = problem_of(case)
-    base = CASES[case][2]
+    base = BASES[case]
     releases = []
     for table, mark in ((PRINTED[case], tc.Mark.ADJUSTED), (CONTROLLED[case], tc.Mark.ROUNDED)):
         shown = tc.Table.from_array(table).units
@@ -172,7 +132,7 @@ def test_cells_that_are_disturbed_in_print() -> None:
         problem = problem_of(case)
         for printed in (PRINTED, CONTROLLED):
             shown = tc.Table.from_array(printed[case])
-            release = tc.Release.rounded(problem.table, shown.units, CASES[case][2])
+            release = tc.Release.rounded(problem.table, shown.units, BASES[case])
             inner = ~problem.table.structure.is_total & ~problem.levels.sensitive
             moved = release.value != problem.table.units
             counted.append(int((moved & inner).sum()))
@@ -186,7 +146,7 @@ def test_example_1_protection_inequalities() -> None:
     """x9 >= 7 excludes 5; (0, 10) and, not in the paper, (5, 10) are left, and the second is nearer."""
     problem, asked = question("one")
     needed = protection_inequalities(problem, asked.windows(), tc.Run())
-    sets = {to: rounding(asked, "one", list(to)) for to in ((0, 5), (0, 10), (5, 5), (5, 10))}
+    sets = {to: rounding(asked, list(to)) for to in ((0, 5), (0, 10), (5, 5), (5, 10))}
     met = needed.met(np.array(list(sets.values()))).all(axis=1)
     assert dict(zip(sets, met.tolist(), strict=True)) == {
         (0, 5): False,
@@ -212,7 +172,7 @@ def test_example_2(base: int | None) -> None:
     problem, asked = question("two")
     needed = protection_inequalities(problem, asked.windows(), tc.Run())
     sets = [[28, 14, 14, 14], [14, 28, 14, 14], [14, 14, 28, 14], [28, 28, 14, 0], [14, 28, 28, 0]]
-    met = needed.met(np.array([rounding(asked, "two", to) for to in sets])).all(axis=1)
+    met = needed.met(np.array([rounding(asked, to) for to in sets])).all(axis=1)
     assert met.tolist() == [True, True, True, False, False]
     release = check_method(tc.RandomRounding(base=base), problem)
     assert np.array_equal(release.value, tc.Table.from_array(PRINTED["two"]).units)
@@ -224,7 +184,7 @@ def test_example_3_a_better_set_than_in_print() -> None:
     """It is nearer, meets what the paper asks of cells 4 and 23, and leaves only cell 15 unprotected."""
     problem, asked = question("three")
     printed, better = (
-        rounding(asked, "three", to) for to in ([190, 114, 247, 95, 152, 152], [209, 95, 247, 95, 152, 152])
+        rounding(asked, to) for to in ([190, 114, 247, 95, 152, 152], [209, 95, 247, 95, 152, 152])
     )
     assert asked.distances(np.array([printed, better])) == pytest.approx([18.38, 12.17], abs=0.005)
     needed = protection_inequalities(problem, asked.windows(), tc.Run())
@@ -244,7 +204,7 @@ def test_example_3_a_better_set_than_in_print() -> None:
 def test_bases_of_the_paper_that_cannot_protect(case: str, named: str) -> None:
     problem = problem_of(case)
     with pytest.raises(InfeasibleError, match=rf"{named}.*the window is twice the base"):
-        tc.RandomRounding(base=CASES[case][2]).protect(problem)
+        tc.RandomRounding(base=BASES[case]).protect(problem)
     check_method(tc.RandomRounding(), problem)
 
 

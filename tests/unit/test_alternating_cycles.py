@@ -26,13 +26,10 @@ from tacita.engine.alternating_cycles import (
 from tacita.engine.network import Network
 from tacita.engine.two_trees import TwoTrees
 from tacita.errors import InputError, StoppedError
+from tacita.examples import example
 from tacita.testing import hard_table
 
-TABLE_I = [
-    *([1, 309, 838, 366, 555], [797, 742, 86, 453, 881], [348, 158, 3, 797, 768], [252, 271, 324, 785, 174]),
-    *([284, 858, 743, 793, 423], [12, 875, 700, 555, 772], [953, 871, 366, 747, 681]),
-    *([127, 108, 527, 721, 660], [143, 703, 782, 4, 916], [560, 647, 633, 527, 987]),
-]
+NCHS = example("nchs").table
 IMPOSSIBLE = [[[0, 0], [0, 1]], [[0, 1], [1, 0]]]
 
 
@@ -128,7 +125,7 @@ def test_coins_that_would_favour_an_outcome_are_passed_over() -> None:
 
 
 SIMULATED = {
-    "Table I of the NCHS paper": (tc.Table.from_array(TABLE_I), 5),
+    "Table I of the NCHS paper": (NCHS, 5),
     "one dimension": (tc.Table.from_array([1, 4, 2, 11, 7, 7, 8, 3]), 10),
     "one hierarchy": (hierarchical(2), 7),
 }
@@ -180,7 +177,7 @@ def test_residues_that_do_not_balance_are_refused() -> None:
 
 @pytest.mark.parametrize("chunk", [1, 7])
 def test_a_draw_goes_on_where_it_stopped(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = tc.Table.from_array(TABLE_I)
+    table = NCHS
     network, residue = Network.of(table.equations.matrix), table.units % 5
     at_once = rounded_up(network, residue, 5, coins_of(3), tc.Run())
     monkeypatch.setattr("tacita.engine.alternating_cycles.CHUNK", chunk)
@@ -188,7 +185,7 @@ def test_a_draw_goes_on_where_it_stopped(chunk: int, monkeypatch: pytest.MonkeyP
 
 
 def test_a_cancel_is_heard_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, run, thrown = tc.Table.from_array(TABLE_I), tc.Run(), coins_of(0)
+    table, run, thrown = NCHS, tc.Run(), coins_of(0)
 
     def coins(count: int) -> np.ndarray:
         run.cancel()

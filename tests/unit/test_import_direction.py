@@ -23,7 +23,7 @@ PACKAGE = SOURCE / "tacita"
 MEMBERS = {
     "core": (
         "errors atomic textfile compiled exact hierarchy tables tabulation rules levels attackers problem "
-        "release outcome run generate quality"
+        "release outcome run generate examples quality"
     ),
     "solvers": "solvers",
     "engine": "engine adjusting",

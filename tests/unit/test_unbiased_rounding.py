@@ -16,6 +16,7 @@ import tacita as tc
 from tacita.engine.two_trees import TwoTrees
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import LARGEST
+from tacita.examples import example
 from tacita.methods import missed
 from tacita.methods.unbiased_rounding import GUESSED, UnbiasedRounding
 from tacita.release import Mark
@@ -23,11 +24,7 @@ from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 from tacita.testing import check_method, hard_table
 
-TABLE_I = [
-    *([1, 309, 838, 366, 555], [797, 742, 86, 453, 881], [348, 158, 3, 797, 768], [252, 271, 324, 785, 174]),
-    *([284, 858, 743, 793, 423], [12, 875, 700, 555, 772], [953, 871, 366, 747, 681]),
-    *([127, 108, 527, 721, 660], [143, 703, 782, 4, 916], [560, 647, 633, 527, 987]),
-]
+NCHS = example("nchs").table
 IMPOSSIBLE = [[[0, 0], [0, 1]], [[0, 1], [1, 0]]]
 
 
@@ -43,7 +40,7 @@ def hierarchical(seed: int, kind: str = "tree") -> tc.Table:
 
 
 def test_the_release_announces_the_base_for_all_cells() -> None:
-    problem = free(tc.Table.from_array(TABLE_I))
+    problem = free(NCHS)
     release = UnbiasedRounding(base=5).protect(problem, tc.Run(seed=3))
     units, moved = problem.table.units, np.abs(release.value - problem.table.units)
     assert (release.marks == Mark.ROUNDED).all()
@@ -72,7 +69,7 @@ def test_seeds_of_the_method_are_unbiased_too() -> None:
 
 
 def test_seeds_differ() -> None:
-    problem = free(tc.Table.from_array(TABLE_I))
+    problem = free(NCHS)
     one, other = (UnbiasedRounding(base=5).protect(problem, tc.Run(seed=seed)).value for seed in (1, 2))
     assert (one != other).any()
 
@@ -112,7 +109,7 @@ def test_linked_tables_are_refused() -> None:
 
 
 def test_every_cell_on_its_own_is_labelled() -> None:
-    table = tc.Table.from_array(TABLE_I)
+    table = NCHS
     release = UnbiasedRounding(base=5, additive=False).protect(free(table))
     assert table.equations.residuals(release.value).any()
     assert (np.abs(release.value - table.units) < 5).all()
@@ -180,7 +177,7 @@ def test_flows_and_linear_programs_miss_the_same_demands(monkeypatch: pytest.Mon
 
 
 def test_small_bases_are_refused_by_name() -> None:
-    table = tc.Table.from_array(TABLE_I)
+    table = NCHS
     problem = tc.Problem(table, tc.Marked([table.find("1", "1")], lower=0, upper=20))
     with pytest.raises(InfeasibleError, match=r"row=1, column=1\) cannot be protected .* smallest base"):
         UnbiasedRounding(base=5).protect(problem)
@@ -322,7 +319,7 @@ def test_half_a_draw_is_not_returned() -> None:
     run = tc.Run()
     run.cancel()
     with pytest.raises(StoppedError, match="biased"):
-        UnbiasedRounding(base=5).protect(free(tc.Table.from_array(TABLE_I)), run)
+        UnbiasedRounding(base=5).protect(free(NCHS), run)
 
 
 def test_a_small_table_does_not_load_the_compiler() -> None:

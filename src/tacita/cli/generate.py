@@ -1,4 +1,4 @@
-"""``tacita generate``: random tables and microdata; the same seed gives the same data."""
+"""``tacita generate``: tables and microdata to try things out with; the same seed gives the same data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from tacita.cli.verb import DONE, Output, verb
 from tacita.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacita.examples import Example
+    from tacita.problem import Problem
     from tacita.tables.structure import Structure
 
 generate = typer.Typer(
-    help="Make random tables or microdata, seeded, to try things out with.", no_args_is_help=True
+    help="Make tables or microdata to try things out with: random and seeded, or from the literature.",
+    no_args_is_help=True,
 )
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same data.")]
@@ -42,7 +47,7 @@ def table(
     Classifications that are not flat go beside it, one CSV file per dimension.
     """
     from tacita import generate as make
-    from tacita.io import write_jj, write_table
+    from tacita.io import write_table
 
     options: dict[str, Any] = {
         "zeros": zeros,
@@ -53,12 +58,29 @@ def table(
     if sensitive is not None or to.suffix.lower() == ".jj":
         wanted = int(sensitive) if sensitive is not None and sensitive >= 1 else sensitive
         problem = make.problem(_numbers(shape), family, sensitive=wanted, **options)
-    made = problem.table if problem is not None else make.table(_numbers(shape), family, **options)
-    if to.suffix.lower() == ".jj" and problem is not None:
-        written = [write_jj(problem, to)]
-    else:
-        written = [write_table(made, to, problem), *_write_trees(made.structure, to)]
-    return _told(output, written, {"cells": len(made), "sensitive": len(problem.levels) if problem else None})
+    if problem is not None:
+        return _told(output, _write_problem(problem, to), _figures(problem))
+    made = make.table(_numbers(shape), family, **options)
+    return _told(output, [write_table(made, to), *_write_trees(made.structure, to)], {"cells": len(made)})
+
+
+def example(
+    output: Output,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which; all are listed without.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help=".csv, .parquet, .xlsx or .jj")
+    ] = None,
+) -> int:
+    """A small table from the literature with its sensitive cells, levels and bounds; lists them without NAME."""
+    from tacita.examples import EXAMPLES
+    from tacita.examples import example as make
+
+    if name is None:
+        return _list_examples(output, EXAMPLES)
+    problem = make(name)
+    if to is None:
+        raise InputError(f"where to? Name a file: tacita generate example {name} --out {name}.csv")
+    return _told(output, _write_problem(problem, to), _figures(problem))
 
 
 def microdata(
@@ -99,6 +121,27 @@ def write_records(records: Any, path: Path) -> Path:
     return path
 
 
+def _write_problem(problem: Problem, to: Path) -> list[Path]:
+    from tacita.io import write_jj, write_table
+
+    if to.suffix.lower() == ".jj":
+        return [write_jj(problem, to)]
+    return [write_table(problem.table, to, problem), *_write_trees(problem.table.structure, to)]
+
+
+def _figures(problem: Problem) -> dict[str, Any]:
+    return {"cells": len(problem.table), "sensitive": len(problem.levels)}
+
+
+def _list_examples(output: Output, examples: Mapping[str, Example]) -> int:
+    if output.json:
+        print_json({name: {"title": e.title, "about": e.about} for name, e in examples.items()})
+        return DONE
+    for name, told in examples.items():
+        out().print(f"[bold]{name}[/]  {told.title}. {told.about}", soft_wrap=True)
+    return DONE
+
+
 def _write_trees(structure: Structure, beside: Path) -> list[Path]:
     from tacita.io import write_hierarchy
 
@@ -123,9 +166,10 @@ def _told(output: Output, written: list[Path], figures: dict[str, Any]) -> int:
     if output.json:
         print_json({"written": [str(path) for path in written], **figures})
     else:
-        out().print(", ".join(f"{name}: {figure}" for name, figure in figures.items() if figure is not None))
+        out().print(", ".join(f"{name}: {figure}" for name, figure in figures.items()))
     return DONE
 
 
 generate.command("table")(verb(table))
 generate.command("microdata")(verb(microdata))
+generate.command("example")(verb(example))
