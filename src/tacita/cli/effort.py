@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from tacita.cli.console import err, say
+from tacita.report.progress import known_so_far
 from tacita.run import Event, InThisThread, Run
 
 if TYPE_CHECKING:
@@ -124,15 +125,3 @@ class _Listener:
             total=event.total or None,
             known=known_so_far(event),
         )
-
-
-def known_so_far(event: Event) -> str:
-    """``loss 120, bound 100, gap 16.67 %``, as far as it is known."""
-    told = []
-    if event.incumbent is not None:
-        told.append(f"loss {event.incumbent:,.6g}")
-    if event.bound is not None:
-        told.append(f"bound {event.bound:,.6g}")
-    if event.incumbent and event.bound is not None:
-        told.append(f"gap {max(0.0, (event.incumbent - event.bound) / abs(event.incumbent)):.2%}")
-    return ", ".join(told)

@@ -1,0 +1,143 @@
+"""What all screens share: the way between them, the table's name, undo, help, and light or dark.
+
+Each screen is a page with an address of its own, so that reload, the back button and bookmarks do what they
+do elsewhere. What is on it comes from the session's :class:`~tacita.app.workspace.Workspace`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nicegui import ui
+
+from tacita.app import notices
+from tacita.app.doors import current_workspace
+from tacita.app.workspace import Workspace
+
+HERE = Path(__file__).parent
+STYLE = HERE / "style.css"
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A page: its address, its name, and one line on what it is for. Module and help carry its ``key``."""
+
+    key: str
+    path: str
+    title: str
+    purpose: str
+
+    @property
+    def build(self) -> Callable[[Workspace], None]:
+        """The function that fills the page."""
+        builder: Callable[[Workspace], None] = importlib.import_module(f"tacita.app.screens.{self.key}").build
+        return builder
+
+    @property
+    def help(self) -> str:
+        """Help as Markdown."""
+        return (HERE / "help" / f"{self.key}.md").read_text(encoding="utf-8")
+
+
+SCREENS = (
+    Screen("start", "/", "Start", "Open, paste, type or generate a table"),
+    Screen("table", "/table", "Table", "Look at the table, change it, mark cells"),
+    Screen("rules", "/rules", "Rules", "Say what is sensitive, and who attacks"),
+    Screen("protect", "/protect", "Protect", "Choose a method and run it"),
+    Screen("result", "/result", "Result", "See what would be published, and whether it is safe"),
+    Screen("compare", "/compare", "Compare", "Weigh runs against each other"),
+    Screen("export", "/export", "Export", "Write files for publication and for the house"),
+)
+
+
+def register() -> None:
+    """Declare the pages of all screens."""
+    for screen in SCREENS:
+        _declare(screen)
+
+
+def go(key: str) -> None:
+    """Lead the browser to another screen."""
+    ui.navigate.to(next(screen.path for screen in SCREENS if screen.key == key))
+
+
+def _declare(screen: Screen) -> None:
+    @ui.page(screen.path, title=f"{screen.title} · Tacita", dark=None, response_timeout=60)
+    def show() -> None:
+        workspace = current_workspace()
+        ui.add_css(STYLE)
+        ui.colors(primary="#1f5f99", secondary="#46586a", negative="#a3202a", positive="#23683b")
+        dark = ui.dark_mode(value=workspace.dark)
+        _help(screen)
+        _header(screen, workspace, dark)
+        main = ui.element("main").classes("screen").props("id=main")
+        ui.skip_link("Skip to the content", target=main)
+        with main:
+            ui.label(screen.purpose).classes("screen-purpose").props("role=heading aria-level=1")
+            notices.area()
+            with notices.attempt():
+                screen.build(workspace)
+
+
+def _header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> None:
+    with ui.header().classes("top"):
+        ui.label("Tacita").classes("brand")
+        with ui.element("nav").classes("ways").props("aria-label=Screens"):
+            for place in SCREENS:
+                link = ui.link(place.title, place.path).classes("way").props(f"data-testid=nav-{place.key}")
+                if place is screen:
+                    link.classes("way-here").props("aria-current=page")
+        ui.space()
+        if workspace.case is not None:
+            case = workspace.case
+            ui.label(f"{case.name} · {len(case.table):,} cells").classes("case-name").props(
+                "data-testid=case-name"
+            )
+        _undo(workspace)
+        _light(workspace, dark)
+        ui.button("Help", icon="help_outline").props(
+            "flat dense no-caps color=white data-testid=help aria-haspopup=dialog"
+        ).on("click", js_handler="() => document.getElementById('help').showModal()")
+
+
+def _undo(workspace: Workspace) -> None:
+    def step(move: Callable[[], None]) -> None:
+        move()
+        ui.navigate.reload()
+
+    for icon, name, move, possible in (
+        ("undo", "Undo", workspace.undo, workspace.can_undo),
+        ("redo", "Redo", workspace.redo, workspace.can_redo),
+    ):
+        button = ui.button(icon=icon, on_click=lambda move=move: step(move))
+        button.props(f'flat round dense color=white aria-label="{name}" data-testid={name.lower()}')
+        button.tooltip(name)
+        button.set_enabled(possible)
+
+
+def _light(workspace: Workspace, dark: ui.dark_mode) -> None:
+    def choose() -> None:
+        workspace.dark = {None: True, True: False, False: None}[workspace.dark]
+        dark.value = workspace.dark
+        label.set_text(_light_name(workspace.dark))
+
+    with ui.button(on_click=choose).props("flat dense no-caps color=white data-testid=light") as button:
+        label = ui.label(_light_name(workspace.dark))
+    button.tooltip("Light, dark, or as the system has it")
+
+
+def _light_name(dark: bool | None) -> str:
+    return {None: "Auto", True: "Dark", False: "Light"}[dark]
+
+
+def _help(screen: Screen) -> None:
+    """A dialog of the browser's own: it takes the focus, closes with Escape and gives the focus back."""
+    dialog = ui.element("dialog").classes("help").props('id=help aria-label="Help"')
+    with dialog:
+        ui.markdown(screen.help).classes("help-text")
+        ui.button("Close").props("no-caps data-testid=help-close").on(
+            "click", js_handler="() => document.getElementById('help').close()"
+        )

@@ -1,0 +1,153 @@
+"""One run of a method on a case: in a thread of its own, watched, stopped and kept.
+
+A job protects, audits what came out, and works out what an attacker deduces. The audit has no time limit: one
+that is cut short proves nothing. A cancel ends the search; the best so far is kept and audited.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+from tacita.app.case import Case
+from tacita.auditing.audit import Audit, audit
+from tacita.auditing.deduce import Deduction, deduce
+from tacita.errors import TacitaError
+from tacita.methods import make_method
+from tacita.problem import Problem
+from tacita.quality import Lost, compare
+from tacita.release import Release
+from tacita.report.progress import known_so_far
+from tacita.run import Event, Run
+
+MOST_EVENTS = 2000
+"""A chart shows no more; of a longer story every second report is dropped."""
+
+
+class State(Enum):
+    """How far a job is."""
+
+    WAITING = "waiting"
+    SEARCHING = "searching"
+    AUDITING = "auditing"
+    SAFE = "safe"
+    UNSAFE = "not safe"
+    FAILED = "failed"
+
+    @property
+    def over(self) -> bool:
+        return self in (State.SAFE, State.UNSAFE, State.FAILED)
+
+
+class Job:
+    """A method at work on a case.
+
+    What it tells is read by the pages while the thread writes it; each attribute is replaced whole.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        case: Case,
+        method: str,
+        options: Mapping[str, Any],
+        *,
+        time_limit: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.number = number
+        self.case = case
+        self.problem: Problem = case.problem
+        self.method = make_method(method, options)
+        self.options = dict(options)
+        self.time_limit = time_limit
+        self.seed = seed
+        self.state = State.WAITING
+        self.events: list[Event] = []
+        self.log: list[str] = []
+        self.release: Release | None = None
+        self.audit: Audit | None = None
+        self.intervals: Deduction | None = None
+        self.lost: Lost | None = None
+        self.error = ""
+        self.seconds = 0.0
+        self._run: Run | None = None
+        self._cancelled = threading.Event()
+        self._said = ""
+
+    @property
+    def title(self) -> str:
+        """``2 · rounding (base 5)``: the number, the method, and what was chosen besides defaults."""
+        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
+        return f"{self.number} · {self.method.name}" + (f" ({chosen})" if chosen else "")
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Stop searching; what was found so far is kept and audited."""
+        self._cancelled.set()
+        if self._run is not None:
+            self._run.cancel()
+
+    def carry_out(self) -> None:
+        """Protect, audit, deduce; to be called in a thread. Whatever goes wrong is kept as ``error``."""
+        started = time.monotonic()
+        try:
+            self._protect()
+            self._judge()
+        except TacitaError as error:
+            self._fail(str(error))
+        except Exception as error:
+            self._fail(f"{type(error).__name__}: {error}. A fault of the program: please report it.")
+        finally:
+            self.seconds = time.monotonic() - started
+
+    def _protect(self) -> None:
+        self.state = State.SEARCHING
+        self._say(f"{self.method.name} on {self.problem.table!r}, {len(self.problem.levels):,} sensitive")
+        self._run = Run(self.time_limit, self.seed, listener=self._listen)
+        if self.cancelled:
+            self._run.cancel()
+        self.release = self.method.protect(self.problem, self._run)
+        if (outcome := self.release.outcome) is not None:
+            self._say(f"{outcome.status.value}: loss {outcome.loss:,.10g}, bound {outcome.bound:,.10g}")
+            for remark in outcome.remarks:
+                self._say(remark)
+
+    def _judge(self) -> None:
+        assert self.release is not None
+        self.state = State.AUDITING
+        self.lost = replace(compare(self.problem, [self.release])[0], name=self.title)
+        found = audit(self.problem, self.release, Run(listener=self._listen))
+        self._say(found.verdict)
+        hidden = self.release.hidden[self.problem.sensitive]
+        self.intervals = deduce(
+            self.problem,
+            self.release,
+            run=Run(listener=self._listen),
+            cells=self.problem.sensitive[hidden],
+        )
+        self.audit = found
+        self.state = State.SAFE if found.safe else State.UNSAFE
+
+    def _fail(self, message: str) -> None:
+        self.error = message
+        self._say(message)
+        self.state = State.FAILED
+
+    def _listen(self, event: Event) -> None:
+        events = self.events if len(self.events) < MOST_EVENTS else self.events[::2]
+        self.events = [*events, event] if event.incumbent is not None or event.bound is not None else events
+        if (said := f"{event.phase}: {known_so_far(event)}".rstrip(": ")) != self._said:
+            self._said = said
+            self._say(said, event.seconds)
+
+    def _say(self, what: str, seconds: float | None = None) -> None:
+        at = (self._run.seconds if self._run is not None else 0.0) if seconds is None else seconds
+        self.log = [*self.log[-MOST_EVENTS:], f"{at:8.2f} s  {what}"]

@@ -1,0 +1,62 @@
+"""What a screen has to say: errors in the words of the core, and things done.
+
+Errors stay on the page until they are closed, since they name cells and remedies that take time to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from nicegui import ui
+
+from tacita.errors import TacitaError
+
+Tone = Literal["error", "note", "done"]
+SIGNS: dict[Tone, str] = {"error": "!", "note": "i", "done": "✓"}
+AREA = "notices"
+
+
+def area() -> None:
+    """The place on a page where notices appear; once per page, before its content."""
+    ui.element("div").classes("notices").props("id=notices aria-live=polite").mark(AREA)
+
+
+def tell(message: str, tone: Tone = "note") -> None:
+    """Show a notice on the page that is asked from; it replaces an equal one."""
+    from nicegui import ElementFilter
+
+    place = next(iter(ElementFilter(marker=AREA)))
+    with place:
+        clear(tone)
+        row = ui.element("div").classes(f"notice notice-{tone}").mark(f"notice-{tone}")
+        row.props(f"role={'alert' if tone == 'error' else 'status'} data-testid=notice-{tone}")
+        with row:
+            ui.label(SIGNS[tone]).classes("notice-sign").props("aria-hidden=true")
+            ui.label(message).classes("notice-text")
+            ui.button("Close", on_click=row.delete).props("flat dense no-caps").classes("notice-close")
+
+
+def clear(tone: Tone = "error") -> None:
+    """Take away the notices of a tone."""
+    from nicegui import ElementFilter
+
+    for old in list(ElementFilter(marker=f"notice-{tone}")):
+        old.delete()
+
+
+@contextmanager
+def attempt() -> Iterator[None]:
+    """Errors of the core become a notice; earlier ones go away when the same thing succeeds."""
+    try:
+        yield
+    except TacitaError as error:
+        tell(str(error), "error")
+    except OSError as error:
+        tell(
+            f"{error.filename or 'file'}: {error.strerror or error}. Check the path and who may read it.",
+            "error",
+        )
+    else:
+        clear()

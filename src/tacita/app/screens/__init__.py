@@ -1,0 +1,1 @@
+"""One file per screen, each with ``build(workspace)``."""
