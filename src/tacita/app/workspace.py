@@ -33,6 +33,7 @@ class Workspace:
         self.jobs: list[Job] = []
         self.chosen: Job | None = None
         self.dark: bool | None = None
+        self.notes: list[str] = []
 
     @property
     def folder(self) -> Path:
