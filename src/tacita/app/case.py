@@ -16,10 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tacita.attackers import Insider, Outsider
+from tacita.app.stated import Stated
+from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
-from tacita.errors import InputError
-from tacita.exact import UNBOUNDED, Cells, Floats, Units
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
@@ -46,10 +45,6 @@ class Decision:
     upper: Number | None = None
     sliding: Number | None = None
 
-    @property
-    def levels(self) -> tuple[Number | None, Number | None, Number | None]:
-        return self.lower, self.upper, self.sliding
-
 
 @dataclass(frozen=True)
 class Attackers:
@@ -64,43 +59,6 @@ class Attackers:
     lower: float | None = None
     upper: float | None = None
     within: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Stated:
-    """What a file said about the cells of its table, besides their values."""
-
-    levels: Levels
-    outsider: Outsider
-    insiders: tuple[Insider, ...]
-    cost: Floats
-
-    def at(self, table: Table, places: Cells) -> Stated:
-        """The same for a table whose cells stand in other ``places`` (-1: gone); new ones are as usual."""
-        if self.insiders:
-            raise InputError(
-                f"{self.insiders[0].name} attacks this table with knowledge of single cells, which would be "
-                "lost with a new row or column: change the values only, or begin with another table"
-            )
-
-        def moved_to(column: Units | Floats, fresh: Units | Floats) -> Units | Floats:
-            result = fresh.copy()
-            result[places[places >= 0]] = column[places >= 0]
-            return result
-
-        nothing, n = np.zeros(len(table), dtype=np.int64), len(table)
-        own = self.levels
-        reasons = tuple(replace(reason, cells=_kept(places[reason.cells])) for reason in own.reasons)
-        levels = Levels(
-            np.asarray(moved_to(own.sensitive.astype(np.int64), nothing), dtype=bool),
-            *(moved_to(level, nothing).astype(np.int64) for level in (own.lower, own.upper, own.sliding)),
-            reasons,
-        )
-        everyone = Outsider(
-            moved_to(self.outsider.lower, nothing).astype(np.int64),
-            moved_to(self.outsider.upper, np.full(n, UNBOUNDED)).astype(np.int64),
-        )
-        return Stated(levels, everyone, (), moved_to(self.cost, np.abs(table.values)).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +96,9 @@ class Case:
             return cls(name, what)
         decisions = {int(c): Decision(Kind.PUBLISH) for c in np.flatnonzero(what.must_publish)}
         decisions |= {int(c): Decision(Kind.HIDE) for c in np.flatnonzero(what.must_hide)}
-        stated = Stated(what.levels, what.outsider, what.insiders, what.cost)
+        # Costs that are the values follow them when they are changed.
+        cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
+        stated = Stated(what.levels, what.outsider, what.insiders, cost)
         return cls(name, what.table, decisions=decisions, stated=stated)
 
     @property
@@ -149,10 +109,10 @@ class Case:
             rules = [rule.waived_by(self.waived) for rule in rules]
         if self.stated is not None:
             rules.append(Given(self.stated.levels))
-        by_levels: dict[tuple[Number | None, ...], list[int]] = {}
+        alike: dict[Decision, list[int]] = {}
         for cell in self.decided(Kind.SENSITIVE):
-            by_levels.setdefault(self.decisions[cell].levels, []).append(cell)
-        rules.extend(Marked(cells, *levels) for levels, cells in by_levels.items())
+            alike.setdefault(self.decisions[cell], []).append(cell)
+        rules.extend(Marked(cells, d.lower, d.upper, d.sliding) for d, cells in alike.items())
         joined = reduce(or_, rules) if rules else Given(Levels.none(len(self.table)))
         safe = self.decided(Kind.SAFE)
         return Exempt(joined, safe) if safe else joined
@@ -170,12 +130,12 @@ class Case:
         InputError
             Rules, levels or attackers that do not fit the table.
         """
-        cost: str | Floats = self.cost or (self.stated.cost if self.stated is not None else "value")
+        said = self.stated.cost if self.stated is not None and self.cost is None else None
         return Problem(
             self.table,
             self.rule,
             attackers=self._attackers(),
-            cost=cost,
+            cost=(self.cost or "value") if said is None else said,
             must_publish=self.decided(Kind.PUBLISH),
             must_hide=self.decided(Kind.HIDE),
         )
@@ -200,13 +160,11 @@ class Case:
 
     def with_table(self, table: Table) -> Case:
         """The same requirement for a changed table: what is said of a cell follows it to its new place."""
-        if len(table) == len(self.table):
-            return replace(self, table=table)
-        places = moved(self.table.structure, table.structure, np.arange(len(self.table)))
+        same = len(table) == len(self.table)
+        cells = np.arange(len(self.table))
+        places = cells if same else moved(self.table.structure, table.structure, cells)
         decisions = {int(places[cell]): said for cell, said in self.decisions.items() if places[cell] >= 0}
-        stated = None if self.stated is None else self.stated.at(table, places)
+        stated = self.stated
+        if stated is not None and not (same and table.decimals == self.table.decimals):
+            stated = stated.at(table, places, self.table.decimals)
         return replace(self, table=table, decisions=decisions, stated=stated)
-
-
-def _kept(cells: Cells) -> Cells:
-    return np.sort(cells[cells >= 0])
