@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import typer
 
 from tacita import __version__
+from tacita.cli.app import open_app
 from tacita.cli.assess import assess
 from tacita.cli.audit import audit
 from tacita.cli.console import report_error
@@ -58,6 +59,7 @@ app.command("protect", cls=ProtectCommand)(verb(protect))
 app.command("audit")(verb(audit))
 app.command("verify")(verb(verify))
 app.command("convert")(verb(convert))
+app.command("app")(verb(open_app))
 app.command("doctor")(verb(doctor))
 
 

@@ -1,0 +1,4 @@
+"""The web app: ``tacita app`` serves it on this machine, to this machine.
+
+All logic is in the rooms below; the app shows it and calls it.
+"""

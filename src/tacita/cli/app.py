@@ -1,0 +1,69 @@
+"""``tacita app``: protect tables in a browser, served by this machine to this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacita.cli.console import print_json, say
+from tacita.cli.verb import DONE, Output
+
+PATIENCE = 2.0
+"""Seconds that runs have to notice that they were stopped."""
+
+
+def open_app(
+    output: Output,
+    case: Annotated[
+        Path | None,
+        typer.Argument(metavar="[CASE]", help="Table, JJ file, NCHS text, thesis folder or project.toml."),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address, and open no browser.")
+    ] = False,
+    largest_upload: Annotated[
+        int,
+        typer.Option(min=1, metavar="MIB", help="The largest file that the page can open, in MiB."),
+    ] = 64,
+) -> int:
+    """Protect tables in the browser. The page is for this machine only; what is not exported is not kept."""
+    from tacita.app.guard import MEBIBYTE
+    from tacita.app.server import serve
+
+    def first(address: str) -> None:
+        if output.json:
+            print_json({"address": address})
+        else:
+            again(address)
+            say("Enter prints a new one, for another browser. Ctrl-C ends the server.")
+
+    def again(address: str) -> None:
+        print(f"Tacita is at {address}", flush=True)
+
+    serve(
+        port=port,
+        case=case,
+        largest_upload=largest_upload * MEBIBYTE,
+        open_browser=not no_browser,
+        ready=first,
+        again=None if output.json else again,
+    )
+    _leave_runs_behind()
+    return DONE
+
+
+def _leave_runs_behind() -> None:
+    """End the process even if a run is deep in a solver: Python itself would wait for it."""
+    patience = time.monotonic() + PATIENCE
+    while any(thread.name.startswith("tacita-run") for thread in threading.enumerate()):
+        if time.monotonic() > patience:
+            sys.stdout.flush()
+            os._exit(DONE)
+        time.sleep(0.02)
