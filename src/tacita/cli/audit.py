@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,11 +18,7 @@ from tacita.cli.case import (
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
-from tacita.cli.house import write_verdict
 from tacita.cli.verb import DONE, UNSAFE, Output
-
-if TYPE_CHECKING:
-    pass
 
 
 def audit(
@@ -52,6 +48,7 @@ def audit(
     """
     from tacita.auditing.audit import audit as check
     from tacita.auditing.deduce import deduce
+    from tacita.io.results import write_verdict
     from tacita.report.record import audit_object, findings_list, intervals_list
 
     problem = load_problem(case, table_options, requirement)

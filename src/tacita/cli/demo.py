@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.console import out, print_json, say
+from tacita.cli.console import out, print_json
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.generate import write_records
-from tacita.cli.house import write_result
-from tacita.cli.protect import audited
+from tacita.cli.protect import audited, tell_written
 from tacita.cli.verb import DONE, UNSAFE, Output
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def demo(
     """
     from tacita.auditing.certificate import certify
     from tacita.generate import microdata
+    from tacita.io.results import write_results
     from tacita.methods import make_method
     from tacita.problem import Problem
     from tacita.rules import parse_rule
@@ -67,26 +68,31 @@ def demo(
     internal = to / "internal"
     internal.mkdir(parents=True, exist_ok=True)
     made = microdata(1200, SHAPE, respondents=800, decimals=0, seed=seed)
-    written = _write_case(made, internal)
+    case = _write_case(made, internal)
     table = _tabulated(made, internal)
     problem = Problem(table, parse_rule(RULES), attackers="respondents")
     release = carry_out(lambda run: make_method("suppression").protect(problem, run), Effort())
     found = audited(problem, release, Effort())
-    written = [*write_result(found, to, ("csv", "xlsx")), *written]
+    results = write_results(found, to, ("csv", "xlsx"))
     proven = verify(certify(found)) if found.safe else 0
     story = _story(made, problem, found, proven)
-    written.append(_write_report(found, internal / "report.html", story))
+    report = _write_report(found, internal / "report.html", story)
+    written = replace(results, paths=(*results.paths, *case, report))
     if not output.json:
         _tell(found, story)
-    for path in written:
-        say(str(path), "written:", "green")
+    tell_written(written)
     seconds = round(time.perf_counter() - started, 2)
     if output.json:
         from tacita.report.record import audit_object, release_figures
 
         answer: dict[str, Any] = {**release_figures(problem, release), "audit": audit_object(found)}
         print_json(
-            {**answer, "verified": proven, "seconds": seconds, "written": [str(path) for path in written]}
+            {
+                **answer,
+                "verified": proven,
+                "seconds": seconds,
+                "written": [str(path) for path in written.paths],
+            }
         )
     else:
         _close(to, seconds)

@@ -71,7 +71,7 @@ def example(
         Path | None, typer.Option("--out", metavar="FILE", help=".csv, .parquet, .xlsx or .jj")
     ] = None,
 ) -> int:
-    """A small table from the literature with its sensitive cells, levels and bounds; lists them without NAME."""
+    """A table from the literature with sensitive cells, levels and bounds; without NAME: a list of them."""
     from tacita.examples import EXAMPLES
     from tacita.examples import example as make
 

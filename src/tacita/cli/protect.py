@@ -13,13 +13,13 @@ from typer.core import TyperCommand
 from tacita.cli.case import RequirementOptions, TableOptions, load_problem, pairs
 from tacita.cli.console import out, print_json, report_error, say
 from tacita.cli.effort import Effort, carry_out
-from tacita.cli.house import write_result
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.errors import InfeasibleError, InputError, TacitaError
 from tacita.outcome import Status
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
+    from tacita.io.results import Written
     from tacita.methods import Method
     from tacita.problem import Problem
     from tacita.release import Release
@@ -90,6 +90,7 @@ def protect(
 
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
+    from tacita.io.results import Written, write_results
     from tacita.methods import make_method
 
     if help_options:
@@ -112,16 +113,23 @@ def protect(
         return ERROR
     found = audited(problem, release, plan.effort)
     answer.update(_result(problem, release, found))
-    written = write_result(found, plan.folder, plan.formats) if plan.folder is not None else []
+    written = write_results(found, plan.folder, plan.formats) if plan.folder is not None else Written(())
     if not output.json:
         _tell(problem, release, found, answer)
-    for path in written:
-        say(str(path), "written:", "green")
+    tell_written(written)
     if plan.folder is not None and not found.safe:
         say("the release is not proven safe: it was not written", "refused:", "bold red")
     if output.json:
         print_json(answer)
     return DONE if found.safe else UNSAFE
+
+
+def tell_written(written: Written) -> None:
+    """Each file, and what to know of it."""
+    for note in written.notes:
+        say(note, "note:", "yellow")
+    for path in written.paths:
+        say(str(path), "written:", "green")
 
 
 def audited(problem: Problem, release: Release, effort: Effort) -> Audit:

@@ -10,10 +10,12 @@ from tacita.io.petrenko import read_thesis, write_thesis
 from tacita.io.project import Project, load_project
 from tacita.io.release_read import read_release
 from tacita.io.release_write import write_release
+from tacita.io.results import Written, write_results
 from tacita.io.table_write import write_table
 
 __all__ = [
     "Project",
+    "Written",
     "load_project",
     "read_case",
     "read_hierarchy",
@@ -26,6 +28,7 @@ __all__ = [
     "write_jj",
     "write_nchs",
     "write_release",
+    "write_results",
     "write_table",
     "write_thesis",
 ]
