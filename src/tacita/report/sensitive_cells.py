@@ -1,0 +1,137 @@
+"""The sensitive cells of an audited release, one by one, each as its worst attacker sees it.
+
+For cell ``p`` with value ``a`` the row holds LPL, UPL, SPL, what the attacker knew beforehand, the interval
+``[low, high]`` that he deduces, and the verdict over all attackers. Against an insider the interval is the
+part of it that the audit needed: an end that meets its level may lie farther out. For the house.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, nan
+
+import numpy as np
+
+from tacita.auditing.audit import UNSAFE, Audit, in_words
+from tacita.auditing.deduce import Deduction
+from tacita.auditing.piece import EXACT, UNPROVEN
+from tacita.auditing.questions import Answers
+from tacita.exact import UNBOUNDED, Cells, Mask
+from tacita.report.interval_picture import interval_svg
+
+
+@dataclass(frozen=True)
+class SensitiveCell:
+    """A sensitive cell against its worst attacker; numbers are plain, levels are amounts."""
+
+    cell: int
+    name: str
+    value: float
+    lower: float
+    upper: float
+    sliding: float
+    low: float
+    high: float
+    known: tuple[float, float]
+    attacker: str
+    bits: int
+
+    @property
+    def verdict(self) -> str:
+        return in_words(self.bits)
+
+    @property
+    def picture(self) -> str:
+        """The strip of this cell, as SVG."""
+        return interval_svg(self.low, self.high, self.value, self.lower, self.upper, self.known, self.sliding)
+
+
+class SensitiveCells:
+    """The sensitive cells of an audit, worked out when they are asked for.
+
+    Parameters
+    ----------
+    audit
+        The verdicts.
+    intervals
+        What the outsider deduces for sensitive cells that are hidden.
+    """
+
+    def __init__(self, audit: Audit, intervals: Deduction) -> None:
+        self._audit, self._intervals = audit, intervals
+        self._place = {cell: k for k, cell in enumerate(intervals.cells.tolist())}
+        self._order = {cell: k for k, cell in enumerate(audit.problem.sensitive.tolist())}
+
+    @property
+    def cells(self) -> Cells:
+        """All of them, in the order of the table."""
+        return self._audit.problem.sensitive
+
+    @property
+    def unsafe(self) -> Mask:
+        """Which of them are not proven safe."""
+        return np.asarray(self._audit.worst != 0)
+
+    @cached_property
+    def _accused(self) -> dict[int, tuple[Answers, int]]:
+        """For each cell that is not safe the attacker whom the worst verdict is on, and its place there."""
+        found: dict[int, tuple[Answers, int]] = {}
+        for answers in self._audit.answers:
+            for t in np.flatnonzero(answers.bits).tolist():
+                cell = int(answers.cells[t])
+                known = found.get(cell)
+                if known is None or _severity(int(answers.bits[t])) > _severity(int(known[0].bits[known[1]])):
+                    found[cell] = answers, t
+        return found
+
+    def __len__(self) -> int:
+        return int(self.cells.size)
+
+    def row(self, cell: int) -> SensitiveCell:
+        """One of them."""
+        problem = self._audit.problem
+        table, levels = problem.table, problem.levels
+        unit = 10.0**table.decimals
+        need = [int(level[cell]) for level in (levels.lower, levels.upper, levels.sliding)]
+        insider, attacker = None, problem.outsider.name
+        low, high = self._outsiders(cell)
+        if cell in self._accused and (accused := self._accused[cell][0]).insider is not None:
+            t, insider, attacker = self._accused[cell][1], accused.insider, accused.attacker
+            own, own_levels = insider.own_targets()
+            if (own == cell).any():
+                need = own_levels[:, own == cell][:, 0].tolist()
+            value = float(table.values[cell])
+            low, high = value - float(accused.below[t]) / unit, value + float(accused.above[t]) / unit
+        before, after = problem.bounds_at(insider, np.array([cell]))
+        known = (
+            -inf if before[0] <= -UNBOUNDED else float(before[0]) / unit,
+            inf if after[0] >= UNBOUNDED else float(after[0]) / unit,
+        )
+        lower, upper, sliding = (level / unit for level in need)
+        return SensitiveCell(
+            cell,
+            table.name(cell),
+            float(table.values[cell]),
+            lower,
+            upper,
+            sliding,
+            low,
+            high,
+            known,
+            attacker,
+            int(self._audit.worst[self._order[cell]]),
+        )
+
+    def _outsiders(self, cell: int) -> tuple[float, float]:
+        """His interval: a single value where the cell is published, not known where nobody worked it out."""
+        if (place := self._place.get(cell)) is not None:
+            return float(self._intervals.low[place]), float(self._intervals.high[place])
+        if self._audit.release.hidden[cell]:
+            return nan, nan
+        value = float(self._audit.problem.table.values[cell])
+        return value, value
+
+
+def _severity(bits: int) -> int:
+    return 4 * bool(bits & EXACT) + 2 * bool(bits & UNSAFE) + bool(bits & UNPROVEN)
