@@ -8,10 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacita.errors import InfeasibleError
-from tacita.methods import make_method, method_names
+from tacita.methods import make_method, method_names, options_of
+from tacita.methods.method import method_class
 from tacita.testing import check_method, problems, tables
 
 NETWORKS = ((3,), (2, 2), (2, 3), (3, 3), (3, 4))
+
+
+@pytest.mark.parametrize("name", method_names())
+def test_a_method_says_what_it_does_and_when_to_choose_it(name: str) -> None:
+    cls = method_class(name)
+    assert cls.does.endswith(".")
+    assert cls.choose.startswith("Choose it ")
+    assert "Not " in cls.choose
+    for option in options_of(name):
+        assert option.help, f"{name}: {option.name}"
+        assert not option.required, f"{name}: {option.name}"
 
 
 @pytest.mark.parametrize("name", method_names())

@@ -225,14 +225,14 @@ def _tell(problem: Problem, release: Release, found: Audit, answer: dict[str, An
 
 
 def _list_options(method: str, output: Output) -> int:
-    from tacita.methods import options_of
+    from tacita.methods.method import method_class, options_of
 
-    options = options_of(method)
+    options, cls = options_of(method), method_class(method)
     if output.json:
         told = {o.name: {"default": str(o.default), "help": o.help} for o in options}
-        print_json({"method": method, "options": told})
+        print_json({"method": method, "does": cls.does, "choose": cls.choose, "options": told})
         return DONE
     from tacita.report.terminal import options_table
 
-    out().print(options_table(method, options))
+    out().print(options_table(method, options, (cls.does, cls.choose)))
     return DONE

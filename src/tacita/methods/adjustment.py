@@ -53,6 +53,15 @@ class Adjustment:
     """Move sensitive cells to safe values and all others as little as the sums allow."""
 
     name: ClassVar[str] = "adjustment"
+    does: ClassVar[str] = (
+        "Moves each sensitive cell up or down to a safe value and all other cells by as little as the "
+        "sums allow, measured by a norm of your choice."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when every cell must show a number that is as near as can be, when totals must "
+        "stay, or when means, variances and correlations must be kept. Not when published numbers must "
+        "be true."
+    )
 
     norm: Norm = field(default="l1", metadata={"help": "what is kept small: l1, l2, huber or linf"})
     delta: float = field(default=0.001, metadata={"help": "delta of the pseudo-Huber norm"})

@@ -44,6 +44,14 @@ class Intervals:
     """Publish some cells as intervals, as narrow as the levels allow."""
 
     name: ClassVar[str] = "intervals"
+    does: ClassVar[str] = (
+        "Publishes some cells as intervals that contain their value, as narrow as the protection "
+        "levels allow; all other cells are published exactly as they are."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when readers should learn more than a gap tells them and can work with ranges. Not "
+        "when the publication has room for one number per cell only."
+    )
 
     weight_up: str = field(
         default="cost",

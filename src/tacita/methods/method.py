@@ -32,14 +32,20 @@ METHODS: Mapping[str, str] = {
 }
 """Where each method lives; it is imported when it is asked for."""
 
+IN_WORDS = {bool: "yes or no", int: "a whole number", float: "a number", type(None): "empty"}
+
 
 @runtime_checkable
 class Method(Protocol):
     """A way to protect a table. Its dataclass fields are its options; ``metadata['help']`` says what each
     one means.
+
+    ``does`` says in a sentence or two what it does to a table, ``choose`` when to choose it and when not.
     """
 
     name: ClassVar[str]
+    does: ClassVar[str]
+    choose: ClassVar[str]
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A release that the method believes to be protected, with its outcome.
@@ -53,12 +59,33 @@ class Method(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One option of a method, as the command line, the web form and the docs show it."""
+    """One option of a method or argument of a rule, as the command line, the web form and the docs show it.
+
+    ``default`` is ``dataclasses.MISSING`` where a value must be given.
+    """
 
     name: str
     kind: Any
     default: Any
     help: str
+
+    @property
+    def required(self) -> bool:
+        return self.default is dataclasses.MISSING
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """The types that a value may have."""
+        return typing.get_args(self.kind) if isinstance(self.kind, types.UnionType) else (self.kind,)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words to choose from, where there are no other values."""
+        return typing.get_args(self.kind) if typing.get_origin(self.kind) is typing.Literal else ()
+
+    def read(self, value: Any) -> Any:
+        """A value as it is; text as the type that the option asks for."""
+        return _value(f"option '{self.name}'", self.kinds, value)
 
 
 def method_names() -> tuple[str, ...]:
@@ -79,13 +106,14 @@ def method_class(name: str) -> type[Any]:
 
 def options_of(name: str) -> tuple[Option, ...]:
     """The options of a method."""
-    cls = method_class(name)
+    return options_from(method_class(name))
+
+
+def options_from(cls: type[Any]) -> tuple[Option, ...]:
+    """Options from the fields of a dataclass, those that must be named last."""
     kinds = typing.get_type_hints(cls)
-    return tuple(
-        Option(f.name, kinds[f.name], f.default, f.metadata.get("help", ""))
-        for f in dataclasses.fields(cls)
-        if f.init
-    )
+    fields = sorted((f for f in dataclasses.fields(cls) if f.init), key=lambda f: f.kw_only is True)
+    return tuple(Option(f.name, kinds[f.name], f.default, f.metadata.get("help", "")) for f in fields)
 
 
 def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
@@ -98,16 +126,14 @@ def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
                 f"method '{name}' has no option '{key}'{did_you_mean(key, known)}; "
                 f"it has {', '.join(known) or 'none'}"
             )
-        chosen[key] = _value(f"option '{key}'", known[key].kind, value)
+        chosen[key] = known[key].read(value)
     method: Method = method_class(name)(**chosen)
     return method
 
 
-def _value(what: str, kind: Any, value: Any) -> Any:
-    """Text as the type the option asks for."""
+def _value(what: str, kinds: tuple[Any, ...], value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
     if type(None) in kinds and value.lower() in ("", "none"):
         return None
     if bool in kinds and value.lower() in ("yes", "true", "on", "1", "no", "false", "off", "0"):
@@ -126,6 +152,5 @@ def _value(what: str, kind: Any, value: Any) -> Any:
         )
     if str in kinds:
         return value
-    raise InputError(
-        f"{what} must be {' or '.join(getattr(k, '__name__', str(k)) for k in kinds)}, not '{value}'"
-    )
+    wanted = dict.fromkeys(IN_WORDS.get(kind, str(kind)) for kind in kinds)
+    raise InputError(f"{what} must be {' or '.join(wanted)}, not '{value}'")

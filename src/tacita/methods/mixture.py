@@ -35,6 +35,14 @@ class Mixture:
     """
 
     name: ClassVar[str] = "mixture"
+    does: ClassVar[str] = (
+        "Protects parts of the table in different ways, all in one model: totals rounded and details "
+        "suppressed, or each cell hidden or told as an interval, whichever loses less."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when one method does not suit all cells. Not as a first try: run the methods alone "
+        "first, since weights of different losses must be made comparable."
+    )
 
     parts: Parts = field(
         default="rest: suppression or intervals",

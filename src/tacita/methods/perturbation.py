@@ -40,6 +40,14 @@ class Perturbation:
     """Publish a nearby table that adds up, and say how near."""
 
     name: ClassVar[str] = "perturbation"
+    does: ClassVar[str] = (
+        "Publishes a nearby table that adds up, sets sensitive cells apart from their values, and "
+        "announces a radius within which the truth lies."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when every cell must show a number, with limits of your own on how far each may "
+        "move. Not when readers expect true numbers wherever nothing is sensitive."
+    )
 
     radius: float | str | None = field(
         default=None,

@@ -49,6 +49,14 @@ class RandomRounding:
     """Round the sensitive cells, adjust the other inner cells by as little as can be, keep all totals."""
 
     name: ClassVar[str] = "random-rounding"
+    does: ClassVar[str] = (
+        "Rounds the sensitive cells to a base and adjusts the other inner cells by least squares; all "
+        "totals stay exactly as they are."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when totals must be true and few inner cells are sensitive. Not when a total is "
+        "sensitive: it is refused."
+    )
 
     base: float | None = field(
         default=None,

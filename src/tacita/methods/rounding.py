@@ -44,6 +44,14 @@ class Rounding:
     """Round every cell up or down to a multiple of a base, so that the table still adds up."""
 
     name: ClassVar[str] = "rounding"
+    does: ClassVar[str] = (
+        "Rounds every cell up or down to a multiple of a base, as near to its value as can be, so that "
+        "the table still adds up and stays protected."
+    )
+    choose: ClassVar[str] = (
+        "Choose it for counts, where small changes everywhere are better than gaps. Not when levels "
+        "are large beside the values: half their sum is the least base that can protect."
+    )
 
     base: float | str | None = field(
         default=None,

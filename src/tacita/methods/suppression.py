@@ -51,6 +51,14 @@ class Suppression:
     """Hide sensitive cells and, at the least cost, as many others as their protection needs."""
 
     name: ClassVar[str] = "suppression"
+    does: ClassVar[str] = (
+        "Hides the sensitive cells and as few others as their protection needs, at the least cost; all "
+        "other cells are published exactly as they are."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when every published number must be true and readers can live with gaps. Not when "
+        "most cells are sensitive, or when readers need a number in every cell."
+    )
 
     margins: bool = field(default=True, metadata={"help": "totals that are not sensitive may be hidden"})
     at_most: int | None = field(

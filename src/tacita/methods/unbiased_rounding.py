@@ -46,6 +46,15 @@ class UnbiasedRounding:
     """Round every cell to a neighbour at random, right on average, so that the table still adds up."""
 
     name: ClassVar[str] = "unbiased-rounding"
+    does: ClassVar[str] = (
+        "Rounds every cell at random to one of the two multiples of a base beside it, so that the "
+        "table adds up and every cell is right on average."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when published numbers will be added up or averaged over many tables. Needs one or "
+        "two dimensions, at most one of them with a hierarchy; keep the seed secret. Not when this one "
+        "table should come as near to the truth as it can."
+    )
 
     base: float | str | None = field(
         default=None,

@@ -169,11 +169,11 @@ def figures_table(figures: Mapping[str, Any]) -> RichTable:
     return table
 
 
-def options_table(method: str, options: Sequence[Option]) -> RichTable:
-    """The options of a method with their defaults."""
+def options_table(method: str, options: Sequence[Option], about: Sequence[str] = ()) -> Group:
+    """What is to be said about a method, and its options with their defaults."""
     table = RichTable(title=f"options of {method}", title_justify="left", header_style="bold")
     for heading in ("option", "default", "meaning"):
         table.add_column(heading, overflow="fold")
     for option in options:
         table.add_row(*(Text(word) for word in (option.name, str(option.default), option.help)))
-    return table
+    return Group(*map(Text, about), table)
