@@ -31,9 +31,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,8 +181,11 @@ class Dominance(Concentration):
     See :class:`ContributorRule` for ``by``, ``protection`` and ``waivers``.
     """
 
-    n: int
-    k: Number
+    does: ClassVar[str] = "Sensitive: cells of which the n largest contributors hold more than k percent."
+    example: ClassVar[str] = "dominance(1, 75)"
+
+    n: int = field(metadata={"help": "how many of the largest contributors"})
+    k: Number = field(metadata={"help": "percentage of the cell that they may hold"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -211,8 +214,13 @@ class PPercent(Concentration):
     :class:`ContributorRule` for ``by``, ``protection`` and ``waivers``.
     """
 
-    p: Number
-    n: int = 1
+    does: ClassVar[str] = (
+        "Sensitive: cells where the second largest contributor can estimate the largest to within p percent."
+    )
+    example: ClassVar[str] = "p-percent(10)"
+
+    p: Number = field(metadata={"help": "percentage to which the largest may not be known"})
+    n: int = field(default=1, metadata={"help": "contributors who attack together"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -243,8 +251,14 @@ class PQ(Concentration):
     ``q = 100`` is the p% rule. See :class:`ContributorRule` for ``by``, ``protection`` and ``waivers``.
     """
 
-    p: Number
-    q: Number
+    does: ClassVar[str] = (
+        "Sensitive: cells where who knows every contribution to within q percent learns the largest to "
+        "within p percent."
+    )
+    example: ClassVar[str] = "pq(10, 50)"
+
+    p: Number = field(metadata={"help": "percentage to which the largest may not be known"})
+    q: Number = field(metadata={"help": "percentage to which everyone knows each contribution before"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -281,8 +295,15 @@ class LinearSensitivity(Concentration):
     ``by``, ``protection`` and ``waivers``.
     """
 
-    weights: Sequence[Number]
-    cell_weight: Number = 1
+    does: ClassVar[str] = (
+        "Sensitive: cells whose largest contributions, weighted, exceed the weighted value of the cell."
+    )
+    example: ClassVar[str] = "linear([1.1, 1])"
+
+    weights: Sequence[Number] = field(
+        metadata={"help": "weights of the largest contributions, none above the one before"}
+    )
+    cell_weight: Number = field(default=1, metadata={"help": "weight of the value of the cell"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(self.weights))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tacita.rules.protection import Protection, check_protection
 from tacita.rules.rule import Rule
-from tacita.rules.selection import HOLDING, RESPONDENT, check_by, name_set
+from tacita.rules.selection import HOLDING, RESPONDENT, By, check_by, name_set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +24,16 @@ class ContributorRule(Rule):
         Contributors (by name) who have consented to be recognised.
     """
 
-    by: str = RESPONDENT
-    protection: Protection = None
-    waivers: frozenset[str] = frozenset()
+    by: By = field(
+        default=RESPONDENT, metadata={"help": "whom to look at: respondents, or the holdings they belong to"}
+    )
+    protection: Protection = field(
+        default=None,
+        metadata={"help": "levels in percent of the value, or lower, upper; empty: the rule's own formula"},
+    )
+    waivers: frozenset[str] = field(
+        default=frozenset(), metadata={"help": "contributors who have consented to be recognised"}
+    )
 
     def __post_init__(self) -> None:
         check_by(self.text, self.by)

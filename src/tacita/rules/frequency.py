@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from tacita.tables.table import Table
 class _Counting(ContributorRule):
     """What threshold and minimum frequency share: the count and its kinds."""
 
-    weighted: bool = False
+    weighted: bool = field(default=False, metadata={"help": "count the population that a sample stands for"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,9 +98,12 @@ class Threshold(_Counting):
         Contributors who have consented: a cell is safe if all its contributors are known and have.
     """
 
-    n: Number
-    zeros: bool = False
-    at_or_below: bool = False
+    does: ClassVar[str] = "Sensitive: cells behind which fewer than n stand; for counts, values below n."
+    example: ClassVar[str] = "threshold(3)"
+
+    n: Number = field(metadata={"help": "the threshold"})
+    zeros: bool = field(default=False, metadata={"help": "zeros are sensitive as well"})
+    at_or_below: bool = field(default=False, metadata={"help": "the threshold itself is sensitive too"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -138,7 +142,12 @@ class MinimumFrequency(_Counting):
     Parameters are those of :class:`Threshold`.
     """
 
-    n: Number = 3
+    does: ClassVar[str] = (
+        "Sensitive: cells with fewer than n contributors, guarded only against being known exactly."
+    )
+    example: ClassVar[str] = "frequency(3)"
+
+    n: Number = field(default=3, metadata={"help": "the least number of contributors that is safe"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,7 +175,12 @@ class Zeros(Rule):
     cells that are not listed are known to everyone and never sensitive.
     """
 
-    upper: Number | None = None
+    does: ClassVar[str] = "Sensitive: listed zeros, since they tell of each contributor that he has nothing."
+    example: ClassVar[str] = "zeros"
+
+    upper: Number | None = field(
+        default=None, metadata={"help": "upper level, an amount; empty: one step of the last place"}
+    )
 
     def __post_init__(self) -> None:
         if self.upper is not None:

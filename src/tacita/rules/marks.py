@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from tacita.rules.protection import (
 from tacita.rules.rule import Rule
 from tacita.rules.selection import (
     RESPONDENT,
+    By,
     CellList,
     cell_mask,
     check_by,
@@ -56,10 +57,20 @@ class Request(Rule):
         Percentage of the value, or ``(lower, upper)`` percentages.
     """
 
-    respondents: Iterable[object]
-    share: Number = 0
-    by: str = RESPONDENT
-    protection: Protection = None
+    does: ClassVar[str] = "Sensitive: cells to which someone who asked for protection has put in a share."
+    example: ClassVar[str] = "request([name])"
+
+    respondents: Iterable[object] = field(metadata={"help": "who asked, by name, separated by commas"})
+    share: Number = field(
+        default=0, metadata={"help": "percentage of the cell above which a share counts; 0: any share"}
+    )
+    by: By = field(
+        default=RESPONDENT, metadata={"help": "whom to look at: respondents, or the holdings they belong to"}
+    )
+    protection: Protection = field(
+        default=None,
+        metadata={"help": "levels in percent of the value, or lower, upper; empty: the least ones"},
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "respondents", name_set(self.respondents))
@@ -111,11 +122,19 @@ class Marked(Rule):
     value. Amounts that are given are not capped: what cannot be met is refused by the problem.
     """
 
-    cells: CellList
-    lower: Number | None = None
-    upper: Number | None = None
-    sliding: Number | None = None
-    protection: Number | tuple[Number, Number] = 20
+    does: ClassVar[str] = "Sensitive: cells that a column of the table marks, or that are listed by codes."
+    example: ClassVar[str] = "marked(column)"
+
+    cells: CellList = field(
+        metadata={"help": "a column of true and false, or codes of cells such as [North, A], [South, B]"}
+    )
+    lower: Number | None = field(default=None, metadata={"help": "lower level, an amount"})
+    upper: Number | None = field(default=None, metadata={"help": "upper level, an amount"})
+    sliding: Number | None = field(default=None, metadata={"help": "sliding level, an amount"})
+    protection: Number | tuple[Number, Number] = field(
+        default=20,
+        metadata={"help": "levels in percent of the value, or lower, upper, where no amounts are given"},
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", settled_list(self.cells))
@@ -163,11 +182,19 @@ class FromColumns(Rule):
     is zero.
     """
 
-    status: str = "status"
-    lower: str = "lpl"
-    upper: str = "upl"
-    sliding: str = "spl"
-    protection: Number | tuple[Number, Number] = 20
+    does: ClassVar[str] = (
+        "Sensitive: cells whose status in a column of the table is u, with the levels there."
+    )
+    example: ClassVar[str] = "columns(status)"
+
+    status: str = field(default="status", metadata={"help": "column of the status letters"})
+    lower: str = field(default="lpl", metadata={"help": "column of lower levels"})
+    upper: str = field(default="upl", metadata={"help": "column of upper levels"})
+    sliding: str = field(default="spl", metadata={"help": "column of sliding levels"})
+    protection: Number | tuple[Number, Number] = field(
+        default=20,
+        metadata={"help": "levels in percent of the value, or lower, upper, where no amounts are given"},
+    )
 
     def __post_init__(self) -> None:
         check_protection(self.text, self.protection)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,7 +34,14 @@ class Inside:
 
 
 class Rule(ABC):
-    """Says which cells of a table are sensitive and how uncertain they must stay."""
+    """Says which cells of a table are sensitive and how uncertain they must stay.
+
+    A rule that can be written says what it ``does`` in one sentence and has an ``example`` of its written
+    form; ``metadata['help']`` of its fields says what each argument means.
+    """
+
+    does: ClassVar[str]
+    example: ClassVar[str]
 
     @property
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final, Literal
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from tacita.tables.table import Table
 
 CellList = str | Iterable[int | tuple[str, ...]]
 
-RESPONDENT, HOLDING = "respondent", "holding"
+By = Literal["respondent", "holding"]
+RESPONDENT: Final = "respondent"
+HOLDING: Final = "holding"
 
 
 def check_by(rule: str, by: str) -> None:
