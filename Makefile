@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types check-all bench clean
@@ -16,11 +17,16 @@ $(INSTALLED): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
+# Tried once per environment, so that a machine that cannot have a browser is not asked again and again.
+$(CHROMIUM): $(INSTALLED)
+	@$(BIN)/python tests/app/get_chromium.py
+	@touch $@
+
 demo: $(INSTALLED)  ## protect a small table, results in build/demo
 	@$(BIN)/tacita demo --out build/demo
 
-test: $(INSTALLED)  ## the tests, without the slow ones
-	@$(BIN)/python -m pytest -n 2 -m "not slow"
+test: $(CHROMIUM)  ## the tests, without the slow ones
+	@$(BIN)/python -m pytest -n 2 -m "not slow" -rs
 
 lint: $(INSTALLED)  ## style and format
 	@$(BIN)/ruff check .
@@ -29,8 +35,8 @@ lint: $(INSTALLED)  ## style and format
 types: $(INSTALLED)  ## strict type check
 	@$(BIN)/mypy --strict src
 
-check-all: lint types  ## everything: slow tests too, 1000 examples per property
-	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2
+check-all: lint types $(CHROMIUM)  ## everything: slow tests too, 1000 examples per property
+	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
 
 bench: $(INSTALLED)  ## every benchmark, one after the other
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import socket
 import sys
 import tempfile
 import time
@@ -18,7 +19,7 @@ from tacita.cli.verb import DONE, ERROR, Output
 
 NEEDED = (
     *("numpy", "scipy", "highspy", "pyscipopt", "numba", "duckdb", "narwhals", "pyarrow"),
-    *("pydantic", "typer", "rich", "python-calamine", "xlsxwriter"),
+    *("pydantic", "typer", "rich", "python-calamine", "xlsxwriter", "nicegui"),
 )
 WELCOME = ("pandas", "polars")
 
@@ -35,13 +36,17 @@ class Check:
 
 
 def doctor(output: Output) -> int:
-    """Look at this installation: versions, the solver on a small table, room for temporary files."""
+    """Look at this installation: versions, the solver on a small table, temporary files, the web app."""
     checks = [
         _python(),
         *(_package(name, True) for name in NEEDED),
         *(_package(name, False) for name in WELCOME),
     ]
-    checks += [_tried("solver", _solve), _tried("temporary files", _write_temporary)]
+    checks += [
+        _tried("solver", _solve),
+        _tried("temporary files", _write_temporary),
+        _tried("web app", _bind_loopback),
+    ]
     well = all(check.good for check in checks if check.needed)
     if output.json:
         told = [_told(check) for check in checks]
@@ -118,6 +123,12 @@ def _write_temporary() -> str:
     space = os.statvfs(folder) if hasattr(os, "statvfs") else None
     room = f", {space.f_bavail * space.f_frsize / 1e9:.1f} GB free" if space else ""
     return f"writable{room}"
+
+
+def _bind_loopback() -> str:
+    """What ``tacita app`` needs of the machine: a port that only the machine itself can reach."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+        return "reachable from this machine on 127.0.0.1"
 
 
 def _show(checks: list[Check], well: bool) -> None:

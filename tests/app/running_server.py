@@ -1,0 +1,79 @@
+"""``tacita app`` in a process of its own, used as a user uses it: by its terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+ANNOUNCED = "Tacita is at "
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A server at work in ``folder``; its temporary files are in ``temporary``, its stderr in ``words``."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+    temporary: Path
+    words: Path
+    first_address: str
+
+    @classmethod
+    def start(cls, arguments: Sequence[str], *, folder: Path, temporary: Path, words: Path) -> Self:
+        """Run ``tacita app`` with these words, and wait until it tells its address."""
+        # NiceGUI behaves differently where it believes to be tested.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        with words.open("w") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tacita", "app", "--no-browser", *arguments],
+                cwd=folder,
+                env={**kept, "TMPDIR": str(temporary)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        return cls(process, folder, temporary, words, _announced(process, words))
+
+    @property
+    def port(self) -> int:
+        port = urlsplit(self.first_address).port
+        assert port is not None
+        return port
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def new_address(self) -> str:
+        """What somebody gets who presses Enter in the terminal."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return _announced(self.process, self.words)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> int:
+        """Ctrl-C, or another signal; the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        try:
+            self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            raise
+        return self.process.returncode
+
+
+def _announced(process: subprocess.Popen[str], words: Path) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith(ANNOUNCED), f"{line!r} instead of an address; stderr: {words.read_text()}"
+    return line.removeprefix(ANNOUNCED).strip()

@@ -1,0 +1,253 @@
+"""The app keeps to itself: the real server, asked as an attacker would ask it."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from running_server import RunningServer
+
+KEY = "dGhlIHNhbXBsZSBub25jZQ=="
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": KEY,
+}
+SOCKET = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+SCREENS = ("/", "/table", "/rules", "/protect", "/result", "/compare", "/export")
+
+
+def ask(
+    server: RunningServer,
+    path: str,
+    headers: Mapping[str, str] | None = None,
+    method: str = "GET",
+    body: bytes = b"",
+) -> tuple[int, http.client.HTTPMessage, str]:
+    """One request with exactly these headers; a handshake that succeeds has status 101."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    try:
+        connection.request(method, path, body or None, dict(headers or {}))
+        answer = connection.getresponse()
+        return answer.status, answer.headers, "" if answer.status == 101 else answer.read().decode()
+    finally:
+        connection.close()
+
+
+def cookie_of(server: RunningServer, address: str) -> str:
+    status, headers, _ = ask(server, address.removeprefix(server.origin))
+    assert status == 303
+    return str(headers["set-cookie"]).split(";")[0]
+
+
+@pytest.fixture(scope="module")
+def cookie(server: RunningServer) -> str:
+    return cookie_of(server, server.new_address())
+
+
+@pytest.fixture(scope="module")
+def own(server: RunningServer, cookie: str) -> dict[str, str]:
+    """What a page of ours sends."""
+    return {"Cookie": cookie, "Origin": server.origin}
+
+
+def test_with_its_session_everything_opens(server: RunningServer, own: dict[str, str]) -> None:
+    assert ask(server, "/", own)[0] == 200
+    assert ask(server, SOCKET, {**own, **UPGRADE})[0] == 101
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "0.0.0.0:{port}"])
+def test_another_host_is_refused(server: RunningServer, own: dict[str, str], host: str) -> None:
+    named = host.replace("{port}", str(server.port))
+    status, _, words = ask(server, "/", {**own, "Host": named})
+    assert status == 421
+    assert "host" in words
+    rebound = {**own, **UPGRADE, "Host": named, "Origin": f"http://{named}"}
+    assert ask(server, SOCKET, rebound)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "path", [*SCREENS, "/_nicegui_ws/socket.io/?EIO=4&transport=polling", "/favicon.ico"]
+)
+@pytest.mark.parametrize("forged", [None, "{name}=", "{name}=AAAA", "{name}={other}"])
+def test_without_a_session_nothing_opens(
+    server: RunningServer, cookie: str, path: str, forged: str | None
+) -> None:
+    name, _, session = cookie.partition("=")
+    other = session[:-1] + ("A" if session[-1] != "A" else "B")
+    sent = {} if forged is None else {"Cookie": forged.replace("{name}", name).replace("{other}", other)}
+    status, headers, words = ask(server, path, sent)
+    assert status == 403
+    assert "set-cookie" not in headers
+    assert "Press Enter in the terminal" in words
+    assert ask(server, SOCKET, {**UPGRADE, **sent, "Origin": server.origin})[0] == 403
+
+
+def test_a_token_opens_once(server: RunningServer) -> None:
+    address = server.new_address()
+    path = address.removeprefix(server.origin)
+    assert ask(server, path)[0] == 303
+    status, headers, words = ask(server, path)
+    assert status == 403
+    assert "set-cookie" not in headers
+    assert "used before" in words
+    assert ask(server, path[:-1])[0] == 403
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_other_sites_are_refused_even_with_the_cookie(
+    server: RunningServer, cookie: str, method: str, sent: dict[str, str]
+) -> None:
+    assert ask(server, "/", {"Cookie": cookie, **sent}, method)[0] == 403
+    assert ask(server, SOCKET, {"Cookie": cookie, **UPGRADE, **sent})[0] == 403
+
+
+def test_a_websocket_without_origin_is_refused(server: RunningServer, cookie: str) -> None:
+    assert ask(server, SOCKET, {"Cookie": cookie, **UPGRADE})[0] == 403
+
+
+def test_a_page_of_another_port_cannot_reach_in(
+    server: RunningServer, new_page: Callable[[], Page], start_server: Callable[..., RunningServer]
+) -> None:
+    """The browser itself, with the cookie at hand: from another server of the same machine."""
+    page = new_page()
+    neighbour = start_server()
+    page.goto(neighbour.first_address)
+    tried = page.evaluate(
+        """async ([origin, path]) => {
+            const fetched = await fetch(origin, {mode: "no-cors", credentials: "include"}).then(
+                answer => answer.type, () => "blocked");
+            const opened = await new Promise(settle => {
+                const socket = new WebSocket(origin.replace("http", "ws") + path);
+                socket.onopen = () => settle("open");
+                socket.onerror = () => settle("blocked");
+            });
+            return [fetched, opened];
+        }""",
+        [server.origin, SOCKET],
+    )
+    assert tried == ["blocked", "blocked"]
+
+
+@pytest.fixture(scope="module")
+def narrow(start_server: Callable[..., RunningServer]) -> RunningServer:
+    """A server that takes no more than a mebibyte."""
+    return start_server("--largest-upload", "1")
+
+
+def test_a_large_body_is_refused_by_its_announced_length(narrow: RunningServer) -> None:
+    own = {"Cookie": cookie_of(narrow, narrow.new_address()), "Origin": narrow.origin}
+    status, _, words = ask(narrow, "/", {**own, "Content-Length": str(2**40)}, "POST")
+    assert status == 413
+    assert "--largest-upload" in words
+    # The page itself takes no body: what passes the guard is told so by the framework.
+    assert ask(narrow, "/", own, "POST", b"x" * 2**20)[0] == 405
+
+
+def test_a_large_body_is_refused_while_it_streams(narrow: RunningServer) -> None:
+    """In chunks, so that no length is announced, to a place that reads what it is sent."""
+    cookie = cookie_of(narrow, narrow.new_address())
+    head = (
+        "POST /_nicegui_ws/socket.io/?EIO=4&transport=polling HTTP/1.1\r\n"
+        f"Host: 127.0.0.1:{narrow.port}\r\nOrigin: {narrow.origin}\r\nCookie: {cookie}\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n"
+    )
+    chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+    with socket.create_connection(("127.0.0.1", narrow.port), timeout=20) as connection:
+        connection.sendall(head.encode())
+        for _ in range(2**20 // 0x10000):
+            connection.sendall(chunk)
+        connection.sendall(b"1\r\nx\r\n")
+        assert connection.recv(64).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="the kernel's list of sockets is Linux's")
+def test_only_the_loopback_is_bound(server: RunningServer) -> None:
+    bound = []
+    for table in ("tcp", "tcp6"):
+        lines = Path(f"/proc/{server.process.pid}/net/{table}").read_text().splitlines()[1:]
+        listening = (line.split()[1] for line in lines if line.split()[3] == "0A")
+        bound += [place for place in listening if place.endswith(f":{server.port:04X}")]
+    assert bound == [f"0100007F:{server.port:04X}"]
+
+
+def test_a_port_in_use_is_an_error_with_a_remedy(server: RunningServer) -> None:
+    words = [sys.executable, "-m", "tacita", "app", "--no-browser", "--port", str(server.port)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert f"port {server.port}" in done.stderr
+    assert "--port" in done.stderr
+
+
+def test_a_page_asks_nobody_else(page: Page, outside: list[str]) -> None:
+    page.wait_for_function("window.did_handshake")
+    loaded = page.evaluate("performance.getEntriesByType('resource').length")
+    assert loaded > 5
+    assert outside == []
+    assert page.url.endswith("/"), "the token stays in the address bar"
+
+
+def test_what_leaves_the_machine_is_held_back_and_noticed(
+    page: Page, outside: list[str], faults: list[str]
+) -> None:
+    """The watch that the other tests rely on."""
+    tried = "fetch('https://evil.example/').then(() => 'sent', () => 'held back')"
+    assert page.evaluate(tried) == "held back"
+    page.wait_for_timeout(100)
+    assert outside or faults
+    outside.clear()
+    faults.clear()
+
+
+def test_visitors_do_not_see_each_other(new_page: Callable[[], Page]) -> None:
+    one, other = new_page(), new_page()
+    for page in (one, other):
+        page.get_by_test_id("light").wait_for()
+    one.get_by_test_id("light").click()
+    one.get_by_test_id("light").get_by_text("Dark").wait_for()
+    for page in (one, other):
+        page.reload()
+    one.get_by_test_id("light").get_by_text("Dark").wait_for()
+    other.get_by_test_id("light").get_by_text("Auto").wait_for()
+
+
+def test_a_stranger_sees_words_not_a_page(
+    server: RunningServer, new_context: Callable[[], BrowserContext]
+) -> None:
+    page = new_context().new_page()
+    answer = page.goto(server.origin)
+    assert answer is not None
+    assert answer.status == 403
+    page.get_by_role("heading", name="Not opened").wait_for()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_nothing_is_left_behind(start_server: Callable[..., RunningServer], how: signal.Signals) -> None:
+    server = start_server()
+    cookie = cookie_of(server, server.first_address)
+    assert ask(server, "/", {"Cookie": cookie})[0] == 200
+    assert ask(server, SOCKET, {"Cookie": cookie, "Origin": server.origin, **UPGRADE})[0] == 101
+    assert list(server.temporary.iterdir()), "the temporary folder is in use while the server runs"
+    server.stop(how)
+    assert list(server.temporary.iterdir()) == []
+    assert list(server.folder.iterdir()) == []
+    assert "Traceback" not in server.words.read_text()
