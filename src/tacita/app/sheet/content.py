@@ -1,0 +1,193 @@
+"""What a sheet shows and what comes back from it, as plain data; nothing here knows of pages or browsers.
+
+Positions are those of the content, counted from 0; folding a line in the browser does not move them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita.errors import InputError
+from tacita.report.picture import SIGNS
+
+
+class Flag(IntFlag):
+    """What is to be seen of a cell besides its text; flags of one cell are added."""
+
+    SENSITIVE = 1
+    OTHER = 2
+    EXPOSED = 4
+    PUBLISH = 8
+    HIDE = 16
+    TOTAL = 32
+    CHANGED = 64
+    EMPTY = 128
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a flag is shown: its name in the style sheet, its sign before the number, its meaning in words."""
+
+    flag: Flag
+    name: str
+    sign: str
+    meaning: str
+
+
+LOOKS = (
+    Look(Flag.SENSITIVE, "sensitive", SIGNS["sensitive"], "sensitive"),
+    Look(Flag.OTHER, "other", SIGNS["other"], "hidden or changed"),
+    Look(Flag.EXPOSED, "exposed", SIGNS["exposed"], "sensitive, yet published"),
+    Look(Flag.PUBLISH, "publish", "○", "must be published"),
+    Look(Flag.HIDE, "hide", "✕", "must be hidden"),
+    Look(Flag.TOTAL, "total", "", "a sum"),
+    Look(Flag.CHANGED, "changed", "", "being changed"),
+    Look(Flag.EMPTY, "empty", "", "empty"),
+)
+
+
+class Line(Protocol):
+    """A row or a column: its code, its depth in the classification, its parent's position (-1: none)."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def parent(self) -> int: ...
+    @property
+    def leaf(self) -> bool: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """Rows by columns of text: ``texts[r][c]`` is what cell (r, c) shows, ``flags[r, c]`` a sum of flags."""
+
+    rows: Sequence[Line]
+    columns: Sequence[Line]
+    texts: Sequence[Sequence[str]]
+    flags: NDArray[np.uint8]
+    row_title: str = ""
+    column_title: str = ""
+
+    def __post_init__(self) -> None:
+        shape = (len(self.rows), len(self.columns))
+        if self.flags.shape != shape:
+            raise InputError(f"flags of shape {self.flags.shape} for a sheet of {shape}: give one per cell")
+        if len(self.texts) != shape[0] or any(len(texts) != shape[1] for texts in self.texts):
+            raise InputError(f"texts do not fill a sheet of {shape}: give one per cell")
+        for lines in (self.rows, self.columns):
+            for position, line in enumerate(lines):
+                if not -1 <= line.parent < len(lines) or line.parent == position:
+                    raise InputError(
+                        f"{line.code}: parent {line.parent} is no other line of {len(lines)}: give -1 if none"
+                    )
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a cell shows from now on."""
+
+    row: int
+    column: int
+    text: str
+    flags: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a user typed or pasted into a cell, not yet looked at."""
+
+    row: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The cell in focus and the lines of its block; lines that are folded away do not belong to it."""
+
+    row: int
+    column: int
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+    def cells(self) -> Iterator[tuple[int, int]]:
+        """The positions of the block, row by row."""
+        return ((row, column) for row in self.rows for column in self.columns)
+
+
+def encode(content: Content, texts: Sequence[Sequence[str]], flags: NDArray[np.uint8]) -> bytes:
+    """A sheet for the browser: one string per row, flags as base 64: a third of the size of nested JSON."""
+    return json.dumps(
+        {
+            "rows": _lines(content.rows),
+            "columns": _lines(content.columns),
+            "texts": ["\t".join(row) for row in texts],
+            "flags": base64.b64encode(np.ascontiguousarray(flags, dtype=np.uint8).tobytes()).decode("ascii"),
+            "rowTitle": content.row_title,
+            "columnTitle": content.column_title,
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    ).encode("utf-8")
+
+
+def decode_entries(message: Mapping[str, Any], flags: NDArray[np.uint8]) -> tuple[Entry, ...]:
+    """The entries of a block as the browser sends it: runs of rows, runs of columns, tab-separated texts.
+
+    A block may hold sums and blank fields: neither is an entry.
+    """
+    rows = _positions(message["rows"], flags.shape[0])
+    columns = _positions(message["columns"], flags.shape[1])
+    lines = [line.split("\t") for line in str(message["texts"]).split("\n")]
+    if len(lines) != len(rows) or any(len(line) != len(columns) for line in lines):
+        raise InputError(f"texts do not fill a block of {len(rows)} by {len(columns)}: paste it again")
+    return tuple(
+        Entry(row, column, text)
+        for row, line in zip(rows, lines, strict=True)
+        for column, text in zip(columns, line, strict=True)
+        if text and not flags[row, column] & Flag.TOTAL
+    )
+
+
+def decode_selection(message: Mapping[str, Any], shape: tuple[int, ...]) -> Selection:
+    """The selection as the browser sends it: the cell in focus, runs of rows, runs of columns."""
+    return Selection(
+        _inside(int(message["row"]), shape[0]),
+        _inside(int(message["column"]), shape[1]),
+        _positions(message["rows"], shape[0]),
+        _positions(message["columns"], shape[1]),
+    )
+
+
+def _lines(lines: Iterable[Line]) -> dict[str, list[str] | list[int]]:
+    lines = list(lines)
+    return {
+        "codes": [line.code for line in lines],
+        "depths": [line.depth for line in lines],
+        "parents": [line.parent for line in lines],
+    }
+
+
+def _positions(runs: Iterable[Sequence[int]], size: int) -> tuple[int, ...]:
+    """Positions of runs [first, last], both included."""
+    return tuple(
+        position
+        for first, last in runs
+        for position in range(_inside(int(first), size), _inside(int(last), size) + 1)
+    )
+
+
+def _inside(position: int, size: int) -> int:
+    if not 0 <= position < size:
+        raise InputError(f"line {position + 1} of a sheet with {size}: reload the page")
+    return position

@@ -1,0 +1,80 @@
+/** How one cell and one header are put into the document. Elements are made once and bound to many lines. */
+
+import { COLUMN_STEP, ROW_STEP } from "./measures.js";
+
+export function element(tag, className, attributes = {}) {
+  const made = document.createElement(tag);
+  made.className = className;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+export function makeCell() {
+  const made = element("div", "sheet-cell", { role: "gridcell" });
+  made.append("");
+  return { element: made };
+}
+
+/** Header and document index of a line count from 1 and leave the first to the headers themselves. */
+export function documentIndex(position) {
+  return position + 2;
+}
+
+export function drawCell({ element: cell }, grid, row, column) {
+  const { content, columns, editable } = grid;
+  const text = content.text(row, column);
+  const look = grid.looks[content.flag(row, column)];
+  cell.firstChild.nodeValue = text;
+  cell.className = look.className;
+  cell.style.left = `${columns.offsets[columns.places[column]]}px`;
+  cell.style.width = `${columns.sizes[column]}px`;
+  cell.setAttribute("aria-colindex", documentIndex(column));
+  cell.setAttribute("aria-readonly", !editable || content.isTotal(row, column));
+  // The sign is for the eye, drawn by the style sheet; the name says the same in words.
+  cell.dataset.signs = look.signs;
+  if (look.meaning) cell.setAttribute("aria-label", text ? `${text}, ${look.meaning}` : look.meaning);
+  else cell.removeAttribute("aria-label");
+}
+
+/** A header with a button to fold, used for rows and for columns. */
+export function makeHeader(role) {
+  const made = element("div", "sheet-header", { role });
+  const button = element("button", "sheet-fold", { type: "button", tabindex: -1 });
+  const label = element("span", "sheet-code");
+  made.append(button, label);
+  if (role === "columnheader") made.append(element("span", "sheet-edge"));
+  return { element: made, button, label };
+}
+
+function drawHeader({ element: header, button, label }, axis, position) {
+  const code = axis.codes[position];
+  label.textContent = code;
+  label.title = code;
+  header.classList.toggle("sheet-parent", axis.hasChildren[position] === 1);
+  if (axis.hasChildren[position]) {
+    const folded = axis.folded[position] === 1;
+    button.hidden = false;
+    button.textContent = folded ? "▸" : axis.isBehindChildren(position) ? "▴" : "▾";
+    button.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${code}`);
+    header.setAttribute("aria-expanded", !folded);
+  } else {
+    button.hidden = true;
+    header.removeAttribute("aria-expanded");
+  }
+}
+
+export function drawRowHeader(header, axis, position) {
+  drawHeader(header, axis, position);
+  header.element.style.paddingLeft = `${4 + axis.depths[position] * ROW_STEP}px`;
+}
+
+export function drawColumnHeader(header, axis, position, height) {
+  drawHeader(header, axis, position);
+  const { style } = header.element;
+  style.left = `${axis.offsets[axis.places[position]]}px`;
+  style.width = `${axis.sizes[position]}px`;
+  const step = Math.min(axis.depths[position] * COLUMN_STEP, height - 30);
+  style.top = `${step}px`;
+  style.height = `${height - step - 1}px`;
+  header.element.setAttribute("aria-colindex", documentIndex(position));
+}

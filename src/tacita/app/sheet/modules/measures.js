@@ -1,0 +1,70 @@
+/** Sizes in pixels: lines are as wide as what they hold, within bounds. */
+
+export const ROW_HEIGHT = 26;
+export const HEADER_HEIGHT = 30;
+/** How far a deeper column stands below its parent, and a deeper row to the right of it. */
+export const COLUMN_STEP = 16;
+export const ROW_STEP = 14;
+export const NARROWEST = 40;
+
+const PADDING = 18;
+const BUTTON = 20;
+const NARROW = 64;
+const WIDE = 240;
+const DEEPEST_STEP = 5;
+
+/** Measures texts in the font of an element. */
+export class Measures {
+  constructor(element) {
+    const style = getComputedStyle(element);
+    this.pen = document.createElement("canvas").getContext("2d");
+    this.pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+    this.digit = this.pen.measureText("0").width;
+  }
+
+  headerHeight(columns) {
+    return HEADER_HEIGHT + COLUMN_STEP * Math.min(columns.deepest, DEEPEST_STEP);
+  }
+
+  /** Width of each column: from the lengths of its texts, which is enough where digits have one width. */
+  columnWidths(content) {
+    const longest = content.columns.codes.map(() => 0);
+    for (const line of content.texts) {
+      for (let column = 0; column < longest.length; column++) {
+        if (line[column].length > longest[column]) longest[column] = line[column].length;
+      }
+    }
+    return longest.map((length, column) => {
+      const header = this.#width(content.columns.codes[column]) + PADDING + BUTTON;
+      return within(NARROW, Math.max((length + 2) * this.digit + PADDING, header), WIDE);
+    });
+  }
+
+  /** Width that shows all texts of one column in full. */
+  fit(content, column, looks) {
+    const widths = content.texts.map((line, row) =>
+      this.#width(line[column] + looks[content.flag(row, column)].signs) + this.digit);
+    widths.push(this.#width(content.columns.codes[column]) + BUTTON);
+    return Math.max(NARROW, widths.reduce((most, width) => Math.max(most, width), 0) + PADDING);
+  }
+
+  /** Width of the row headers. Only the longest codes are measured: measuring each of 100,000 takes long. */
+  rowHeaderWidth({ rows, rowTitle, columnTitle }) {
+    const indent = (position) => rows.depths[position] * ROW_STEP + BUTTON;
+    const longest = rows.codes
+      .map((code, position) => [code.length * this.digit + indent(position), position])
+      .sort(([one], [other]) => other - one)
+      .slice(0, 50)
+      .map(([, position]) => this.#width(rows.codes[position]) + indent(position));
+    const titles = this.#width(rowTitle) + this.#width(columnTitle) + PADDING;
+    return within(NARROW, Math.max(titles, ...longest) + PADDING, WIDE + 80);
+  }
+
+  #width(text) {
+    return this.pen.measureText(text).width;
+  }
+}
+
+function within(least, size, most) {
+  return Math.round(Math.max(least, Math.min(most, size)));
+}

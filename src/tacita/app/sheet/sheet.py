@@ -1,0 +1,185 @@
+"""The sheet as an element of a page: sends a content once, then changes, and hands on what the user does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Literal
+
+from fastapi import Response
+from nicegui import app, ui
+from nicegui.events import GenericEventArguments
+
+from tacita.app.sheet.content import (
+    LOOKS,
+    Change,
+    Content,
+    Entry,
+    Selection,
+    decode_entries,
+    decode_selection,
+    encode,
+)
+from tacita.errors import InputError
+
+MOST_CHANGES = 2000
+"""More changes at once than this are fetched with the whole content, which is then the shorter message."""
+
+OnEdit = Callable[[tuple[Entry, ...]], Awaitable[None] | None]
+OnSelect = Callable[[Selection], Awaitable[None] | None]
+OnStep = Callable[[], Awaitable[None] | None]
+
+
+class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
+    """A table as a spreadsheet: native scrolling, blocks, clipboard, folding, keyboard, undo.
+
+    The content goes to the browser by one request of its own; after that, only what changes. An entry is
+    shown at once as being changed. When ``on_edit`` has returned, every cell that it did not :meth:`patch`
+    shows again what it showed before: a refusal needs no further call.
+
+    Parameters
+    ----------
+    content
+        What to show. It is not changed by :meth:`patch`.
+    editable
+        Whether cells other than sums take entries.
+    name
+        What the sheet is called by screen readers.
+    on_edit
+        Gets all entries of one action (typing, paste, cut, delete) together: one step of undo.
+    on_select
+        Gets the selection, at most about twenty times a second.
+    on_undo, on_redo
+        Ctrl+Z, and Ctrl+Y or Ctrl+Shift+Z.
+    group
+        Sheets of one page with the same group scroll, fold and resize together.
+    """
+
+    def __init__(
+        self,
+        content: Content,
+        *,
+        editable: bool = False,
+        name: str = "Table",
+        on_edit: OnEdit | None = None,
+        on_select: OnSelect | None = None,
+        on_undo: OnStep | None = None,
+        on_redo: OnStep | None = None,
+        group: str = "",
+    ) -> None:
+        super().__init__()
+        self._route = f"/_nicegui/client/{self.client.id}/sheet/{self.id}"
+        self._version = self._shown_since = 0
+        self._unsettled: set[tuple[int, int]] = set()
+        self._selection: Selection | None = None
+        self._take(content)
+        self._props.update(
+            source=self._route,
+            version=self._version,
+            editable=editable,
+            name=name,
+            group=group,
+            looks=[[int(look.flag), look.name, look.sign, look.meaning] for look in LOOKS],
+        )
+        self._on_edit, self._on_select = on_edit, on_select
+        self.on("edit", self._edited)
+        self.on("select", self._selected)
+        for event, handler in (("undo", on_undo), ("redo", on_redo)):
+            if handler is not None:
+                self.on(event, handler, args=[])
+
+        @app.get(self._route, include_in_schema=False)
+        async def send() -> Response:
+            return Response(encode(self._content, self._texts, self._flags), media_type="application/json")
+
+    @property
+    def selection(self) -> Selection | None:
+        """What is selected; None as long as nobody has been in the sheet."""
+        return self._selection
+
+    def show(self, content: Content) -> None:
+        """Show another content. Folds and widths stay where codes are the same, and so does the place."""
+        self._take(content)
+        if self._selection is not None and (
+            max(self._selection.rows, default=0) >= len(content.rows)
+            or max(self._selection.columns, default=0) >= len(content.columns)
+        ):
+            self._selection = None
+        self._fetch()
+        self._shown_since = self._version
+
+    def patch(self, changes: Iterable[Change]) -> None:
+        """Show other texts and flags in some cells."""
+        changes = list(changes)
+        for change in changes:
+            self._texts[change.row][change.column] = change.text
+            self._flags[change.row, change.column] = change.flags
+            self._unsettled.discard((change.row, change.column))
+        if len(changes) > MOST_CHANGES:
+            self._fetch()
+        elif changes:
+            self.run_method("patch", [[c.row, c.column, c.text, int(c.flags)] for c in changes])
+
+    def fold(self, axis: Literal["rows", "columns"], depth: int) -> None:
+        """Fold all lines at ``depth`` or deeper and unfold those above: depth 0 leaves the roots only."""
+        self.run_method("fold", axis, depth)
+
+    def unfold(self, axis: Literal["rows", "columns"]) -> None:
+        """Unfold all lines."""
+        self.run_method("unfold", axis)
+
+    def go(self, row: int, column: int) -> None:
+        """Put the focus on a cell, unfolding and scrolling as needed."""
+        self.run_method("go", row, column)
+
+    def tell(self, message: str) -> None:
+        """Say something in the line below the sheet; screen readers read it out."""
+        self.run_method("tell", message)
+
+    def _take(self, content: Content) -> None:
+        self._content = content
+        self._texts = [list(row) for row in content.texts]
+        self._flags = content.flags.copy()
+        self._unsettled.clear()
+
+    def _fetch(self) -> None:
+        """Let the browser fetch the content anew: it does so when the version changes."""
+        self._version += 1
+        self._unsettled.clear()
+        self._props["version"] = self._version
+        self.update()
+
+    async def _edited(self, event: GenericEventArguments) -> None:
+        message: dict[str, Any] = event.args
+        if self._on_edit is None or message["version"] < self._shown_since:
+            # Typed into the content before this one: its positions may mean other cells by now.
+            self._fetch()
+            return
+        entries = decode_entries(message, self._flags)
+        self._unsettled.update((entry.row, entry.column) for entry in entries)
+        try:
+            await _finished(self._on_edit(entries))
+        finally:
+            self.patch(
+                Change(row, column, self._texts[row][column], int(self._flags[row, column]))
+                for row, column in sorted(self._unsettled)
+            )
+
+    async def _selected(self, event: GenericEventArguments) -> None:
+        message: dict[str, Any] = event.args
+        try:
+            self._selection = decode_selection(message, self._flags.shape)
+        except InputError:
+            # Sent before the browser had the present, smaller content: it selects anew with the next move.
+            return
+        if self._on_select is not None:
+            await _finished(self._on_select(self._selection))
+
+    def _handle_delete(self) -> None:
+        app.remove_route(self._route)
+        super()._handle_delete()
+
+
+async def _finished(result: Awaitable[None] | None) -> None:
+    if inspect.isawaitable(result):
+        await result
