@@ -8,13 +8,15 @@ of a float never shows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacita.errors import InputError
 from tacita.exact import Units
 
+LARGEST_DRAWN = 10**9
+"""So that totals of millions of cells still fit into 53 bits."""
 Draw = Callable[[np.random.Generator, int], Units]
 
 
@@ -96,8 +98,22 @@ FAMILIES = {
 }
 
 
-def family_named(name: str) -> Family:
-    """The family of that name; unknown names are refused."""
+def family_named(name: str, between: tuple[int, int] | None = None) -> Family:
+    """The family of that name, its values drawn from ``between``; unknown names are refused, and so are
+    ranges of families that are not uniform.
+    """
     if name not in FAMILIES:
         raise InputError(f"there is no family {name!r}: choose one of {', '.join(FAMILIES)}")
-    return FAMILIES[name]
+    if between is None:
+        return FAMILIES[name]
+    low, high = between
+    if name != "uniform":
+        raise InputError(
+            f"between={between}: values of {name!r} have no range: choose 'uniform', or no range"
+        )
+    if not 0 <= low <= high <= LARGEST_DRAWN:
+        raise InputError(
+            f"between={between}: give the least and the largest value, from 0 to {LARGEST_DRAWN:,}, the "
+            "least first"
+        )
+    return replace(FAMILIES[name], draw=_uniform(low, high))

@@ -32,6 +32,7 @@ def table(
     family: str = "uniform",
     *,
     kind: str | None = None,
+    between: tuple[int, int] | None = None,
     zeros: float | None = None,
     hierarchy: Sequence[int] | None = None,
     seed: int = 0,
@@ -47,6 +48,8 @@ def table(
     kind
         ``"counts"`` or ``"magnitudes"``, whether everyone knows that cells are whole. Default: as the family
         is.
+    between
+        Least and largest value of leaf cells, for the family ``uniform``. Default: 1 and 999.
     zeros
         Share of empty leaf cells, which are not listed. Default: as in the family. (Values that are drawn as
         0 are listed.)
@@ -55,7 +58,7 @@ def table(
     seed
         Same seed, same table.
     """
-    chosen = family_named(family)
+    chosen = family_named(family, between)
     random = np.random.default_rng(seed)
     dimensions = _dimensions(shape, hierarchy, random)
     empty = chosen.empty if zeros is None else zeros
@@ -83,6 +86,8 @@ def problem(
     pattern: str | None = None,
     protection: float | None = None,
     cost: str = "value",
+    kind: str | None = None,
+    between: tuple[int, int] | None = None,
     zeros: float | None = None,
     hierarchy: Sequence[int] | None = None,
     seed: int = 0,
@@ -100,11 +105,13 @@ def problem(
     protection
         Level in percent of the value, the same up and (as far as the value reaches) down, at least one unit
         up. Default: as in the family.
+    kind, between, zeros, hierarchy, seed
+        As for :func:`table`.
     """
     from tacita.problem import Problem
 
     chosen = family_named(family)
-    made = table(shape, family, zeros=zeros, hierarchy=hierarchy, seed=seed)
+    made = table(shape, family, kind=kind, between=between, zeros=zeros, hierarchy=hierarchy, seed=seed)
     # A second stream, so that the table of a problem is the table of the same seed.
     random = np.random.default_rng([seed, 1])
     marked = _sensitive(made, chosen, sensitive, pattern or chosen.pattern, random)
