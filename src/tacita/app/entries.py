@@ -1,0 +1,53 @@
+"""What was typed or pasted into a sheet, as a new table: all of it, or nothing and the reason by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacita.app.sheet import Entry
+from tacita.errors import InputError
+from tacita.tables.editing import parse_entries, parse_entry, with_cells
+from tacita.tables.layout import Layout
+from tacita.tables.table import Table
+
+
+def entered(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
+    """The table with the entries in it and its totals summed anew.
+
+    A zero leaves an empty cell empty, so that a block can be cleared without listing cells that nobody
+    contributed to. More decimals than the table has are taken up by the whole table.
+
+    Raises
+    ------
+    InputError
+        An entry is no number, or its cell is a sum; the message names the cell. Nothing is entered then.
+    """
+    codes = [where.codes_at(entry.row, entry.column) for entry in entries]
+    try:
+        units, decimals = parse_entries(table, [entry.text for entry in entries])
+    except InputError:
+        for entry, key in zip(entries, codes, strict=True):
+            _refuse_by_name(table, where, entry, key)
+        raise
+    empty = [where.cells[entry.row, entry.column] < 0 for entry in entries]
+    values = {
+        key: unit
+        for key, unit, nothing in zip(codes, units.tolist(), empty, strict=True)
+        if unit or not nothing
+    }
+    return with_cells(table.with_decimals(decimals), values)
+
+
+def _refuse_by_name(table: Table, where: Layout, entry: Entry, key: Sequence[str]) -> None:
+    try:
+        parse_entry(table, entry.text)
+    except InputError as error:
+        raise InputError(f"({named(where, key)}): {error}. Nothing was entered.") from None
+
+
+def named(where: Layout, key: Sequence[str]) -> str:
+    """A cell as people say it, also an empty one: ``region=North, industry=Steel``."""
+    structure = where.structure
+    if structure.labels:
+        return f"cell {key[0]}"
+    return ", ".join(f"{d.name}={code}" for d, code in zip(structure.dimensions, key, strict=True))
