@@ -8,12 +8,15 @@ from tacita.io.jj import read_jj, write_jj
 from tacita.io.nchs import read_nchs, write_nchs
 from tacita.io.petrenko import read_thesis, write_thesis
 from tacita.io.project import Project, load_project
+from tacita.io.project_write import Origin, write_project
 from tacita.io.release_read import read_release
 from tacita.io.release_write import write_release
 from tacita.io.results import Written, write_results
+from tacita.io.script import write_script
 from tacita.io.table_write import write_table
 
 __all__ = [
+    "Origin",
     "Project",
     "Written",
     "load_project",
@@ -27,8 +30,10 @@ __all__ = [
     "write_hierarchy",
     "write_jj",
     "write_nchs",
+    "write_project",
     "write_release",
     "write_results",
+    "write_script",
     "write_table",
     "write_thesis",
 ]

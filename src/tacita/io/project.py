@@ -35,9 +35,11 @@ from tacita.errors import FormatError, InputError, did_you_mean
 from tacita.hierarchy import DEFAULT_TOTAL, Hierarchy
 from tacita.io.case import read_table_file
 from tacita.io.hierarchy import read_hierarchy
+from tacita.io.insiders import read_insiders
 from tacita.io.jj import read_jj
+from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.rules import Given, parse_rule
+from tacita.rules import Given, Rule, parse_rule
 from tacita.tables.linked import link
 from tacita.tables.table import Table
 from tacita.textfile import read_text
@@ -110,10 +112,11 @@ class RulesSpec(Section):
 
 
 class AttackersSpec(Section):
-    """Who attacks: kinds, coalitions by name, and what everyone knows of each cell."""
+    """Who attacks: kinds, coalitions by name, insiders in a file, and what everyone knows of each cell."""
 
     kinds: list[Literal["outsider", "respondents", "holdings"]] = Field(default_factory=list)
     coalitions: list[list[str]] = Field(default_factory=list)
+    file: str | None = None
     lower: float | None = None
     upper: float | None = None
     within: tuple[float, float] | None = None
@@ -146,7 +149,7 @@ class OutputSpec(Section):
     """Where results go and in which formats."""
 
     folder: str = "out"
-    formats: list[Literal["csv", "parquet", "xlsx", "txt"]] = ["csv"]
+    formats: list[Literal["csv", "parquet", "xlsx", "txt", "html"]] = ["csv"]
 
 
 class Project(Section):
@@ -174,26 +177,24 @@ class Project(Section):
         return self._folder
 
     def problem(self) -> Problem:
-        """Read the data and put the question; a file that states its own levels may do without a rule."""
-        if self.table is not None and self.rules.rule is None:
-            return self._stated(self.table)
-        if self.rules.rule is None:
-            raise InputError('linked tables need a rule: add rule = "..." to [rules] of the project file')
-        rule = parse_rule(self.rules.rule)
-        if self.rules.waived:
-            rule = rule.waived_by(self.rules.waived)
+        """Read the data and put the question; a file that states its own levels may do without a rule.
+
+        What the file states of its cells (levels, bounds, costs, cells to be published) holds unless this
+        project says otherwise; a rule can only add to the levels.
+        """
         read = (
             self._read(self.table, None, self._read_hierarchies()) if self.table is not None else self.data()
         )
-        table = read.table if isinstance(read, Problem) else read
-        if isinstance(read, Problem):
-            rule = rule | Given(read.levels)
+        table, stated = (read.table, read) if isinstance(read, Problem) else (read, None)
+        rule = self._rule(stated)
+        own_cost = "value" if stated is None else stated.cost
+        stays = [] if stated is None else _published(stated, rule)
         return Problem(
             table,
             rule,
-            attackers=self._attackers(table) or "outsider",
-            cost=self.cost.by or "value",
-            must_publish=[table.find(**cell) for cell in self.protect.must_publish],
+            attackers=self._attackers(table, stated),
+            cost=self.cost.by or own_cost,
+            must_publish=[*stays, *(table.find(**cell) for cell in self.protect.must_publish)],
             must_hide=[table.find(**cell) for cell in self.protect.must_hide],
         )
 
@@ -206,34 +207,34 @@ class Project(Section):
         named = {name: self._read(spec, name, hierarchies) for name, spec in self.tables.items()}
         return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
 
-    def _stated(self, spec: TableSpec) -> Problem:
-        read = self._read(spec, None, self._read_hierarchies())
-        if isinstance(read, Table):
+    def _rule(self, stated: Problem | None) -> Rule | Levels:
+        if self.rules.rule is None:
+            if stated is not None:
+                return stated.levels
+            if self.table is None:
+                raise InputError('linked tables need a rule: add rule = "..." to [rules] of the project file')
             raise InputError(
-                f"{spec.file or spec.microdata}: nothing says which cells are sensitive: "
+                f"{self.table.file or self.table.microdata}: nothing says which cells are sensitive: "
                 "add rule = \"...\" to [rules], or a column 'status' to the file"
             )
-        return Problem(
-            read.table,
-            read.levels,
-            attackers=self._attackers(read.table) or read.outsider,
-            cost=self.cost.by or read.cost,
-            must_publish=[
-                *np.flatnonzero(read.must_publish).tolist(),
-                *(read.table.find(**cell) for cell in self.protect.must_publish),
-            ],
-            must_hide=[read.table.find(**cell) for cell in self.protect.must_hide],
-        )
+        rule = parse_rule(self.rules.rule)
+        if self.rules.waived:
+            rule = rule.waived_by(self.rules.waived)
+        return rule if stated is None else rule | Given(stated.levels)
 
-    def _attackers(self, table: Table) -> list[AttackerLike]:
+    def _attackers(self, table: Table, stated: Problem | None) -> list[AttackerLike]:
         said = self.attackers
         attackers: list[AttackerLike] = [kind for kind in said.kinds if kind != "outsider"]
         attackers.extend(Coalition(*members) for members in said.coalitions)
+        if said.file is not None:
+            attackers.extend(read_insiders(self._folder / said.file, table))
         if said.within is not None:
             attackers.append(Outsider.within(table, *said.within))
         elif said.lower is not None or said.upper is not None:
             attackers.append(Outsider.of(table, lower=said.lower, upper=said.upper))
-        return attackers
+        elif stated is not None:
+            attackers.append(stated.outsider)
+        return attackers or ["outsider"]
 
     def _read_hierarchies(self) -> dict[str, Hierarchy]:
         return {name: self._hierarchy(spec) for name, spec in self.hierarchies.items()}
@@ -289,6 +290,13 @@ class Project(Section):
             encoding=spec.encoding,
             sheet=spec.sheet,
         )
+
+
+def _published(stated: Problem, rule: Rule | Levels) -> list[int]:
+    """Cells that the file wants to be published, as far as no rule makes them sensitive."""
+    levels = rule if isinstance(rule, Levels) else rule.levels(stated.table)
+    cells: list[int] = np.flatnonzero(stated.must_publish & ~levels.sensitive).tolist()
+    return cells
 
 
 def load_project(path: str | os.PathLike[str]) -> Project:

@@ -1,25 +1,27 @@
 """Writing a table with its true values, for the house; :func:`tacita.io.read_case` reads it back.
 
-One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions); with a problem also
-``status``, ``cost``, ``lb``, ``ub``, ``lpl``, ``upl``, ``spl``.
+One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions), ``structural``, the
+table's further columns; with a problem also ``status``, ``cost``, ``lb``, ``ub``, ``lpl``, ``upl``, ``spl``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacita import exact
 from tacita.atomic import replacing
 from tacita.errors import InputError
-from tacita.exact import UNBOUNDED, Cells, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Units
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
 from tacita.io.excel import MOST_ROWS, WORKBOOK
-from tacita.io.marks import status_letters
+from tacita.io.marks import NO_BOUND, status_letters
 from tacita.io.numbers import number_texts
+from tacita.io.roles import part_by_name
 from tacita.tables.frames import listing, numbers_to_arrow
 
 if TYPE_CHECKING:
@@ -42,26 +44,64 @@ def write_table(table: Table, path: Path, problem: Problem | None = None) -> Pat
             f"{path}: {linked} linked tables do not fit into one file of cells; write .jj, or each one alone"
         )
     names, codes, cells = listing(table.structure)
+    roles = role_columns(table)
     words = {name: column.to_pylist() for name, column in zip(names, codes, strict=True)}
     if problem is not None:
-        words["status"] = status_letters(problem)[cells].tolist()
+        words[roles["status"]] = status_letters(problem)[cells].tolist()
+    if table.structural is not None:
+        words["structural"] = np.where(table.structural[cells], "yes", "no").tolist()
+    numbers = list(_numbers(table, problem, cells, roles))
+    floats = dict(_floats(table, problem, cells))
+    further = {name: table.columns[name][cells] for name in further_columns(table)}
+    texts = {
+        name: list(map(str, column)) for name, column in further.items() if column.dtype.kind not in "biuf"
+    }
+    floats |= {name: column.astype(np.float64) for name, column in further.items() if name not in texts}
+    words |= texts
+    taken = [*words, *(name for name, _, _ in numbers), *floats]
+    if repeated := next((name for name in names if taken.count(name) > 1), None):
+        raise InputError(f"{path}: a dimension is called '{repeated}', as is another column: rename it")
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        texts = {escape(name): escape_all(column) for name, column in words.items()}
-        texts.update({name: number_texts(units, d) for name, units, d in _numbers(table, problem, cells)})
-        return write_rows(path, list(texts), list(texts.values()))
-    numbers = {name: numbers_to_arrow(units, d) for name, units, d in _numbers(table, problem, cells)}
+        columns = {escape(name): escape_all(column) for name, column in words.items()}
+        columns |= {name: number_texts(units, d) for name, units, d in numbers}
+        columns |= {escape(name): _float_texts(column) for name, column in floats.items()}
+        return write_rows(path, list(columns), list(columns.values()))
+    arrays = {name: numbers_to_arrow(units, d) for name, units, d in numbers}
     if suffix == ".parquet":
-        return _write_parquet(path, {**words, **numbers})
+        return _write_parquet(path, {**words, **arrays, **floats})
     if suffix == ".xlsx":
-        return _write_excel(path, {**words, **{name: column.to_pylist() for name, column in numbers.items()}})
+        plain = {name: column.to_pylist() for name, column in arrays.items()}
+        # A sheet has no way to write what is no number.
+        told = {n: [v if np.isfinite(v) else None for v in c.tolist()] for n, c in floats.items()}
+        return _write_excel(path, {**words, **plain, **told})
     raise InputError(f"{path}: a table is written as {', '.join(FORMATS)}; choose one of these endings")
 
 
-def _numbers(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Units, int]]:
-    """Name, units and decimals of each column of numbers."""
-    yield "value", table.units[cells], table.decimals
-    for name, count in (("count", table.count), ("holding_count", table.holding_count)):
+def role_columns(table: Table) -> dict[str, str]:
+    """How the columns of values, counts and status are called: so, or with a line below if a dimension is."""
+    taken = {dimension.name for dimension in table.structure.dimensions}
+    names = {}
+    for role in ("value", "count", "status"):
+        names[role] = role
+        while names[role] in taken:
+            names[role] += "_"
+    return names
+
+
+def further_columns(table: Table) -> list[str]:
+    """The table's own columns that a file can carry: those whose names do not say something else there."""
+    dimensions = {dimension.name for dimension in table.structure.dimensions}
+    roles = {*role_columns(table).values(), *dimensions}
+    return [name for name in table.columns if part_by_name(name) is None and name not in roles]
+
+
+def _numbers(
+    table: Table, problem: Problem | None, cells: Cells, roles: Mapping[str, str]
+) -> Iterator[tuple[str, Units, int]]:
+    """Name, units and decimals of each column of exact numbers."""
+    yield roles["value"], table.units[cells], table.decimals
+    for name, count in ((roles["count"], table.count), ("holding_count", table.holding_count)):
         if count is not None:
             yield name, count[cells], 0
     if table.contributions is not None:
@@ -73,13 +113,27 @@ def _numbers(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tu
 
 def _requirement(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, int]]:
     levels, decimals = problem.levels, problem.table.decimals
-    cost_decimals = 6
-    yield "cost", np.rint(problem.cost[cells] * 10.0**cost_decimals).astype(np.int64), cost_decimals
-    yield "lb", problem.outsider.lower[cells], decimals
+    if (problem.outsider.lower > -UNBOUNDED).all():
+        yield "lb", problem.outsider.lower[cells], decimals
     if (problem.outsider.upper < UNBOUNDED).any():
         yield "ub", problem.outsider.upper[cells], decimals
     for name, level in (("lpl", levels.lower), ("upl", levels.upper), ("spl", levels.sliding)):
         yield name, level[cells], decimals
+
+
+def _floats(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Floats]]:
+    """Columns of numbers that need not be exact; no lower bound is said by a huge one, as nothing means 0."""
+    if problem is None:
+        return
+    yield "cost", problem.cost[cells]
+    if (problem.outsider.lower <= -UNBOUNDED).any():
+        lower = exact.to_floats(problem.outsider.lower[cells], table.decimals)
+        yield "lb", np.maximum(lower, -NO_BOUND)
+
+
+def _float_texts(column: Floats) -> list[str]:
+    """The shortest texts that read back as the same numbers; nothing where there is none."""
+    return ["" if v != v else str(int(v)) if v == int(v) else repr(v) for v in column.tolist()]
 
 
 def _write_parquet(path: Path, columns: dict[str, Any]) -> Path:
