@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import http.client
+import json
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from playwright.sync_api import BrowserContext, Page
@@ -125,13 +128,30 @@ def test_a_websocket_without_origin_is_refused(server: RunningServer, cookie: st
     assert ask(server, SOCKET, {"Cookie": cookie, **UPGRADE})[0] == 403
 
 
-def test_a_page_of_another_port_cannot_reach_in(
-    server: RunningServer, new_page: Callable[[], Page], start_server: Callable[..., RunningServer]
-) -> None:
-    """The browser itself, with the cookie at hand: from another server of the same machine."""
-    page = new_page()
-    neighbour = start_server()
-    page.goto(neighbour.first_address)
+class Neighbour(BaseHTTPRequestHandler):
+    """A page without any guard: somebody else's server on this machine."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>neighbour</title>")
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@pytest.fixture
+def neighbour() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Neighbour) as serving:
+        Thread(target=serving.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{serving.server_port}/"
+        serving.shutdown()
+
+
+def test_a_page_of_another_port_cannot_reach_in(server: RunningServer, page: Page, neighbour: str) -> None:
+    """The browser itself, with the cookie at hand: to it, another port of the machine is the same site."""
+    page.goto(neighbour)
     tried = page.evaluate(
         """async ([origin, path]) => {
             const fetched = await fetch(origin, {mode: "no-cors", credentials: "include"}).then(
@@ -146,6 +166,8 @@ def test_a_page_of_another_port_cannot_reach_in(
         [server.origin, SOCKET],
     )
     assert tried == ["blocked", "blocked"]
+    page.evaluate("origin => { location = origin }", server.origin)
+    page.get_by_text("comes from another site").wait_for()
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +188,11 @@ def test_a_large_body_is_refused_by_its_announced_length(narrow: RunningServer) 
 def test_a_large_body_is_refused_while_it_streams(narrow: RunningServer) -> None:
     """In chunks, so that no length is announced, to a place that reads what it is sent."""
     cookie = cookie_of(narrow, narrow.new_address())
+    polling = "/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    _, _, opened = ask(narrow, polling, {"Cookie": cookie})
+    sid = json.loads(opened.removeprefix("0"))["sid"]
     head = (
-        "POST /_nicegui_ws/socket.io/?EIO=4&transport=polling HTTP/1.1\r\n"
+        f"POST {polling}&sid={sid} HTTP/1.1\r\n"
         f"Host: 127.0.0.1:{narrow.port}\r\nOrigin: {narrow.origin}\r\nCookie: {cookie}\r\n"
         "Transfer-Encoding: chunked\r\n\r\n"
     )

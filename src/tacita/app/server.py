@@ -15,7 +15,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacita.app.guard import LARGEST_UPLOAD, Guard
 from tacita.errors import InputError
@@ -97,7 +97,7 @@ def serve(
     again
         Is told a fresh address for every line on standard input; without it nobody listens there.
     """
-    with _bound(port) as listener, _private_folder():
+    with _ending_in_order(), _bound(port) as listener, _private_folder():
         from tacita.app.doors import Doors
         from tacita.app.frame import register
         from tacita.app.workspace import Workspace
@@ -120,8 +120,7 @@ def serve(
                     _in_background(lambda: _listen(lambda: again(address())))
 
             server = _server(create(doors, port, register, largest_upload=largest_upload), started)
-            with _without_a_terminal(server), contextlib.suppress(KeyboardInterrupt):
-                server.run(sockets=[listener])
+            server.run(sockets=[listener])
 
 
 def _bound(port: int) -> socket.socket:
@@ -182,22 +181,19 @@ def _server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:
 
 
 @contextlib.contextmanager
-def _without_a_terminal(server: uvicorn.Server) -> Iterator[None]:
-    """A terminal that closes ends the server in order; one that is elsewhere does not halt it."""
-    if sys.platform == "win32":
-        yield
-        return
-
-    def end(number: int, frame: object) -> None:
-        server.should_exit = True
-
-    # Started in the background, a process that reads the terminal would be halted.
-    before = {signal.SIGTTIN: signal.signal(signal.SIGTTIN, signal.SIG_IGN)}
-    # Where somebody asked for it (nohup), the server outlives its terminal.
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
-        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, end)
+def _ending_in_order() -> Iterator[None]:
+    """Whoever ends the process, it is as if by Ctrl-C: what is temporary goes first."""
+    handlers: dict[int, Any] = {signal.SIGTERM: signal.default_int_handler}
+    if sys.platform != "win32":
+        # Started in the background, a process that reads the terminal would be halted.
+        handlers[signal.SIGTTIN] = signal.SIG_IGN
+        # A terminal that closes; after nohup the server is meant to outlive it.
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+            handlers[signal.SIGHUP] = lambda number, frame: signal.raise_signal(signal.SIGTERM)
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        yield
+        with contextlib.suppress(KeyboardInterrupt):
+            yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
