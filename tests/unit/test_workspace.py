@@ -1,0 +1,98 @@
+"""One session's work: undo, runs in the background, and nothing left behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tacita.app.case import Case
+from tacita.app.job import Job, State
+from tacita.app.workspace import MOST_STEPS, Workspace
+from tacita.errors import InputError
+from tacita.examples import example
+
+
+@pytest.fixture
+def workspace() -> Iterator[Workspace]:
+    made = Workspace()
+    yield made
+    made.close()
+
+
+def finished(job: Job) -> Job:
+    limit = time.monotonic() + 60
+    while not job.state.over and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert job.state.over
+    return job
+
+
+def test_without_a_table_the_remedy_is_named(workspace: Workspace) -> None:
+    with pytest.raises(InputError, match="Start"):
+        workspace.start("suppression", {})
+    assert not workspace.jobs
+
+
+def test_undo_and_redo_walk_through_the_cases(workspace: Workspace) -> None:
+    cases = [replace(Case.of(example("salazar"), "salazar"), name=str(k)) for k in range(3)]
+    for case in cases:
+        workspace.change(case)
+    workspace.undo()
+    workspace.undo()
+    assert workspace.case is cases[0]
+    assert not workspace.can_undo
+    workspace.undo()
+    assert workspace.case is cases[0]
+    workspace.redo()
+    assert workspace.case is cases[1]
+    workspace.change(cases[0])
+    assert not workspace.can_redo
+
+
+def test_undo_reaches_back_so_far(workspace: Workspace) -> None:
+    case = Case.of(example("salazar"), "salazar")
+    for k in range(MOST_STEPS + 20):
+        workspace.change(replace(case, name=str(k)))
+    while workspace.can_undo:
+        workspace.undo()
+    assert workspace.current().name == str(19)
+
+
+def test_a_run_is_of_the_case_it_was_started_with(workspace: Workspace) -> None:
+    workspace.change(Case.of(example("salazar"), "salazar"))
+    before = workspace.current()
+    job = workspace.start("suppression", {})
+    workspace.change(Case.of(example("nchs"), "nchs"))
+    finished(job)
+    assert job.case is before
+    assert job.state is State.SAFE
+    assert job.release is not None
+    assert job.release.outcome is not None
+    assert job.release.outcome.loss == 85
+
+
+def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None:
+    workspace.change(Case.of(example("salazar"), "salazar"))
+    first, second = (finished(workspace.start("suppression", {})) for _ in range(2))
+    workspace.forget(second)
+    assert workspace.chosen is first
+    assert workspace.start("suppression", {}).number == 2
+    assert workspace.job(1) is first
+
+
+def test_what_no_release_can_meet_is_told_as_the_run_s_error(workspace: Workspace) -> None:
+    workspace.change(Case.of(example("salazar"), "salazar"))
+    job = finished(workspace.start("rounding", {"base": 10}))
+    assert job.state is State.FAILED
+    assert "base" in job.error
+
+
+def test_the_folder_goes_with_the_workspace() -> None:
+    workspace = Workspace()
+    folder = workspace.folder
+    (folder / "upload.csv").write_text("secret", encoding="utf-8")
+    workspace.close()
+    assert not folder.exists()
