@@ -10,13 +10,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacita.errors import InputError
 from tacita.report.picture import SIGNS
+from tacita.tables.layout import Line
 
 
 class Flag(IntFlag):
@@ -52,19 +53,6 @@ LOOKS = (
     Look(Flag.CHANGED, "changed", "", "being changed"),
     Look(Flag.EMPTY, "empty", "", "empty"),
 )
-
-
-class Line(Protocol):
-    """A row or a column: its code, its depth in the classification, its parent's position (-1: none)."""
-
-    @property
-    def code(self) -> str: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def parent(self) -> int: ...
-    @property
-    def leaf(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)

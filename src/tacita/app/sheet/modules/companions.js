@@ -32,11 +32,11 @@ export class Companions {
   }
 
   #scrolled() {
-    const { scrollTop, scrollLeft } = this.grid.viewport.scroller;
-    this.#others(({ viewport: { scroller } }) => {
-      // Set only if it differs: an equal one would come back as another scroll, without end.
-      if (Math.abs(scroller.scrollTop - scrollTop) > 1) scroller.scrollTop = scrollTop;
-      if (Math.abs(scroller.scrollLeft - scrollLeft) > 1) scroller.scrollLeft = scrollLeft;
+    const { top, left } = this.grid.viewport;
+    this.#others(({ viewport }) => {
+      // Only if it differs: an equal one would come back as another scroll, without end.
+      if (Math.abs(viewport.top - top) > 1) viewport.scroller.scrollTop = top;
+      if (Math.abs(viewport.left - left) > 1) viewport.scroller.scrollLeft = left;
     });
   }
 

@@ -20,20 +20,34 @@ export function documentIndex(position) {
   return position + 2;
 }
 
-export function drawCell({ element: cell }, grid, row, column) {
+/** Only what differs from what the element shows already is written: each write costs style and layout. */
+export function drawCell(cell, grid, row, column) {
   const { content, columns, editable } = grid;
+  const shown = cell.element;
   const text = content.text(row, column);
   const look = grid.looks[content.flag(row, column)];
-  cell.firstChild.nodeValue = text;
-  cell.className = look.className;
-  cell.style.left = `${columns.offsets[columns.places[column]]}px`;
-  cell.style.width = `${columns.sizes[column]}px`;
-  cell.setAttribute("aria-colindex", documentIndex(column));
-  cell.setAttribute("aria-readonly", !editable || content.isTotal(row, column));
-  // The sign is for the eye, drawn by the style sheet; the name says the same in words.
-  cell.dataset.signs = look.signs;
-  if (look.meaning) cell.setAttribute("aria-label", text ? `${text}, ${look.meaning}` : look.meaning);
-  else cell.removeAttribute("aria-label");
+  const left = columns.offsets[columns.places[column]];
+  const width = columns.sizes[column];
+  const isReadOnly = !editable || content.isTotal(row, column);
+  if (cell.text !== text) shown.firstChild.nodeValue = text;
+  if (cell.left !== left) shown.style.left = `${left}px`;
+  if (cell.width !== width) shown.style.width = `${width}px`;
+  if (cell.column !== column) shown.setAttribute("aria-colindex", documentIndex(column));
+  if (cell.isReadOnly !== isReadOnly) shown.setAttribute("aria-readonly", isReadOnly);
+  if (cell.look !== look) {
+    shown.className = look.className;
+    // The sign is for the eye, drawn by the style sheet; the name says the same in words.
+    setOrRemove(shown, "data-signs", look.signs);
+  }
+  if (look.meaning || cell.look?.meaning) {
+    setOrRemove(shown, "aria-label", look.meaning && [text, look.meaning].filter(Boolean).join(", "));
+  }
+  Object.assign(cell, { text, left, width, column, isReadOnly, look });
+}
+
+function setOrRemove(shown, name, value) {
+  if (value) shown.setAttribute(name, value);
+  else shown.removeAttribute(name);
 }
 
 /** A header with a button to fold, used for rows and for columns. */

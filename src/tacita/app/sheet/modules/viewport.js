@@ -62,11 +62,13 @@ export class Viewport {
     const { rows, columns } = grid;
     this.box.style.width = `${this.headerWidth + columns.extent}px`;
     this.box.style.height = `${this.headerHeight + rows.extent}px`;
-    this.stage.style.width = `${scroller.clientWidth}px`;
-    this.stage.style.height = `${scroller.clientHeight}px`;
-    const { scrollLeft: left, scrollTop: top } = scroller;
-    const [firstRow, rowCount] = range(rows, top, scroller.clientHeight - this.headerHeight);
-    const [firstColumn, columnCount] = range(columns, left, scroller.clientWidth - this.headerWidth);
+    // Read once, before anything else is written: a later look would make the browser lay out all anew.
+    const { clientWidth, clientHeight, scrollLeft: left, scrollTop: top } = scroller;
+    Object.assign(this, { left, top });
+    this.stage.style.width = `${clientWidth}px`;
+    this.stage.style.height = `${clientHeight}px`;
+    const [firstRow, rowCount] = range(rows, top, clientHeight - this.headerHeight);
+    const [firstColumn, columnCount] = range(columns, left, clientWidth - this.headerWidth);
     const shift = `translateX(${this.headerWidth - left}px)`;
 
     this.headLane.style.transform = shift;
@@ -111,8 +113,8 @@ export class Viewport {
     }
     this.#markActive(activeCell);
     const { style } = this.frame;
-    const x = columns.offsets[left] - this.scroller.scrollLeft;
-    const y = rows.offsets[top] - this.scroller.scrollTop;
+    const x = columns.offsets[left] - this.left;
+    const y = rows.offsets[top] - this.top;
     style.transform = `translate(${x}px, ${y}px)`;
     style.width = `${columns.offsets[right + 1] - columns.offsets[left]}px`;
     style.height = `${rows.offsets[bottom + 1] - rows.offsets[top]}px`;
@@ -131,8 +133,8 @@ export class Viewport {
   rectangle(row, column) {
     const { rows, columns } = this.grid;
     return {
-      left: this.headerWidth + columns.offsets[column] - this.scroller.scrollLeft,
-      top: this.headerHeight + rows.offsets[row] - this.scroller.scrollTop,
+      left: this.headerWidth + columns.offsets[column] - this.left,
+      top: this.headerHeight + rows.offsets[row] - this.top,
       width: columns.offsets[column + 1] - columns.offsets[column],
       height: rows.offsets[row + 1] - rows.offsets[row],
     };
