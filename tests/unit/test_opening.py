@@ -1,0 +1,242 @@
+"""Cases from files, projects, text, zeros and chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacita.app.case import Attackers, Case, Kind
+from tacita.app.opening import (
+    Reading,
+    case_from_files,
+    case_from_path,
+    case_from_text,
+    case_generated,
+    case_of_example,
+    case_of_zeros,
+    dimensions_from_text,
+    notes_on,
+)
+from tacita.errors import InputError
+from tacita.examples import example, example_names
+from tacita.io import load_project, write_thesis
+from tacita.problem import Problem
+
+CELLS = "region,size,value\nN,s,12\nN,l,20\nS,s,30\nS,l,40\n"
+MARKED = "region,size,value,status,cost\nN,s,12,u,1\nN,l,20,s,2\nS,s,30,z,3\nS,l,40,s,4\n"
+
+
+def write(folder: Path, **files: str) -> list[Path]:
+    """Files by name, ``a_csv`` being ``a.csv``."""
+    paths = [folder / name.replace("_", ".") for name in files]
+    for path, text in zip(paths, files.values(), strict=True):
+        path.write_text(text, encoding="utf-8")
+    return paths
+
+
+def sensitive(case: Case) -> list[str]:
+    return [case.table.name(int(cell)) for cell in case.problem.sensitive]
+
+
+def test_a_table_file_is_called_like_its_file(tmp_path: Path) -> None:
+    case = case_from_path(write(tmp_path, turnover_csv=CELLS)[0])
+    assert case.name == "turnover"
+    assert case.stated is None
+    assert case.table.values[case.table.find("N", "Total")] == 32
+
+
+def test_what_a_file_states_is_kept(tmp_path: Path) -> None:
+    case = case_from_path(write(tmp_path, marked_csv=MARKED)[0])
+    assert sensitive(case) == ["region=N, size=s"]
+    assert [case.table.name(cell) for cell in case.decided(Kind.PUBLISH)] == ["region=S, size=s"]
+    assert case.problem.cost[case.table.find("S", "l")] == 4
+
+
+PROJECT = """
+[table]
+file = "t.csv"
+[rules]
+rule = '{rule}'
+waived = ["Smith"]
+[attackers]
+kinds = ["outsider"]
+within = [1.0, 2.0]
+[cost]
+by = "unit"
+[protect]
+must_publish = [{{ region = "S", size = "l" }}]
+must_hide = [{{ region = "S", size = "s" }}]
+"""
+
+
+def test_a_project_comes_in_parts_that_ask_the_same(tmp_path: Path) -> None:
+    path, _ = write(tmp_path, project_toml=PROJECT.format(rule="threshold(25)"), t_csv=CELLS)
+    case, asked = case_from_path(path), load_project(path).problem()
+    assert case.rules == ("threshold(25)",)
+    assert case.attackers == Attackers(within=(1.0, 2.0))
+    assert (case.waived, case.cost, case.origin, case.name) == (("Smith",), "unit", path, "project")
+    assert same_question(case, asked)
+    assert case.stated is None
+
+
+def test_rules_are_split_where_they_are_joined(tmp_path: Path) -> None:
+    text = PROJECT.format(rule='threshold(25)|marked([("N", "a|b")], upper=3, lower=3)')
+    path, _ = write(
+        tmp_path,
+        project_toml=text.replace('"l" }', '"m" }'),
+        t_csv=CELLS.replace(",l,", ",a|b,") + "S,m,50\n",
+    )
+    assert case_from_path(path).rules == (
+        "threshold(25)",
+        'marked([("N", "a|b")], upper=3, lower=3)',
+    )
+
+
+@pytest.mark.parametrize("rule", ['rule = "threshold(15)"', ""])
+def test_a_project_keeps_what_its_file_states(tmp_path: Path, rule: str) -> None:
+    text = f'[table]\nfile = "t.csv"\n[rules]\n{rule}\nprotection = 30\n'
+    path, _ = write(tmp_path, project_toml=text, t_csv=MARKED)
+    case, asked = case_from_path(path), load_project(path).problem()
+    assert case.stated is not None
+    assert len(case.stated.levels) == 1
+    assert same_question(case, asked)
+
+
+def test_a_project_that_says_nothing_of_sensitive_cells_opens(tmp_path: Path) -> None:
+    path, _ = write(tmp_path, project_toml='[table]\nfile = "t.csv"\n', t_csv=CELLS)
+    case = case_from_path(path)
+    assert (case.rules, case.stated, len(case.problem.levels)) == ((), None, 0)
+
+
+def same_question(case: Case, asked: Problem) -> bool:
+    def parts(problem: Problem) -> list[np.ndarray]:
+        levels, everyone = problem.levels, problem.outsider
+        said = [levels.sensitive, levels.lower, levels.upper, levels.sliding, everyone.lower, everyone.upper]
+        return [*said, problem.cost, problem.must_publish, problem.must_hide, problem.table.units]
+
+    return all(map(np.array_equal, parts(case.problem), parts(asked)))
+
+
+def test_insiders_from_records_are_derived_once(tmp_path: Path) -> None:
+    records = "region,size,firm,value\n" + "".join(
+        f"{region},{size},{firm},{10 + firm}\n"
+        for firm, (region, size) in enumerate([("N", "s"), ("N", "l"), ("S", "s"), ("S", "l"), ("S", "l")])
+    )
+    text = (
+        '[table]\nmicrodata = "r.csv"\nby = ["region", "size"]\nvalue = "value"\nrespondent = "firm"\n'
+        '[rules]\nrule = "frequency(3)"\n[attackers]\nkinds = ["respondents"]\n'
+    )
+    path, _ = write(tmp_path, project_toml=text, r_csv=records)
+    case, asked = case_from_path(path), load_project(path).problem()
+    assert [i.name for i in case.problem.insiders] == [i.name for i in asked.insiders]
+    assert asked.insiders
+
+
+def test_files_together_a_project_with_its_data(tmp_path: Path) -> None:
+    paths = write(tmp_path, t_csv=CELLS, project_toml='[table]\nfile = "t.csv"\n')
+    assert case_from_files(paths).origin == paths[1]
+
+
+def test_files_together_the_thesis_program(tmp_path: Path) -> None:
+    write_thesis(example("thesis-3x4"), tmp_path)
+    paths = [tmp_path / name for name in ("VSC.txt", "A.txt", "PSC.txt")]
+    case = case_from_files(paths)
+    assert sensitive(case) == ["row=1, column=1", "row=3, column=4"]
+    (tmp_path / "VSC.txt").unlink()
+    with pytest.raises(InputError, match=r"^VSC.txt: there is no such file"):
+        case_from_files(paths[1:])
+
+
+@pytest.mark.parametrize(
+    ("ending", "tree"), [("hrc", "W\n@N\n@S\nE\n"), ("csv", "parent,child\nTotal,W\nTotal,E\nW,N\nW,S\n")]
+)
+def test_files_together_a_table_with_a_classification(tmp_path: Path, ending: str, tree: str) -> None:
+    paths = write(tmp_path, table_csv=CELLS + "E,s,1\n", **{f"region_{ending}": tree})
+    case = case_from_files(paths)
+    assert case.name == "table"
+    assert case.table.values[case.table.find("W", "Total")] == 102
+    paths[1].rename(tmp_path / f"land.{ending}")
+    with pytest.raises(
+        InputError, match=rf"land.{ending} is called like none of the dimensions region, size"
+    ):
+        case_from_files([paths[0], tmp_path / f"land.{ending}"])
+
+
+def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    paths = write(tmp_path, a_csv=CELLS, b_csv=CELLS, region_hrc="N\nS\n")
+    with pytest.raises(InputError, match=r"a.csv, b.csv: choose one table"):
+        case_from_files(paths)
+    with pytest.raises(InputError, match="no table among the files"):
+        case_from_files(paths[2:])
+
+
+def test_complaints_about_uploads_name_the_file_and_line_but_no_folder(tmp_path: Path) -> None:
+    paths = write(tmp_path, broken_csv=CELLS.replace("30", "thirty"))
+    with pytest.raises(InputError) as caught:
+        case_from_files(paths)
+    assert str(caught.value).startswith("broken.csv, line 4, column 'value'")
+
+
+def test_how_to_read_is_followed(tmp_path: Path) -> None:
+    text = "region;size;n;turnover\nN;s;1;1,5\nN;l;2;2\nS;s;3;4\nS;l;4;5\nN;all;3;3,5\nS;all;7;9\n"
+    text += "all;s;4;5,5\nall;l;6;7\nall;all;10;12,6\n"
+    path = write(tmp_path, t_csv=text)[0]
+    reading = Reading(decimal=",", value="turnover", count="n", total="all", repair=True)
+    table = case_from_path(path, reading).table
+    assert table.values[table.find("all", "all")] == 12.5
+    assert table.count is not None
+    with pytest.raises(InputError, match="no option 'decimal'"):
+        case_from_path(write(tmp_path, t_txt="1 2\n3 4\n")[0], Reading(decimal=","))
+    with pytest.raises(InputError, match="a project says itself"):
+        case_from_path(write(tmp_path, project_toml="")[0], Reading(counts=True))
+
+
+def test_counts_that_were_taken_for_granted_are_told() -> None:
+    text = "1 2\n3 4"
+    told, untold = Reading(counts=False), Reading()
+    assert "taken as counts" in notes_on(case_from_text(text, untold), untold)[-1]
+    assert not any("counts" in note for note in notes_on(case_from_text(text, told), told))
+    assert not case_from_text(text, told).table.whole
+
+
+def test_a_new_table_is_all_zeros() -> None:
+    case = case_of_zeros(dimensions_from_text("region: North, South\nmonth: 12\n"))
+    assert len(case.table) == 3 * 13
+    assert not case.table.values.any()
+    assert case.table.find("South", "12") >= 0
+    amounts = case_of_zeros({"row": ["1", "2"]}, counts=False, decimals=2).table
+    assert (amounts.whole, amounts.decimals) == (False, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("region North", "line 1: 'region North' should be a name, a colon"),
+        ("a: x, y\na: z", "line 2: there are two dimensions 'a'"),
+        ("a: 2000000", "more than 1,000,000 cells"),
+        ("", "at least one dimension"),
+        ("a: x, x", "x"),
+    ],
+)
+def test_wrong_dimensions_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        case_of_zeros(dimensions_from_text(text))
+
+
+def test_generated_values_keep_their_range() -> None:
+    case = case_generated((30, 20), "uniform", sensitive=7, between=(5, 8), kind="magnitudes", seed=3)
+    inner = case.table.values[~case.table.structure.is_total]
+    assert (inner.min(), inner.max(), len(case.problem.levels)) == (5, 8, 7)
+    assert not case.table.whole
+    for between, family in (((8, 5), "uniform"), ((-1, 5), "uniform"), ((1, 5), "fs")):
+        with pytest.raises(InputError, match="between="):
+            case_generated((3, 3), family, sensitive=1, between=between)
+    with pytest.raises(InputError, match="more than 1,000,000 cells"):
+        case_generated((2000, 2000), "uniform", sensitive=1)
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_examples_open(name: str) -> None:
+    assert len(case_of_example(name).problem.levels) == len(example(name).levels) > 0
