@@ -74,11 +74,12 @@ def test_an_end_that_is_nowhere_is_at_the_edge_and_pointed() -> None:
     assert parts(interval_svg(0, 30, 10, 2, 2))["deduced"].get("d", "").count("L") == 0
 
 
-def test_bounds_far_away_do_not_squeeze_the_rest() -> None:
-    picture = interval_svg(8, 12, 10, 2, 2, (0, 1e9))
-    low, high = bar(picture)
-    assert high - low > WIDTH / 4
+@pytest.mark.parametrize(("high", "upper"), [(12, 1e9), (1e6, 1e9), (inf, inf)])
+def test_ends_far_away_do_not_squeeze_what_is_required(high: float, upper: float) -> None:
+    picture = interval_svg(8, high, 10, 2, 2, (0, upper))
+    assert position(picture, "level-upper") - position(picture, "level-lower") > WIDTH / 12
     assert line(picture)[1] == WIDTH - 1
+    assert (bar(picture)[1] == WIDTH - 1) is (high > 12)
 
 
 def test_numbers_are_in_the_text_alternative() -> None:

@@ -5,8 +5,8 @@ line from left to right shows in one scale
 
     lower ------[===== low .. high =====]------ upper        with marks at a - LPL, a and a + UPL.
 
-The cell is protected if the bar reaches both outer marks and is at least as wide as SPL. Ends that lie beyond
-the strip, or nowhere, are arrows. The picture names the true value: it is for the house.
+The cell is protected if the bar reaches both outer marks and is at least as wide as SPL. Ends that lie far
+beyond what is required, or nowhere, are arrows. The picture names the true value: it is for the house.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from math import inf, isfinite, isnan
 WIDTH, HEIGHT = 220, 26
 MARGIN = 14
 """Room for arrows left and right of the scale."""
-FARTHEST = 1.0
-"""What was known beforehand is drawn to scale up to this many widths of the rest beyond it."""
+FARTHEST = 6.0
+"""Ends are drawn to scale up to this many times the required width beyond what is required."""
 
 KNOWN = "var(--soft, #52606d)"
 DEDUCED = "var(--sensitive-ground, #dcebfb)"
@@ -57,7 +57,7 @@ def interval_svg(
     bounds
         What the attacker knew beforehand.
     """
-    scale = _Scale(low, high, value, value - lower_level, value + upper_level, bounds)
+    scale = _Scale((low, high, *bounds), value - lower_level, value, value + upper_level, sliding)
     told = escape(interval_words(low, high, value, lower_level, upper_level, bounds, sliding), quote=True)
     parts = [_line(scale, *bounds)]
     if not (isnan(low) or isnan(high)):
@@ -96,16 +96,18 @@ def interval_words(
 
 
 class _Scale:
-    """Numbers to pixels: the finite ends, and what was known beforehand where it is not far off."""
+    """Numbers to pixels: what is required, and of all ends those that are not far off.
+
+    A bar that is a hundred times as wide as required would leave nothing to see of what is required.
+    """
 
     def __init__(
-        self, low: float, high: float, value: float, least: float, most: float, bounds: tuple[float, float]
+        self, ends: tuple[float, ...], least: float, value: float, most: float, sliding: float
     ) -> None:
-        points = [x for x in (low, high, value, least, most) if isfinite(x)]
-        left, right = min(points), max(points)
-        reach = FARTHEST * (right - left or max(abs(value), 1.0))
-        near = [x for x in bounds if left - reach <= x <= right + reach]
-        self.left, self.right = min([left, *near]), max([right, *near])
+        required = max(most - least, sliding) or max(abs(value), 1.0)
+        reach = FARTHEST * required
+        near = [x for x in ends if least - reach <= x <= most + reach]
+        self.left, self.right = min([least, *near]), max([most, *near])
         if self.left == self.right:
             self.left, self.right = self.left - reach / 2, self.right + reach / 2
 
