@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -126,6 +128,32 @@ def test_other_sites_are_refused_even_with_the_cookie(
 
 def test_a_websocket_without_origin_is_refused(server: RunningServer, cookie: str) -> None:
     assert ask(server, SOCKET, {"Cookie": cookie, **UPGRADE})[0] == 403
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who holds a connection")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can act as another user"
+)
+def test_another_user_of_the_machine_gains_nothing_by_a_leaked_secret(
+    server: RunningServer, own: dict[str, str]
+) -> None:
+    path = server.new_address().removeprefix(server.origin)
+
+    def ask_as_nobody(path: str, headers: Mapping[str, str]) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        os.seteuid(65534)
+        try:
+            connection.connect()
+        finally:
+            os.seteuid(0)
+        with closing(connection):
+            connection.request("GET", path, headers=dict(headers))
+            return connection.getresponse().status
+
+    assert ask_as_nobody("/", own) == 403
+    assert ask_as_nobody(path, {}) == 403
+    assert ask_as_nobody(SOCKET, {**own, **UPGRADE}) == 403
+    assert ask(server, path)[0] == 303, "the token was spent by the wrong one"
 
 
 class Neighbour(BaseHTTPRequestHandler):

@@ -315,6 +315,8 @@ def test_answers_keep_the_page_to_itself(doors: Doors, cookie: str) -> None:
     [
         ("/_nicegui/3.18.0/static/vue.js", True),
         ("/_nicegui/3.18.0/dynamic_resources/x.css", False),
+        ("/_nicegui/client/1/upload/2", False),
+        ("/other/_nicegui/3.18.0/static/vue.js", False),
         ("/table", False),
     ],
 )

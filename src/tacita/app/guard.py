@@ -1,12 +1,13 @@
-"""What every request meets first: four questions, then the limits of what goes in and out.
+"""What every request meets first: five questions, then the limits of what goes in and out.
 
 1. Is it for us? ``Host`` must name a loopback address with our port. A page of another site whose name was
    turned towards this machine (DNS rebinding) still names its own host.
 2. Is it from us? ``Origin`` and ``Sec-Fetch-Site``, which no page can forge, must not name another place.
    Another port of this machine is another place.
-3. Is it invited? The session's cookie is needed for everything. ``GET /?token=...`` exchanges a one-time
+3. Is it of our user? Where the system tells, a connection of another user of the machine is refused.
+4. Is it invited? The session's cookie is needed for everything. ``GET /?token=...`` exchanges a one-time
    token for it.
-4. Is it small enough? A body is counted while it comes in, whatever its length was said to be.
+5. Is it small enough? A body is counted while it comes in, whatever its length was said to be.
 
 The same holds for websockets. Answers carry headers that keep the page from loading, sending or being framed
 elsewhere.
@@ -14,6 +15,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -21,6 +23,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from tacita.app.doors import Doors
+from tacita.app.peer import is_ours
 
 MEBIBYTE = 1024 * 1024
 LARGEST_UPLOAD = 64 * MEBIBYTE
@@ -47,6 +50,11 @@ class Refusal:
     remedy: str
 
 
+OTHER_USER = Refusal(
+    HTTPStatus.FORBIDDEN,
+    "This server belongs to another user of this machine.",
+    "Start <code>tacita app</code> as the user who runs the browser.",
+)
 ELSEWHERE = Refusal(
     HTTPStatus.MISDIRECTED_REQUEST,
     "This request names a host that Tacita does not go by.",
@@ -129,6 +137,10 @@ class Guard:
             return FOREIGN
         if not set(said.all("sec-fetch-site")) <= {"same-origin", "none"}:
             return FOREIGN
+        # Looking it up takes some milliseconds, and the library's files are no secret.
+        client, server = scope.get("client"), scope.get("server")
+        if client and server and not _is_library(scope["path"]) and not is_ours(client, server):
+            return OTHER_USER
         return None
 
     async def _exchange(
@@ -176,9 +188,7 @@ class Guard:
 
     def _shielded(self, scope: MutableMapping[str, Any], send: Send) -> Send:
         """Send with our headers in place of what the application says under the same names."""
-        # Files of a numbered version of the library never change, and hold no data.
-        path = scope["path"]
-        lasting = path.startswith("/_nicegui/") and "/dynamic_resources/" not in path
+        lasting = _is_library(scope["path"])
 
         async def shielded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -233,6 +243,11 @@ class _Scale:
         if not self.refused:
             self._answered = True
             await self._send(message)
+
+
+def _is_library(path: str) -> bool:
+    """A file of a numbered version of NiceGUI: it never changes, and holds no data."""
+    return bool(re.match(r"/_nicegui/\d[\d.]*/(?!dynamic_resources/)", path))
 
 
 def _token(scope: MutableMapping[str, Any]) -> str | None:
