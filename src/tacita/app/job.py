@@ -1,7 +1,8 @@
 """One run of a method on a case: in a thread of its own, watched, stopped and kept.
 
 A job protects, audits what came out, and works out what an attacker deduces. The audit has no time limit: one
-that is cut short proves nothing. A cancel ends the search; the best so far is kept and audited.
+that is cut short proves nothing. A cancel ends the search; the best so far is kept and audited. Only a job
+that nobody wants any more is abandoned as a whole.
 """
 
 from __future__ import annotations
@@ -68,15 +69,18 @@ class Job:
         self.seed = seed
         self.state = State.WAITING
         self.events: list[Event] = []
+        self.latest: Event | None = None
         self.log: list[str] = []
         self.release: Release | None = None
         self.audit: Audit | None = None
         self.intervals: Deduction | None = None
         self.lost: Lost | None = None
         self.error = ""
-        self.seconds = 0.0
         self._run: Run | None = None
         self._cancelled = threading.Event()
+        self._abandoned = threading.Event()
+        self._started: float | None = None
+        self._ended: float | None = None
         self._said = ""
 
     @property
@@ -86,18 +90,32 @@ class Job:
         return f"{self.number} · {self.method.name}" + (f" ({chosen})" if chosen else "")
 
     @property
+    def seconds(self) -> float:
+        """How long it has been at work."""
+        if self._started is None:
+            return 0.0
+        return (time.monotonic() if self._ended is None else self._ended) - self._started
+
+    @property
     def cancelled(self) -> bool:
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
         """Stop searching; what was found so far is kept and audited."""
         self._cancelled.set()
+        if self._run is not None and self.state is State.SEARCHING:
+            self._run.cancel()
+
+    def abandon(self) -> None:
+        """Stop whatever it does, the audit too: nobody will ask for what it found."""
+        self._abandoned.set()
+        self._cancelled.set()
         if self._run is not None:
             self._run.cancel()
 
     def carry_out(self) -> None:
         """Protect, audit, deduce; to be called in a thread. Whatever goes wrong is kept as ``error``."""
-        started = time.monotonic()
+        self._started = time.monotonic()
         try:
             self._protect()
             self._judge()
@@ -106,15 +124,20 @@ class Job:
         except Exception as error:
             self._fail(f"{type(error).__name__}: {error}. A fault of the program: please report it.")
         finally:
-            self.seconds = time.monotonic() - started
+            self._ended = time.monotonic()
+
+    def _begin(self, state: State, run: Run, stopped: threading.Event) -> Run:
+        """The next part of the work; a stop that came before it or comes between is not lost."""
+        self._run, self.state = run, state
+        if stopped.is_set():
+            run.cancel()
+        return run
 
     def _protect(self) -> None:
-        self.state = State.SEARCHING
+        run = Run(self.time_limit, self.seed, listener=self._listen)
+        self._begin(State.SEARCHING, run, self._cancelled)
         self._say(f"{self.method.name} on {self.problem.table!r}, {len(self.problem.levels):,} sensitive")
-        self._run = Run(self.time_limit, self.seed, listener=self._listen)
-        if self.cancelled:
-            self._run.cancel()
-        self.release = self.method.protect(self.problem, self._run)
+        self.release = self.method.protect(self.problem, run)
         if (outcome := self.release.outcome) is not None:
             self._say(f"{outcome.status.value}: loss {outcome.loss:,.10g}, bound {outcome.bound:,.10g}")
             for remark in outcome.remarks:
@@ -122,17 +145,12 @@ class Job:
 
     def _judge(self) -> None:
         assert self.release is not None
-        self.state = State.AUDITING
+        run = self._begin(State.AUDITING, Run(listener=self._listen), self._abandoned)
         self.lost = replace(compare(self.problem, [self.release])[0], name=self.title)
-        found = audit(self.problem, self.release, Run(listener=self._listen))
+        found = audit(self.problem, self.release, run)
         self._say(found.verdict)
         hidden = self.release.hidden[self.problem.sensitive]
-        self.intervals = deduce(
-            self.problem,
-            self.release,
-            run=Run(listener=self._listen),
-            cells=self.problem.sensitive[hidden],
-        )
+        self.intervals = deduce(self.problem, self.release, run=run, cells=self.problem.sensitive[hidden])
         self.audit = found
         self.state = State.SAFE if found.safe else State.UNSAFE
 
@@ -142,12 +160,12 @@ class Job:
         self.state = State.FAILED
 
     def _listen(self, event: Event) -> None:
+        self.latest = event
         events = self.events if len(self.events) < MOST_EVENTS else self.events[::2]
         self.events = [*events, event] if event.incumbent is not None or event.bound is not None else events
         if (said := f"{event.phase}: {known_so_far(event)}".rstrip(": ")) != self._said:
             self._said = said
-            self._say(said, event.seconds)
+            self._say(said)
 
-    def _say(self, what: str, seconds: float | None = None) -> None:
-        at = (self._run.seconds if self._run is not None else 0.0) if seconds is None else seconds
-        self.log = [*self.log[-MOST_EVENTS:], f"{at:8.2f} s  {what}"]
+    def _say(self, what: str) -> None:
+        self.log = [*self.log[-MOST_EVENTS:], f"{self.seconds:8.2f} s  {what}"]

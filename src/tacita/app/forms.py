@@ -1,0 +1,194 @@
+"""A form from options: one control for each, by its type, with its help beneath.
+
+| type | control |
+|---|---|
+| ``bool`` | a switch |
+| ``Literal`` | a choice |
+| anything else | a line of text, empty where there is no value |
+
+Numbers are typed as text too: a field that says what is wrong with ``2,5`` is better than one that drops it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from nicegui import ui
+from nicegui.elements.mixins.value_element import ValueElement
+
+from tacita.errors import InputError
+from tacita.methods.method import Option
+
+STYLE = Path(__file__).with_name("forms.css")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+YES, NO = "yes", "no"
+
+
+def shown(value: Any) -> str:
+    """A value as a form shows it and :meth:`Option.read` reads it: ``5`` for 5.0, nothing for None."""
+    if isinstance(value, bool):
+        return YES if value else NO
+    if value is None:
+        return ""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def read(option: Option, text: str) -> Any:
+    """The value that a text stands for; no text stands for the default, whole numbers are whole.
+
+    Raises
+    ------
+    InputError
+        The text is no value of the option.
+    """
+    if not text.strip():
+        return option.default
+    value = option.read(text.strip())
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class OptionForm:
+    """Controls for some options.
+
+    Parameters
+    ----------
+    values
+        What is chosen at the beginning, instead of defaults.
+    on_change
+        Called after each change with the name of the option, not when the form is filled.
+    on_leave
+        Called when a text field loses the focus.
+    name
+        Of the form; the controls have it in their ``data-testid``, as in ``option-base``.
+    show
+        How values are shown.
+    checked
+        Say at the field if its text is no value of the option. Where somebody else judges them: no.
+    """
+
+    def __init__(
+        self,
+        options: Sequence[Option],
+        values: Mapping[str, Any] = NOTHING,
+        *,
+        on_change: Callable[[str], None] | None = None,
+        on_leave: Callable[[], None] | None = None,
+        name: str = "option",
+        show: Callable[[Any], str] = shown,
+        checked: bool = True,
+    ) -> None:
+        self._on_change = on_change
+        self._filling = False
+        with ui.element("div").classes("form"):
+            self._fields = [
+                _Field(option, name, show, checked, self._changed, on_leave) for option in options
+            ]
+        self.fill(values)
+
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Show these values, and the defaults of all other options."""
+        self._filling = True
+        for field in self._fields:
+            field.fill(values)
+        self._filling = False
+
+    def texts(self) -> dict[str, str]:
+        """What differs from the defaults, as it is typed."""
+        return {field.option.name: field.text for field in self._fields if field.changed}
+
+    def values(self) -> dict[str, Any]:
+        """What differs from the defaults.
+
+        Raises
+        ------
+        InputError
+            A text is no value of its option.
+        """
+        return {field.option.name: read(field.option, field.text) for field in self._fields if field.changed}
+
+    def _changed(self, field: _Field) -> None:
+        field.note()
+        if not self._filling and self._on_change is not None:
+            self._on_change(field.option.name)
+
+
+class _Field:
+    """One option: its control, and a note that tells its help and whether it was changed."""
+
+    def __init__(
+        self,
+        option: Option,
+        form: str,
+        show: Callable[[Any], str],
+        checked: bool,
+        on_change: Callable[[_Field], None],
+        on_leave: Callable[[], None] | None,
+    ) -> None:
+        self.option = option
+        self._show = show
+        self._checked = checked
+        self._default = "" if option.required else show(option.default)
+        label = option.name.replace("_", " ")
+        with ui.element("div").classes("field") as self._place:
+            self._control = self._make(label)
+            self._note = ui.label().classes("field-note")
+        self._control.props(
+            f'data-testid={form}-{option.name} aria-label="{label}" aria-describedby={self._note.html_id}'
+        )
+        self._control.on_value_change(lambda: on_change(self))
+        if on_leave is not None:
+            self._control.on("blur", on_leave)
+
+    def _make(self, label: str) -> ValueElement[Any]:
+        if self.option.kind is bool:
+            return ui.switch(label)
+        if self.option.words:
+            return ui.select(list(self.option.words), label=label).props("outlined dense options-dense")
+        field = ui.input(label, validation=self._complaint).props(
+            "outlined dense stack-label hide-bottom-space"
+        )
+        return field.props("spellcheck=false autocomplete=off")
+
+    @property
+    def text(self) -> str:
+        value = self._control.value
+        return (YES if value else NO) if isinstance(value, bool) else str(value or "").strip()
+
+    @property
+    def changed(self) -> bool:
+        """Whether the control says something else than the default."""
+        text = self.text
+        if text == self._default or not text:
+            return False
+        try:
+            return not self._checked or bool(read(self.option, text) != self.option.default)
+        except InputError:
+            return True
+
+    def fill(self, values: Mapping[str, Any]) -> None:
+        text = self._show(values[self.option.name]) if self.option.name in values else self._default
+        self._control.set_value(text == YES if self.option.kind is bool else text)
+        self.note()
+
+    def note(self) -> None:
+        """The help, and the default where it was left."""
+        changed = self.changed
+        default = (
+            f" Changed; default: {self._default or 'empty'}." if changed and not self.option.required else ""
+        )
+        self._note.set_text(f"{self.option.help}.{default}")
+        self._place.classes(add="field-changed" if changed else "", remove="" if changed else "field-changed")
+
+    def _complaint(self, text: str | None) -> str | None:
+        if self.option.required and not (text or "").strip():
+            return "needed"
+        if not self._checked:
+            return None
+        try:
+            read(self.option, text or "")
+        except InputError as error:
+            return str(error)
+        return None

@@ -1,0 +1,53 @@
+"""Work that is asked for more often than it can be done: the newest question is answered, others are not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from nicegui import background_tasks
+
+T = TypeVar("T")
+
+PAUSE = 0.15
+"""Seconds without a new question after which work begins."""
+
+
+class Newest(Generic[T]):
+    """Does ``work`` with what was asked for last, once asking has paused; never two at the same time.
+
+    While work is under way, ``overtaken`` says whether there is a newer question, so that the answer to the
+    old one need not be shown.
+    """
+
+    def __init__(self, work: Callable[[T], Awaitable[None]], pause: float = PAUSE) -> None:
+        self._work = work
+        self._pause = pause
+        self._asked: list[T] = []
+        self._at = 0.0
+        self._busy = False
+
+    @property
+    def overtaken(self) -> bool:
+        return bool(self._asked)
+
+    def ask(self, what: T) -> None:
+        """To be called in the event loop."""
+        self._asked = [what]
+        self._at = asyncio.get_running_loop().time()
+        if not self._busy:
+            self._busy = True
+            background_tasks.create(self._answer(), name="newest question")
+
+    async def _answer(self) -> None:
+        try:
+            while self._asked:
+                now = asyncio.get_running_loop().time()
+                if (left := self._at + self._pause - now) > 0:
+                    await asyncio.sleep(left)
+                    continue
+                what = self._asked.pop()
+                await self._work(what)
+        finally:
+            self._busy = False

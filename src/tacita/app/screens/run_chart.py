@@ -1,0 +1,86 @@
+"""Loss and bound of a run over time, as a chart that can also be read aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nicegui import ui
+
+from tacita.run import Event
+
+MOST_POINTS = 240
+"""Points of a line; of more every second, third, ... is left out, never the last."""
+LOSS, BOUND = "#c2410c", "#2f7fc1"
+GREY = "#7b8794"
+
+
+class RunChart:
+    """The chart of one run; there is none before there are two points to join."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._place = ui.element("div").classes("run-chart")
+        self._chart: ui.echart | None = None
+
+    def show(self, events: Sequence[Event]) -> None:
+        """Draw what is known of loss and bound."""
+        if len(events) < 2:
+            return
+        lines = series(events)
+        if self._chart is None:
+            with self._place:
+                self._chart = ui.echart(_options(lines)).props(
+                    f"data-testid=run-{self._number}-chart role=img"
+                )
+        else:
+            for own, line in zip(self._chart.options["series"], lines, strict=True):
+                own["data"] = line
+            self._chart.update()
+        self._chart.props(f'aria-label="{_aloud(events[-1])}"')
+
+
+def series(events: Sequence[Event]) -> tuple[list[list[float]], list[list[float]]]:
+    """Points (seconds, loss) and (seconds, bound)."""
+    step = -(-len(events) // MOST_POINTS)
+    chosen = [*events[:-1:step], events[-1]]
+    return (
+        [[round(e.seconds, 3), e.incumbent] for e in chosen if e.incumbent is not None],
+        [[round(e.seconds, 3), e.bound] for e in chosen if e.bound is not None],
+    )
+
+
+def _options(lines: tuple[list[list[float]], list[list[float]]]) -> dict[str, Any]:
+    text = {"color": GREY}
+    quiet = {"axisLabel": text, "nameTextStyle": text, "splitLine": {"lineStyle": {"opacity": 0.25}}}
+    return {
+        "animation": False,
+        "grid": {"left": 8, "right": 14, "top": 28, "bottom": 6, "containLabel": True},
+        "legend": {"top": 0, "textStyle": text, "itemHeight": 8},
+        "tooltip": {"trigger": "axis"},
+        "xAxis": {"type": "value", "min": "dataMin", "axisLabel": {**text, "formatter": "{value} s"}},
+        "yAxis": {"type": "value", "scale": True, **quiet},
+        "series": [
+            _line("loss", lines[0], LOSS, "solid"),
+            _line("bound", lines[1], BOUND, "dashed"),
+        ],
+    }
+
+
+def _line(name: str, points: list[list[float]], colour: str, dash: str) -> dict[str, Any]:
+    """Steps, since a loss holds until a better one is found."""
+    return {
+        "name": name,
+        "type": "line",
+        "step": "end",
+        "data": points,
+        "symbolSize": 4,
+        "color": colour,
+        "lineStyle": {"type": dash, "width": 2},
+    }
+
+
+def _aloud(event: Event) -> str:
+    loss = "none yet" if event.incumbent is None else f"{event.incumbent:,.6g}"
+    bound = "none yet" if event.bound is None else f"{event.bound:,.6g}"
+    return f"Loss {loss} and bound {bound} after {event.seconds:.1f} seconds"
