@@ -12,8 +12,14 @@ With ``v`` shown and ``a`` true, over all cells that show a number, totals inclu
 | ``others`` | of these the cells that are not sensitive |
 | ``silent`` | of these the cells that show no number |
 
-Distances say what was lost, not whether it protects: for that there is the audit. They are for the house, as
-they tell of true values.
+Distances say what was lost, not whether it protects: for that there is the audit. Beside them stands the
+risk: for a sensitive cell ``p`` of which an attacker deduces ``[low_p, high_p]``
+
+    r_p = max(LPL_p + UPL_p, SPL_p) / (high_p - low_p),
+
+the width that its levels ask for over the width that is left. ``r_p <= 1`` is necessary for safety, not
+sufficient, since the levels also say on which side of the value the room must be. All of this is for the
+house, as it tells of true values.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from tacita.errors import InfeasibleError, ReleaseError
-from tacita.exact import rescale
+from tacita.exact import Cells, Floats, rescale
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
@@ -72,6 +78,44 @@ class Comparison(tuple[Lost, ...]):
             )
             for line in lines
         )
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The largest and the median ``r_p`` over the sensitive cells (0 if there are none), and how many of
+    these are known exactly.
+    """
+
+    worst: float
+    median: float
+    exact: int
+
+
+def risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
+    """What the intervals that an attacker deduces leave of the protection that the levels ask for.
+
+    ``r_p`` is infinite for a cell that is known exactly, and zero for one of which nothing is known.
+
+    Parameters
+    ----------
+    cells, low, high
+        The hidden cells with their intervals, in plain numbers, as in a :class:`Deduction`. A sensitive cell
+        that is not among them is published, hence known. Where an end is not settled (NaN) the risk counts
+        as infinite: what is not known is not called small.
+    """
+    levels, at = problem.levels, problem.sensitive
+    if at.size == 0:
+        return Risk(0.0, 0.0, 0)
+    lower, upper, sliding = (
+        level[at].astype(np.float64) for level in (levels.lower, levels.upper, levels.sliding)
+    )
+    needed = np.maximum(lower + upper, sliding) / 10.0**problem.table.decimals
+    width = np.zeros(len(problem.table))
+    width[cells] = np.asarray(high) - np.asarray(low)
+    left = width[at]
+    each = np.full(at.size, np.inf)
+    np.divide(needed, left, out=each, where=left > 0)
+    return Risk(float(each.max()), float(np.median(each)), int((left == 0).sum()))
 
 
 def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run | None = None) -> Comparison:

@@ -7,6 +7,8 @@ import pytest
 
 import tacita as tc
 from tacita.errors import ReleaseError
+from tacita.levels import Levels
+from tacita.quality import Risk, risk
 
 
 def problem_of(values: list, rule: tc.Rule | None = None) -> tc.Problem:
@@ -54,3 +56,57 @@ def test_other_cells_are_refused() -> None:
     other = tc.Table.from_array([1, 2, 3, 4])
     with pytest.raises(ReleaseError, match="lists other cells"):
         tc.compare(problem_of([2, 9, 14]), [tc.Release.rounded(other, other.units, 5)])
+
+
+def leveled(*levels: tuple[int, int, int], decimals: int = 0) -> tc.Problem:
+    """Four cells and their total; the first ones sensitive with these lower, upper and sliding levels."""
+    table = tc.Table.from_array([10, 20, 30, 40], counts=False, decimals=decimals)
+    columns = np.zeros((3, len(table)), dtype=np.int64)
+    for k, own in enumerate(levels):
+        columns[:, table.find(str(k + 1))] = own
+    return tc.Problem(table, Levels(columns.any(axis=0), *columns))
+
+
+def intervals(problem: tc.Problem, *ends: tuple[float, float]) -> tuple:
+    cells = np.array([problem.table.find(str(k + 1)) for k in range(len(ends))], dtype=np.int64)
+    low, high = np.array(ends, dtype=float).reshape(-1, 2).T
+    return cells, low, high
+
+
+def test_risk_is_the_width_asked_for_over_the_width_left() -> None:
+    problem = leveled((1, 2, 0), (1, 1, 8), (5, 5, 0))
+    assert risk(problem, *intervals(problem, (8, 14), (18, 22), (25, 35))) == Risk(2.0, 1.0, 0)
+
+
+def test_levels_are_counted_in_plain_numbers() -> None:
+    problem = leveled((100, 200, 0), decimals=2)
+    assert risk(problem, *intervals(problem, (8, 14))) == Risk(0.5, 0.5, 0)
+
+
+def test_what_is_known_exactly_is_an_infinite_risk_and_what_is_unbounded_none() -> None:
+    problem = leveled((1, 2, 0), (1, 2, 0), (1, 2, 0))
+    found = risk(problem, *intervals(problem, (10, 10), (0, np.inf)))
+    assert (found.worst, found.median, found.exact) == (np.inf, np.inf, 2)
+    assert risk(problem, *intervals(problem, (0, np.inf), (-np.inf, np.inf), (0, np.inf))) == Risk(0, 0, 0)
+
+
+def test_an_interval_that_is_not_settled_is_no_small_risk() -> None:
+    problem = leveled((1, 2, 0))
+    assert risk(problem, *intervals(problem, (np.nan, 14))) == Risk(np.inf, np.inf, 0)
+
+
+def test_nothing_sensitive_is_no_risk() -> None:
+    problem = leveled()
+    assert risk(problem, *intervals(problem)) == Risk(0.0, 0.0, 0)
+
+
+def test_risk_of_a_deduction() -> None:
+    """A hidden rectangle with sums of 6: the outsider deduces [0, 6] for each of its cells."""
+    problem = problem_of([[1, 5, 9], [5, 1, 9]], tc.Threshold(2))
+    cells = np.array(
+        [problem.table.find(*codes) for codes in (("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"))]
+    )
+    deduced = tc.deduce(problem, tc.Release.suppress(problem.table, cells))
+    need = problem.levels.lower + problem.levels.upper
+    asked = max(int(need[cells[0]]), int(problem.levels.sliding[cells[0]]))
+    assert risk(problem, deduced.cells, deduced.low, deduced.high) == Risk(asked / 6, asked / 6, 0)

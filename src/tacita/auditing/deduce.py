@@ -16,7 +16,7 @@ from tacita.attackers.attacker import Insider, bounds_in_units
 from tacita.auditing.audit import moves_allowed
 from tacita.auditing.extremes import Question, extremes
 from tacita.auditing.region import peel, pieces
-from tacita.errors import ReleaseError
+from tacita.errors import InputError, ReleaseError
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.problem import Problem
 from tacita.release import Release
@@ -27,7 +27,9 @@ from tacita.tables.structure import Structure
 
 @dataclass(frozen=True, eq=False)
 class Deduction:
-    """Interval ``[low, high]`` of each hidden cell, in plain numbers; NaN where the time ran out."""
+    """Interval ``[low, high]`` of each hidden cell that was asked for, in plain numbers; NaN where the time
+    ran out.
+    """
 
     structure: Structure
     cells: Cells
@@ -44,25 +46,43 @@ class Deduction:
 
     def of(self, cell: int) -> tuple[float, float]:
         """The interval of one hidden cell."""
-        at = int(np.flatnonzero(self.cells == cell)[0])
-        return float(self.low[at]), float(self.high[at])
+        found = np.flatnonzero(self.cells == cell)
+        if found.size == 0:
+            raise InputError(
+                f"({self.structure.name(cell)}) is not among the hidden cells that were asked for: there are "
+                f"{len(self):,} of them"
+            )
+        return float(self.low[found[0]]), float(self.high[found[0]])
 
 
 def deduce(
-    problem: Problem, release: Release, insider: Insider | None = None, run: Run | None = None
+    problem: Problem,
+    release: Release,
+    insider: Insider | None = None,
+    run: Run | None = None,
+    cells: Cells | None = None,
 ) -> Deduction:
     """The interval that an attacker (the outsider by default) computes for every hidden cell.
 
     Whole-number tables get whole-number bounds: what an attacker who knows that cells are counts can deduce.
+
+    Parameters
+    ----------
+    cells
+        Only these, as far as they are hidden: two linear programs each, over the part of the table that
+        hangs together with them.
     """
     run = run or Run()
     table = problem.table
     low, high = moves_allowed(problem, release, insider)
-    hidden = np.flatnonzero(release.low < release.high)
+    asked = release.low < release.high
+    if cells is not None:
+        asked &= np.isin(np.arange(len(table)), cells)
+    hidden = np.flatnonzero(asked)
     free = peel(table.equations, low < high)
     rhs = np.zeros(len(table.equations), dtype=np.int64)
     low, high = np.where(free, low, 0), np.where(free, high, 0)
-    least, most = _ends(table.equations, rhs, low, high, table.whole, run)
+    least, most = _ends(table.equations, rhs, low, high, asked, table.whole, run)
     step = table.unit / 10.0**table.decimals
     value = table.values[hidden]
     return Deduction(table.structure, hidden, value + least[hidden] * step, value + most[hidden] * step)
@@ -105,24 +125,29 @@ def expose(
     low, high = _worked_out(structure, low, high, unit)
     equations = structure.equations
     rhs = equations.rhs // unit - np.asarray(equations.matrix @ np.where(low < high, 0, low))
-    least, most = _ends(equations, rhs, low, high, whole, run)
-    hidden = np.flatnonzero(release.low < release.high)
+    asked = release.low < release.high
+    least, most = _ends(equations, rhs, low, high, asked, whole, run)
+    hidden = np.flatnonzero(asked)
     step = unit / 10.0**release.decimals
     return Deduction(structure, hidden, least[hidden] * step, most[hidden] * step)
 
 
 def _ends(
-    equations: Equations, rhs: Units, low: Units, high: Units, whole: bool, run: Run
+    equations: Equations, rhs: Units, low: Units, high: Units, asked: Mask, whole: bool, run: Run
 ) -> tuple[Floats, Floats]:
-    """Smallest and largest value of each cell; those with ``low == high`` have it already."""
+    """Smallest and largest value of each cell asked for; those with ``low == high`` have it already."""
     least, most = low.astype(np.float64), high.astype(np.float64)
-    found = list(pieces(equations, low < high, rhs))
-    questions = [Question(piece, low[piece.cells], high[piece.cells], whole, run) for piece in found]
-    for done, (piece, (down, up)) in enumerate(
-        zip(found, run.map(extremes, questions), strict=True), start=1
+    found = [piece for piece in pieces(equations, low < high, rhs) if asked[piece.cells].any()]
+    questions = [
+        Question(piece, low[piece.cells], high[piece.cells], whole, np.flatnonzero(asked[piece.cells]), run)
+        for piece in found
+    ]
+    for done, (question, (down, up)) in enumerate(
+        zip(questions, run.map(extremes, questions), strict=True), start=1
     ):
-        least[piece.cells], most[piece.cells] = down, up
-        run.tell("intervals", done, len(found))
+        own = question.piece.cells[question.columns]
+        least[own], most[own] = down, up
+        run.tell("intervals", done, len(questions))
     return least, most
 
 

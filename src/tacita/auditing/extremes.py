@@ -1,8 +1,9 @@
-"""The smallest and largest value of each variable over ``{ x : A x = b, l <= x <= u }``.
+"""The smallest and largest value of some variables over ``{ x : A x = b, l <= x <= u }``.
 
-Two linear programs per variable in one hot session; every point found on the way is looked at for all
-variables, and a bound that some point attains needs no program of its own. Where variables are whole numbers
-and a vertex is not, an integer program settles it.
+Two linear programs per variable: in one hot session, or, where few are asked for of many, each over the
+variables that matter for it. Every point found on the way is looked at for all variables, and a bound that
+some point attains needs no program of its own. Where variables are whole numbers and a vertex is not, an
+integer program settles it.
 """
 
 from __future__ import annotations
@@ -12,29 +13,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita import exact
+from tacita.auditing.furthest import FurthestMoves
 from tacita.auditing.region import Piece, by_columns
 from tacita.errors import ReleaseError, SolverError
-from tacita.exact import Floats, Units
+from tacita.exact import Cells, Floats, Units
 from tacita.run import Run
 from tacita.solvers.highs import Answer, Ended, Session
 
 TOLERANCE = 1e-7
+COLUMNS_PER_QUESTION = 1000
+"""With more variables than this per variable asked for, a session over all of them does not pay."""
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A piece with its integer bounds, and the effort allowed."""
+    """A piece with its integer bounds, the variables that are asked for, and the effort allowed."""
 
     piece: Piece
     low: Units
     high: Units
     whole: bool
+    columns: Cells
     run: Run
 
 
 def extremes(question: Question) -> tuple[Floats, Floats]:
-    """Smallest and largest value of each variable; NaN where the time ran out, infinite where there is no
-    bound.
+    """Smallest and largest value of each variable asked for; NaN where the time ran out, infinite where
+    there is no bound.
     """
     return _Search(question).all()
 
@@ -47,19 +52,23 @@ class _Search:
         self.scale = 1.0 if question.whole else 10.0 ** max(0.0, np.ceil(np.log10(max(1.0, largest))) - 7.0)
         self.matrix = by_columns(question.piece)
         self.rhs = question.piece.rhs.astype(np.float64)
-        self.session = Session(
-            self.matrix, self.low / self.scale, self.high / self.scale, self.rhs / self.scale
+        low, high = self.low / self.scale, self.high / self.scale
+        # The truth is a point to start from only where nothing but moves away from it is asked for.
+        moves = not self.rhs.any() and bool((low <= 0).all() and (high >= 0).all())
+        few = question.columns.size * COLUMNS_PER_QUESTION < low.size
+        self.session: Session | FurthestMoves = (
+            FurthestMoves(self.matrix, low, high)
+            if few and moves
+            else Session(self.matrix, low, high, self.rhs / self.scale)
         )
         self.least = np.full(self.low.size, np.inf)
         self.most = np.full(self.low.size, -np.inf)
 
     def all(self) -> tuple[Floats, Floats]:
-        low, high = np.empty(self.low.size), np.empty(self.low.size)
+        columns = self.question.columns.tolist()
         # All maxima first: their vertices attain most minima (often zero), which then need no program.
-        for column in range(self.low.size):
-            high[column] = self._one(column, 1)
-        for column in range(self.low.size):
-            low[column] = self._one(column, -1)
+        high = np.array([self._one(column, 1) for column in columns])
+        low = np.array([self._one(column, -1) for column in columns])
         return low, high
 
     def _one(self, column: int, sign: int) -> float:
