@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nicegui import run, ui
+import asyncio
+
+from nicegui import ui
 
 from tacita.app import notices
 from tacita.app.job import Job
@@ -35,12 +37,12 @@ def build(workspace: Workspace, job: Job, audit: Audit) -> None:
 
     async def check() -> None:
         said.set_text("checking …")
-        said.set_text(await run.io_bound(checked, audit) or "")
+        said.set_text(await asyncio.to_thread(checked, audit))
 
     async def download() -> None:
         with notices.attempt():
             path = workspace.folder / f"run-{job.number}-certificate.json"
-            await run.io_bound(lambda: path.write_text(dump(certify(audit)), encoding="utf-8"))
+            await asyncio.to_thread(lambda: path.write_text(dump(certify(audit)), encoding="utf-8"))
             ui.download.file(path, "certificate.json")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacita.app.job import Job, State
 from tacita.app.screens.runs import number
-from tacita.quality import Risk, risk
+from tacita.quality import risk
 
 Measures = Mapping[str, float]
 
@@ -68,28 +68,17 @@ COLUMNS = (
 def measures(job: Job) -> Measures:
     """The numbers of one run by the keys of the columns; NaN where there is none."""
     outcome = job.release.outcome if job.release is not None else None
-    lost, danger = job.lost, risk_of(job)
+    lost, known = job.lost, job.intervals
     found: dict[str, float] = dict.fromkeys((column.key for column in COLUMNS), nan)
     if outcome is not None:
         found |= {"loss": outcome.loss, "bound": outcome.bound, "gap": outcome.gap}
     if lost is not None:
         names = ("changed", "percent", "others", "silent", "l1", "l2", "largest")
         found |= {name: float(getattr(lost, name)) for name in names}
-    if danger is not None:
+    if known is not None:
+        danger = risk(job.problem, known.cells, known.low, known.high)
         found |= {"risk": danger.worst, "median": danger.median, "exact": danger.exact}
     return found | {"seconds": job.seconds}
-
-
-def risk_of(job: Job) -> Risk | None:
-    """How narrow the outsider's intervals are, as the core defines it; published cells are known exactly."""
-    if job.intervals is None or job.release is None:
-        return None
-    problem, known = job.problem, job.intervals
-    cells = problem.sensitive
-    low, high = problem.table.values[cells].copy(), problem.table.values[cells].copy()
-    at = np.searchsorted(cells, known.cells)
-    low[at], high[at] = known.low, known.high
-    return risk(problem, cells, low, high)
 
 
 def best(column: Column, jobs: Sequence[Job], by_run: Mapping[int, Measures]) -> set[int]:

@@ -1,0 +1,87 @@
+"""A place on this machine to write to: a path, what is there already, and whether it may be replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from nicegui import ui
+
+from tacita.errors import InputError
+
+
+class FolderField:
+    """The path of a folder; one that holds something needs a tick.
+
+    Parameters
+    ----------
+    start
+        The path that is proposed.
+    on_change
+        Called when :attr:`ready` may have changed.
+    name
+        For tests and labels: ``name`` and ``name-confirm``.
+    file
+        Whether a file is meant instead of a folder.
+    """
+
+    def __init__(self, start: Path, on_change: Callable[[], None], name: str, *, file: bool = False) -> None:
+        self._on_change, self._file = on_change, file
+        label = "File on this machine" if file else "Folder on this machine"
+        self._field = ui.input(label, value=str(start), on_change=lambda: self.check())
+        self._field.props(f"outlined dense debounce=200 spellcheck=false data-testid={name}").classes("path")
+        self._confirm = ui.checkbox("", on_change=lambda: on_change())
+        self._confirm.props(f"dense data-testid={name}-confirm")
+        self._filled = False
+        self._look()
+
+    @property
+    def path(self) -> Path:
+        """Where to write.
+
+        Raises
+        ------
+        InputError
+            The path is not a whole one, or the place holds something and nobody agreed to replace it.
+        """
+        text = str(self._field.value or "").strip()
+        path = Path(text).expanduser()
+        if not text or not path.is_absolute():
+            raise InputError(f"'{text}' is no whole path: begin with the root of the disk, or with ~")
+        if _holds(path, self._file) and not self._confirm.value:
+            raise InputError(f"{path} holds something already: agree to replace it, or choose another place")
+        return path
+
+    @property
+    def ready(self) -> bool:
+        """Whether something can be written there, as far as can be told before."""
+        try:
+            return bool(self.path)
+        except (InputError, OSError, RuntimeError):
+            return False
+
+    def propose(self, path: Path) -> None:
+        """Another path, with its own question."""
+        self._field.set_value(str(path))
+
+    def check(self) -> None:
+        """Look again at what is there."""
+        self._look()
+        self._on_change()
+
+    def _look(self) -> None:
+        try:
+            filled = _holds(Path(str(self._field.value or "")).expanduser(), self._file)
+        except (OSError, RuntimeError):
+            filled = False
+        self._confirm.set_value(False)
+        self._confirm.set_text(
+            "Replace it" if self._file else "It is not empty: replace files of the same name"
+        )
+        self._confirm.set_visibility(filled)
+
+
+def _holds(path: Path, file: bool) -> bool:
+    if path.is_dir():
+        return file or any(path.iterdir())
+    return path.exists()
