@@ -80,7 +80,7 @@ def serve(
     ready: Callable[[str], None],
     again: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve the app on 127.0.0.1, and nowhere else, until Ctrl-C.
+    """Serve the app on 127.0.0.1, and nowhere else, until Ctrl-C; from the main thread, which hears signals.
 
     Parameters
     ----------

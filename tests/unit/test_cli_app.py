@@ -1,0 +1,68 @@
+"""``tacita app`` as a command: what it says before, while and after it serves."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tacita.cli import main
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "tacita", "app", "--no-browser", *words]
+
+
+def test_json_is_one_object_and_the_end_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("--json"), cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        while lines[-1] != "}\n":
+            lines.append(process.stdout.readline())
+            assert lines[-1], f"ended after {lines}"
+        process.stdin.write("\n")
+        process.stdin.flush()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=20)
+    assert json.loads("".join(lines))["address"].startswith("http://127.0.0.1:")
+    assert rest == ""
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["nothing.csv"], "nothing.csv"),
+        (["--port", "65536"], "--port"),
+        (["--largest-upload", "0"], "--largest-upload"),
+    ],
+)
+def test_what_cannot_be_served_is_an_error_before_any_address(
+    words: Sequence[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["app", "--no-browser", *words]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert named in err
+
+
+def test_a_run_deep_in_a_solver_does_not_hold_the_terminal() -> None:
+    program = (
+        "import time\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from tacita.cli.app import _leave_runs_behind\n"
+        "ThreadPoolExecutor(1, thread_name_prefix='tacita-run').submit(time.sleep, 60)\n"
+        "_leave_runs_behind()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], timeout=20, check=False)
+    assert done.returncode == 0
