@@ -87,6 +87,11 @@ def test_shown_text_of_each_kind_of_mark() -> None:
     mask = np.arange(len(table)) == cell
     assert shown_text(Release.suppress(table, mask), cell) == ""
     assert shown_text(Release.suppress(table, ~mask), cell) == "12\u202f345.5"
+    below_zero = Table.from_array([-0.5, -1234.5])
+    assert [shown_text(Release.suppress(below_zero, []), below_zero.find(c)) for c in "12"] == [
+        "-0.5",
+        "-1\u202f234.5",
+    ]
     low, high = np.full(len(table), 120000), np.full(len(table), 130000)
     assert shown_text(Release.intervals(table, mask, low, high), cell) == "12\u202f000…13\u202f000"
 

@@ -14,7 +14,6 @@ Nothing here knows a value that the release hides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +22,8 @@ from numpy.typing import NDArray
 from tacita import exact
 from tacita.exact import UNBOUNDED, Cells, Mask
 from tacita.release import Mark, Release
-from tacita.tables.dimension import Dimension
+from tacita.tables.dimension import Codes, Dimension
+from tacita.tables.layout import ONE_COLUMN, Line, crossings, lines
 from tacita.tables.structure import Structure
 
 KINDS = ("published", "sensitive", "other", "exposed")
@@ -34,14 +34,6 @@ MEANINGS = {
     "other": "protects the sensitive ones",
     "exposed": "sensitive, yet published",
 }
-
-
-@dataclass(frozen=True)
-class Line:
-    """A row or column of a crosstab: its code and how deep it stands in its classification."""
-
-    code: str
-    depth: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +67,9 @@ def shown_text(release: Release, cell: int) -> str:
 def _number(units: int, decimals: int) -> str:
     if abs(units) >= UNBOUNDED:
         return "∞" if units > 0 else "−∞"
-    whole, _, fraction = exact.text(units, decimals).partition(".")
-    return f"{int(whole):,}".replace(",", "\u202f") + (f".{fraction}" if fraction else "")
+    whole, _, fraction = exact.text(abs(units), decimals).partition(".")
+    sign = "-" if units < 0 else ""
+    return sign + f"{int(whole):,}".replace(",", "\u202f") + (f".{fraction}" if fraction else "")
 
 
 def crosstab(structure: Structure, most_rows: int = 60, most_columns: int = 24) -> Crosstab | None:
@@ -84,49 +77,28 @@ def crosstab(structure: Structure, most_rows: int = 60, most_columns: int = 24) 
     if not structure.dimensions:
         return None
     order = sorted(range(len(structure.dimensions)), key=lambda d: -len(structure.dimensions[d].codes))
-    chosen = order[:2]
-    rows, rows_cut = _lines(structure.dimensions[chosen[0]], most_rows)
-    columns, columns_cut = (
-        _lines(structure.dimensions[chosen[1]], most_columns) if len(chosen) > 1 else ([-1], False)
-    )
-    key = np.array([[d.representative[d.index(d.total)] for d in structure.dimensions]], dtype=np.int32)
-    wanted = np.repeat(key, len(rows) * len(columns), axis=0)
-    wanted[:, chosen[0]] = np.repeat(rows, len(columns))
-    if len(chosen) > 1:
-        wanted[:, chosen[1]] = np.tile(columns, len(rows))
-    cells = structure.locate(wanted).reshape(len(rows), len(columns))
-    filled_rows = np.flatnonzero((cells >= 0).any(axis=1))
-    filled_columns = np.flatnonzero((cells >= 0).any(axis=0))
-    first = structure.dimensions[chosen[0]]
-    second = structure.dimensions[chosen[1]] if len(chosen) > 1 else None
-    about = [f"{structure.dimensions[d].name} = {structure.dimensions[d].total}" for d in order[2:]]
-    if rows_cut or columns_cut:
+    fixed = {d: structure.dimensions[d].total for d in order[2:]}
+    most = dict(zip(order, (most_rows, most_columns), strict=False))
+    codes = {d: _upper_codes(structure.dimensions[d], limit) for d, limit in most.items()}
+    about = [f"{structure.dimensions[d].name} = {total}" for d, total in fixed.items()]
+    if any(own.size < np.unique(structure.dimensions[d].representative).size for d, own in codes.items()):
         about.append("the upper levels only")
-    return Crosstab(
-        first.name,
-        second.name if second else "",
-        tuple(_line(first, rows[r]) for r in filled_rows.tolist()),
-        tuple(_line(second, columns[c]) if second else Line("value", 0) for c in filled_columns.tolist()),
-        cells[filled_rows][:, filled_columns],
-        ", ".join(about),
-    )
+    listed = crossings(structure, fixed, codes) >= 0
+    filled = {
+        d: lines(structure.dimensions[d], False, own[listed.any(axis=axis)])
+        for (d, own), axis in zip(codes.items(), (1, 0), strict=False)
+    }
+    shown = [(structure.dimensions[d].name, own) for d, (_, own) in filled.items()]
+    (row_name, rows), (column_name, columns), *_ = [*shown, ("", ONE_COLUMN)]
+    cells = crossings(structure, fixed, {d: own for d, (own, _) in filled.items()})
+    return Crosstab(row_name, column_name, rows, columns, cells, ", ".join(about))
 
 
-def _lines(dimension: Dimension, most: int) -> tuple[Sequence[int], bool]:
-    """Codes to list, and whether some were left out: whole levels from the top as long as they fit."""
-    codes = [c for c in range(len(dimension.codes)) if dimension.representative[c] == c]
-    if len(codes) <= most:
-        return codes, False
-    depth = {c: _depth(dimension, c) for c in codes}
-    deepest = max(d for d in set(depth.values()) if d <= 1 or sum(e <= d for e in depth.values()) <= most)
-    return [c for c in codes if depth[c] <= deepest][:most], True
-
-
-def _line(dimension: Dimension, code: int) -> Line:
-    return Line(dimension.codes[code], _depth(dimension, code))
-
-
-def _depth(dimension: Dimension, code: int) -> int:
-    name = dimension.codes[code]
-    tree = next(tree for tree in dimension.trees if name in tree)
-    return int(tree.depth[tree.index(name)])
+def _upper_codes(dimension: Dimension, most: int) -> Codes:
+    """Codes to list: one per cell, whole levels from the top as long as they fit."""
+    codes, listed = lines(dimension, False, np.unique(dimension.representative))
+    if codes.size <= most:
+        return codes
+    depth = np.array([line.depth for line in listed])
+    deepest = max(d for d in set(depth.tolist()) if d <= 1 or np.count_nonzero(depth <= d) <= most)
+    return codes[np.flatnonzero(depth <= deepest)[:most]]

@@ -86,42 +86,44 @@ def layout(
     if not structure.dimensions:
         return _listed(structure)
     shown = _part(structure, part)
-    own = shown.dimensions if shown else tuple(range(len(structure.dimensions)))
-    down, across = _axes(structure, own, rows, columns)
-    places = [(d.index(d.total), d.total) for d in structure.dimensions]
+    shown_dimensions = shown.dimensions if shown else tuple(range(len(structure.dimensions)))
+    down, across = _axes(structure, shown_dimensions, rows, columns)
+    chosen = {d: own.total for d, own in enumerate(structure.dimensions) if d not in (down, across)}
     for name, code in (fixed or {}).items():
-        d = _named(structure, own, name)
-        if d in (down, across):
+        d = _named(structure, shown_dimensions, name)
+        if d not in chosen:
             raise InputError(f"'{name}' runs along the table: fix another dimension, or show another one")
-        places[d] = structure.dimensions[d].index(code), code
-    row_codes, row_lines = _shown_lines(structure, shown, down, total_last)
-    if across is None:
-        column_codes, column_lines = np.zeros(1, dtype=np.int32), ONE_COLUMN
-    else:
-        column_codes, column_lines = _shown_lines(structure, shown, across, total_last)
-    shape = (row_codes.size, column_codes.size)
-    grid = np.empty((*shape, len(places)), dtype=np.int32)
-    for d, (place, _) in enumerate(places):
-        grid[:, :, d] = place
-    grid[:, :, down] = row_codes[:, None]
-    if across is not None:
-        grid[:, :, across] = column_codes
-    for d, dimension in enumerate(structure.dimensions):
-        grid[:, :, d] = dimension.representative[grid[:, :, d]]
-    cells = structure.locate(grid.reshape(-1, len(places)))
+        chosen[d] = code
+    found = {d: _shown_lines(structure, shown, d, total_last) for d in (down, across) if d is not None}
+    cells = crossings(structure, chosen, {d: codes for d, (codes, _) in found.items()})
     if shown:
         inside = np.zeros(len(structure), dtype=bool)
         inside[shown.cells] = True
         cells = np.where(inside[cells], cells, -1)
-    return Layout(
-        structure,
-        down,
-        across,
-        {d: code for d, (_, code) in enumerate(places) if d not in (down, across)},
-        row_lines,
-        column_lines,
-        frozen(cells.reshape(shape)),
-    )
+    columns_shown = ONE_COLUMN if across is None else found[across][1]
+    return Layout(structure, down, across, chosen, found[down][1], columns_shown, frozen(cells))
+
+
+def crossings(structure: Structure, fixed: Mapping[int, str], along: Mapping[int, Codes]) -> Cells:
+    """The cells where rows and columns cross, -1 where one is empty.
+
+    Parameters
+    ----------
+    fixed
+        Dimensions that do not run along the table, each with its code.
+    along
+        The dimension that runs down and the one that runs across, in this order, with the codes (by position)
+        of their lines; without the second there is one column.
+    """
+    shape = tuple(codes.size for codes in along.values()) + (1,) * (2 - len(along))
+    grid = np.empty((*shape, len(structure.dimensions)), dtype=np.int32)
+    for d, code in fixed.items():
+        grid[:, :, d] = structure.dimensions[d].index(code)
+    for (d, codes), axis in zip(along.items(), ((-1, 1), (1, -1)), strict=False):
+        grid[:, :, d] = codes.reshape(axis)
+    for d, dimension in enumerate(structure.dimensions):
+        grid[:, :, d] = dimension.representative[grid[:, :, d]]
+    return structure.locate(grid.reshape(-1, len(structure.dimensions))).reshape(shape)
 
 
 def lines(
