@@ -57,13 +57,20 @@ class Arrangement:
         What the structure no longer has (a code that was dropped, a dimension that was renamed) falls back to
         what is usual.
         """
-        codes = {dimension.name: dimension.position for dimension in structure.dimensions}
-        parts = [part.name for part in structure.parts]
-        rows = self.rows if self.rows in codes else None
-        columns = self.columns if self.columns in codes and self.columns != rows else None
-        fixed = {name: code for name, code in self.fixed.items() if code in codes.get(name, ())}
-        fixed = {name: code for name, code in fixed.items() if name not in (rows, columns)}
-        return layout(structure, rows, columns, fixed, part=self.part if self.part in parts else None)
+        parts = {part.name: part for part in structure.parts} if len(structure.parts) > 1 else {}
+        part = parts.get(self.part or "", next(iter(parts.values()), None))
+        axes = range(len(structure.dimensions)) if part is None else part.dimensions
+        own = {structure.dimensions[d].name: structure.dimensions[d] for d in axes}
+        columns = self.columns if self.columns in own and len(own) > 1 else None
+        rows = self.rows if self.rows in own and self.rows != columns else None
+        rows = rows or next((name for name in own if name != columns), None)
+        columns = columns or next((name for name in own if name != rows), None)
+        fixed = {
+            name: code
+            for name, code in self.fixed.items()
+            if name in own and name not in (rows, columns) and code in own[name].position
+        }
+        return layout(structure, rows, columns, fixed, part=part.name if part is not None else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,7 @@ class Arranging:
 
     def show(self, structure: Structure) -> None:
         """Offer what a structure has."""
+        self._structure = structure
         self._place.clear()
         chosen = arrangement_of(self._workspace)
         linked = {part.name: part for part in structure.parts} if len(structure.parts) > 1 else {}
@@ -74,7 +75,7 @@ class Arranging:
 
         self._select("Rows", list(dimensions), rows, lambda name: put(name, columns))
         self._select("Columns", list(dimensions), columns, lambda name: put(rows, name))
-        turn = ui.button(icon="swap_horiz", on_click=lambda: put(columns, rows))
+        turn = ui.button(icon="swap_horiz", on_click=lambda: put(columns, rows), color=None)
         turn.props('flat dense round aria-label="Swap rows and columns" data-testid=swap')
         turn.tooltip("Swap rows and columns")
 
@@ -97,6 +98,7 @@ class Arranging:
 
     def _take(self, arrangement: Arrangement) -> None:
         _CHOSEN[self._workspace] = arrangement
+        self.show(self._structure)
         self._on_change()
 
 

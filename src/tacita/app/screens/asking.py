@@ -29,11 +29,12 @@ async def ask(title: str, fields: Sequence[Field], button: str) -> dict[str, str
         def answer() -> None:
             dialog.submit({name: str(control.value or "").strip() for name, control in controls.items()})
 
+        next(iter(controls.values())).props("autofocus")
         for control in controls.values():
             if isinstance(control, ui.input):
                 control.on("keydown.enter", answer)
         with ui.element("div").classes("row asking-buttons"):
-            ui.button("Cancel", on_click=lambda: dialog.submit(None)).props(
+            ui.button("Cancel", on_click=lambda: dialog.submit(None), color=None).props(
                 "flat no-caps data-testid=ask-cancel"
             )
             ui.button(button, on_click=answer).props("no-caps unelevated data-testid=ask-ok")

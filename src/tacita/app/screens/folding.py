@@ -30,7 +30,10 @@ def _levels(axis: Literal["rows", "columns"], lines: Sequence[Line], sheet: Call
 
     options = {depth: _name(depth, deepest) for depth in range(deepest, -1, -1)}
     select = ui.select(
-        options, label=f"Levels of {axis}", value=deepest, on_change=lambda event: fold(int(event.value))
+        options,
+        label=f"{axis[:-1].capitalize()} levels",
+        value=deepest,
+        on_change=lambda event: fold(int(event.value)),
     )
     select.props(f"dense outlined options-dense data-testid=levels-{axis}").classes("choice")
 

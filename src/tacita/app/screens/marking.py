@@ -40,7 +40,9 @@ def marking(decide: Callable[[Decision | None], None]) -> None:
 
 
 def _button(text: str, meaning: str, name: str, act: Callable[[], object]) -> None:
-    ui.button(text, on_click=act).props(f"outline dense no-caps data-testid=mark-{name}").tooltip(meaning)
+    ui.button(text, on_click=act, color=None).props(f"outline dense no-caps data-testid=mark-{name}").tooltip(
+        meaning
+    )
 
 
 async def _levels() -> Decision | None:

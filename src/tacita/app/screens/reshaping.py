@@ -42,7 +42,9 @@ class Owner(Protocol):
 def reshaping(owner: Owner) -> None:
     """The menu, and what its items do."""
     changes = _Changes(owner)
-    button = ui.button("Edit table", icon="table_chart").props("outline dense no-caps data-testid=edit-table")
+    button = ui.button("Edit table", color=None).props(
+        "outline dense no-caps icon-right=arrow_drop_down aria-haspopup=menu data-testid=edit-table"
+    )
     with button, ui.menu().props("auto-close"):
         axes: tuple[Axis, ...] = ("rows", "columns")
         for axis in axes:

@@ -25,7 +25,8 @@ from tacita.errors import InputError
 from tacita.tables.table import Table
 
 STYLE = Path(__file__).with_suffix(".css")
-LEGEND = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED | Flag.PUBLISH | Flag.HIDE
+SIGNS_OF_VALUES = Flag.SENSITIVE | Flag.PUBLISH | Flag.HIDE
+SIGNS_OF_RUN = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED
 
 
 def build(workspace: Workspace) -> None:
@@ -73,27 +74,35 @@ class TableScreen:
     # ------------------------------------------------------------------ the page
 
     def _build(self) -> None:
-        self._arranging = Arranging(self.workspace, self.table.structure, self._arrange)
-        with ui.element("div").classes("row table-tools"):
-            marking(self._decide)
-            ui.element("span").classes("divider")
-            reshaping(self)
-            self._folds = ui.element("div").classes("row")
-            self._runs = ui.element("div").classes("row")
-        with ui.element("div").classes("table-body"):
-            with ui.element("div").classes("table-main"):
-                self._place = ui.element("div").classes("table-sheet")
-                with ui.element("div").classes("row table-foot"):
-                    self._counts = ui.label().classes("number").props("data-testid=counts")
-                    ui.space()
-                    _legend()
-            self._panel = CellPanel()
+        with ui.element("div").classes("table-page"):
+            self._arranging = Arranging(self.workspace, self.table.structure, self._arrange)
+            with ui.element("div").classes("row table-tools"):
+                marking(self._decide)
+                ui.element("span").classes("divider")
+                reshaping(self)
+                self._folds = ui.element("div").classes("row")
+                self._runs = ui.element("div").classes("row")
+            with ui.element("div").classes("table-body"):
+                with ui.element("div").classes("table-main"):
+                    self._place = ui.element("div").classes("table-sheet")
+                    with ui.element("div").classes("row table-foot"):
+                        self._counts = ui.label().classes("number").props("data-testid=counts")
+                        ui.space()
+                        self._legend = ui.element("ul").classes("row legend").props('aria-label="Signs"')
+                self._panel = CellPanel()
         self._lay_out_tools()
         self._put_sheet()
         self._count()
 
     def _put_sheet(self) -> None:
-        """A new sheet: what a run publishes cannot be typed into."""
+        """A new sheet, with the signs that it uses: what a run publishes cannot be typed into."""
+        self._legend.clear()
+        with self._legend:
+            for look in LOOKS:
+                if look.flag & (SIGNS_OF_RUN if self._shows_run else SIGNS_OF_VALUES):
+                    with ui.element("li"):
+                        ui.label(look.sign).classes(f"legend-sign sign-{look.name}").props("aria-hidden=true")
+                        ui.label(look.meaning)
         self._place.clear()
         with self._place:
             self._sheet = Sheet(
@@ -163,9 +172,8 @@ class TableScreen:
         self.layout = arrangement_of(self.workspace).of(self.table.structure)
         self._view = self._seen()
         self._sheet.show(self._view.content())
-        self._arranging.show(self.table.structure)
         self._lay_out_tools()
-        self._panel.invite()
+        background_tasks.create(self._show_focus(), name="the cell in focus")
 
     # ------------------------------------------------------------------ what is done
 
@@ -244,7 +252,13 @@ class TableScreen:
             self._count()
             if judged.trouble:
                 notices.tell(judged.trouble, "error")
-        if (selection := self.selection) is not None:
+        await self._show_focus()
+
+    async def _show_focus(self) -> None:
+        """The panel for the cell that is in focus now."""
+        if (selection := self.selection) is None:
+            self._panel.invite()
+        else:
             await self._select(selection)
 
     async def _select(self, selection: Selection) -> None:
@@ -270,12 +284,3 @@ class TableScreen:
         if self._attack is None or (release is not None and self._attack.release is not release):
             self._attack = Attack(problem, release)
         return self._attack
-
-
-def _legend() -> None:
-    with ui.element("ul").classes("row legend").props('aria-label="Signs"'):
-        for look in LOOKS:
-            if look.flag & LEGEND:
-                with ui.element("li"):
-                    ui.label(look.sign).classes(f"legend-sign sign-{look.name}").props("aria-hidden=true")
-                    ui.label(look.meaning)

@@ -1,0 +1,85 @@
+"""What the house is told about one cell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacita.app.about_cell import Attack, about
+from tacita.app.case import Case, Decision, Kind
+from tacita.app.view import Judged
+from tacita.examples import example
+from tacita.release import Release
+from tacita.run import Run
+from tacita.tables.contributions import Contributions
+from tacita.tables.table import Table
+
+
+@pytest.fixture
+def salazar() -> Case:
+    return Case.of(example("salazar"), "salazar")
+
+
+def test_a_sensitive_cell_with_its_levels_and_sums(salazar: Case) -> None:
+    cell = salazar.table.find("II", "C")
+    told = about(salazar, Judged.of(salazar), cell)
+    assert (told.value, told.lower, told.upper, told.sliding) == ("22", "10", "12", "0")
+    assert told.sensitive
+    assert not told.is_sum
+    assert told.why == ("marked by hand: the office marked it",)
+    assert told.cost == 22
+    assert len(told.equations) == 2
+    assert "(activity=II, region=Total) = sum of 3 cells along region" in told.equations
+
+
+def test_a_decision_is_told(salazar: Case) -> None:
+    cell = salazar.table.find("I", "A")
+    case = salazar.decide([cell], Decision(Kind.HIDE))
+    assert about(case, Judged.of(case), cell).decision == "must hide"
+
+
+def test_contributors_by_name_and_share() -> None:
+    table = Table.from_array([[80, 20]], counts=False)
+    n = len(table)
+    values, who = np.zeros((n, 2), dtype=np.int64), np.full((n, 2), -1)
+    cell = table.find("1", "1")
+    values[cell], who[cell] = (60, 20), (1, 0)
+    known = Contributions(values, who, table.units, names=("Brook", "Hill"))
+    case = Case("case", replace(table, contributions=known, count=np.full(n, 2)))
+    told = about(case, Judged.at_a_glance(case), cell)
+    assert [(c.name, c.amount, c.share) for c in told.contributors] == [
+        ("Hill", "60", 75.0),
+        ("Brook", "20", 25.0),
+    ]
+    assert told.count == 2
+    assert about(case, Judged.at_a_glance(case), table.find("1", "2")).contributors == ()
+
+
+def test_a_sensitive_cell_hidden_alone_is_no_secret(salazar: Case) -> None:
+    attack = Attack(salazar.problem, None)
+    cell = salazar.table.find("II", "C")
+    assert attack.hides(cell)
+    assert not attack.hides(salazar.table.find("I", "A"))
+    found = attack.deduce(cell, Run())
+    assert (found.low, found.high) == (22, 22)
+    assert found.bounds == (0, float("inf"))
+    assert attack.known(cell) == found
+
+
+def test_what_a_release_leaves_open_is_an_interval(salazar: Case) -> None:
+    table = salazar.table
+    corners = [table.find(row, column) for row in ("II", "III") for column in ("A", "C")]
+    attack = Attack(salazar.problem, Release.suppress(table, np.array(corners)))
+    found = attack.deduce(table.find("II", "C"), Run())
+    # Of 8 + 22 = 30 in row II and 22 + 12 = 34 in column C, (II, C) can be all of the first.
+    assert (found.low, found.high) == (5, 30)
+
+
+def test_an_answer_that_was_cut_short_is_asked_again(salazar: Case) -> None:
+    attack = Attack(salazar.problem, None)
+    run = Run()
+    run.cancel()
+    attack.deduce(salazar.table.find("II", "C"), run)
+    assert attack.known(salazar.table.find("II", "C")) is None

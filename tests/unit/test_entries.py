@@ -1,0 +1,48 @@
+"""What is typed or pasted into a sheet becomes a table, all of it or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tacita.app.entries import entered
+from tacita.app.sheet import Entry
+from tacita.app.view import Arrangement
+from tacita.errors import InputError
+from tacita.generate import table as random_table
+from tacita.tables.table import Table
+
+
+def amounts() -> Table:
+    return Table.from_array([[5, 10], [20, 40]], names=("region", "sex"), counts=False)
+
+
+def test_a_block_is_entered_and_totals_follow() -> None:
+    table = amounts()
+    where = Arrangement().of(table.structure)
+    changed = entered(table, where, [Entry(0, 0, "6"), Entry(1, 1, "41")])
+    assert changed.values[changed.find()] == 77
+    assert table.values[table.find()] == 75
+
+
+def test_one_bad_entry_keeps_the_others_out_and_is_named() -> None:
+    table = amounts()
+    where = Arrangement().of(table.structure)
+    with pytest.raises(InputError, match=r"\(region=2, sex=1\).*'many' is not a number.*Nothing was entered"):
+        entered(table, where, [Entry(0, 0, "6"), Entry(1, 0, "many")])
+
+
+def test_decimals_are_taken_up_by_the_table() -> None:
+    table = amounts()
+    changed = entered(table, Arrangement().of(table.structure), [Entry(0, 0, "5.25")])
+    assert changed.decimals == 2
+    assert changed.values[changed.find()] == 75.25
+
+
+def test_zero_leaves_an_empty_cell_empty_and_a_number_lists_it() -> None:
+    table = random_table((3, 3), "uniform", zeros=0.5, seed=3)
+    where = Arrangement().of(table.structure)
+    row, column = next((r, c) for r in range(3) for c in range(3) if where.cells[r, c] < 0)
+    assert len(entered(table, where, [Entry(row, column, "0")])) == len(table)
+    filled = entered(table, where, [Entry(row, column, "9")])
+    assert filled.values[filled.find(*where.codes_at(row, column))] == 9
+    assert filled.values[filled.find()] == table.values[table.find()] + 9

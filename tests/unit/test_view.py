@@ -1,0 +1,177 @@
+"""What a sheet shows of a case, and which cells look different after a change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacita.app.case import Case, Decision, Kind
+from tacita.app.entries import entered
+from tacita.app.sheet import Entry, Flag
+from tacita.app.view import Arrangement, Judged, View, block, view_of_case, view_of_release
+from tacita.exact import UNBOUNDED
+from tacita.examples import example
+from tacita.generate import table as random_table
+from tacita.release import Mark, Release
+from tacita.tables.editing import renamed_dimension, with_code
+from tacita.tables.table import Table
+
+
+def small() -> Table:
+    """Two regions by two sexes with all totals, amounts."""
+    names, codes = ("region", "sex"), (("N", "S"), ("f", "m"))
+    return Table.from_array([[5, 10], [20, 40]], names=names, codes=codes, counts=False)
+
+
+def seen(case: Case, arrangement: Arrangement | None = None) -> View:
+    where = (arrangement or Arrangement()).of(case.table.structure)
+    return view_of_case(case, Judged.of(case).levels, where)
+
+
+def texts(view: View) -> list[list[str]]:
+    return [list(row) for row in view.content().texts]
+
+
+def test_numbers_stand_where_their_codes_cross() -> None:
+    view = seen(Case("case", small()))
+    assert [line.code for line in view.layout.rows] == ["N", "S", "Total"]
+    assert texts(view) == [["5", "10", "15"], ["20", "40", "60"], ["25", "50", "75"]]
+    assert view.content().row_title == "region"
+    assert view.content().column_title == "sex"
+
+
+def test_flags_say_what_is_sensitive_decided_and_a_sum() -> None:
+    table = small()
+    case = Case("case", table)
+    for codes, kind in ((("N", "f"), Kind.SENSITIVE), (("S", "f"), Kind.PUBLISH), (("S", "m"), Kind.HIDE)):
+        case = case.decide([table.find(*codes)], Decision(kind))
+    view = seen(case)
+    assert view.flags.tolist() == [
+        [Flag.SENSITIVE, 0, Flag.TOTAL],
+        [Flag.PUBLISH, Flag.HIDE, Flag.TOTAL],
+        [Flag.TOTAL, Flag.TOTAL, Flag.TOTAL],
+    ]
+
+
+def test_empty_cells_are_blank_and_only_leaves_can_be_filled() -> None:
+    table = random_table((3, 3), "uniform", zeros=0.5, hierarchy=(1, 1), seed=3)
+    view = seen(Case("case", table))
+    empty = view.layout.cells < 0
+    assert empty.any()
+    assert ((view.flags & Flag.EMPTY > 0) == empty).all()
+    shown = np.array(texts(view))
+    assert (shown[empty] == "").all()
+    assert (shown[~empty] != "").all()
+    leaf = np.array([[r.leaf and c.leaf for c in view.layout.columns] for r in view.layout.rows])
+    assert ((view.flags & Flag.TOTAL > 0) == ~leaf).all()
+
+
+def test_a_slice_at_a_total_consists_of_sums() -> None:
+    table = random_table((2, 2, 2), "uniform", zeros=0.0)
+    names = [dimension.name for dimension in table.structure.dimensions]
+    at_total = seen(Case("case", table))
+    assert (at_total.flags & Flag.TOTAL > 0).all()
+    at_leaf = seen(
+        Case("case", table), Arrangement(fixed={names[2]: table.structure.dimensions[2].trees[0].leaves[0]})
+    )
+    assert not (at_leaf.flags[:2, :2] & Flag.TOTAL).any()
+
+
+def test_an_arrangement_survives_what_is_gone() -> None:
+    table = random_table((2, 3, 2), "uniform", zeros=0.0)
+    first, second, third = (dimension.name for dimension in table.structure.dimensions)
+    chosen = Arrangement(rows=third, columns=first, fixed={second: "no such code"}, part="no such part")
+    where = chosen.of(table.structure)
+    assert (where.row_dimension, where.column_dimension, where.fixed[1]) == (2, 0, "Total")
+    renamed = chosen.of(renamed_dimension(table, third, "other").structure)
+    assert (renamed.row_dimension, renamed.column_dimension) == (1, 0)
+
+
+def test_a_dimension_that_runs_along_the_table_is_not_held_too() -> None:
+    table = small()
+    where = Arrangement(fixed={"sex": "f"}).of(table.structure)
+    assert where.fixed == {}
+
+
+@given(st.integers(0, 3), st.integers(0, 4), st.sampled_from(["0", "7", "12.5", "1000.25", "-3"]))
+def test_changes_turn_the_old_content_into_the_new_one(row: int, column: int, typed: str) -> None:
+    table = Table.from_array(np.arange(20).reshape(4, 5), counts=False)
+    case = Case("case", table).decide([3, 4], Decision(Kind.SENSITIVE))
+    where = Arrangement().of(table.structure)
+    levels = Judged.at_a_glance(case).levels
+    before = view_of_case(case, levels, where)
+    after = view_of_case(case.with_table(entered(table, where, [Entry(row, column, typed)])), levels, where)
+    changes = after.changes_since(before)
+    assert changes is not None
+    old, new = texts(before), texts(after)
+    assert len(changes) == sum(old[r][c] != new[r][c] for r in range(5) for c in range(6))
+    for change in changes:
+        old[change.row][change.column] = change.text
+    assert old == new
+
+
+def test_changes_of_flags_are_changes() -> None:
+    case = Case("case", small())
+    before = seen(case)
+    marked = seen(case.decide([int(before.layout.cells[0, 1])], Decision(Kind.HIDE)))
+    changes = marked.changes_since(before)
+    assert changes is not None
+    assert [(c.row, c.column, c.text, c.flags) for c in changes] == [(0, 1, "10", Flag.HIDE)]
+
+
+def test_other_lines_are_shown_anew() -> None:
+    table = small()
+    grown = with_code(table, "region", "W")
+    assert seen(Case("case", grown)).changes_since(seen(Case("case", table))) is None
+
+
+def test_a_release_shows_nothing_that_it_hides() -> None:
+    table = small()
+    hidden, between = table.find("N", "f"), table.find("S", "m")
+    n = len(table)
+    marks = np.full(n, Mark.PUBLISHED, dtype=np.uint8)
+    marks[[hidden, between]] = Mark.SUPPRESSED, Mark.INTERVAL
+    low, high = np.full(n, -UNBOUNDED), np.full(n, UNBOUNDED)
+    low[between], high[between] = 30, UNBOUNDED
+    changed = marks != Mark.PUBLISHED
+    release = Release.mixed(table, changed, marks, low, high)
+    sensitive = np.zeros(n, dtype=bool)
+    sensitive[[hidden, table.find("S", "f")]] = True
+    view = view_of_release(release, sensitive, Arrangement().of(table.structure))
+    assert texts(view)[:2] == [["", "10", "15"], ["20", "30…∞", "60"]]
+    assert view.flags[:2, :2].tolist() == [[Flag.SENSITIVE, 0], [Flag.EXPOSED, Flag.OTHER]]
+
+
+def test_a_block_has_each_listed_cell_once() -> None:
+    table = small()
+    where = Arrangement().of(table.structure)
+    assert block(where, [0, 1], [1]).tolist() == sorted([table.find("N", "m"), table.find("S", "m")])
+    sparse = random_table((3, 3), "uniform", zeros=0.5, seed=3)
+    where = Arrangement().of(sparse.structure)
+    everything = block(where, range(len(where.rows)), range(len(where.columns)))
+    assert everything.tolist() == list(range(len(sparse)))
+
+
+def test_a_contradiction_is_told_and_what_is_known_is_shown() -> None:
+    table = small()
+    case = Case("case", table, rules=("request(['nobody'])",)).decide([0], Decision(Kind.SENSITIVE))
+    judged = Judged.of(case)
+    assert judged.problem is None
+    assert judged.trouble
+    assert judged.levels.cells.tolist() == [0]
+
+
+def test_a_mark_against_a_rule_is_told_and_the_rule_still_shows() -> None:
+    case = Case.of(example("nchs"), "nchs")
+    sensitive = Judged.of(case).levels.cells.tolist()
+    judged = Judged.of(case.decide(sensitive[:1], Decision(Kind.PUBLISH)))
+    assert "must be published" in judged.trouble
+    assert judged.levels.cells.tolist() == sensitive
+
+
+@pytest.mark.parametrize("name", ["tiwari-1", "nchs", "salazar"])
+def test_marks_alone_say_the_same_as_the_problem_of_a_file(name: str) -> None:
+    case = Case.of(example(name), name)
+    assert Judged.at_a_glance(case).levels.cells.tolist() == case.problem.sensitive.tolist()
