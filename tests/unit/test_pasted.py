@@ -116,6 +116,7 @@ def test_one_number_tells_the_sign_of_all() -> None:
         ("a;b;c\n1;2", "line 2: 2 fields where another line has 3"),
         ("North 5 6\nSouth 7 8", "separated by tabs"),
         ("  \n\n", "nothing to read"),
+        (";;;\n;;;", "nothing to read"),
         ('a\tb\n"x\t1', "quotation mark"),
     ],
 )

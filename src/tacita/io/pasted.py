@@ -57,11 +57,11 @@ def read_pasted(
     options
         Further ones of :func:`read_table_file`, for text with names in its first line.
     """
-    if not text.strip():
-        raise FormatError("there is nothing to read: copy a block of cells, with or without names")
-    block = _block(text.strip("\r\n"), decimal)
-    while block[0] is BLANK:
+    block = _block(text.strip("\r\n"), decimal) if text.strip() else []
+    while block and block[0] is BLANK:
         del block[0]
+    if not block:
+        raise FormatError("there is nothing to read: copy a block of cells, with or without names")
     bare = all(_is_number(field) for row in block if row is not BLANK for field in row)
     sign = decimal or _decimal_sign(block, bare)
     if bare:

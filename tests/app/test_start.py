@@ -1,0 +1,168 @@
+"""The start screen in a browser: each of the six ways, broken files, questions, clearing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+CELLS = "region,size,value\nN,s,12\nN,l,20\nS,s,30\nS,l,40\n"
+DROP = """([files, text]) => {
+    const data = new DataTransfer();
+    for (const [name, content] of files) data.items.add(new File([content], name));
+    if (text) data.setData('text/plain', text);
+    return data;
+}"""
+
+
+def upload(page: Page, **files: str | bytes) -> None:
+    """Choose files; ``a_csv`` is ``a.csv``."""
+    payloads: list[FilePayload] = [
+        {
+            "name": name.replace("_", "."),
+            "mimeType": "application/octet-stream",
+            "buffer": text.encode() if isinstance(text, str) else text,
+        }
+        for name, text in files.items()
+    ]
+    with page.expect_file_chooser() as chooser:
+        page.get_by_test_id("open-files").click()
+    chooser.value.set_files(payloads)
+
+
+def expect_open(page: Page, name: str, cells: int) -> None:
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("case-name")).to_have_text(f"{name} · {cells} cells")
+
+
+def expect_refused(page: Page, message: str) -> None:
+    expect(page.get_by_test_id("notice-error")).to_contain_text(message)
+    expect(page.get_by_test_id("case-name")).to_have_count(0)
+
+
+def test_a_file_is_opened_and_its_notes_are_told(page: Page) -> None:
+    upload(page, turnover_csv=CELLS)
+    expect_open(page, "turnover", 9)
+    expect(page.get_by_test_id("notice-note")).to_contain_text("taken as counts")
+
+
+def test_files_that_belong_together(page: Page) -> None:
+    upload(page, region_hrc="W\n@N\n@S\n", turnover_csv=CELLS)
+    expect_open(page, "turnover", 9)
+
+
+def test_a_broken_file_is_named_with_its_line_and_changes_nothing(page: Page) -> None:
+    upload(page, broken_csv=CELLS.replace("30", "thirty"))
+    expect_refused(page, "broken.csv, line 4, column 'value': 'thirty' is not a number")
+    # The same file again, corrected: the page is ready for it.
+    upload(page, broken_csv=CELLS)
+    expect_open(page, "broken", 9)
+
+
+@pytest.mark.parametrize("name", ["noise.xlsx", "noise.parquet", "noise.jj", "noise.docx"])
+def test_noise_is_refused_by_name(page: Page, name: str) -> None:
+    upload(page, **{name: bytes(range(256))})
+    expect_refused(page, name)
+
+
+def test_files_dropped_anywhere(page: Page) -> None:
+    data = page.evaluate_handle(DROP, [[["dropped.csv", CELLS]], None])
+    page.dispatch_event(".top", "dragover", {"dataTransfer": data})
+    assert "dropping" in (page.locator("body").get_attribute("class") or "")
+    page.dispatch_event(".top", "drop", {"dataTransfer": data})
+    expect_open(page, "dropped", 9)
+
+
+def test_a_path_on_this_machine(page: Page, tmp_path: Path) -> None:
+    page.get_by_test_id("path").fill(str(tmp_path / "absent.csv"))
+    page.get_by_test_id("path-open").click()
+    expect_refused(page, "absent.csv: there is no such file")
+    (tmp_path / "absent.csv").write_text(CELLS)
+    page.get_by_test_id("path").press("Enter")
+    expect_open(page, "absent", 9)
+
+
+def test_pasted_cells(page: Page) -> None:
+    page.get_by_test_id("paste-open").click()
+    expect_refused(page, "nothing to read")
+    page.get_by_test_id("paste-text").fill("\tA\tB\nx\t1,5\t2\ny\t3\t4")
+    page.get_by_test_id("paste-open").click()
+    expect_open(page, "pasted", 9)
+
+
+def test_more_pasted_cells_than_an_event_can_carry(page: Page) -> None:
+    rows = "\n".join("\t".join(["123456789"] * 250) for _ in range(500))
+    assert len(rows) > 1_000_000
+    page.get_by_test_id("paste-text").fill(rows)
+    page.get_by_test_id("paste-open").click()
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("case-name")).to_have_text("pasted · 125,751 cells")
+
+
+def test_paste_outside_of_fields(page: Page) -> None:
+    expect(page.get_by_test_id("paste-open")).to_be_visible()
+    data = page.evaluate_handle(DROP, [[], "1 2\n3 4"])
+    page.evaluate(
+        "(data) => document.body.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true}))",
+        data,
+    )
+    expect_open(page, "pasted", 9)
+
+
+def test_a_question_is_answered_under_how_to_read(page: Page) -> None:
+    page.get_by_test_id("paste-text").fill("\tA\tB\nx\t1,234\t2\ny\t3\t4")
+    page.get_by_test_id("paste-open").click()
+    expect_refused(page, "'1,234' may be in thousands")
+    page.get_by_test_id("reading").get_by_text("How to read").click()
+    page.get_by_label("Decimal sign").click()
+    page.get_by_role("option", name="comma: 1,5").click()
+    page.get_by_test_id("paste-open").click()
+    expect_open(page, "pasted", 9)
+    expect(page.get_by_test_id("notice-note")).not_to_contain_text("counts")
+
+
+def test_a_new_table_to_type(page: Page) -> None:
+    page.get_by_test_id("new-rows").fill("2")
+    page.get_by_test_id("new-open").click()
+    expect_open(page, "new table", 15)
+    page.goto(page.url.replace("/table", "/"))
+    page.get_by_test_id("new-dimensions").fill("region: North, South\nmonth: 12\n")
+    page.get_by_test_id("new-open").click()
+    expect_open(page, "new table", 39)
+
+
+def test_generated(page: Page) -> None:
+    page.get_by_test_id("generate-further").fill("3")
+    page.get_by_test_id("generate-levels").fill("2")
+    page.get_by_test_id("generate-open").click()
+    expect_refused(page, "one depth of at least 1 per dimension")
+    page.get_by_test_id("generate-levels").fill("1, 1, 1")
+    page.get_by_test_id("generate-open").click()
+    expect_open(page, "uniform 10 × 15 × 3", 704)
+
+
+def test_example_then_clear_all(page: Page) -> None:
+    expect(page.get_by_test_id("open-now")).to_contain_text("Nothing is open yet")
+    page.get_by_test_id("example-nchs").click()
+    expect_open(page, "NCHS, Table I", 66)
+    page.get_by_test_id("nav-start").click()
+    expect(page.get_by_test_id("open-now")).to_contain_text("row by column · 66 cells")
+    page.get_by_test_id("clear-all").click()
+    page.get_by_test_id("clear-confirm").click()
+    expect(page.get_by_test_id("open-now")).to_contain_text("Nothing is open yet")
+    # Nothing leads back to what was cleared.
+    page.get_by_test_id("example-salazar").click()
+    expect_open(page, "Salazar, Figure 1", 16)
+    expect(page.get_by_test_id("undo")).to_be_disabled()
+    expect(page.get_by_test_id("redo")).to_be_disabled()
+
+
+def test_everything_can_be_reached_by_keyboard(page: Page) -> None:
+    expect(page.get_by_test_id("example-nchs")).to_be_visible()
+    reached = set()
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.closest('[data-testid]')?.dataset.testid"))
+    wanted = {"open-files", "path", "path-open", "paste-text", "paste-open", "new-open", "generate-open"}
+    assert wanted | {"example-nchs", "example-thesis-100x120"} <= reached
