@@ -175,7 +175,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         shielded = self._shielded(scope, send)
-        if any(length.isdigit() and int(length) > self._largest for length in said.all("content-length")):
+        if any(length.isdecimal() and int(length) > self._largest for length in said.all("content-length")):
             await _answer(shielded, TOO_LARGE.status, *_in_words(TOO_LARGE))
             return
         scale = _Scale(receive, shielded, self._largest)
