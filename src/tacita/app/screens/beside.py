@@ -18,6 +18,8 @@ from tacita.report.picture import KINDS, MEANINGS, SIGNS, kinds
 from tacita.tables.layout import Layout
 
 NAMES = {"original": "Original (true values)", "protected": "Protected", "difference": "Difference"}
+LINE, AROUND = 26, 64
+"""Pixels of a row, and of what a sheet has above and below its rows."""
 WAYS = {
     "beside": "Side by side",
     "original": "Original",
@@ -58,10 +60,17 @@ def build(workspace: Workspace, job: Job, release: Release) -> None:
             for name in ("original", "protected") if way.value == "beside" else (way.value,):
                 with ui.element("div").classes("beside-one").props(f"data-testid=sheet-{name}"):
                     ui.label(NAMES[name]).classes("beside-name")
-                    sheets[name] = Sheet(views[name](where).content(), name=NAMES[name], group="beside")
+                    with ui.element("div").classes("beside-sheet").style(f"height: {_height(where)}px"):
+                        sheets[name] = Sheet(views[name](where).content(), name=NAMES[name], group="beside")
 
     way.on_value_change(show)
     show()
+
+
+def _height(where: Layout) -> int:
+    """Pixels that a sheet takes if all its rows are shown; the page allows less where there are many."""
+    depth = 1 + max((line.depth for line in where.columns), default=0)
+    return LINE * (len(where.rows) + depth) + AROUND
 
 
 def _legend(release: Release, job: Job) -> None:

@@ -30,7 +30,7 @@ def build(workspace: Workspace, job: Job, audit: Audit) -> None:
         ui.label("It names true values: it stays in the house.").classes("muted")
         with ui.element("div").classes("row"):
             ui.button("Check it", on_click=lambda: check()).props("no-caps data-testid=check-certificate")
-            ui.button("Download (internal)", on_click=lambda: download()).props(
+            ui.button("Download (internal)", on_click=lambda: download(), color=None).props(
                 "no-caps outline data-testid=download-certificate"
             )
             said = ui.label().props("role=status data-testid=certificate-said")

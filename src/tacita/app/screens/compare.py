@@ -112,14 +112,14 @@ class RunTable:
         order = {True: "descending", False: "ascending"}[self._down] if key == self._by else "none"
         arrow = {"descending": " ↓", "ascending": " ↑", "none": ""}[order]
         with ui.element("th").props(f"scope=col aria-sort={order}"):
-            button = ui.button(f"{head}{arrow}", on_click=lambda: self._sort(key))
+            button = ui.button(f"{head}{arrow}", on_click=lambda: self._sort(key), color=None)
             button.props(f"flat dense no-caps data-testid=sort-{key}").classes("head-button")
             button.tooltip(meaning)
 
     def _line(self, job: Job, winners: dict[str, set[int]]) -> None:
         with ui.element("tr").props(f"data-testid=run-{job.number}"):
             with ui.element("th").props("scope=row"):
-                ui.button(job.title, on_click=lambda: self._open(job)).props(
+                ui.button(job.title, on_click=lambda: self._open(job), color=None).props(
                     f"flat dense no-caps align=left data-testid=open-{job.number}"
                 ).classes("run-button")
             with ui.element("td").classes("words"):

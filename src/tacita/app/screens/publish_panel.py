@@ -126,14 +126,14 @@ class Publishing:
             )
         with ui.element("div").classes("row"):
             self._publication = ui.button(
-                "Download for publication", icon="download", on_click=self._download_publication
+                "Download for publication", icon="download", on_click=self._download_publication, color=None
             ).props("no-caps outline data-testid=download-publication")
-            ui.button("Download for the house", icon="lock", on_click=self._download_house).props(
+            ui.button("Download for the house", icon="lock", on_click=self._download_house, color=None).props(
                 "no-caps outline data-testid=download-house"
             )
-            self._look = ui.button("Preview", icon="visibility", on_click=self._show_preview).props(
-                "no-caps flat data-testid=preview-files"
-            )
+            self._look = ui.button(
+                "Preview", icon="visibility", on_click=self._show_preview, color=None
+            ).props("no-caps flat data-testid=preview-files")
 
     @property
     def _wish(self) -> Wish:

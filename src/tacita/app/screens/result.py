@@ -93,7 +93,7 @@ def _figures(job: Job, release: Release) -> None:
         share = f"{lost.changed:,} of {len(release):,} ({lost.percent:.1f} %), {lost.others:,} not sensitive"
         figures["changed"] = ("cells not shown as they are", share)
         if lost.silent < lost.changed:
-            far = f"l1 {number(lost.l1)}, l2 {number(lost.l2)}, at most {number(lost.largest)}"
+            far = f"l1 {lost.l1:,.6g}, l2 {lost.l2:,.6g}, at most {lost.largest:,.6g}"
             figures["distance"] = ("distance to the truth", far)
     figures["time"] = ("time with the audit", f"{job.seconds:,.2f} s")
     with ui.element("dl").classes("facts").props("data-testid=figures"):

@@ -15,6 +15,7 @@ from tacita.app.screens.runs import in_words, number
 ACROSS = {"l1": "l1", "l2": "l2", "changed": "cells changed", "percent": "percent of cells changed"}
 SYMBOLS = {State.SAFE: "circle", State.UNSAFE: "triangle"}
 NAMES = {State.SAFE: "safe", State.UNSAFE: "not safe"}
+FAINT = {"lineStyle": {"color": "#8895a144"}}
 COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52"}
 
 
@@ -118,6 +119,7 @@ def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str,
             "nameGap": 28,
             "min": 0,
             "boundaryGap": ["0%", "8%"],
+            "splitLine": FAINT,
         },
         "yAxis": {
             "type": "value",
@@ -125,6 +127,7 @@ def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str,
             "min": 0,
             "max": top,
             "axisLabel": {"showMaxLabel": False},
+            "splitLine": FAINT,
         },
         "series": series,
     }

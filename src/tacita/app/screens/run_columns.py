@@ -46,13 +46,6 @@ COLUMNS = (
     Column("loss", "loss", "what the method itself counts as lost", contest=False),
     Column("bound", "bound", "nothing of this method's kind loses less", contest=False),
     Column("gap", "status", "proven optimal, or how far from the bound", contest=False),
-    Column("changed", "changed", "cells whose number is not the true one, or that show none"),
-    Column("percent", "%", "these, in percent of all cells", write=lambda value: f"{value:.1f}"),
-    Column("others", "others", "of these the cells that are not sensitive"),
-    Column("silent", "silent", "cells that show no number"),
-    Column("l1", "l1", "sum of the distances to the truth, of cells that show a number", True, True, _short),
-    Column("l2", "l2", "root of the sum of their squares", True, True, _short),
-    Column("largest", "largest", "the largest distance", True, True, _short),
     Column(
         "risk",
         "risk",
@@ -61,6 +54,13 @@ COLUMNS = (
     ),
     Column("median", "median", "half of the sensitive cells have no more risk", write=_short),
     Column("exact", "exact", "sensitive cells that are known exactly"),
+    Column("changed", "changed", "cells whose number is not the true one, or that show none"),
+    Column("percent", "%", "these, in percent of all cells", write=lambda value: f"{value:.1f}"),
+    Column("others", "others", "of these the cells that are not sensitive"),
+    Column("silent", "silent", "cells that show no number"),
+    Column("l1", "l1", "sum of the distances to the truth, of cells that show a number", True, True, _short),
+    Column("l2", "l2", "root of the sum of their squares", True, True, _short),
+    Column("largest", "largest", "the largest distance", True, True, _short),
     Column("seconds", "time", "seconds with the audit", write=lambda value: f"{value:,.2f}"),
 )
 

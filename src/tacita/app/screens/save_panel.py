@@ -48,7 +48,7 @@ class Saving:
         with ui.element("div").classes("row"):
             self._way = ui.select(WAYS, value="project", label="As", on_change=lambda: self._other_way())
             self._way.props("outlined dense options-dense data-testid=save-as").classes("save-as")
-            ui.button("Download", icon="lock", on_click=self._download).props(
+            ui.button("Download", icon="lock", on_click=self._download, color=None).props(
                 "no-caps outline data-testid=save-download"
             )
         self._row = ui.element("div").classes("row")
