@@ -28,6 +28,7 @@ from tacita.io.insiders import write_insiders
 from tacita.io.jj import write_jj
 from tacita.io.project import AttackersSpec, Project, load_project
 from tacita.io.results import Written
+from tacita.io.roles import part_by_name
 from tacita.io.table_write import further_columns, role_columns, write_table
 from tacita.io.toml import toml_text
 from tacita.methods import Method, make_method, options_of
@@ -189,8 +190,9 @@ def _draft_table(problem: Problem, how: Sections, folder: Path) -> tuple[list[Pa
         sections["table"]["file"] = "table.jj"
         if table.structure.parts:
             notes.append("linked tables are written as one list of cells, which go by number there")
-        if table.columns:
-            notes.append("further columns of the table are left out: a JJ file has no room for them")
+    carried = further_columns(table) if _has_codes(table) else []
+    if lost := [name for name in table.columns if name not in carried and part_by_name(name) is None]:
+        notes.append(f"columns that the file of cells cannot hold are left out: {', '.join(lost)}")
     sections["table"] |= {"decimals": table.decimals, "counts": table.whole}
     if problem.insiders:
         named = problem if _has_codes(table) else _numbered(problem, folder / "table.jj")

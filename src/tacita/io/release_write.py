@@ -21,7 +21,7 @@ from tacita.tables.frames import listing, part_of
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
 
-FORMATS = (".csv", ".parquet", ".xlsx", ".txt", ".tsv")
+FORMATS = (".csv", ".parquet", ".xlsx", ".txt", ".tsv", ".html")
 WORDS = [mark.word for mark in Mark]
 
 
@@ -38,7 +38,7 @@ def write_release(
     path
         ``.csv`` and ``.parquet``: one row per cell with mark, low, high, value. ``.xlsx``: the same and a
         crosstab, all hidden cells alike. ``.txt`` and ``.tsv``: tab-separated rows of a 2-D table, hidden
-        cells PS or CS: the only format that says which cells are primary.
+        cells PS or CS: the only format that says which cells are primary. ``.html``: a page to look at.
     audit
         An audit of this release that found it safe.
     unaudited
@@ -68,6 +68,10 @@ def write_release(
         from tacita.io.nchs import write_nchs_release
 
         return write_nchs_release(release, target, told)
+    if suffix == ".html":
+        from tacita.io.release_html import write_html
+
+        return write_html(release, target, told)
     raise InputError(f"{target}: no format has the ending '{suffix}'; use one of {', '.join(FORMATS)}")
 
 

@@ -1,7 +1,8 @@
 """Writing a table with its true values, for the house; :func:`tacita.io.read_case` reads it back.
 
 One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions), ``structural``, the
-table's further columns; with a problem also ``status``, ``cost``, ``lb``, ``ub``, ``lpl``, ``upl``, ``spl``.
+table's further columns of numbers; with a problem also ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
+``upl``, ``spl``.
 """
 
 from __future__ import annotations
@@ -52,12 +53,7 @@ def write_table(table: Table, path: Path, problem: Problem | None = None) -> Pat
         words["structural"] = np.where(table.structural[cells], "yes", "no").tolist()
     numbers = list(_numbers(table, problem, cells, roles))
     floats = dict(_floats(table, problem, cells))
-    further = {name: table.columns[name][cells] for name in further_columns(table)}
-    texts = {
-        name: list(map(str, column)) for name, column in further.items() if column.dtype.kind not in "biuf"
-    }
-    floats |= {name: column.astype(np.float64) for name, column in further.items() if name not in texts}
-    words |= texts
+    floats |= {name: table.columns[name][cells].astype(np.float64) for name in further_columns(table)}
     taken = [*words, *(name for name, _, _ in numbers), *floats]
     if repeated := next((name for name in names if taken.count(name) > 1), None):
         raise InputError(f"{path}: a dimension is called '{repeated}', as is another column: rename it")
@@ -90,10 +86,13 @@ def role_columns(table: Table) -> dict[str, str]:
 
 
 def further_columns(table: Table) -> list[str]:
-    """The table's own columns that a file can carry: those whose names do not say something else there."""
-    dimensions = {dimension.name for dimension in table.structure.dimensions}
-    roles = {*role_columns(table).values(), *dimensions}
-    return [name for name in table.columns if part_by_name(name) is None and name not in roles]
+    """The table's own columns that a file can carry: of numbers, with names that say nothing else."""
+    taken = {dimension.name for dimension in table.structure.dimensions} | {*role_columns(table).values()}
+    return [
+        name
+        for name, column in table.columns.items()
+        if column.dtype.kind in "biuf" and name not in taken and part_by_name(name) is None
+    ]
 
 
 def _numbers(

@@ -1,0 +1,201 @@
+"""Runs that are kept: project.toml, the files it names, and the script, repeat what was done."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import tacita as tc
+from tacita.cli import main
+from tacita.errors import InputError
+from tacita.examples import example
+from tacita.io import (
+    Origin,
+    load_project,
+    project_write,
+    write_hierarchy,
+    write_project,
+    write_script,
+    write_table,
+)
+from tacita.io.differences import differences
+from tacita.io.project import AttackersSpec
+from tacita.methods import make_method
+from tacita.tables.linked import link
+
+SOURCE = Path(tc.__file__).parents[1]
+
+
+def repeat(folder: Path) -> str:
+    """What the script prints, run from elsewhere."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(
+        [sys.executable, str(folder / "repeat.py")],
+        env=environment,
+        cwd=folder.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "options"),
+    [
+        ("nchs", "suppression", {"margins": "no"}),
+        ("salazar", "rounding", {"base": 20, "power": "2"}),
+        ("thesis-3x4", "adjustment", {"norm": "l1", "totals": "fixed", "capacity": "60%"}),
+        ("nchs", "unbiased-rounding", {"base": 5}),
+    ],
+)
+def test_script_and_command_line_give_the_same_release(
+    tmp_path: Path, name: str, method: str, options: dict
+) -> None:
+    problem = example(name)
+    run = {"method": method, "options": options, "seed": 11}
+    release = make_method(method, options).protect(problem, tc.Run(seed=11))
+    original = tc.write_release(release, tmp_path / "original.csv", audit=tc.audit(problem, release))
+    kept = tmp_path / "kept"
+    write_project(problem, kept, **run)
+    write_script(kept, **run)
+    assert "release.csv" in repeat(kept)
+    assert (kept / "out" / "release.csv").read_text() == original.read_text()
+    (kept / "out" / "release.csv").unlink()
+    assert main(["protect", str(kept / "project.toml")]) == 0
+    assert (kept / "out" / "release.csv").read_text() == original.read_text()
+
+
+def test_options_that_no_text_can_say(tmp_path: Path) -> None:
+    problem = example("salazar")
+    parts = {"parts": [(np.ones(16, dtype=bool), tc.Suppression())]}
+    with pytest.raises(InputError, match=r"option 'parts': a .* cannot be written as text"):
+        write_script(tmp_path, method="mixture", options=parts)
+    with pytest.raises(InputError, match=r"protect\.options\.parts.*cannot be written"):
+        write_project(problem, tmp_path, method="mixture", options=parts)
+    assert list(tmp_path.iterdir()) == []
+
+
+def microdata_project(folder: Path) -> Path:
+    folder.mkdir()
+    made = tc.generate.microdata(400, {"industry": (6, 2), "region": (4, 1)}, respondents=150, seed=4)
+    pq.write_table(made.records, folder / "records.parquet")
+    for name, tree in made.hierarchies.items():
+        write_hierarchy(tree, folder / f"{name}.csv")
+    (folder / "project.toml").write_text(
+        '[table]\nmicrodata = "records.parquet"\nby = { industry = "i", region = "r" }\nvalue = "value"\n'
+        'respondent = "respondent"\n[hierarchies]\ni = "industry.csv"\nr = { file = "region.csv" }\n'
+        '[rules]\nrule = "p-percent(10)"\n[attackers]\nkinds = ["respondents"]\n'
+    )
+    return folder / "project.toml"
+
+
+def test_microdata_are_referred_to(tmp_path: Path) -> None:
+    path = microdata_project(tmp_path / "original")
+    problem = load_project(path).problem()
+    assert problem.insiders
+    written = write_project(problem, tmp_path / "kept", method="suppression", origin=Origin(path))
+    assert [p.name for p in written.paths] == ["project.toml"]
+    assert written.notes == ()
+    project = load_project(tmp_path / "kept" / "project.toml")
+    assert project.attackers.kinds == ["respondents"]
+    assert differences(problem, project.problem()) == []
+
+
+def test_other_words_for_the_same_microdata(tmp_path: Path) -> None:
+    path = microdata_project(tmp_path / "original")
+    table = load_project(path).data()
+    rule = tc.parse_rule("dominance(1, 80)")
+    problem = tc.Problem(table, rule, attackers=tc.Outsider.within(table, 0.9, 2), cost="unit", must_hide=[3])
+    origin = Origin(path, rule="dominance(1, 80)", attackers=AttackersSpec(within=(0.9, 2)), cost="unit")
+    written = write_project(problem, tmp_path / "kept", method="suppression", origin=origin)
+    assert [p.name for p in written.paths] == ["project.toml"]
+    assert differences(problem, load_project(written.paths[0]).problem()) == []
+
+
+def test_microdata_that_do_not_give_the_problem_any_more(tmp_path: Path) -> None:
+    path = microdata_project(tmp_path / "original")
+    problem = load_project(path).problem()
+    changed = tc.Problem(
+        problem.table, problem.levels, attackers=[problem.outsider, *problem.insiders], cost="log"
+    )
+    written = write_project(changed, tmp_path / "kept", method="suppression", origin=Origin(path))
+    assert {p.name for p in written.paths} == {
+        "project.toml",
+        "table.parquet",
+        "industry.csv",
+        "attackers.parquet",
+    }
+    assert "does not give this problem" in written.notes[0]
+    assert "other costs" in written.notes[0]
+    again = load_project(tmp_path / "kept" / "project.toml").problem()
+    assert differences(changed, again) == []
+    assert again.insiders
+
+
+def test_linked_tables_and_insiders_by_number(tmp_path: Path) -> None:
+    one, two = (tc.Table.from_array([[5, 6], [7, 8]], names=("a", other)) for other in ("b", "c"))
+    table = link({"by b": one, "by c": two})
+    insider = tc.Insider.knowing("someone", table, {4: (5, 100)})
+    problem = tc.Problem(table, tc.Marked([2], lower=1, upper=1), attackers=insider, must_hide=[5])
+    written = write_project(problem, tmp_path, method="suppression")
+    assert {p.name for p in written.paths} == {"table.jj", "attackers.parquet", "project.toml"}
+    assert "go by number" in written.notes[0]
+    again = load_project(tmp_path / "project.toml").problem()
+    assert differences(problem, again, named=False) == []
+    assert again.must_hide.tolist() == problem.must_hide.tolist()
+
+
+def test_what_a_file_cannot_hold_is_told(tmp_path: Path) -> None:
+    table = example("salazar").table
+    columns = {"word": np.array(["w"] * 16, dtype=object), "weight": np.arange(16)}
+    problem = tc.Problem(replace(table, columns=columns), tc.Marked([6], lower=1, upper=1))
+    written = write_project(problem, tmp_path, method="adjustment", options={"weight": "weight"})
+    assert written.notes == ("columns that the file of cells cannot hold are left out: word",)
+    assert load_project(tmp_path / "project.toml").problem().table.columns["weight"].tolist() == list(
+        range(16)
+    )
+
+
+def test_a_project_that_would_repeat_something_else_is_not_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forgetful(table: tc.Table, path: Path, problem: tc.Problem) -> Path:
+        return write_table(table, path, tc.Problem(table, problem.levels, cost="unit"))
+
+    (tmp_path / "project.toml").write_text("as it was")
+    monkeypatch.setattr(project_write, "write_table", forgetful)
+    with pytest.raises(InputError, match="read back, the project has other costs"):
+        write_project(example("salazar"), tmp_path, method="suppression")
+    assert [path.name for path in tmp_path.iterdir()] == ["project.toml"]
+    assert (tmp_path / "project.toml").read_text() == "as it was"
+
+
+def test_what_a_file_states_holds_beside_a_rule(tmp_path: Path) -> None:
+    problem = tc.Problem(
+        example("nchs").table,
+        tc.Marked([20], lower=1, upper=1),
+        attackers=tc.Outsider.within(example("nchs").table, 1, 9),
+        cost="unit",
+        must_publish=[0],
+    )
+    write_table(problem.table, tmp_path / "cells.csv", problem)
+    (tmp_path / "project.toml").write_text('[table]\nfile = "cells.csv"\n[rules]\nrule = "threshold(5)"\n')
+    again = load_project(tmp_path / "project.toml").problem()
+    assert set(again.sensitive) == {20, *example("nchs").sensitive.tolist()}
+    assert np.array_equal(again.outsider.upper, problem.outsider.upper)
+    assert np.array_equal(again.cost, problem.cost)
+    assert np.flatnonzero(again.must_publish).tolist() == [0]
+
+
+def test_a_dimension_called_like_a_column_that_cannot_be_renamed(tmp_path: Path) -> None:
+    table = tc.Table.from_array([[5, 6], [7, 8]], names=("cost", "b"))
+    with pytest.raises(InputError, match="a dimension is called 'cost', as is another column: rename it"):
+        write_project(tc.Problem(table, tc.Threshold(6)), tmp_path, method="suppression")
