@@ -71,6 +71,13 @@ def test_table_5(subtotals: str, loss: float) -> None:
     assert (np.abs(shown.sum(axis=1) - [1587, 2190, 762, 1628]) < 5).all()
 
 
+def test_the_block_can_be_said_in_words() -> None:
+    block = f'row=6/7/8/9 & column=1/2/3: rounding(base=5, power=2, subtotals="{IN_ROWS}")'
+    release = tc.Mixture(block).protect(problem())
+    assert release.outcome.loss == 34
+    assert release.changed.sum() == 12
+
+
 def test_subtotals_in_a_table_that_adds_up() -> None:
     asked = problem()
     release = Rounding(base=5, power=2, margins=False, subtotals=IN_ROWS).protect(asked)

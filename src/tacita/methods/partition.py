@@ -9,8 +9,10 @@ A part is *where* and *how*, and of several parts that name a cell the first cou
 | ``totals``, ``inner`` | sums of others; all that are not |
 | ``sensitive`` | cells with protection levels |
 | ``NAME=CODE`` | cells with this code in a dimension, or this entry in a column of the table |
+| ``NAME=CODE/CODE`` | cells with one of these codes or entries |
 | ``NAME`` | cells for which this column is true (not zero, not empty) |
 | ``rest`` | all that no part before it names |
+| ``A & B`` | cells that both name, as a block: ``row=6/7 & column=1/2/3`` |
 
 How is a method with options in brackets, or ``suppression or intervals``: each cell is published, an
 interval, or suppressed, whichever loses least. Cells that no part names are published as they are. Names with
@@ -126,16 +128,20 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
                 f"a part of a mixture lists {np.size(where)} cells of {len(table)}: give one truth value each"
             )
         return np.asarray(where, dtype=bool)
+    if len(both := split(where, "&")) > 1:
+        return np.logical_and.reduce([_where(problem, one, free) for one in both])
     if where == "rest":
         return free
     if where in ("totals", "inner"):
         return np.asarray(table.structure.is_total == (where == "totals"))
     if where == "sensitive":
         return problem.levels.sensitive
-    name, equals, code = (unquoted(half) for half in where.partition("="))
+    name, equals, said = where.partition("=")
+    name, codes = unquoted(name), [unquoted(code) for code in split(said, "/")]
     for d, dimension in enumerate(table.structure.dimensions):
         if equals and dimension.name == name:
-            return np.asarray(table.structure.codes[:, d] == dimension.representative[dimension.index(code)])
+            wanted = dimension.representative[[dimension.index(code) for code in codes]]
+            return np.isin(table.structure.codes[:, d], wanted)
     if name not in table.columns:
         known = [*GROUPS, *(d.name for d in table.structure.dimensions), *table.columns]
         raise InputError(
@@ -143,4 +149,4 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
             "a dimension as NAME=CODE, or a column of the table"
         )
     column = np.asarray(table.columns[name])
-    return column.astype(str) == code if equals else np.array([bool(entry) for entry in column])
+    return np.isin(column.astype(str), codes) if equals else np.array([bool(entry) for entry in column])
