@@ -64,7 +64,7 @@ class RunningServer:
         if self.process.poll() is None:
             self.process.send_signal(how)
         try:
-            self.process.communicate(timeout=20)
+            self.process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()

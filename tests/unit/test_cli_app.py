@@ -33,7 +33,7 @@ def test_json_is_one_object_and_the_end_is_no_error(tmp_path: Path) -> None:
         process.stdin.flush()
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=20)
+        rest, _ = process.communicate(timeout=60)
     assert json.loads("".join(lines))["address"].startswith("http://127.0.0.1:")
     assert rest == ""
     assert process.returncode == 0
@@ -64,5 +64,5 @@ def test_a_run_deep_in_a_solver_does_not_hold_the_terminal() -> None:
         "ThreadPoolExecutor(1, thread_name_prefix='tacita-run').submit(time.sleep, 60)\n"
         "_leave_runs_behind()\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], timeout=20, check=False)
+    done = subprocess.run([sys.executable, "-c", program], timeout=60, check=False)
     assert done.returncode == 0

@@ -290,7 +290,9 @@ def _shield(suffix: str) -> dict[bytes, bytes]:
 
 def _in_words(refusal: Refusal) -> tuple[Headers, bytes]:
     page = (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Tacita: not opened</title>'
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+        '<meta name="viewport" content="width=device-width"><title>Tacita: not opened</title>'
+        '<body style="font: 1.1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 4rem auto">'
         f"<h1>Not opened</h1><p>{refusal.reason}</p><p>{refusal.remedy}</p></html>"
     )
     # What is left of a refused body is not read: the connection cannot serve another request.
