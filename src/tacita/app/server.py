@@ -62,6 +62,8 @@ def create(
         dark=None,
         language="en-US",
         reconnect_timeout=10,
+        # Our own style sheet is all there is: nothing to be compiled in the browser.
+        tailwind=False,
         # Nothing is gained by packing what does not leave the machine.
         gzip_middleware_factory=None,
         show_welcome_message=False,
