@@ -199,3 +199,22 @@ def test_a_dimension_called_like_a_column_that_cannot_be_renamed(tmp_path: Path)
     table = tc.Table.from_array([[5, 6], [7, 8]], names=("cost", "b"))
     with pytest.raises(InputError, match="a dimension is called 'cost', as is another column: rename it"):
         write_project(tc.Problem(table, tc.Threshold(6)), tmp_path, method="suppression")
+
+
+def test_insiders_by_hand(tmp_path: Path) -> None:
+    """A file that somebody writes: what is left out is as usual, and wrong cells are told by their row."""
+    problem = example("salazar")
+    write_project(problem, tmp_path, method="suppression")
+    with (tmp_path / "project.toml").open("a") as project:
+        project.write('[attackers]\nfile = "insiders.csv"\n')
+    (tmp_path / "insiders.csv").write_text("attacker,activity,region,lb,ub\nfirm,II,A,8,8\nfirm,I,A,5,\n")
+    again = load_project(tmp_path / "project.toml").problem()
+    assert again.attackers == ("outsider", "firm")
+    table = again.table
+    assert again.insiders[0].cells.tolist() == sorted([table.find("II", "A"), table.find("I", "A")])
+    (need,) = list(again.requirements())[1:]
+    assert need.cells.tolist() == again.sensitive.tolist()
+    assert (need.lower.tolist(), need.upper.tolist()) == ([10], [12])
+    (tmp_path / "insiders.csv").write_text("attacker,activity,region,lb\nfirm,II,Z,8\n")
+    with pytest.raises(InputError, match="code 'Z'"):
+        load_project(tmp_path / "project.toml").problem()

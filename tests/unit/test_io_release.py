@@ -52,7 +52,7 @@ def same(one: Release, other: Release) -> bool:
     )
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", [*FORMATS, "html"])
 def test_no_artefact_holds_a_hidden_value(tmp_path: Path, ending: str) -> None:
     table = secret_table()
     path = write_release(release_of(table), tmp_path / f"release.{ending}", unaudited="a test")

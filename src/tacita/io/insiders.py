@@ -82,10 +82,10 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
     targeted = ~np.all([np.isnan(level) for level in said], axis=0)
     levels = [exact.ceil_units(np.nan_to_num(level, nan=0.0), table.decimals) for level in said]
     insiders = []
-    for position, name in enumerate(names):
-        own = who == position
-        knows = np.flatnonzero(own & ((lower > -UNBOUNDED) | (upper < UNBOUNDED)))
-        aims = np.flatnonzero(own & targeted)
+    known = (lower > -UNBOUNDED) | (upper < UNBOUNDED)
+    each = np.split(np.argsort(who, kind="stable"), np.cumsum(np.bincount(who))[:-1])
+    for name, own in zip(names, each, strict=True):
+        knows, aims = own[known[own]], own[targeted[own]]
         also = bool(others[own].any())
         insider = Insider(name, cells[knows], lower[knows], upper[knows])
         if aims.size or not also:
