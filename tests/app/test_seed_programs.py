@@ -11,9 +11,9 @@ import json
 import zipfile
 
 import pytest
-from driving import add_rule, cell, choose, go, new_table, numbers_of, result, run, type_numbers
 from playwright.sync_api import Download, Page, expect
 
+from driving import add_rule, cell, choose, go, new_table, numbers_of, result, run, type_numbers
 from tacita.examples.printed import NCHS, PETRENKO
 
 SUMS = [sum(row) for row in NCHS]
