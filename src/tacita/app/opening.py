@@ -178,7 +178,7 @@ def notes_on(case: Case, reading: Reading) -> list[str]:
     if table.whole and table.count is None and reading.counts is None and case.origin is None:
         notes.append(
             "values are whole numbers and were taken as counts; if they are amounts, open them again and "
-            "say so on Start, under How to read files and pasted text"
+            "say so on Start, under How to read it"
         )
     return notes
 

@@ -124,6 +124,8 @@ def _words(line: str) -> list[str]:
 
 def _tidy(field: str) -> str:
     """A field on one line; a number with a plain minus sign and without blanks between groups of digits."""
+    if field.isascii() and field.isdecimal():
+        return field  # Most fields are, and there may be a million.
     plain = re.sub(r"\s*\n\s*", " ", field.replace("\r", "")).strip()
     number = _GROUPING.sub("", plain.replace("\u2212", "-"))
     return number if _is_number(number) else plain
@@ -175,6 +177,8 @@ def _told_by(field: str) -> str | None:
 
 def _plain(field: str, sign: str) -> str | None:
     """A number as Python writes it; None where ``field`` is none with this decimal sign."""
+    if field.isascii() and field.isdecimal():
+        return field
     group = "," if sign == "." else "."
     number = rf"[+-]?(?:\d+|\d{{1,3}}(?:\{group}\d{{3}})+)(?:\{sign}\d*)?(?:[eE][+-]?\d+)?"
     if re.fullmatch(number, field) is None:

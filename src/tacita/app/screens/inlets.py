@@ -13,6 +13,8 @@ from nicegui.events import GenericEventArguments, MultiUploadEventArguments, Upl
 from tacita.app import notices
 
 MOST_FILES = 20
+MOST_SHOWN = 100_000
+"""Characters that a text field shows without delay."""
 
 
 def file_inlet(
@@ -43,8 +45,11 @@ def send_text(texts: ui.upload, field: str) -> str:
     return f"() => {_send(texts, f'document.getElementById({field!r}).value')}"
 
 
-def take_what_is_dropped(files: ui.upload, texts: ui.upload) -> None:
-    """Files dropped anywhere on the page, and whatever is pasted outside of a field."""
+def take_what_is_dropped(files: ui.upload, texts: ui.upload, field: str) -> None:
+    """Files dropped anywhere on the page, and whatever is pasted outside of fields.
+
+    A long text is sent at once also from the ``field`` for pasting, which would take seconds to show it.
+    """
     page = ui.context.client.layout
     holds_files = "event.dataTransfer.types.includes('Files')"
     page.on(
@@ -71,9 +76,11 @@ def take_what_is_dropped(files: ui.upload, texts: ui.upload) -> None:
     # Where nothing has the focus, only the window hears of a paste.
     ui.run_javascript(
         f"""window.addEventListener('paste', (event) => {{
-            if (event.target.closest?.('input, textarea, [contenteditable]')) return;
             const board = event.clipboardData;
             const text = board.getData('text/plain');
+            const field = event.target.closest?.('input, textarea, [contenteditable]');
+            if (field && !(field.id === {field!r} && text.length > {MOST_SHOWN})) return;
+            event.preventDefault();
             if (text) {_send(texts, "text")};
             else if (board.files.length) {_uploader(files)}.addFiles([...board.files]);
         }});"""

@@ -54,7 +54,7 @@ class StartScreen:
         self._busy.set_visibility(False)
         self._files = file_inlet(self._uploaded, self._failed)
         self._texts = text_inlet(self._pasted, self._failed)
-        take_what_is_dropped(self._files, self._texts)
+        take_what_is_dropped(self._files, self._texts, PASTE)
         with ui.element("div").classes("columns ways-in"):
             with ui.element("div").classes("stack"):
                 self._open_files()
@@ -78,7 +78,9 @@ class StartScreen:
             ui.label("Open now:").classes("muted")
             ui.link(case.name, "/table").classes("open-name").props("data-testid=open-now-link")
             ui.label(f"{names} · {len(case.table):,} cells{runs}").classes("number")
-            ui.button("Clear all", on_click=self._clear).props("flat dense no-caps data-testid=clear-all")
+            ui.button("Clear all", on_click=self._clear, color=None).props(
+                "flat dense no-caps data-testid=clear-all"
+            )
 
     def _open_files(self) -> None:
         with _panel("Open files").classes("drop-zone").props("data-testid=drop-zone"):
@@ -121,7 +123,7 @@ class StartScreen:
             for name, told in EXAMPLES.items():
                 with ui.element("div").classes("example"):
                     button = ui.button(
-                        told.title, on_click=partial(self._begin, partial(case_of_example, name))
+                        told.title, on_click=partial(self._begin, partial(case_of_example, name)), color=None
                     )
                     button.props(f"flat dense no-caps align=left data-testid=example-{name}")
                     ui.label(told.about).classes("muted example-about")
@@ -169,7 +171,9 @@ class StartScreen:
             ui.label("Drop the table, its changes and all runs?").classes("panel-title")
             ui.label("What was not exported is gone.").classes("muted")
             with ui.element("div").classes("row"):
-                ui.button("Keep them", on_click=lambda: dialog.submit(False)).props("flat no-caps autofocus")
+                ui.button("Keep them", on_click=lambda: dialog.submit(False), color=None).props(
+                    "flat no-caps autofocus"
+                )
                 ui.button("Clear all", on_click=lambda: dialog.submit(True)).props(
                     "no-caps unelevated color=negative data-testid=clear-confirm"
                 )
