@@ -21,10 +21,14 @@ from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
+from tacita.rules import RULES, AnyOf, Exempt, Given, Marked, Rule, parse_rule
 from tacita.rules.arithmetic import Number
+from tacita.rules.written import written
 from tacita.tables.editing import moved
 from tacita.tables.table import Table
+
+MARKED = 20
+"""Levels of cells marked by hand without amounts, in percent of the value."""
 
 
 class Kind(Enum):
@@ -94,12 +98,13 @@ class Case:
         """A case from what a reader or a generator made."""
         if isinstance(what, Table):
             return cls(name, what)
-        decisions = {int(c): Decision(Kind.PUBLISH) for c in np.flatnonzero(what.must_publish)}
+        rules, decisions, levels = _in_parts(what)
+        decisions |= {int(c): Decision(Kind.PUBLISH) for c in np.flatnonzero(what.must_publish)}
         decisions |= {int(c): Decision(Kind.HIDE) for c in np.flatnonzero(what.must_hide)}
         # Costs that are the values follow them when they are changed.
         cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
-        stated = Stated(what.levels, what.outsider, what.insiders, cost)
-        return cls(name, what.table, decisions=decisions, stated=stated)
+        stated = Stated(levels, what.outsider, what.insiders, cost)
+        return cls(name, what.table, rules, decisions, stated=stated)
 
     @property
     def rule(self) -> Rule:
@@ -168,3 +173,31 @@ class Case:
         if stated is not None and not (same and table.decimals == self.table.decimals):
             stated = stated.at(table, places, self.table.decimals)
         return replace(self, table=table, decisions=decisions, stated=stated)
+
+
+def _in_parts(problem: Problem) -> tuple[tuple[str, ...], dict[int, Decision], Levels]:
+    """What makes cells sensitive as rules, decisions and levels, which a user changes one by one.
+
+    A rule that has no written form stays what it is for this table: levels.
+    """
+    table, whole = problem.table, problem.rule
+    rules: list[str] = []
+    decisions: dict[int, Decision] = {}
+    if whole is None:
+        return (), decisions, problem.levels
+    levels = Levels.none(len(table))
+    for rule in whole.rules if isinstance(whole, AnyOf) else [whole]:
+        if isinstance(rule, Given):
+            levels |= rule.given
+        elif isinstance(rule, Marked) and not isinstance(rule.cells, str):
+            cells = [table.find(*cell) if isinstance(cell, tuple) else cell for cell in rule.cells]
+            if rule.protection != MARKED or decisions.keys() & cells:
+                levels |= rule.levels(table)
+            else:
+                said = Decision(Kind.SENSITIVE, rule.lower, rule.upper, rule.sliding)
+                decisions |= dict.fromkeys(cells, said)
+        elif type(rule) in RULES.values():
+            rules.append(written(rule))
+        else:
+            levels |= problem.levels
+    return tuple(rules), decisions, levels

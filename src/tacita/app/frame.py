@@ -137,7 +137,7 @@ def _help(screen: Screen) -> None:
     """A dialog of the browser's own: it takes the focus, closes with Escape and gives the focus back."""
     dialog = ui.element("dialog").classes("help").props('id=help aria-label="Help"')
     with dialog:
+        # First, so that the dialog opens at its top: the browser scrolls to what it gives the focus.
+        close = ui.button("Close").classes("help-close").props("outline dense no-caps data-testid=help-close")
+        close.on("click", js_handler="() => document.getElementById('help').close()")
         ui.markdown(screen.help).classes("help-text")
-        ui.button("Close").props("no-caps data-testid=help-close").on(
-            "click", js_handler="() => document.getElementById('help').close()"
-        )
