@@ -66,6 +66,12 @@ def test_noise_is_refused_by_name(page: Page, name: str) -> None:
     expect_refused(page, name)
 
 
+def test_two_files_of_one_name_are_refused(page: Page) -> None:
+    data = page.evaluate_handle(DROP, [[["a.csv", CELLS], ["a.csv", CELLS + "E,s,1\n"]], None])
+    page.dispatch_event(".top", "drop", {"dataTransfer": data})
+    expect_refused(page, "'a.csv': every file needs a name, and no two the same")
+
+
 def test_files_dropped_anywhere(page: Page) -> None:
     data = page.evaluate_handle(DROP, [[["dropped.csv", CELLS]], None])
     page.dispatch_event(".top", "dragover", {"dataTransfer": data})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -131,10 +131,14 @@ class StartScreen:
     async def _uploaded(self, event: MultiUploadEventArguments) -> None:
         folder = Path(tempfile.mkdtemp(prefix="opened-", dir=self.workspace.folder))
         reading = self._reading.reading
-        paths = [folder / Path(file.name.replace("\\", "/")).name for file in event.files]
-        for file, path in zip(event.files, paths, strict=True):
-            await file.save(path)
-        case = await self._begin(partial(case_from_files, paths, reading), reading)
+        case, saved = None, False
+        with notices.attempt():
+            paths = _places(folder, [file.name for file in event.files])
+            for file, path in zip(event.files, paths, strict=True):
+                await file.save(path)
+            saved = True
+        if saved:
+            case = await self._begin(partial(case_from_files, paths, reading), reading)
         if case is None or case.origin is None:
             shutil.rmtree(folder)
         self._files.reset()
@@ -189,6 +193,14 @@ def _panel(title: str, about: str = "") -> ui.element:
         if about:
             ui.label(about).classes("muted")
     return panel
+
+
+def _places(folder: Path, names: Sequence[str]) -> list[Path]:
+    """Where files of these names are put: in this folder, whatever folder a name speaks of."""
+    plain = [name.replace("\\", "/").rpartition("/")[2] for name in names]
+    if wrong := [name for k, name in enumerate(plain) if name in ("", ".", "..", *plain[:k])]:
+        raise InputError(f"'{wrong[0]}': every file needs a name, and no two the same; rename it")
+    return [folder / name for name in plain]
 
 
 def _from_path(path: str, reading: Reading) -> Case:
