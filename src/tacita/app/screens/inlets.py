@@ -23,6 +23,8 @@ def file_inlet(
 ) -> ui.upload:
     """An inlet for several files at once."""
     inlet = ui.upload(multiple=True, auto_upload=True, max_files=MOST_FILES, on_multi_upload=on_files)
+    # Sent under their names alone, all but one of those with the same name would be lost.
+    inlet.props[":field-name"] = "(file) => file.__key"
     inlet.on_rejected(lambda: notices.tell(f"too many files: choose at most {MOST_FILES} at once", "error"))
     return _hidden(inlet, "upload-files", on_failed)
 
