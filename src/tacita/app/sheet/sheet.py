@@ -90,12 +90,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
 
         @app.get(self._route, include_in_schema=False)
         async def send() -> Response:
-            return Response(
-                encode(self._content, self._texts, self._flags),
-                media_type="application/json",
-                # Packing a megabyte takes longer than its way through the same machine.
-                headers={"Content-Encoding": "identity", "Cache-Control": "no-store"},
-            )
+            return Response(encode(self._content, self._texts, self._flags), media_type="application/json")
 
     @property
     def selection(self) -> Selection | None:

@@ -110,8 +110,10 @@ export class Grid {
   selectLines(kind) {
     const { top, bottom, left, right } = this.selection.block;
     const last = { row: this.rows.count - 1, column: this.columns.count - 1 };
-    if (kind === "row") this.selection.selectBlock({ row: top, column: 0 }, { row: bottom, column: last.column });
-    else this.selection.selectBlock({ row: 0, column: left }, { row: last.row, column: right });
+    const [from, to] = kind === "row"
+      ? [{ row: top, column: 0 }, { row: bottom, column: last.column }]
+      : [{ row: 0, column: left }, { row: last.row, column: right }];
+    this.selection.selectBlock(from, to, this.selection.place);
   }
 
   /** Draw the selection, follow the cell that moved, and tell the server when it rests. */
@@ -184,6 +186,7 @@ export class Grid {
     this.selection.settle();
     this.viewport.arrange(this.measures.rowHeaderWidth(content), this.measures.headerHeight(this.columns));
     if (this.early.length) this.patch(this.early.splice(0));
+    else this.status.describe();
   }
 
   #folded() {

@@ -80,9 +80,11 @@ export class Mouse {
   #open(event) {
     const { grid } = this;
     if (!grid.content) return;
-    const header = event.target.closest(".sheet-header");
-    if (event.target.closest(".sheet-edge")) grid.fitColumn(this.#columnOf(header));
-    else if (!header && event.target !== grid.editor.field) grid.editor.open();
+    // The press was captured by the scroll area, so the event does not know what lies below the pointer.
+    const target = document.elementFromPoint(event.clientX, event.clientY);
+    const header = target.closest(".sheet-header");
+    if (target.closest(".sheet-edge")) grid.fitColumn(this.#columnOf(header));
+    else if (target.closest(".sheet-cell")) grid.editor.open();
   }
 
   #columnOf(header) {

@@ -37,8 +37,10 @@ export class Selection {
     this.grid.selectionChanged();
   }
 
-  selectBlock(from, to) {
-    this.active = this.anchor = this.#cell(from.row, from.column);
+  /** Select a block; the active cell is where it begins, unless another one in it is named. */
+  selectBlock(from, to, active = from) {
+    this.active = this.#cell(active.row, active.column);
+    this.anchor = this.#cell(from.row, from.column);
     this.head = this.#cell(to.row, to.column);
     this.grid.selectionChanged();
   }
