@@ -88,7 +88,10 @@ def test_rules_are_split_where_they_are_joined(tmp_path: Path) -> None:
         project_toml=text.replace('"l" }', '"m" }'),
         t_csv=CELLS.replace(",l,", ",a|b,") + "S,m,50\n",
     )
-    assert case_from_path(path).rules == (
+    case = case_from_path(path)
+    assert case.decided(Kind.SENSITIVE) == []
+    assert same_question(case, load_project(path).problem())
+    assert case.rules == (
         "threshold(25)",
         'marked([("N", "a|b")], upper=3, lower=3)',
     )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tacita import generate
-from tacita.app.case import Attackers, Case
+from tacita.app.case import Attackers, Case, Kind
 from tacita.app.stated import Stated
 from tacita.errors import FormatError, InputError
 from tacita.examples import EXAMPLES, example
@@ -263,6 +263,8 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
     return replace(
         case,
         rules=tuple(_split(rules.rule or "")),
+        # Cells that a rule of the project marks stay its own matter.
+        decisions={cell: said for cell, said in case.decisions.items() if said.kind is not Kind.SENSITIVE},
         attackers=Attackers(
             tuple(kind for kind in attack.kinds if kind != "outsider"),
             tuple(map(tuple, attack.coalitions)),
