@@ -1,0 +1,78 @@
+"""Compare: the numbers of each run as the core measures them, sorted, marked, plotted, and told in words."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from journeys import open_example, run
+
+
+@pytest.fixture
+def compared(page: Page) -> Page:
+    """Three runs of the NCHS table, one of them not safe, on the screen Compare."""
+    open_example(page, "nchs")
+    run(page, "suppression", 1)
+    run(page, "rounding", 2, base="5")
+    run(page, "rounding", 3, "✘ not safe", base="3", protected=False)
+    page.get_by_test_id("nav-compare").click()
+    return page
+
+
+def runs_in_order(page: Page) -> list[str]:
+    lines = page.get_by_test_id("runs").locator("tbody tr").all()
+    return [str(line.get_attribute("data-testid")) for line in lines]
+
+
+def test_runs_are_side_by_side_with_what_they_lost(compared: Page) -> None:
+    page = compared
+    expect(page.get_by_test_id("loss-1")).to_have_text("1,270")
+    expect(page.get_by_test_id("loss-2")).to_have_text("104")
+    expect(page.get_by_test_id("l1-2")).to_have_text("104")
+    expect(page.get_by_test_id("silent-1")).to_have_text("8")
+    # The least among the safe ones is marked; what is not safe wins nothing.
+    expect(page.get_by_test_id("changed-1")).to_have_text("★ 8")
+    expect(page.get_by_test_id("silent-2")).to_have_text("★ 0")
+    expect(page.get_by_test_id("silent-3")).to_have_text("0")
+    expect(page.get_by_test_id("run-3")).to_contain_text("✘ not safe")
+
+
+def test_a_head_sorts_and_turns_the_order(compared: Page) -> None:
+    page = compared
+    page.get_by_test_id("sort-changed").click()
+    expect(page.get_by_test_id("sort-changed")).to_have_text("changed ↑")
+    assert runs_in_order(page) == ["run-1", "run-3", "run-2"]
+    page.get_by_test_id("sort-changed").click()
+    expect(page.get_by_test_id("sort-changed")).to_have_text("changed ↓")
+    assert runs_in_order(page) == ["run-2", "run-3", "run-1"]
+    head = page.get_by_test_id("runs").locator("th[aria-sort=descending]")
+    expect(head).to_have_text("changed ↓")
+
+
+def test_the_plot_is_told_in_words_and_in_a_table(compared: Page) -> None:
+    page = compared
+    plot, table = page.get_by_test_id("plot"), page.get_by_test_id("plot-table")
+    expect(table.locator("tbody tr")).to_have_count(3)
+    label = plot.get_attribute("aria-label") or ""
+    assert "1 · suppression: percent of cells changed 12.1" in label
+    assert "not safe" in label
+    page.get_by_test_id("across").click()
+    page.get_by_role("option", name="l1", exact=True).click()
+    expect(table.locator("tbody tr").nth(1)).to_contain_text("104")
+    expect(plot.locator("svg")).to_be_visible()
+
+
+def test_a_run_leads_to_its_result(compared: Page) -> None:
+    compared.get_by_test_id("open-1").click()
+    expect(compared.get_by_test_id("figure-loss")).to_have_text("1,270")
+
+
+def test_runs_of_other_tables_stand_apart(page: Page) -> None:
+    open_example(page, "nchs")
+    run(page, "suppression", 1)
+    open_example(page, "salazar")
+    run(page, "suppression", 2)
+    page.get_by_test_id("nav-compare").click()
+    expect(page.get_by_test_id("compared-0")).to_contain_text("the present table")
+    expect(page.get_by_test_id("compared-0").get_by_test_id("run-2")).to_be_visible()
+    expect(page.get_by_test_id("compared-1").get_by_test_id("run-1")).to_be_visible()

@@ -1,0 +1,177 @@
+"""Export: nothing hidden is published, the house has files of its own, what is not safe carries a reason."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import tacita as tc
+from journeys import open_example, run
+from running_server import RunningServer
+from tacita.examples import example
+from tacita.io import write_table
+
+PUBLISHED = {f"release.{ending}" for ending in ("xlsx", "csv", "parquet", "html", "txt")}
+LARGE = np.array([[48271, 91733, 60919], [73609, 35803, 82457], [27427, 64153, 53197]])
+"""Numbers that no style sheet and no workbook has of its own."""
+REASON = "for the auditors of the house only"
+
+
+@pytest.fixture
+def exporting(page: Page) -> Page:
+    """Salazar's table, suppressed, on the screen Export, all formats chosen."""
+    open_example(page, "salazar")
+    run(page, "suppression", 1)
+    page.get_by_test_id("nav-export").click()
+    choose_all_formats(page)
+    return page
+
+
+def choose_all_formats(page: Page) -> None:
+    for ending in ("parquet", "html", "txt"):
+        page.get_by_test_id(f"format-{ending}").click()
+    expect(page.get_by_test_id("primary-told")).to_be_visible()
+
+
+def unsafe(page: Page) -> None:
+    open_example(page, "nchs")
+    run(page, "rounding", 1, "✘ not safe", base="3", protected=False)
+    page.get_by_test_id("nav-export").click()
+
+
+def fill_folder(page: Page, folder: Path) -> None:
+    page.get_by_test_id("export-folder").fill(str(folder))
+
+
+def downloaded(page: Page, button: str) -> dict[str, bytes]:
+    """The files of the archive that a button hands out."""
+    with page.expect_download() as download:
+        page.get_by_test_id(button).click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def texts_of(name: str, content: bytes) -> str:
+    """All that a reader can find in a file, unpacked."""
+    if name.endswith(".xlsx"):
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
+            return "\n".join(book.read(part).decode("utf-8") for part in book.namelist())
+    if name.endswith(".parquet"):
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(io.BytesIO(content))
+        return f"{file.read().to_pylist()} {file.schema_arrow.metadata}"
+    return content.decode("utf-8")
+
+
+def holds(text: str, number: int) -> bool:
+    """Whether a number stands in a text, in whatever way its thousands are set apart."""
+    thousands, rest = divmod(number, 1000)
+    return re.search(rf"(?<!\d){thousands}\D?{rest:03}(?!\d)", text) is not None
+
+
+def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path) -> None:
+    problem = tc.Problem(tc.Table.from_array(LARGE, decimals=0), tc.Marked([0, 7], 20_000, 20_000))
+    write_table(problem.table, tmp_path / "large.csv", problem)
+    page.get_by_test_id("path").fill(str(tmp_path / "large.csv"))
+    page.get_by_test_id("path-open").click()
+    page.wait_for_url("**/table")
+    run(page, "suppression", 1)
+    page.get_by_test_id("nav-export").click()
+    choose_all_formats(page)
+    files = downloaded(page, "download-publication")
+    assert set(files) == PUBLISHED
+    hidden = tc.Suppression().protect(problem).hidden
+    secrets, known = (problem.table.units[mask].tolist() for mask in (hidden, ~hidden))
+    assert len(secrets) >= 4
+    for name, content in files.items():
+        text = texts_of(name, content)
+        assert [secret for secret in secrets if holds(text, secret)] == [], name
+        assert [number for number in known if not holds(text, number)] == [], f"{name}: the search is blind"
+
+
+def test_the_house_has_an_archive_of_its_own(exporting: Page) -> None:
+    files = downloaded(exporting, "download-house")
+    wanted = {"audit.json", "certificate.json", "release.xlsx", "project.toml", "repeat.py", "table.parquet"}
+    assert wanted <= set(files)
+    assert not {"release.csv", "release.html", "release.txt", "release.parquet"} & set(files)
+    assert b'method = "suppression"' in files["project.toml"]
+
+
+def test_a_folder_gets_both_apart_and_is_not_overwritten_unasked(exporting: Page, tmp_path: Path) -> None:
+    page, folder = exporting, tmp_path / "out"
+    fill_folder(page, folder)
+    page.get_by_test_id("write-folder").click()
+    expect(page.get_by_test_id("notice-done")).to_contain_text("Written: 5 files for publication")
+    assert {path.name for path in folder.iterdir()} == PUBLISHED | {"internal"}
+    assert (folder / "internal" / "repeat.py").exists()
+    expect(page.get_by_test_id("write-folder")).to_be_disabled()
+    page.get_by_test_id("export-folder-confirm").click()
+    expect(page.get_by_test_id("write-folder")).to_be_enabled()
+
+
+def test_the_folder_that_is_proposed_is_beside_the_server(exporting: Page, server: RunningServer) -> None:
+    expect(exporting.get_by_test_id("export-folder")).to_have_value(str(server.folder / "tacita-export"))
+
+
+def test_preview_shows_what_files_hold(exporting: Page) -> None:
+    exporting.get_by_test_id("preview-files").click()
+    preview = exporting.get_by_test_id("preview")
+    expect(preview).to_contain_text("release.csv · for publication")
+    preview.get_by_text("release.csv · for publication").click()
+    expect(preview.get_by_text("mark,low,high,value")).to_be_visible()
+
+
+def test_an_unsafe_release_needs_a_reason_that_its_files_carry(page: Page) -> None:
+    unsafe(page)
+    button = page.get_by_test_id("download-publication")
+    expect(button).to_be_disabled()
+    expect(button).to_contain_text("Needs a reason first")
+    page.get_by_test_id("reason").fill("because")
+    expect(button).to_be_disabled()
+    page.get_by_test_id("format-html").click()
+    page.get_by_test_id("reason").fill(REASON)
+    expect(button).to_contain_text("NOT SAFE")
+    files = downloaded(page, "download-publication")
+    assert set(files) == {"release.xlsx", "release.csv", "release.html"}
+    for name, content in files.items():
+        assert REASON in texts_of(name, content), name
+
+
+def test_the_house_gets_the_audit_of_an_unsafe_release_without_a_reason(page: Page) -> None:
+    unsafe(page)
+    files = downloaded(page, "download-house")
+    assert "audit.json" in files
+    assert "certificate.json" not in files
+    assert "release.csv" not in files
+
+
+@pytest.mark.parametrize("way", ["CSV", "Excel", "JJ file"])
+def test_the_table_is_saved_without_a_run_and_opens_again(page: Page, tmp_path: Path, way: str) -> None:
+    open_example(page, "salazar")
+    page.get_by_test_id("nav-export").click()
+    expect(page.get_by_test_id("no-run")).to_be_visible()
+    page.get_by_test_id("save-as").click()
+    page.get_by_role("option", name=way).click()
+    ending = {"CSV": "csv", "Excel": "xlsx", "JJ file": "jj"}[way]
+    target = tmp_path / f"saved.{ending}"
+    page.get_by_test_id("save-place").fill(str(target))
+    page.get_by_test_id("save-button").click()
+    expect(page.get_by_test_id("notice-done")).to_contain_text("Saved")
+    again, problem = tc.read_case(target), example("salazar")
+    assert isinstance(again, tc.Problem)
+    assert sorted(again.table.values.tolist()) == sorted(problem.table.values.tolist())
+    assert len(again.levels) == len(problem.levels)
+
+
+def test_the_project_is_downloaded(page: Page) -> None:
+    open_example(page, "salazar")
+    page.get_by_test_id("nav-export").click()
+    files = downloaded(page, "save-download")
+    assert {"project.toml", "table.parquet"} <= set(files)

@@ -1,0 +1,98 @@
+"""Result: the verdict first, original beside protected, what is deduced of each sensitive cell, the proof."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from journeys import open_example, run
+from tacita.verify import verify
+
+
+@pytest.fixture
+def suppressed(page: Page) -> Page:
+    """The NCHS table, cells suppressed, on the screen Result."""
+    open_example(page, "nchs")
+    run(page, "suppression", 1)
+    page.get_by_test_id("nav-result").click()
+    return page
+
+
+def test_the_verdict_is_told_in_words_with_loss_and_bound(suppressed: Page) -> None:
+    page = suppressed
+    expect(page.get_by_test_id("verdict-word")).to_have_text("✔ Safe")
+    expect(page.get_by_test_id("verdict-said")).to_have_text("3 sensitive cells: 3 safe, all proven")
+    expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
+    expect(page.get_by_test_id("figure-bound")).to_contain_text("1,270")
+    expect(page.get_by_test_id("figure-solution")).to_contain_text("proven optimal")
+
+
+def test_the_sheets_show_what_is_hidden_and_what_it_was(suppressed: Page) -> None:
+    page = suppressed
+    original, protected = page.get_by_test_id("sheet-original"), page.get_by_test_id("sheet-protected")
+    expect(original.get_by_role("gridcell").first).to_contain_text("1")
+    expect(protected.get_by_role("gridcell", name="hidden or changed")).to_have_count(5)
+    for cell in protected.get_by_role("gridcell", name="sensitive").all():
+        assert not any(letter.isdigit() for letter in cell.inner_text())
+    page.get_by_test_id("beside-way").get_by_text("Difference").click()
+    expect(page.get_by_test_id("sheet-difference").get_by_text("hidden", exact=True)).to_have_count(8)
+
+
+def test_each_sensitive_cell_has_its_interval_and_its_picture(suppressed: Page) -> None:
+    rows = suppressed.get_by_test_id("sensitive-table").locator("tbody tr")
+    expect(rows).to_have_count(3)
+    for row in rows.all():
+        expect(row).to_contain_text("✔ safe")
+        label = row.locator("svg").get_attribute("aria-label")
+        assert label is not None
+        assert "deduced" in label
+    suppressed.get_by_test_id("find-cell").fill("column=3")
+    expect(rows).to_have_count(1)
+    suppressed.get_by_test_id("find-cell").fill("")
+    suppressed.get_by_test_id("only-unsafe").click()
+    expect(suppressed.get_by_test_id("sensitive-table")).to_contain_text("No such cell")
+
+
+def test_the_certificate_is_checked_and_downloaded(suppressed: Page) -> None:
+    page = suppressed
+    page.get_by_test_id("check-certificate").click()
+    expect(page.get_by_test_id("certificate-said")).to_contain_text("✔ Holds: 3 pairs")
+    with page.expect_download() as download:
+        page.get_by_test_id("download-certificate").click()
+    path = Path(download.value.path())
+    assert verify(json.loads(path.read_text(encoding="utf-8"))) == 3
+
+
+def test_what_is_not_safe_is_named_with_a_remedy(page: Page) -> None:
+    open_example(page, "nchs")
+    run(page, "rounding", 1, "✘ not safe", base="3", protected=False)
+    page.get_by_test_id("nav-result").click()
+    expect(page.get_by_test_id("verdict-word")).to_have_text("✘ Not safe")
+    verdict = page.get_by_test_id("verdict")
+    expect(verdict).to_contain_text("row=1, column=1")
+    expect(verdict).to_contain_text("Do not publish this")
+    expect(page.get_by_test_id("certificate")).to_contain_text("Only a release that is proven safe has one")
+    page.get_by_test_id("only-unsafe").click()
+    rows = page.get_by_test_id("sensitive-table").locator("tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("below upper")
+
+
+def test_another_run_is_chosen_and_a_reload_keeps_it(suppressed: Page) -> None:
+    page = suppressed
+    run(page, "rounding", 2, base="5")
+    page.get_by_test_id("nav-result").click()
+    expect(page.get_by_test_id("figure-loss")).to_have_text("104")
+    page.get_by_test_id("choose-run").click()
+    page.get_by_role("option", name="1 · suppression").click()
+    expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
+    page.reload()
+    expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
+
+
+def test_without_a_run_it_says_where_to_get_one(page: Page) -> None:
+    page.get_by_test_id("nav-result").click()
+    expect(page.get_by_test_id("no-run")).to_contain_text("No run yet")

@@ -1,0 +1,115 @@
+"""Files of a run: publication and house apart, none unsafe without a reason; saved cases come back."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import tacita as tc
+from tacita.app.case import Case, Decision, Kind
+from tacita.app.job import Job, State
+from tacita.app.parcels import is_reason, pack, plain_name, save, zipped
+from tacita.errors import UnsafeError
+from tacita.examples import example
+from tacita.io import load_project
+
+REASON = "for the auditors of the house only"
+
+
+def job(name: str = "nchs", method: str = "suppression", **options: str) -> Job:
+    done = Job(1, Case.of(example(name), name), method, options)
+    done.carry_out()
+    assert done.state.over, done.error
+    return done
+
+
+def unsafe() -> Job:
+    done = job("nchs", "rounding", base="3", protected="false")
+    assert done.state is State.UNSAFE
+    return done
+
+
+def names(paths: tuple[Path, ...]) -> set[str]:
+    return {path.name for path in paths}
+
+
+def test_publication_and_house_are_apart(tmp_path: Path) -> None:
+    parcel = pack(job(), tmp_path / "out", ["csv", "xlsx"], passing=tmp_path / "session")
+    assert names(parcel.publication) == {"release.csv", "release.xlsx"}
+    assert {path.parent for path in parcel.publication} == {tmp_path / "out"}
+    assert {path.parent for path in parcel.house} == {tmp_path / "out" / "internal"}
+    assert {"audit.json", "certificate.json", "project.toml", "repeat.py"} <= names(parcel.house)
+
+
+def test_the_project_of_a_run_repeats_it(tmp_path: Path) -> None:
+    done = job("nchs", "rounding", base="5")
+    pack(done, tmp_path, ["csv"], passing=tmp_path / "session")
+    project = load_project(tmp_path / "internal" / "project.toml")
+    assert project.protect.method == "rounding"
+    assert (project.problem().table.units == done.problem.table.units).all()
+
+
+def test_without_a_reason_an_unsafe_run_publishes_nothing(tmp_path: Path) -> None:
+    parcel = pack(unsafe(), tmp_path, ["csv"], passing=tmp_path / "session")
+    assert parcel.publication == ()
+    assert "audit.json" in names(parcel.house)
+    assert not (tmp_path / "release.csv").exists()
+
+
+def test_a_reason_stands_in_the_file(tmp_path: Path) -> None:
+    parcel = pack(unsafe(), tmp_path, ["csv"], REASON, passing=tmp_path / "session")
+    assert REASON in parcel.publication[0].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("reason", ["", "because", "a b c", "           "])
+def test_a_reason_has_to_be_one(tmp_path: Path, reason: str) -> None:
+    assert not is_reason(reason)
+    with pytest.raises(UnsafeError):
+        pack(unsafe(), tmp_path, ["csv"], reason, passing=tmp_path / "session")
+    assert not (tmp_path / "release.csv").exists()
+
+
+def test_a_run_without_audit_is_not_written(tmp_path: Path) -> None:
+    failed = job("thesis-3x4", "rounding", base="5")
+    assert failed.state is State.FAILED
+    with pytest.raises(UnsafeError, match="no audit"):
+        pack(failed, tmp_path, ["csv"], REASON, passing=tmp_path / "session")
+
+
+def test_an_archive_holds_the_files_by_name(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("1")
+    with zipfile.ZipFile(zipped([tmp_path / "one.txt"], tmp_path / "all.zip")) as archive:
+        assert archive.namelist() == ["one.txt"]
+
+
+@pytest.mark.parametrize("way", ["csv", "xlsx", "parquet", "jj"])
+def test_a_saved_case_comes_back(tmp_path: Path, way: str) -> None:
+    case = Case.of(example("salazar"), "salazar")
+    save(case, tmp_path / f"case.{way}", way, passing=tmp_path / "session")
+    again = tc.read_case(tmp_path / f"case.{way}")
+    assert isinstance(again, tc.Problem)
+    assert sorted(again.table.units.tolist()) == sorted(case.table.units.tolist())
+    assert sorted(again.levels.upper.tolist()) == sorted(case.problem.levels.upper.tolist())
+
+
+def test_a_saved_project_keeps_what_was_decided(tmp_path: Path) -> None:
+    case = Case.of(example("salazar"), "salazar")
+    kept = next(c for c in range(len(case.table)) if not case.problem.levels.sensitive[c])
+    case = case.decide([kept], Decision(Kind.PUBLISH))
+    save(case, tmp_path, "project", passing=tmp_path / "session")
+    again = load_project(tmp_path / "project.toml").problem()
+    assert again.must_publish.tolist() == case.problem.must_publish.tolist()
+
+
+def test_a_table_whose_rules_do_not_fit_is_saved_without_them(tmp_path: Path) -> None:
+    case = Case("plain", example("salazar").table, rules=("p-percent(10)",))
+    written = save(case, tmp_path / "plain.csv", "csv", passing=tmp_path / "session")
+    assert "without rules" in written.notes[0]
+    assert written.paths[0].exists()
+
+
+def test_names_of_files_are_plain() -> None:
+    assert plain_name("../a b/ü?.csv") == "a-b-ü-.csv"
+    assert plain_name("///") == "table"
