@@ -123,8 +123,8 @@ def test_changes_of_flags_are_changes() -> None:
 
 def test_other_lines_are_shown_anew() -> None:
     table = small()
-    grown = with_code(table, "region", "W")
-    assert seen(Case("case", grown)).changes_since(seen(Case("case", table))) is None
+    for other in (with_code(table, "region", "W"), renamed_dimension(table, "region", "place")):
+        assert seen(Case("case", other)).changes_since(seen(Case("case", table))) is None
 
 
 def test_a_release_shows_nothing_that_it_hides() -> None:
@@ -171,7 +171,7 @@ def test_a_mark_against_a_rule_is_told_and_the_rule_still_shows() -> None:
     assert judged.levels.cells.tolist() == sensitive
 
 
-@pytest.mark.parametrize("name", ["tiwari-1", "nchs", "salazar"])
-def test_marks_alone_say_the_same_as_the_problem_of_a_file(name: str) -> None:
+@pytest.mark.parametrize("name", ["tiwari-1", "thesis-10x15", "salazar"])
+def test_without_rules_marks_alone_say_the_same_as_the_problem(name: str) -> None:
     case = Case.of(example(name), name)
     assert Judged.at_a_glance(case).levels.cells.tolist() == case.problem.sensitive.tolist()

@@ -150,11 +150,8 @@ class View:
         )
 
     def changes_since(self, before: View) -> list[Change] | None:
-        """The cells that look different; None where the lines do, so that the whole is to be shown anew."""
-        if not (
-            _same_lines(self.layout.rows, before.layout.rows)
-            and _same_lines(self.layout.columns, before.layout.columns)
-        ):
+        """The cells that look different; None where lines or titles do, so that the whole is to be sent."""
+        if _frame(self.layout) != _frame(before.layout):
             return None
         finest = max(self.decimals, before.decimals)
         here, there = (exact.rescale(view.units, view.decimals, finest) for view in (self, before))
@@ -241,8 +238,14 @@ def _window(release: Release, cell: int) -> str:
     return f"{low}…{high}"
 
 
-def _same_lines(here: Sequence[Any], there: Sequence[Any]) -> bool:
-    return here is there or [line.code for line in here] == [line.code for line in there]
+def _frame(where: Layout) -> tuple[object, ...]:
+    """What stands around the cells."""
+    return (
+        where.rows,
+        where.columns,
+        _title(where, where.row_dimension),
+        _title(where, where.column_dimension),
+    )
 
 
 def _title(where: Layout, dimension: int | None) -> str:

@@ -8,6 +8,7 @@ from math import isinf, isnan
 from nicegui import run, ui
 
 from tacita.app.about_cell import LONGEST, About, Attack, Contributor, Interval
+from tacita.app.case import Kind
 from tacita.app.sheet.content import LOOKS, Flag
 from tacita.errors import TacitaError
 from tacita.report.interval_picture import interval_svg
@@ -152,7 +153,7 @@ def _states(about: About) -> list[str]:
     words = ["a sum"] if about.is_sum else []
     if about.sensitive:
         words.append(f"{SENSITIVE_SIGN} sensitive")
-    if about.decision:
+    if about.decision and not (about.sensitive and about.decision == Kind.SENSITIVE.value):
         words.append(f"marked: {about.decision}")
     return words
 

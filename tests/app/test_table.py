@@ -1,0 +1,287 @@
+"""The table screen in a browser: typing, marks, slices, codes, and all about the cell in focus."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from driving import cell, choose, go, run
+from journeys import open_example
+from tacita.cli import main
+
+# Salazar's table: rows I, II, III, Total by columns A, B, C, Total; (II, C) = 22 is sensitive.
+SENSITIVE = (1, 2)
+
+
+@pytest.fixture
+def salazar(page: Page) -> Page:
+    open_example(page, "salazar")
+    page.wait_for_url("**/table")
+    expect(cell(page, 3, 3)).to_contain_text("190")
+    return page
+
+
+def enter(page: Page, row: int, column: int, text: str) -> None:
+    cell(page, row, column).click()
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+def paste(page: Page, text: str) -> None:
+    page.evaluate(
+        """text => {
+            const data = new DataTransfer();
+            data.setData("text/plain", text);
+            const how = { clipboardData: data, bubbles: true, cancelable: true };
+            document.activeElement.dispatchEvent(new ClipboardEvent("paste", how));
+        }""",
+        text,
+    )
+
+
+def open_path(page: Page, path: Path) -> None:
+    page.get_by_test_id("path").fill(str(path))
+    page.get_by_test_id("path-open").click()
+    page.wait_for_url("**/table")
+
+
+def edit_menu(page: Page, item: str) -> None:
+    page.get_by_test_id("edit-table").click()
+    page.get_by_test_id(item).click()
+
+
+def rows_of(page: Page) -> list[str]:
+    return page.get_by_test_id("sheet").locator("[role=rowheader] .sheet-code").all_inner_texts()
+
+
+def test_without_a_table_the_way_to_one_is_shown(page: Page) -> None:
+    go(page, "table")
+    expect(page.get_by_test_id("no-table")).to_contain_text("no table yet")
+    page.get_by_role("link", name="Open, paste, type").click()
+    expect(page.get_by_test_id("nav-start")).to_have_attribute("aria-current", "page")
+
+
+def test_totals_follow_and_undo_leads_back(salazar: Page) -> None:
+    enter(salazar, 0, 0, "25")
+    expect(cell(salazar, 0, 3)).to_contain_text("85")
+    expect(cell(salazar, 3, 0)).to_contain_text("50")
+    expect(cell(salazar, 3, 3)).to_contain_text("195")
+    salazar.keyboard.press("Control+z")
+    expect(cell(salazar, 3, 3)).to_contain_text("190")
+    salazar.keyboard.press("Control+y")
+    expect(cell(salazar, 3, 3)).to_contain_text("195")
+    salazar.reload()
+    expect(cell(salazar, 0, 0)).to_contain_text("25")
+
+
+def test_decimals_may_be_typed_into_amounts(salazar: Page) -> None:
+    enter(salazar, 0, 0, "20.25")
+    expect(cell(salazar, 3, 3)).to_contain_text("190.25")
+    expect(cell(salazar, 0, 1)).to_have_text("50")
+    cell(salazar, *SENSITIVE).click()
+    expect(salazar.get_by_test_id("cell-levels")).to_contain_text("12")
+
+
+def test_what_is_no_number_is_refused_by_cell(salazar: Page) -> None:
+    enter(salazar, 0, 0, "many")
+    expect(salazar.get_by_test_id("notice-error")).to_contain_text(
+        "(activity=I, region=A): 'many' is not a number"
+    )
+    expect(cell(salazar, 0, 0)).to_contain_text("20")
+    enter(salazar, 0, 0, "21")
+    expect(cell(salazar, 3, 3)).to_contain_text("191")
+    expect(salazar.get_by_test_id("notice-error")).to_have_count(0)
+
+
+def test_a_pasted_block_is_taken_whole_or_not_at_all(salazar: Page) -> None:
+    cell(salazar, 0, 0).click()
+    paste(salazar, "1\t2\n3\tfour")
+    expect(salazar.get_by_test_id("notice-error")).to_contain_text("(activity=II, region=B)")
+    expect(cell(salazar, 0, 0)).to_contain_text("20")
+    paste(salazar, "1\t2\n3\t4")
+    expect(cell(salazar, 0, 0)).to_have_text("1")
+    expect(cell(salazar, 1, 1)).to_have_text("4")
+    expect(cell(salazar, 3, 3)).to_contain_text("103")
+
+
+def test_marks_are_signs_and_can_be_taken_away(salazar: Page) -> None:
+    counts = salazar.get_by_test_id("counts")
+    expect(counts).to_contain_text("1 sensitive · 1 marked")
+    cell(salazar, 0, 0).click()
+    salazar.keyboard.press("Shift+ArrowRight")
+    expect(salazar.get_by_test_id("cell-value")).to_have_text("20")
+    salazar.get_by_test_id("mark-hide").click()
+    for column in (0, 1):
+        expect(cell(salazar, 0, column)).to_have_accessible_name(re.compile("must be hidden"))
+    expect(counts).to_contain_text("1 sensitive · 3 marked")
+    salazar.get_by_test_id("mark-sensitive").click()
+    expect(counts).to_contain_text("3 sensitive · 3 marked")
+    salazar.get_by_test_id("mark-clear").click()
+    expect(counts).to_contain_text("1 sensitive · 1 marked")
+
+
+def test_without_a_selection_nothing_is_marked(salazar: Page) -> None:
+    salazar.get_by_test_id("mark-hide").click()
+    expect(salazar.get_by_test_id("notice-error")).to_contain_text("no cell is selected")
+    expect(salazar.get_by_test_id("counts")).to_contain_text("1 marked")
+
+
+def test_levels_are_given_as_amounts(salazar: Page) -> None:
+    cell(salazar, 0, 0).click()
+    salazar.get_by_test_id("mark-levels").click()
+    salazar.get_by_test_id("ask-lower").fill("2")
+    salazar.get_by_test_id("ask-upper").fill("3")
+    salazar.keyboard.press("Enter")
+    expect(salazar.get_by_test_id("cell-levels").locator("dd")).to_have_text(["2", "3", "0"])
+    expect(salazar.get_by_test_id("counts")).to_contain_text("2 sensitive")
+
+
+def test_levels_that_are_no_amounts_are_refused(salazar: Page) -> None:
+    cell(salazar, 0, 0).click()
+    salazar.get_by_test_id("mark-levels").click()
+    salazar.get_by_test_id("ask-lower").fill("-2")
+    salazar.get_by_test_id("ask-ok").click()
+    expect(salazar.get_by_test_id("notice-error")).to_contain_text("zero or more")
+
+
+def test_a_mark_against_a_rule_is_told(page: Page) -> None:
+    open_example(page, "nchs")
+    cell(page, 0, 0).click()
+    expect(page.get_by_test_id("cell-why")).to_contain_text("threshold")
+    page.get_by_test_id("mark-publish").click()
+    notice = page.get_by_test_id("notice-error")
+    expect(notice).to_contain_text("(row=1, column=1): sensitive, yet must be published")
+    page.get_by_test_id("mark-clear").click()
+    expect(notice).to_have_count(0)
+
+
+def test_the_panel_tells_why_and_what_is_deduced(salazar: Page) -> None:
+    cell(salazar, *SENSITIVE).click()
+    panel = salazar.get_by_test_id("cell-panel")
+    expect(salazar.get_by_test_id("cell-name")).to_have_text("activity=II, region=C")
+    expect(salazar.get_by_test_id("cell-value")).to_have_text("22")
+    expect(salazar.get_by_test_id("cell-why")).to_contain_text("marked by hand")
+    expect(salazar.get_by_test_id("cell-deduced")).to_have_text("exactly 22: no secret")
+    expect(panel).to_contain_text("(activity=II, region=Total) = sum of 3 cells along region")
+    cell(salazar, 0, 0).click()
+    expect(salazar.get_by_test_id("cell-value")).to_have_text("20")
+    expect(salazar.get_by_test_id("cell-deduced")).to_have_count(0)
+
+
+def test_what_a_run_publishes_can_be_looked_at(salazar: Page) -> None:
+    go(salazar, "protect")
+    number = run(salazar)
+    go(salazar, "table")
+    salazar.get_by_role("button", name=f"Run {number} publishes").click()
+    expect(cell(salazar, *SENSITIVE)).to_have_accessible_name(re.compile("sensitive"))
+    shown = " ".join(salazar.get_by_test_id("sheet").get_by_role("gridcell").all_inner_texts())
+    assert "22" not in shown.split()
+    cell(salazar, *SENSITIVE).click()
+    expect(salazar.get_by_test_id("cell-deduced")).to_have_text("0 to 34")
+    salazar.get_by_role("button", name="Values").click()
+    enter(salazar, 0, 0, "30")
+    expect(cell(salazar, 3, 3)).to_contain_text("200")
+    expect(salazar.get_by_test_id("show")).to_have_count(0)
+
+
+def test_rows_and_columns_swap_and_stay_swapped(salazar: Page) -> None:
+    salazar.get_by_test_id("swap").click()
+    expect(cell(salazar, 0, 1)).to_have_text("8")
+    assert rows_of(salazar) == ["A", "B", "C", "Total"]
+    salazar.reload()
+    expect(cell(salazar, 0, 1)).to_have_text("8")
+
+
+def test_codes_are_added_renamed_and_removed(salazar: Page) -> None:
+    cell(salazar, 0, 0).click()
+    edit_menu(salazar, "add-row")
+    salazar.get_by_test_id("ask-code").fill("IV")
+    salazar.keyboard.press("Enter")
+    expect(cell(salazar, 4, 3)).to_contain_text("190")
+    assert rows_of(salazar) == ["I", "II", "III", "IV", "Total"]
+    enter(salazar, 3, 0, "10")
+    expect(cell(salazar, 4, 3)).to_contain_text("200")
+    cell(salazar, 3, 0).click()
+    edit_menu(salazar, "rename-row")
+    salazar.get_by_test_id("ask-code").fill("last")
+    salazar.get_by_test_id("ask-ok").click()
+    expect(salazar.get_by_test_id("cell-name")).to_have_text("activity=last, region=A")
+    edit_menu(salazar, "remove-rows")
+    expect(cell(salazar, 3, 3)).to_contain_text("190")
+    expect(salazar.get_by_test_id("counts")).to_contain_text("16 cells (amounts) · 1 sensitive")
+
+
+def test_a_dimension_is_renamed_where_it_stands(salazar: Page) -> None:
+    salazar.get_by_test_id("swap").click()
+    expect(cell(salazar, 0, 1)).to_have_text("8")
+    edit_menu(salazar, "rename-dimension")
+    choose(salazar, "ask-old", "region")
+    salazar.get_by_test_id("ask-new").fill("place")
+    salazar.get_by_test_id("ask-ok").click()
+    expect(salazar.get_by_test_id("sheet")).to_contain_text("place ↓")
+    expect(cell(salazar, 0, 1)).to_have_text("8")
+
+
+def test_another_window_is_not_overwritten(salazar: Page) -> None:
+    other = salazar.context.new_page()
+    other.goto(salazar.url)
+    expect(cell(other, 0, 0)).to_have_text("20")
+    enter(salazar, 0, 0, "25")
+    expect(cell(salazar, 3, 3)).to_contain_text("195")
+    enter(other, 0, 1, "51")
+    expect(other.get_by_test_id("notice-error")).to_contain_text("changed in another window")
+    expect(cell(other, 0, 0)).to_have_text("25")
+    expect(cell(other, 0, 1)).to_have_text("50")
+
+
+def test_a_slice_of_a_cube_is_chosen_and_typed_into(page: Page) -> None:
+    page.get_by_test_id("new-dimensions").fill("region: N, S\nsex: f, m\nyear: 2024, 2025")
+    page.get_by_test_id("new-open").click()
+    page.wait_for_url("**/table")
+    expect(cell(page, 0, 0)).to_have_attribute("aria-readonly", "true")
+    choose(page, "slicer-year", "2025")
+    expect(cell(page, 0, 0)).to_have_attribute("aria-readonly", "false")
+    enter(page, 0, 0, "7")
+    expect(cell(page, 2, 2)).to_contain_text("7")
+    choose(page, "slicer-year", "2024")
+    expect(cell(page, 0, 0)).to_have_text("0")
+    choose(page, "slicer-year", "Total")
+    expect(cell(page, 0, 0)).to_contain_text("7")
+
+
+def test_a_list_has_one_column(page: Page) -> None:
+    open_example(page, "tiwari-1")
+    enter(page, 0, 0, "13")
+    expect(cell(page, 10, 0)).to_contain_text("233")
+
+
+def test_cells_without_dimensions_are_listed_by_label(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "system.jj"
+    assert main(["generate", "table", "--shape", "3,3", "--family", "uniform", "--out", str(path)]) == 0
+    open_path(page, path)
+    sums = page.get_by_test_id("sheet").locator("[role=gridcell][aria-readonly=true]")
+    expect(sums.first).to_be_visible()
+    assert sums.count() == 7
+    leaf = page.get_by_test_id("sheet").locator("[role=gridcell][aria-readonly=false]").first
+    leaf.click()
+    expect(page.get_by_test_id("cell-name")).to_contain_text("cell ")
+    edit_menu(page, "add-row")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("no dimension along its rows")
+
+
+def test_linked_tables_are_chosen_by_name(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "sex.csv").write_text("region,sex,value\nN,f,1\nN,m,2\nS,f,3\nS,m,4\n")
+    (tmp_path / "age.csv").write_text("region,age,value\nN,young,2\nN,old,1\nS,young,3\nS,old,4\n")
+    project = tmp_path / "project.toml"
+    project.write_text(
+        '[tables.sex]\nfile = "sex.csv"\nby = { region = "", sex = "" }\nvalue = "value"\n'
+        '[tables.age]\nfile = "age.csv"\nby = { region = "", age = "" }\nvalue = "value"\n'
+    )
+    open_path(page, project)
+    expect(cell(page, 0, 1)).to_have_text("2")
+    choose(page, "arrange-table", "age")
+    expect(cell(page, 0, 0)).to_have_text("2")
+    expect(page.get_by_test_id("sheet")).to_contain_text("age →")
