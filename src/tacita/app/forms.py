@@ -176,10 +176,10 @@ class _Field:
     def note(self) -> None:
         """The help, and the default where it was left."""
         changed = self.changed
-        default = (
-            f" Changed; default: {self._default or 'empty'}." if changed and not self.option.required else ""
+        left = changed and not self.option.required
+        self._note.set_text(
+            self.option.help + (f" · changed, default: {self._default or 'empty'}" if left else "")
         )
-        self._note.set_text(f"{self.option.help}.{default}")
         self._place.classes(add="field-changed" if changed else "", remove="" if changed else "field-changed")
 
     def _complaint(self, text: str | None) -> str | None:

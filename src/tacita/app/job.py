@@ -86,7 +86,7 @@ class Job:
     @property
     def title(self) -> str:
         """``2 · rounding (base 5)``: the number, the method, and what was chosen besides defaults."""
-        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
+        chosen = ", ".join(f"{name} {_in_words(value)}" for name, value in self.options.items())
         return f"{self.number} · {self.method.name}" + (f" ({chosen})" if chosen else "")
 
     @property
@@ -104,6 +104,11 @@ class Job:
         """Stop searching; what was found so far is kept and audited."""
         self._cancelled.set()
         if self._run is not None and self.state is State.SEARCHING:
+            self._run.cancel()
+
+    def stop_audit(self) -> None:
+        """Cut the audit short; what is not proven by then counts as not safe."""
+        if self._run is not None and self.state is State.AUDITING:
             self._run.cancel()
 
     def abandon(self) -> None:
@@ -139,7 +144,7 @@ class Job:
         self._say(f"{self.method.name} on {self.problem.table!r}, {len(self.problem.levels):,} sensitive")
         self.release = self.method.protect(self.problem, run)
         if (outcome := self.release.outcome) is not None:
-            self._say(f"{outcome.status.value}: loss {outcome.loss:,.10g}, bound {outcome.bound:,.10g}")
+            self._listen(Event(outcome.status.value, 1, 1, outcome.loss, outcome.bound, run.seconds))
             for remark in outcome.remarks:
                 self._say(remark)
 
@@ -169,3 +174,7 @@ class Job:
 
     def _say(self, what: str) -> None:
         self.log = [*self.log[-MOST_EVENTS:], f"{self.seconds:8.2f} s  {what}"]
+
+
+def _in_words(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

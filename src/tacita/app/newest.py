@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from nicegui import background_tasks
-
 T = TypeVar("T")
 
 PAUSE = 0.15
@@ -26,7 +24,7 @@ class Newest(Generic[T]):
         self._pause = pause
         self._asked: list[T] = []
         self._at = 0.0
-        self._busy = False
+        self._task: asyncio.Task[None] | None = None
 
     @property
     def overtaken(self) -> bool:
@@ -35,19 +33,14 @@ class Newest(Generic[T]):
     def ask(self, what: T) -> None:
         """To be called in the event loop."""
         self._asked = [what]
-        self._at = asyncio.get_running_loop().time()
-        if not self._busy:
-            self._busy = True
-            background_tasks.create(self._answer(), name="newest question")
+        loop = asyncio.get_running_loop()
+        self._at = loop.time()
+        if self._task is None or self._task.done():
+            self._task = loop.create_task(self._answer(loop))
 
-    async def _answer(self) -> None:
-        try:
-            while self._asked:
-                now = asyncio.get_running_loop().time()
-                if (left := self._at + self._pause - now) > 0:
-                    await asyncio.sleep(left)
-                    continue
-                what = self._asked.pop()
-                await self._work(what)
-        finally:
-            self._busy = False
+    async def _answer(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self._asked:
+            if (left := self._at + self._pause - loop.time()) > 0:
+                await asyncio.sleep(left)
+            else:
+                await self._work(self._asked.pop())

@@ -30,8 +30,9 @@ def attackers_panel(desk: Desk) -> None:
     with ui.element("section").classes("panel").props('aria-label="Attackers"'):
         ui.label("Who attacks, and what he knows").classes("panel-title")
         _Everyone(desk)
-        for kind, by in KINDS.items():
-            _insiders(desk, kind, nobody_known(desk.case.table, by))
+        with ui.element("div").classes("form"):
+            for kind, by in KINDS.items():
+                _insiders(desk, kind, nobody_known(desk.case.table, by))
         _coalitions(desk, nobody_known(desk.case.table, "respondent"))
 
 

@@ -41,13 +41,14 @@ class Bench:
                 self._shortcuts()
                 for name in method_names():
                     self._offer(name)
-            with ui.element("section").classes("panel chosen").props('aria-label="Options"'):
-                self._title = ui.label().classes("panel-title").props("data-testid=method-name")
-                self._choose = ui.label().classes("muted")
-                self._place = ui.element("div")
-                self._effort()
-                self._run_row()
-        self._cards = RunCards(workspace, self._take_over)
+            with ui.element("div").classes("protect-right"):
+                with ui.element("section").classes("panel").props('aria-label="Options"'):
+                    self._title = ui.label().classes("panel-title").props("data-testid=method-name")
+                    self._choose = ui.label().classes("muted")
+                    self._place = ui.element("div")
+                    self._effort()
+                    self._run_row()
+                self._cards = RunCards(workspace, self._take_over)
         last = workspace.jobs[-1] if workspace.jobs else None
         if last is None:
             self._take(FIRST, {})

@@ -16,6 +16,8 @@ from tacita.rules.written import arguments, compose, rule_name, value_text, writ
 
 LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "sliding", "cell_weight"}
 """Arguments that are shown on request."""
+NAMES = {"respondents", "waivers"}
+"""Arguments that are names of contributors, typed as a plain list."""
 GRAMMAR = {YES: "true", NO: "false"}
 
 
@@ -177,21 +179,24 @@ class _Row:
 
 
 def _shown(value: Any) -> str:
-    """An argument as the form shows it: as it is written, lists without their brackets."""
+    """An argument as the form shows it: names as a plain list, others as written, without brackets."""
     if isinstance(value, bool):
         return YES if value else NO
-    if value is None or value == frozenset():
+    if value is None:
         return ""
+    if isinstance(value, frozenset):
+        return joined(sorted(value))
     text = value_text(value)
-    return text[1:-1] if isinstance(value, tuple | list | frozenset) else text
+    return text[1:-1] if isinstance(value, tuple | list) else text
 
 
 def _grammar(option: Option, text: str) -> str:
     """What was typed as the grammar has it: lists get their brackets."""
     if option.kind is bool:
         return GRAMMAR[text]
-    several = "," in text or option.name in ("respondents", "waivers", "weights")
-    return f"[{text}]" if several else text
+    if option.name in NAMES:
+        return value_text(listed(text))
+    return f"[{text}]" if "," in text or option.name == "weights" else text
 
 
 def _parts(text: str) -> list[str]:

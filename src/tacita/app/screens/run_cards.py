@@ -101,6 +101,7 @@ class _Card:
             self._chart = RunChart(n)
             with ui.element("div").classes("row"):
                 self._cancel = _button("Cancel, keep the best so far", f"run-{n}-cancel", job.cancel)
+                self._stop = _button("Stop the audit, unproven is not safe", f"run-{n}-stop", job.stop_audit)
                 self._result = _button("Result", f"run-{n}-result", lambda: owner.show_result(job))
                 _button("Use these options again", f"run-{n}-again", lambda: owner.use_again(job))
                 _button("Remove", f"run-{n}-remove", lambda: owner.remove(job))
@@ -115,7 +116,7 @@ class _Card:
     def update(self) -> None:
         """What the run has told since the last look."""
         job = self._job
-        if job.state not in (State.WAITING,) and not job.state.over:
+        if job.state is not State.WAITING and not job.state.over:
             self._figures.show_seconds(job.seconds)
         seen = (job.state, job.cancelled, job.latest, len(job.log), job.error)
         if seen == self._seen:
@@ -141,6 +142,7 @@ class _Card:
             self._bar.set_value(min(1.0, event.done / event.total))
         self._cancel.set_visibility(job.state in (State.WAITING, State.SEARCHING))
         self._cancel.set_enabled(not job.cancelled)
+        self._stop.set_visibility(job.state is State.AUDITING)
         self._result.set_visibility(job.state in (State.SAFE, State.UNSAFE))
 
     def _show_log(self) -> None:

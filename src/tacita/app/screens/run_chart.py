@@ -30,7 +30,8 @@ class RunChart:
         lines = series(events)
         if self._chart is None:
             with self._place:
-                self._chart = ui.echart(_options(lines)).props(
+                # As SVG its text has the colours of the page, light or dark.
+                self._chart = ui.echart(_options(lines), renderer="svg").props(
                     f"data-testid=run-{self._number}-chart role=img"
                 )
         else:
@@ -51,15 +52,14 @@ def series(events: Sequence[Event]) -> tuple[list[list[float]], list[list[float]
 
 
 def _options(lines: tuple[list[list[float]], list[list[float]]]) -> dict[str, Any]:
-    text = {"color": GREY}
-    quiet = {"axisLabel": text, "nameTextStyle": text, "splitLine": {"lineStyle": {"opacity": 0.25}}}
+    faint = {"lineStyle": {"color": GREY, "opacity": 0.25}}
     return {
         "animation": False,
         "grid": {"left": 8, "right": 14, "top": 28, "bottom": 6, "containLabel": True},
-        "legend": {"top": 0, "textStyle": text, "itemHeight": 8},
+        "legend": {"top": 0, "itemHeight": 8},
         "tooltip": {"trigger": "axis"},
-        "xAxis": {"type": "value", "min": "dataMin", "axisLabel": {**text, "formatter": "{value} s"}},
-        "yAxis": {"type": "value", "scale": True, **quiet},
+        "xAxis": {"type": "value", "min": 0, "axisLabel": {"formatter": "{value} s"}, "splitLine": faint},
+        "yAxis": {"type": "value", "scale": True, "splitLine": faint},
         "series": [
             _line("loss", lines[0], LOSS, "solid"),
             _line("bound", lines[1], BOUND, "dashed"),

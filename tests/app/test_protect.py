@@ -1,0 +1,134 @@
+"""Protect: forms from options, runs that are watched, cancelled, repeated and removed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from driving import PATIENCE, choose, go
+from journeys import open_example, run
+from tacita.generate import problem as generated
+from tacita.io import write_jj
+from tacita.methods import method_names, options_of
+from tacita.methods.method import method_class
+
+SECONDS = 1000
+"""Milliseconds in one."""
+
+
+def open_long(page: Page, folder: Path) -> None:
+    """A cube with hierarchies, on which suppression is at work for minutes."""
+    problem = generated((12, 12, 8), "fs", hierarchy=(2, 2, 1), sensitive=60, seed=1)
+    write_jj(problem, folder / "long.jj")
+    page.get_by_test_id("path").fill(str(folder / "long.jj"))
+    page.get_by_test_id("path-open").click()
+    expect(page.get_by_test_id("case-name")).to_contain_text("long")
+    go(page, "protect")
+
+
+def test_every_method_has_its_words_and_a_control_for_each_option(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "protect")
+    for name in method_names():
+        page.get_by_test_id(f"method-{name}").click()
+        expect(page.get_by_test_id("method-name")).to_have_text(name)
+        expect(page.get_by_test_id(f"method-{name}")).to_contain_text(method_class(name).does)
+        expect(page.get_by_text(method_class(name).choose)).to_be_visible()
+        for option in options_of(name):
+            expect(page.get_by_test_id(f"option-{option.name}")).to_have_count(1)
+        expect(page.get_by_test_id("run")).to_be_enabled()
+
+
+def test_wrong_input_is_told_at_the_field_and_nothing_runs(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "protect")
+    page.get_by_test_id("method-rounding").click()
+    page.get_by_test_id("option-steps").fill("a few")
+    expect(page.get_by_text("must be a whole number, not 'a few'").first).to_be_visible()
+    expect(page.get_by_test_id("run")).to_be_disabled()
+    page.get_by_test_id("option-steps").fill("0")
+    page.get_by_test_id("option-power").fill("0.5")
+    expect(page.get_by_test_id("run-refused")).to_contain_text("a power of 1 or more")
+    page.get_by_test_id("option-power").fill("2")
+    page.get_by_test_id("time-limit").fill("-1")
+    expect(page.get_by_test_id("run-refused")).to_contain_text("no number of seconds above 0")
+    page.get_by_test_id("time-limit").fill("")
+    expect(page.get_by_test_id("run")).to_be_enabled()
+
+
+def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "protect")
+    expect(page.get_by_test_id("run-question")).to_have_text("3 sensitive of 66 cells, 1 attacker.")
+    choose(page, "preset", "NCHS: controlled rounding")
+    expect(page.get_by_test_id("method-name")).to_have_text("rounding")
+    expect(page.get_by_test_id("option-base")).to_have_value("5")
+    expect(page.get_by_test_id("option-power")).to_have_value("2")
+    expect(page.get_by_text("count totals in the distance · changed, default: yes")).to_be_visible()
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe", timeout=PATIENCE)
+    expect(page.get_by_test_id("run-1-loss")).to_have_text("147")
+    expect(page.get_by_test_id("run-1-gap")).to_have_text("0.00%")
+
+
+def test_a_base_that_is_too_small_fails_in_the_words_of_the_method(page: Page) -> None:
+    open_example(page, "salazar")
+    run(page, "rounding", 1, "! failed", base="10")
+    expect(page.get_by_test_id("run-1-error")).to_contain_text("The smallest base that can work is 12")
+    expect(page.get_by_test_id("run-1-result")).to_be_hidden()
+
+
+def test_a_run_is_used_again_and_removed(page: Page) -> None:
+    open_example(page, "nchs")
+    run(page, "rounding", 1, base="10")
+    run(page, "suppression", 2)
+    page.get_by_test_id("run-1-again").click()
+    expect(page.get_by_test_id("method-name")).to_have_text("rounding")
+    expect(page.get_by_test_id("option-base")).to_have_value("10")
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("run-3-state")).to_have_text("✔ safe", timeout=PATIENCE)
+    losses = [page.get_by_test_id(f"run-{n}-loss").inner_text() for n in (1, 3)]
+    assert losses[0] == losses[1]
+    page.get_by_test_id("run-2-remove").click()
+    expect(page.get_by_test_id("run-2")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_test_id("run-3")).to_be_visible()
+    expect(page.get_by_test_id("run-2")).to_have_count(0)
+    page.get_by_test_id("run-1-result").click()
+    page.wait_for_url("**/result")
+    expect(page.get_by_test_id("choose-run")).to_have_value("1 · rounding (base 10) · ✔ safe")
+
+
+def test_a_long_run_is_watched_reloaded_and_cancelled_with_its_best(page: Page, tmp_path: Path) -> None:
+    open_long(page, tmp_path)
+    page.get_by_test_id("run").click()
+    state = page.get_by_test_id("run-1-state")
+    expect(state).to_have_text("searching", timeout=PATIENCE)
+    expect(page.get_by_test_id("run-1-bound")).not_to_have_text("–", timeout=PATIENCE)
+    chart = page.get_by_test_id("run-1-chart")
+    expect(chart).to_have_attribute("aria-label", re.compile("Loss .* and bound .* after"), timeout=PATIENCE)
+    page.reload()
+    expect(state).to_have_text("searching")
+    # The page answers while it searches.
+    page.get_by_test_id("method-rounding").click()
+    expect(page.get_by_test_id("method-name")).to_have_text("rounding", timeout=2 * SECONDS)
+    page.get_by_test_id("run-1-cancel").click()
+    expect(state).not_to_have_text("searching", timeout=3 * SECONDS)
+    expect(state).to_have_text("✔ safe", timeout=PATIENCE)
+    loss, bound = (
+        float(page.get_by_test_id(f"run-1-{name}").inner_text().replace(",", ""))
+        for name in ("loss", "bound")
+    )
+    assert 0 < bound <= loss
+    page.get_by_test_id("run-1-log").get_by_role("button").first.click()
+    expect(page.get_by_test_id("run-1-log")).to_contain_text("60 safe, all proven")
+
+
+def test_where_nothing_is_sensitive_it_is_said_before(page: Page) -> None:
+    page.get_by_test_id("paste-text").fill("1\t2\n3\t4")
+    page.get_by_test_id("paste-open").click()
+    page.wait_for_url("**/table")
+    go(page, "protect")
+    expect(page.get_by_test_id("run-question")).to_contain_text("Nothing is sensitive yet")

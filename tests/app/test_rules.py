@@ -1,0 +1,150 @@
+"""Rules: the count follows what is said, form and text are in step, and one undo takes back one change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from driving import choose, go
+from journeys import open_example
+from tacita.examples.printed import NCHS
+
+RECORDS = """region,trade,firm,turnover
+North,A,anna,900
+North,A,bert,60
+North,A,carl,30
+North,B,dora,100
+North,B,emil,90
+North,B,fred,80
+South,A,gina,50
+South,A,hugo,40
+South,A,ida,30
+South,B,jens,70
+South,B,kurt,60
+South,B,lena,50
+"""
+PROJECT = """[table]
+microdata = "firms.csv"
+by = ["region", "trade"]
+value = "turnover"
+respondent = "firm"
+largest = 3
+
+[rules]
+rule = "p-percent(10) | frequency(3)"
+"""
+
+
+def below(limit: int) -> int:
+    return sum(0 < value < limit for row in NCHS for value in row)
+
+
+def open_firms(page: Page, folder: Path) -> None:
+    (folder / "firms.csv").write_text(RECORDS)
+    (folder / "project.toml").write_text(PROJECT)
+    page.get_by_test_id("path").fill(str(folder / "project.toml"))
+    page.get_by_test_id("path-open").click()
+    expect(page.get_by_test_id("case-name")).to_contain_text("9 cells")
+    go(page, "rules")
+
+
+def test_the_count_follows_the_form_and_the_text_follows_it(page: Page) -> None:
+    open_example(page, "thesis-3x4")
+    go(page, "rules")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("2")
+    choose(page, "add-rule", "threshold")
+    number = page.get_by_test_id("rule-1-n")
+    expect(number).to_have_value("3")
+    choose(page, "add-rule", "zeros")
+    page.get_by_test_id("rule-2-text").fill("marked([[1, 2], [2, 2]])")
+    expect(page.get_by_test_id("rule-2-cells")).to_have_value("[1, 2], [2, 2]")
+    page.get_by_test_id("rule-1-remove").click()
+    # Codes that look like numbers are quoted: what cannot be found is told, not ignored.
+    page.get_by_test_id("rule-2-text").fill('marked([["1", "2"], ["2", "2"]])')
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("4")
+    expect(page.get_by_test_id("rule-hits")).to_contain_text("marked by hand")
+
+
+def test_counts_by_threshold_and_undo_field_by_field(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "rules")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("3")
+    expect(page.get_by_test_id("sensitive-of")).to_contain_text("of 66 cells")
+    field = page.get_by_test_id("rule-1-n")
+    expect(field).to_have_value("5")
+    field.click()
+    field.press("End")
+    field.press("Backspace")
+    page.keyboard.type("100", delay=200)
+    expect(page.get_by_test_id("rule-1-text")).to_have_value("threshold(100)")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text(str(below(100)))
+    field.blur()
+    choose(page, "cost", "unit")
+    expect(page.get_by_test_id("cost-meaning")).to_contain_text("as few cells as possible")
+    page.reload()
+    expect(page.get_by_test_id("rule-1-n")).to_have_value("100")
+    page.get_by_test_id("undo").click()
+    expect(page.get_by_test_id("cost-meaning")).to_contain_text("As the file says")
+    page.get_by_test_id("undo").click()
+    expect(page.get_by_test_id("rule-1-n")).to_have_value("5")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("3")
+
+
+def test_a_rule_that_cannot_be_read_says_so_and_is_not_lost(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "rules")
+    page.get_by_test_id("rule-1-text").fill("treshold(5)")
+    expect(page.get_by_test_id("rule-1-error")).to_contain_text("did you mean 'threshold'?")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("?")
+    page.reload()
+    expect(page.get_by_test_id("rule-1-text")).to_have_value("treshold(5)")
+    go(page, "protect")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("did you mean 'threshold'?")
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("run-1-state")).to_have_count(0)
+
+
+def test_a_rule_that_does_not_fit_the_table_says_what_is_missing(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "rules")
+    choose(page, "add-rule", "p-percent")
+    expect(page.get_by_test_id("rules-error")).to_contain_text("needs the largest contributions per cell")
+    expect(page.get_by_test_id("attack-respondents")).to_have_attribute("aria-disabled", "true")
+    expect(page.get_by_text("does not say which respondents stand behind its cells").first).to_be_visible()
+
+
+def test_respondents_attack_waive_and_pool_what_they_know(page: Page, tmp_path: Path) -> None:
+    open_firms(page, tmp_path)
+    expect(page.get_by_test_id("rule-1-text")).to_have_value("p-percent(10)")
+    expect(page.get_by_test_id("rule-2-text")).to_have_value("frequency(3)")
+    # X - x1 - x2 < x1 / 10: North A (30 < 90), and no other: the total has 1560 - 1000, North 1260 - 1000.
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("1")
+    expect(page.get_by_test_id("attackers-count")).to_have_text("1 attacker")
+    # Beside the outsider anna and bert, who are in it; carl knows less than bert and is told no less.
+    page.get_by_test_id("attack-respondents").click()
+    expect(page.get_by_test_id("attackers-count")).to_have_text("3 attackers")
+    page.get_by_test_id("coalitions").fill("bert, nobody")
+    expect(page.get_by_test_id("rules-error")).to_contain_text("'nobody' is not among the largest")
+    page.get_by_test_id("coalitions").fill("bert, carl")
+    expect(page.get_by_test_id("rules-error")).to_have_text("")
+    # Who waives is passed over: bert takes the first place, and 60 is well hidden among 30 and 900.
+    page.get_by_test_id("waived").fill("anna")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("0")
+
+
+def test_what_everyone_knows(page: Page) -> None:
+    open_example(page, "salazar")
+    go(page, "rules")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("1")
+    choose(page, "outsider", "every value to within some percent")
+    page.get_by_test_id("outsider-below").fill("10")
+    # 22 less 10 percent is 20, the lower level wants 12.
+    expect(page.get_by_test_id("rules-error")).to_contain_text("cannot be met against outsider")
+    page.get_by_test_id("outsider-below").fill("50")
+    expect(page.get_by_test_id("rules-error")).to_have_text("")
+    choose(page, "outsider", "a lower and an upper bound of all cells")
+    page.get_by_test_id("outsider-upper").fill("ten")
+    expect(page.get_by_text("a number is needed")).to_be_visible()
+    page.get_by_test_id("outsider-upper").fill("100")
+    expect(page.get_by_test_id("rules-error")).to_contain_text("bounds that are not true")

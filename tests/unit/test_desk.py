@@ -1,0 +1,86 @@
+"""Changes of a requirement: undone field by field, and counted only when typing pauses."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tacita.app.case import Case
+from tacita.app.desk import Desk
+from tacita.app.newest import Newest
+from tacita.app.workspace import Workspace
+from tacita.examples import example
+
+
+@pytest.fixture
+def workspace() -> Workspace:
+    made = Workspace()
+    made.open(Case("nchs", example("nchs").table))
+    return made
+
+
+def test_typing_in_one_field_is_one_step(workspace: Workspace) -> None:
+    told: list[Case] = []
+    desk = Desk(workspace, told.append)
+    for text in ("threshold(1)", "threshold(12)", "threshold(125)"):
+        desk.change("rule-1", rules=(text,))
+    assert workspace.current().rules == ("threshold(125)",)
+    assert [case.rules for case in told] == [("threshold(1)",), ("threshold(12)",), ("threshold(125)",)]
+    workspace.undo()
+    assert workspace.current().rules == ()
+    assert not workspace.can_undo
+
+
+def test_each_field_and_each_visit_is_a_step_of_its_own(workspace: Workspace) -> None:
+    desk = Desk(workspace, lambda case: None)
+    desk.change("rule-1", rules=("threshold(3)",))
+    desk.settle()
+    desk.change("rule-1", rules=("threshold(5)",))
+    desk.change("cost", cost="unit")
+    workspace.undo()
+    assert (workspace.current().rules, workspace.current().cost) == (("threshold(5)",), None)
+    workspace.undo()
+    assert workspace.current().rules == ("threshold(3)",)
+
+
+def test_after_an_undo_the_same_field_begins_anew(workspace: Workspace) -> None:
+    desk = Desk(workspace, lambda case: None)
+    desk.change("cost", cost="unit")
+    workspace.undo()
+    desk.change("cost", cost="log")
+    assert workspace.current().cost == "log"
+    workspace.undo()
+    assert workspace.current().cost is None
+
+
+def test_what_changes_nothing_is_no_step(workspace: Workspace) -> None:
+    desk = Desk(workspace, lambda case: pytest.fail("nothing changed"))
+    desk.change("cost", cost=None)
+    assert not workspace.can_undo
+
+
+def test_the_newest_question_is_answered_and_no_two_at_once() -> None:
+    done: list[tuple[int, bool]] = []
+    at_work = 0
+
+    async def work(question: int) -> None:
+        nonlocal at_work
+        at_work += 1
+        assert at_work == 1
+        await asyncio.sleep(0.05)
+        at_work -= 1
+        done.append((question, newest.overtaken))
+
+    newest = Newest(work, pause=0.01)
+
+    async def ask() -> None:
+        for question in range(5):
+            newest.ask(question)
+        await asyncio.sleep(0.03)
+        for question in range(5, 8):
+            newest.ask(question)
+        await asyncio.sleep(0.3)
+
+    asyncio.run(ask())
+    assert done == [(4, True), (7, False)]

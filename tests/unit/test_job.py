@@ -1,0 +1,170 @@
+"""A job protects, audits and deduces; it is stopped without losing what it found, and fails in words."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from tacita.app.case import Case
+from tacita.app.job import MOST_EVENTS, Job, State
+from tacita.errors import InputError
+from tacita.examples import example
+from tacita.generate import problem as generated
+from tacita.methods import make_method
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Event, Run
+
+LONG = 20.0
+"""Seconds after which a job that does not stop has failed the test."""
+
+
+def job(method: str = "suppression", *, name: str = "nchs", **options: Any) -> Job:
+    return Job(1, Case.of(example(name), name), method, options)
+
+
+def in_background(started: Job) -> threading.Thread:
+    thread = threading.Thread(target=started.carry_out, daemon=True)
+    thread.start()
+    return thread
+
+
+def wait_for(said: Any) -> None:
+    end = time.monotonic() + LONG
+    while not said():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_what_a_job_finds() -> None:
+    done = job()
+    assert done.state is State.WAITING
+    assert done.seconds == 0
+    done.carry_out()
+    assert done.state is State.SAFE
+    assert done.release is not None
+    assert done.release.outcome is not None
+    assert done.audit is not None
+    assert done.audit.safe
+    assert done.events[-1].incumbent == done.events[-1].bound == done.release.outcome.loss == 1270
+    assert done.intervals is not None
+    assert len(done.intervals) == 3
+    assert done.lost is not None
+    assert done.lost.name == "1 · suppression"
+    assert done.seconds == done.seconds > 0
+    assert any("3 sensitive cells: 3 safe" in line for line in done.log)
+
+
+def test_titles_tell_what_was_chosen() -> None:
+    assert job("rounding", base=5, margins=False).title == "1 · rounding (base 5, margins no)"
+
+
+def test_what_protects_nothing_is_not_safe() -> None:
+    done = job("rounding", name="tiwari-4", base=5, protected=False)
+    done.carry_out()
+    assert done.state is State.UNSAFE
+    assert done.audit is not None
+    assert not done.audit.safe
+
+
+def test_a_refusal_is_kept_in_the_words_of_the_method() -> None:
+    done = job("rounding", name="salazar", base=10)
+    done.carry_out()
+    assert done.state is State.FAILED
+    assert "(activity=II, region=C)" in done.error
+    assert "smallest base that can work is 12" in done.error
+    assert done.log[-1].endswith(done.error)
+
+
+def test_options_are_checked_before_anything_runs() -> None:
+    with pytest.raises(InputError, match="power"):
+        job("rounding", power=0.5)
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A search that ends when it is told to, and then has the best so far."""
+
+    name: ClassVar[str] = "slow"
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        assert run is not None
+        run.tell("searching long", incumbent=9.0, bound=1.0)
+        wait_for(lambda: run.over)
+        return make_method("suppression").protect(problem)
+
+
+def slow_job() -> Job:
+    made = job()
+    made.method = Slow()
+    return made
+
+
+def test_a_cancel_ends_the_search_and_keeps_and_audits_the_best() -> None:
+    searching = slow_job()
+    thread = in_background(searching)
+    wait_for(lambda: searching.latest is not None)
+    assert searching.state is State.SEARCHING
+    before = searching.seconds
+    wait_for(lambda: searching.seconds > before)
+    searching.cancel()
+    thread.join(LONG)
+    assert searching.cancelled
+    assert searching.state is State.SAFE
+
+
+def test_a_cancel_before_the_start_is_not_forgotten() -> None:
+    waiting = slow_job()
+    waiting.cancel()
+    waiting.carry_out()
+    assert waiting.state is State.SAFE
+
+
+def test_an_abandoned_job_proves_nothing() -> None:
+    left = slow_job()
+    left.abandon()
+    left.carry_out()
+    assert left.state is not State.SAFE
+
+
+def test_a_stopped_audit_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tacita.app import job as module
+
+    real = module.audit
+
+    def stopped(problem: Problem, release: Release, run: Run) -> Any:
+        auditing.stop_audit()
+        return real(problem, release, run)
+
+    monkeypatch.setattr(module, "audit", stopped)
+    auditing = job()
+    auditing.carry_out()
+    assert auditing.state is State.UNSAFE
+    assert auditing.audit is not None
+    assert not auditing.audit.safe
+
+
+def test_a_real_search_stops_within_seconds() -> None:
+    case = Case.of(generated((8, 8, 8), "uniform", sensitive=40, seed=1), "cube")
+    searching = Job(1, case, "suppression", {})
+    thread = in_background(searching)
+    wait_for(lambda: searching.events)
+    asked = time.monotonic()
+    searching.cancel()
+    wait_for(lambda: searching.state is not State.SEARCHING)
+    assert time.monotonic() - asked < 5
+    searching.abandon()
+    thread.join(LONG)
+
+
+def test_a_long_story_stays_short_and_keeps_its_end() -> None:
+    told = job()
+    for n in range(3 * MOST_EVENTS):
+        told._listen(Event("searching", incumbent=float(-n)))
+    assert len(told.events) <= MOST_EVENTS
+    assert told.events[-1].incumbent == 1 - 3 * MOST_EVENTS
+    assert len(told.log) <= MOST_EVENTS + 1
