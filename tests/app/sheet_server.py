@@ -24,7 +24,8 @@ from running_server import ANNOUNCED, RunningServer
 from tacita.app.doors import Doors
 from tacita.app.frame import STYLE
 from tacita.app.server import LOOPBACK, create
-from tacita.app.sheet import Change, Content, Entry, Flag, Line, Sheet
+from tacita.app.sheet import Change, Content, Entry, Flag, Sheet
+from tacita.tables.layout import Line
 
 
 def tree(name: str, *fan: int) -> list[Line]:

@@ -76,8 +76,8 @@ def put_on_clipboard(page: Page, text: str) -> None:
         """text => {
             const data = new DataTransfer();
             data.setData("text/plain", text);
-            const paste = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
-            document.activeElement.dispatchEvent(paste);
+            const how = { clipboardData: data, bubbles: true, cancelable: true };
+            document.activeElement.dispatchEvent(new ClipboardEvent("paste", how));
         }""",
         text,
     )
@@ -87,8 +87,8 @@ def copied(page: Page, kind: str = "copy") -> str:
     return page.evaluate(
         """kind => {
             const data = new DataTransfer();
-            const copy = new ClipboardEvent(kind, { clipboardData: data, bubbles: true, cancelable: true });
-            document.activeElement.dispatchEvent(copy);
+            const how = { clipboardData: data, bubbles: true, cancelable: true };
+            document.activeElement.dispatchEvent(new ClipboardEvent(kind, how));
             return data.getData("text/plain");
         }""",
         kind,
@@ -147,6 +147,25 @@ def test_f2_and_double_click_edit_the_present_text(sheet: Page) -> None:
     sheet.keyboard.type("9")
     cell(sheet, 0, 0).click()
     assert heard(sheet, "edit", 2)[1] == [[[3, 1, "319"]]]
+
+
+def test_typing_goes_on_over_scrolling_and_over_another_content(sheet: Page) -> None:
+    cell(sheet, 3, 1).click()
+    sheet.keyboard.type("12")
+    sheet.evaluate(
+        "[...document.querySelectorAll('button')].find(b => b.textContent === 'Show again').click()"
+    )
+    expect(sheet.get_by_test_id("heard")).to_contain_text("select")
+    sheet.set_viewport_size({"width": 700, "height": 420})
+    sheet.evaluate("document.querySelector('.sheet-scroller').scrollTop = 20")
+    sheet.wait_for_timeout(200)
+    under, over = cell(sheet, 3, 1).bounding_box(), sheet.locator(".sheet-editor").bounding_box()
+    assert under is not None
+    assert over is not None
+    assert (under["x"], under["y"]) == (over["x"], over["y"])
+    sheet.keyboard.type("3")
+    press(sheet, "Enter")
+    assert heard(sheet, "edit") == [[[[3, 1, "123"]]]]
 
 
 def test_a_sum_is_not_typed_over(sheet: Page) -> None:
@@ -330,7 +349,7 @@ def test_keys_fold_and_the_focus_goes_to_the_parent(sheet: Page) -> None:
 
 def test_folding_from_the_server(sheet: Page) -> None:
     sheet.get_by_role("button", name="Fold rows", exact=True).click()
-    expect(sheet.locator("[role=rowheader]")).to_have_text(["▸R1", "▸R2", "▸R3", "▴R"])
+    expect(sheet.locator("[role=rowheader]")).to_have_text(["R1", "R2", "R3", "R"])
     sheet.get_by_role("button", name="Go to the first").click()
     expect(cell(sheet, 0, 0)).to_be_visible()
     assert active(sheet) == [0, 0]

@@ -68,7 +68,7 @@ function drawHeader({ element: header, button, label }, axis, position) {
   if (axis.hasChildren[position]) {
     const folded = axis.folded[position] === 1;
     button.hidden = false;
-    button.textContent = folded ? "▸" : axis.isBehindChildren(position) ? "▴" : "▾";
+    header.classList.toggle("sheet-behind", axis.isBehindChildren(position));
     button.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${code}`);
     header.setAttribute("aria-expanded", !folded);
   } else {

@@ -28,16 +28,30 @@ export class Editor {
     const { row, column } = grid.selection.active;
     const place = grid.selection.place;
     grid.viewport.reveal(place.row, place.column);
-    const { left, top, width, height } = grid.viewport.rectangle(place.row, place.column);
-    Object.assign(this.field.style, { left: `${left}px`, top: `${top}px`, minWidth: `${width}px`, height: `${height}px` });
     this.cell = { row, column };
     this.before = plain(grid.content.text(row, column));
     this.isReplacing = replacement !== null;
     this.field.value = replacement ?? this.before;
     this.field.setAttribute("aria-label", grid.nameOf(row, column));
     this.field.hidden = false;
+    this.follow();
     this.field.focus({ preventScroll: true });
     if (!this.isReplacing) this.field.select();
+  }
+
+  /** Lie over the cell, wherever it has been scrolled to. */
+  follow() {
+    if (!this.isOpen) return;
+    const { rows, columns, viewport } = this.grid;
+    const { left, top, width, height } = viewport.rectangle(rows.placeOf(this.cell.row), columns.placeOf(this.cell.column));
+    Object.assign(this.field.style, { left: `${left}px`, top: `${top}px`, minWidth: `${width}px`, height: `${height}px` });
+  }
+
+  /** Whether the cell that is edited is the same, by its codes, in another content. */
+  survives(content) {
+    const { rows, columns } = this.grid;
+    const { row, column } = this.cell;
+    return content.rows.codes[row] === rows.codes[row] && content.columns.codes[column] === columns.codes[column];
   }
 
   /** End editing; with `keep` the text becomes an entry, unless it is the old one. */

@@ -172,7 +172,7 @@ export class Grid {
 
   #show(content, version) {
     const before = { rows: this.rows, columns: this.columns };
-    this.editor.close(false);
+    if (this.editor.isOpen && !this.editor.survives(content)) this.editor.close(false);
     this.content = content;
     this.version = version;
     this.measures ??= new Measures(this.viewport.scroller);

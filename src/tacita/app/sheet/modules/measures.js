@@ -56,7 +56,7 @@ export class Measures {
       .sort(([one], [other]) => other - one)
       .slice(0, 50)
       .map(([, position]) => this.#width(rows.codes[position]) + indent(position));
-    const titles = this.#width(rowTitle) + this.#width(columnTitle) + PADDING;
+    const titles = this.#width(`${rowTitle} ↓${columnTitle} →`) + PADDING;
     return within(NARROW, Math.max(titles, ...longest) + PADDING, WIDE + 80);
   }
 

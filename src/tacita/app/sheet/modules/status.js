@@ -68,5 +68,8 @@ function keyHelp() {
     list.append(term, description);
   }
   details.append(summary, list);
+  details.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") details.open = false;
+  });
   return details;
 }

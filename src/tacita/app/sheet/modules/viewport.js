@@ -88,6 +88,7 @@ export class Viewport {
       line.redraw = false;
     }
     this.drawSelection();
+    grid.editor.follow();
   }
 
   /** Show the selection on what is drawn. */
