@@ -285,3 +285,25 @@ def test_linked_tables_are_chosen_by_name(page: Page, tmp_path: Path) -> None:
     choose(page, "arrange-table", "age")
     expect(cell(page, 0, 0)).to_have_text("2")
     expect(page.get_by_test_id("sheet")).to_contain_text("age →")
+
+
+def test_a_table_from_records_names_contributors_and_is_typed_over_without_them(
+    page: Page, tmp_path: Path
+) -> None:
+    (tmp_path / "firms.csv").write_text("firm,region,turnover\nHill,N,90\nBrook,N,10\nMoor,S,11\nDale,S,12\n")
+    project = tmp_path / "project.toml"
+    project.write_text(
+        '[table]\nmicrodata = "firms.csv"\nby = { region = "" }\nvalue = "turnover"\nrespondent = "firm"\n'
+    )
+    open_path(page, project)
+    cell(page, 0, 0).click()
+    expect(page.get_by_test_id("cell-contributors")).to_contain_text("2 respondents")
+    expect(page.get_by_test_id("cell-contributors").locator("dt").first).to_have_text("Hill")
+    expect(page.get_by_test_id("cell-contributors").locator("dd").first).to_have_text("90 (90.0 %)")
+    enter(page, 0, 0, "120")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("come from records")
+    expect(cell(page, 2, 0)).to_contain_text("123")
+    edit_menu(page, "forget-contributors")
+    expect(page.get_by_test_id("cell-contributors")).to_have_count(0)
+    enter(page, 0, 0, "120")
+    expect(cell(page, 2, 0)).to_contain_text("143")

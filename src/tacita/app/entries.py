@@ -20,8 +20,14 @@ def entered(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
     Raises
     ------
     InputError
-        An entry is no number, or its cell is a sum; the message names the cell. Nothing is entered then.
+        An entry is no number, or its cell is a sum; the message names the cell. Or the table knows who
+        contributed. Nothing is entered then.
     """
+    if table.contributions is not None or table.holdings is not None:
+        raise InputError(
+            "the values come from records, and contributors would no longer fit others: correct the records, "
+            "or choose 'Forget who contributed' under 'Edit table' and go on without them"
+        )
     codes = [where.codes_at(entry.row, entry.column) for entry in entries]
     try:
         units, decimals = parse_entries(table, [entry.text for entry in entries])
