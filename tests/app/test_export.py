@@ -161,6 +161,7 @@ def test_the_table_is_saved_without_a_run_and_opens_again(page: Page, tmp_path: 
     page.get_by_role("option", name=way).click()
     ending = {"CSV": "csv", "Excel": "xlsx", "JJ file": "jj"}[way]
     target = tmp_path / f"saved.{ending}"
+    expect(page.get_by_test_id("save-place")).to_have_value(re.compile(rf"\.{ending}$"))
     page.get_by_test_id("save-place").fill(str(target))
     page.get_by_test_id("save-button").click()
     expect(page.get_by_test_id("notice-done")).to_contain_text("Saved")
