@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacita.app.case import Attackers, Case, Kind
+from tacita.app.case import Attackers, Case, Kind, Wish
 from tacita.app.opening import (
     Reading,
     case_from_files,
@@ -78,7 +78,6 @@ def test_a_project_comes_in_parts_that_ask_the_same(tmp_path: Path) -> None:
     assert case.attackers == Attackers(within=(1.0, 2.0))
     assert (case.waived, case.cost, case.origin, case.name) == (("Smith",), "unit", path, "project")
     assert same_question(case, asked)
-    assert case.stated is None
 
 
 def test_rules_are_split_where_they_are_joined(tmp_path: Path) -> None:
@@ -105,6 +104,22 @@ def test_a_project_keeps_what_its_file_states(tmp_path: Path, rule: str) -> None
     assert case.stated is not None
     assert len(case.stated.levels) == 1
     assert same_question(case, asked)
+
+
+def test_a_project_with_a_rule_keeps_the_bounds_and_costs_of_its_file(tmp_path: Path) -> None:
+    cells = "region,value,lb,ub,cost\nN,12,6,24,1\nS,30,15,60,3\nTotal,42,30,60,7\n"
+    project = '[table]\nfile = "t.csv"\n[rules]\nrule = "threshold(15)"\n'
+    path, _ = write(tmp_path, project_toml=project, t_csv=cells)
+    case = case_from_path(path)
+    assert same_question(case, load_project(path).problem())
+    assert case.problem.outsider.upper[case.table.find("N")] == 24
+    assert case.problem.cost[case.table.find()] == 7
+
+
+def test_a_project_that_names_a_method_begins_with_it(tmp_path: Path) -> None:
+    project = '[table]\nfile = "t.csv"\n[protect]\nmethod = "rounding"\noptions = { base = 5 }\n'
+    path, _ = write(tmp_path, project_toml=project, t_csv=CELLS)
+    assert case_from_path(path).wish == Wish("rounding", {"base": 5})
 
 
 def test_a_project_that_says_nothing_of_sensitive_cells_opens(tmp_path: Path) -> None:

@@ -90,6 +90,17 @@ def test_what_no_release_can_meet_is_told_as_the_run_s_error(workspace: Workspac
     assert "base" in job.error
 
 
+def test_nothing_is_left_when_all_is_cleared(workspace: Workspace) -> None:
+    workspace.change(Case.of(example("nchs"), "nchs"))
+    workspace.change(Case.of(example("salazar"), "salazar"))
+    finished(workspace.start("suppression", {}))
+    (workspace.folder / "upload.csv").write_text("secret", encoding="utf-8")
+    workspace.clear()
+    assert workspace.case is None
+    assert not (workspace.jobs or workspace.chosen or workspace.can_undo or workspace.can_redo)
+    assert not list(workspace.folder.iterdir())
+
+
 def test_the_folder_goes_with_the_workspace() -> None:
     workspace = Workspace()
     folder = workspace.folder

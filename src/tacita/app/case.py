@@ -13,6 +13,7 @@ from enum import Enum
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,14 @@ class Attackers:
     within: tuple[float, float] | None = None
 
 
+@dataclass(frozen=True)
+class Wish:
+    """The method that a project names, with its options: what the form begins with."""
+
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """A table with its requirement.
@@ -79,6 +88,8 @@ class Case:
         What the file said, which rules and decisions add to.
     cost
         What hiding a cell costs, or None: as the file said, or else the value.
+    wish
+        How it is to be protected, if the file says so.
     origin
         The project file it was opened from.
     """
@@ -91,6 +102,7 @@ class Case:
     waived: tuple[str, ...] = ()
     stated: Stated | None = None
     cost: str | None = None
+    wish: Wish | None = None
     origin: Path | None = None
 
     @classmethod
@@ -103,7 +115,7 @@ class Case:
         decisions |= {int(c): Decision(Kind.HIDE) for c in np.flatnonzero(what.must_hide)}
         # Costs that are the values follow them when they are changed.
         cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
-        stated = Stated(levels, what.outsider, what.insiders, cost)
+        stated = Stated.unless_usual(what.table, levels, what.outsider, what.insiders, cost)
         return cls(name, what.table, rules, decisions, stated=stated)
 
     @property
@@ -158,9 +170,10 @@ class Case:
 
     def decide(self, cells: Iterable[int], decision: Decision | None) -> Case:
         """The same with a decision on some cells, or without one."""
-        decisions = {cell: said for cell, said in self.decisions.items() if cell not in set(cells)}
+        chosen = set(cells)
+        decisions = {cell: said for cell, said in self.decisions.items() if cell not in chosen}
         if decision is not None:
-            decisions |= dict.fromkeys(cells, decision)
+            decisions |= dict.fromkeys(chosen, decision)
         return replace(self, decisions=decisions)
 
     def with_table(self, table: Table) -> Case:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tacita import generate
-from tacita.app.case import Attackers, Case, Kind
+from tacita.app.case import Attackers, Case, Kind, Wish
 from tacita.app.stated import Stated
 from tacita.errors import FormatError, InputError
 from tacita.examples import EXAMPLES, example
@@ -256,10 +256,9 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
     levels = next((rule.given for rule in joined if isinstance(rule, Given)), None)
     case = Case.of(problem, path.stem)
     insiders = () if attack.file is None else tuple(read_insiders(project.folder / attack.file, case.table))
-    stated = None
-    if case.stated is not None and (levels is not None or insiders):
-        own = Levels.none(len(case.table)) if levels is None else levels
-        stated = Stated(own, problem.outsider, insiders, None if project.cost.by else case.stated.cost)
+    own = Levels.none(len(case.table)) if levels is None else levels
+    cost = None if project.cost.by or case.stated is None else case.stated.cost
+    stated = Stated.unless_usual(case.table, own, problem.outsider, insiders, cost)
     return replace(
         case,
         rules=tuple(_split(rules.rule or "")),
@@ -275,6 +274,7 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
         waived=tuple(rules.waived),
         stated=stated,
         cost=project.cost.by,
+        wish=Wish(project.protect.method, project.protect.options) if project.protect.method else None,
         origin=path,
     )
 

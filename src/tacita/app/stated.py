@@ -27,6 +27,25 @@ class Stated:
     insiders: tuple[Insider, ...] = ()
     cost: Floats | None = None
 
+    @classmethod
+    def unless_usual(
+        cls,
+        table: Table,
+        levels: Levels,
+        outsider: Outsider,
+        insiders: tuple[Insider, ...],
+        cost: Floats | None,
+    ) -> Stated | None:
+        """None where all this is what is assumed of any table anyway."""
+        known = not (table.units < 0).any()
+        usual = Outsider.of(table) if known else outsider
+        as_usual = known and all(
+            np.array_equal(own, other)
+            for own, other in ((outsider.lower, usual.lower), (outsider.upper, usual.upper))
+        )
+        said = len(levels) or insiders or cost is not None or not as_usual
+        return cls(levels, outsider, insiders, cost) if said else None
+
     def at(self, table: Table, places: Cells, decimals: int) -> Stated:
         """The same for a changed table, whose cells stand in other ``places`` (-1: gone) and which may count
         in a finer last place than ``decimals``; of new cells nothing was said.

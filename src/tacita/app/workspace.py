@@ -5,6 +5,7 @@ Everything is in memory or in a temporary folder, and gone when the server stops
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -52,9 +53,20 @@ class Workspace:
 
     def open_path(self, path: str | Path) -> None:
         """Begin with the case of a file."""
-        from tacita.app.opening import case_from_path
+        from tacita.app.opening import UNTOLD, case_from_path, notes_on
 
-        self.open(case_from_path(Path(path)))
+        case = case_from_path(Path(path))
+        self.open(case)
+        self.notes = notes_on(case, UNTOLD)
+
+    def clear(self) -> None:
+        """Nothing open, nothing running, nothing to go back to."""
+        for job in list(self.jobs):
+            self.forget(job)
+        self.case = None
+        self._past, self._future, self.notes = [], [], []
+        for left in self.folder.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def change(self, case: Case) -> None:
         """The case after something was done to it."""

@@ -20,7 +20,7 @@ from tacita.errors import FormatError, InputError
 from tacita.io.columns import FORMATS, read_columns
 from tacita.io.crosstab import one_row_per_cell
 from tacita.io.jj import read_jj
-from tacita.io.marks import Marks, outsider_from_marks, problem_from_marks
+from tacita.io.marks import Marks, costs_from_marks, outsider_from_marks, problem_from_marks
 from tacita.io.nchs import read_nchs
 from tacita.io.petrenko import read_thesis
 from tacita.io.roles import NUMERIC, Roles, find_roles
@@ -176,12 +176,11 @@ def _problem(
         marked = problem_from_marks(table, marks, protection, lower=bounds[0], upper=bounds[1])
         table, wanted = marked.table, wanted | Given(marked.levels)
         must_publish = np.flatnonzero(marked.must_publish & ~wanted.levels(table).sensitive).tolist()
-    own_cost = roles.named.get("cost", "value")
     return Problem(
         table,
         wanted,
         attackers=outsider_from_marks(table, marks, *bounds) if attackers is None else attackers,
-        cost=own_cost if cost is None else cost,
+        cost=costs_from_marks(table, marks) if cost is None else cost,
         must_publish=must_publish,
     )
 

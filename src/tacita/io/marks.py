@@ -71,14 +71,11 @@ def problem_from_marks(
     levels, notes = _levels(table, marks, status == "u", outsider, protection)
     if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
         notes.append(f"{n:,} cells are marked as hidden by an earlier run; the mark is not binding")
-    cost: str | Floats = "value"
-    if marks.cost is not None:
-        cost = np.where(np.isnan(marks.cost), np.abs(table.values), marks.cost)
     return Problem(
         replace(table, notes=(*table.notes, *notes)),
         levels,
         attackers=outsider,
-        cost=cost,
+        cost=costs_from_marks(table, marks),
         must_publish=np.flatnonzero(np.isin(status, ("z", "p"))).tolist(),
     )
 
@@ -100,6 +97,12 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
             f"({table.name(cell)}): status {strange[0]!r} is unknown: "
             "use s (free), u (sensitive), z or p (published as it is), m (hidden before)"
         )
+
+
+def costs_from_marks(table: Table, marks: Marks) -> Floats:
+    """The costs of the file; where it has none, the value."""
+    values = np.abs(table.values)
+    return values if marks.cost is None else np.where(np.isnan(marks.cost), values, marks.cost)
 
 
 def outsider_from_marks(

@@ -39,10 +39,13 @@ from tacita.io.insiders import read_insiders
 from tacita.io.jj import read_jj
 from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.rules import Given, Rule, parse_rule
+from tacita.rules import Given, Marked, Rule, parse_rule
 from tacita.tables.linked import link
 from tacita.tables.table import Table
 from tacita.textfile import read_text
+
+NO_RULE = Marked(())
+"""A rule that no cell meets."""
 
 
 class Section(BaseModel):
@@ -220,7 +223,7 @@ class Project(Section):
         rule = parse_rule(self.rules.rule)
         if self.rules.waived:
             rule = rule.waived_by(self.rules.waived)
-        return rule if stated is None else rule | Given(stated.levels)
+        return rule | Given(stated.levels) if stated is not None and len(stated.levels) else rule
 
     def _attackers(self, table: Table, stated: Problem | None) -> list[AttackerLike]:
         said = self.attackers
@@ -275,6 +278,9 @@ class Project(Section):
             value=spec.value,
             count=spec.count,
             status=spec.status,
+            # Bounds and costs of the file hold also where only the project's rule makes it a problem.
+            rule=None if self.rules.rule is None else NO_RULE,
+            cost=None if self.rules.rule is None else self.cost.by,
             largest=spec.largest if isinstance(spec.largest, list) else None,
             protection=self.rules.protection,
             lower=self.attackers.lower,

@@ -182,7 +182,7 @@ class StartScreen:
                     "no-caps unelevated color=negative data-testid=clear-confirm"
                 )
         if await dialog:
-            _forget(self.workspace)
+            self.workspace.clear()
             ui.navigate.reload()
 
 
@@ -209,15 +209,3 @@ def _from_path(path: str, reading: Reading) -> Case:
     if not written:
         raise InputError("Path: give the path of a file or folder on this machine")
     return case_from_path(written, reading)
-
-
-def _forget(workspace: Workspace) -> None:
-    """Nothing open, nothing running, nothing to go back to."""
-    for job in list(workspace.jobs):
-        workspace.forget(job)
-    while workspace.can_undo:
-        workspace.undo()
-    workspace.case = None
-    workspace.notes.clear()
-    for folder in workspace.folder.glob("opened-*"):
-        shutil.rmtree(folder)
