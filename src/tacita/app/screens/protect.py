@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,7 @@ class Bench:
             self._says = ui.label().classes("complaint").props("data-testid=run-refused role=status")
             self._question = ui.label("…").classes("muted").props("data-testid=run-question")
 
-    def _take(self, method: str, options: dict[str, Any] | Any) -> None:
+    def _take(self, method: str, options: Mapping[str, Any]) -> None:
         """Show the form of a method with these options."""
         self._method = method
         for name, button in self._buttons.items():

@@ -37,7 +37,7 @@ class RuleList:
                     'outlined dense options-dense data-testid=add-rule aria-label="add a rule"'
                 ).classes("short")
                 choice.on_value_change(lambda event: self._add_chosen(choice, event.value))
-                self._meaning = ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
+                ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
             _waivers(desk)
         for text in desk.case.rules:
             for part in _parts(text):

@@ -136,10 +136,10 @@ class _Card:
         self._state.classes(replace=f"run-state {tone.get(job.state, '')}")
         self._bar.set_visibility(not job.state.over)
         event = job.latest
-        known = event is not None and event.total > 0
-        self._bar.props(remove="indeterminate") if known else self._bar.props("indeterminate")
-        if event is not None and known:
-            self._bar.set_value(min(1.0, event.done / event.total))
+        if event is None or event.total <= 0:
+            self._bar.props("indeterminate")
+        else:
+            self._bar.props(remove="indeterminate").set_value(min(1.0, event.done / event.total))
         self._cancel.set_visibility(job.state in (State.WAITING, State.SEARCHING))
         self._cancel.set_enabled(not job.cancelled)
         self._stop.set_visibility(job.state is State.AUDITING)
