@@ -19,7 +19,7 @@ from tacita.cli.effort import Effort, carry_out, known_so_far
 from tacita.methods import method_names
 from tacita.run import Event, Run
 
-VERBS = ("demo", "tabulate", "assess", "protect", "audit", "verify", "convert", "doctor", "generate")
+VERBS = ("demo", "tabulate", "assess", "protect", "audit", "verify", "convert", "doctor", "generate", "app")
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
