@@ -123,16 +123,17 @@ class CellPanel:
         if interval is None:
             effort = self._run = Run(LONGEST)
             await asyncio.sleep(PAUSE)
-            if effort.cancelled:
+            if self._run is not effort:
                 return
             try:
-                interval = await run.io_bound(attack.deduce, about.cell, effort)
+                found = await run.io_bound(attack.deduce, about.cell, effort)
             except TacitaError as error:
                 waiting.set_text(str(error))
                 return
-            # None when the server is stopping; cancelled when the focus has moved on.
-            if interval is None or effort.cancelled or place.is_deleted:
+            # None when the server is stopping; another run when the focus has moved on.
+            if found is None or self._run is not effort or place.is_deleted:
                 return
+            interval = found
         waiting.delete()
         with place:
             ui.label(_interval_words(interval)).classes("number").props("data-testid=cell-deduced")

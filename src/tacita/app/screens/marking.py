@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from nicegui import ui
 
@@ -28,7 +29,7 @@ def marking(decide: Callable[[Decision | None], None]) -> None:
     with ui.element("div").classes("row marking").props('role=group aria-label="Mark the selected cells"'):
         ui.label("Mark selected").classes("muted")
         for kind, sign, name, meaning in MARKS:
-            _button(f"{sign} {name}".strip(), meaning, kind.name.lower(), lambda k=kind: decide(Decision(k)))
+            _button(f"{sign} {name}".strip(), meaning, kind.name.lower(), partial(decide, Decision(kind)))
 
         async def levels() -> None:
             with notices.attempt():
@@ -36,7 +37,7 @@ def marking(decide: Callable[[Decision | None], None]) -> None:
                     decide(decision)
 
         _button("Levels…", "Sensitive, with levels as amounts", "levels", levels)
-        _button("Clear", "Take the mark away", "clear", lambda: decide(None))
+        _button("Clear", "Take the mark away", "clear", partial(decide, None))
 
 
 def _button(text: str, meaning: str, name: str, act: Callable[[], object]) -> None:

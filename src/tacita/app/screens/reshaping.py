@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, Protocol
 
 from nicegui import ui
@@ -49,9 +50,9 @@ def reshaping(owner: Owner) -> None:
         axes: tuple[Axis, ...] = ("rows", "columns")
         for axis in axes:
             one = SINGULAR[axis]
-            _item(f"Add a {one}…", f"add-{one}", lambda a=axis: changes.add(a))
-            _item(f"Rename the {one}…", f"rename-{one}", lambda a=axis: changes.rename(a))
-            _item(f"Remove the selected {axis}", f"remove-{axis}", lambda a=axis: changes.remove(a))
+            _item(f"Add a {one}…", f"add-{one}", partial(changes.add, axis))
+            _item(f"Rename the {one}…", f"rename-{one}", partial(changes.rename, axis))
+            _item(f"Remove the selected {axis}", f"remove-{axis}", partial(changes.remove, axis))
             ui.separator()
         _item("Rename a dimension…", "rename-dimension", changes.rename_dimension)
         _item("Counts or amounts…", "kind", changes.choose_kind)
