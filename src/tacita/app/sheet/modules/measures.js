@@ -8,17 +8,17 @@ export const ROW_STEP = 14;
 export const NARROWEST = 40;
 
 const PADDING = 18;
-const BUTTON = 20;
+const BUTTON = 24;
 const NARROW = 64;
 const WIDE = 240;
 const DEEPEST_STEP = 5;
 
-/** Measures texts in the font of an element. */
+/** Measures texts in the font of an element, in the weight of sums, which is the widest. */
 export class Measures {
   constructor(element) {
     const style = getComputedStyle(element);
     this.pen = document.createElement("canvas").getContext("2d");
-    this.pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+    this.pen.font = `650 ${style.fontSize} ${style.fontFamily}`;
     this.digit = this.pen.measureText("0").width;
   }
 
