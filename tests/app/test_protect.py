@@ -132,3 +132,20 @@ def test_where_nothing_is_sensitive_it_is_said_before(page: Page) -> None:
     page.wait_for_url("**/table")
     go(page, "protect")
     expect(page.get_by_test_id("run-question")).to_contain_text("Nothing is sensitive yet")
+
+
+def test_the_form_begins_with_what_a_project_wishes(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("row,column,value\nA,x,1\nA,y,7\nB,x,8\nB,y,12\n")
+    (tmp_path / "project.toml").write_text(
+        '[table]\nfile = "table.csv"\n[rules]\nrule = "threshold(3)"\n'
+        '[protect]\nmethod = "rounding"\noptions = { base = 5, margins = false }\n'
+    )
+    page.get_by_test_id("path").fill(str(tmp_path / "project.toml"))
+    page.get_by_test_id("path-open").click()
+    expect(page.get_by_test_id("case-name")).to_be_visible()
+    go(page, "protect")
+    expect(page.get_by_test_id("method-name")).to_have_text("rounding")
+    expect(page.get_by_test_id("option-base")).to_have_value("5")
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("run-1")).to_contain_text("1 · rounding (base 5, margins no)")
+    expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe", timeout=PATIENCE)

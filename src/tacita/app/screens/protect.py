@@ -50,12 +50,18 @@ class Bench:
                     self._effort()
                     self._run_row()
                 self._cards = RunCards(workspace, self._take_over)
-        last = workspace.jobs[-1] if workspace.jobs else None
-        if last is None:
-            self._take(FIRST, {})
-        else:
-            self._take_over(last)
+        self._begin()
         ui.timer(0, self._look_at_problem, once=True)
+
+    def _begin(self) -> None:
+        """With the options of the last run of this case, or what its project wishes, or the first method."""
+        case, jobs = self._workspace.current(), self._workspace.jobs
+        if jobs and (jobs[-1].case.name == case.name or case.wish is None):
+            self._take_over(jobs[-1])
+        elif case.wish is not None:
+            self._take(case.wish.method, case.wish.options)
+        else:
+            self._take(FIRST, {})
 
     def _shortcuts(self) -> None:
         known = {preset.name: preset for preset in presets(self._workspace.current().table)}
