@@ -307,3 +307,21 @@ def test_a_table_from_records_names_contributors_and_is_typed_over_without_them(
     expect(page.get_by_test_id("cell-contributors")).to_have_count(0)
     enter(page, 0, 0, "120")
     expect(cell(page, 2, 0)).to_contain_text("143")
+
+
+def test_what_is_folded_stays_folded_when_cells_change(page: Page) -> None:
+    page.get_by_test_id("generate-levels").fill("2, 1")
+    page.get_by_test_id("generate-open").click()
+    page.wait_for_url("**/table")
+    lines = page.get_by_test_id("sheet").get_by_role("rowheader")
+    expect(lines.nth(1)).to_be_visible()
+    unfolded = lines.count()
+    choose(page, "levels-rows", "1 below the total")
+    expect(lines).not_to_have_count(unfolded)
+    folded = lines.count()
+    page.get_by_test_id("sheet").get_by_role("gridcell").first.click()
+    expect(page.get_by_test_id("cell-name")).to_be_visible()
+    page.get_by_test_id("mark-hide").click()
+    expect(page.get_by_test_id("counts")).to_contain_text("· 1 marked")
+    expect(lines).to_have_count(folded)
+    expect(page.get_by_test_id("levels-rows")).to_have_value("1 below the total")

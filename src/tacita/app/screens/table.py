@@ -57,6 +57,7 @@ class TableScreen:
         self._judged = Judged.at_a_glance(case)
         self._attack: Attack | None = None
         self._shows_run = False
+        self._offered: Job | None = None
         self._view = self._seen()
         self._build()
         self._judge_soon()
@@ -90,7 +91,8 @@ class TableScreen:
                         ui.space()
                         self._legend = ui.element("ul").classes("row legend").props('aria-label="Signs"')
                 self._panel = CellPanel()
-        self._lay_out_tools()
+        self._offer_folding()
+        self._offer_run()
         self._put_sheet()
         self._count()
 
@@ -116,13 +118,19 @@ class TableScreen:
             )
             self._sheet.props("data-testid=sheet")
 
-    def _lay_out_tools(self) -> None:
-        """Tools that depend on the table: folding, and the switch to what a run publishes."""
+    def _offer_folding(self) -> None:
         self._folds.clear()
         with self._folds:
             folding(self.layout, lambda: self._sheet)
+
+    def _offer_run(self) -> None:
+        """The switch to what a run publishes, where there is one of this very case."""
+        job = self._job()
+        if job is self._offered:
+            return
+        self._offered = job
         self._runs.clear()
-        if (job := self._job()) is None:
+        if job is None:
             return
         with self._runs:
             ui.element("span").classes("divider")
@@ -172,7 +180,7 @@ class TableScreen:
         self.layout = arrangement_of(self.workspace).of(self.table.structure)
         self._view = self._seen()
         self._sheet.show(self._view.content())
-        self._lay_out_tools()
+        self._offer_folding()
         background_tasks.create(self._show_focus(), name="the cell in focus")
 
     # ------------------------------------------------------------------ what is done
@@ -218,7 +226,7 @@ class TableScreen:
     def _follow(self) -> None:
         """Show the case of the workspace, whatever it is now."""
         before, self.case = self.case, self.workspace.current()
-        structure = self.table.structure
+        structure, lines = self.table.structure, (self.layout.rows, self.layout.columns)
         if structure is not before.table.structure:
             self.layout = arrangement_of(self.workspace).of(structure)
         if len(self.table) != len(before.table) or not structure.same_cells(before.table.structure):
@@ -233,7 +241,9 @@ class TableScreen:
             self._redraw()
         if structure is not before.table.structure:
             self._arranging.show(structure)
-        self._lay_out_tools()
+        if (self.layout.rows, self.layout.columns) != lines:
+            self._offer_folding()
+        self._offer_run()
         self._judge_soon()
 
     # ------------------------------------------------------------------ what follows from a thread
