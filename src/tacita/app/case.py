@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property, reduce
+from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import Any
@@ -138,15 +138,22 @@ class Case:
         """Cells with a decision of this kind."""
         return [cell for cell, decision in self.decisions.items() if decision.kind is kind]
 
-    @cached_property
+    @property
     def problem(self) -> Problem:
-        """The question that methods and the audit are asked.
+        """The question that methods and the audit are asked; put once.
 
         Raises
         ------
         InputError
             Rules, levels or attackers that do not fit the table.
         """
+        # Not a cached property: before Python 3.12 all cases of all sessions would share its lock.
+        kept: Problem | None = self.__dict__.get("_problem")
+        if kept is None:
+            kept = self.__dict__["_problem"] = self._put()
+        return kept
+
+    def _put(self) -> Problem:
         said = self.stated.cost if self.stated is not None and self.cost is None else None
         return Problem(
             self.table,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from nicegui import ui
@@ -109,13 +110,13 @@ def _undo(workspace: Workspace) -> None:
         ui.navigate.reload()
 
     for icon, name, move, possible in (
-        ("undo", "Undo", workspace.undo, workspace.can_undo),
-        ("redo", "Redo", workspace.redo, workspace.can_redo),
+        ("undo", "Undo", workspace.undo, "can_undo"),
+        ("redo", "Redo", workspace.redo, "can_redo"),
     ):
-        button = ui.button(icon=icon, on_click=lambda move=move: step(move))
+        button = ui.button(icon=icon, on_click=partial(step, move))
         button.props(f'flat round dense color=white aria-label="{name}" data-testid={name.lower()}')
         button.tooltip(name)
-        button.set_enabled(possible)
+        button.bind_enabled_from(workspace, possible)
 
 
 def _light(workspace: Workspace, dark: ui.dark_mode) -> None:

@@ -113,7 +113,7 @@ class Workspace:
 
     def forget(self, job: Job) -> None:
         """Stop a run and drop what it found."""
-        job.cancel()
+        job.abandon()
         self.jobs.remove(job)
         if self.chosen is job:
             self.chosen = self.jobs[-1] if self.jobs else None
@@ -125,6 +125,6 @@ class Workspace:
     def close(self) -> None:
         """Stop all runs and remove the folder."""
         for job in self.jobs:
-            job.cancel()
+            job.abandon()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._folder.cleanup()
