@@ -19,7 +19,10 @@ from tacita.cli.effort import Effort, carry_out, known_so_far
 from tacita.methods import method_names
 from tacita.run import Event, Run
 
-VERBS = ("demo", "tabulate", "assess", "protect", "audit", "verify", "convert", "doctor", "generate", "app")
+VERBS = (
+    *("demo", "generate", "tabulate", "assess", "protect", "audit", "verify", "compare", "report", "convert"),
+    *("app", "doctor"),
+)
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

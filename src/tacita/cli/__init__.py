@@ -15,12 +15,14 @@ from tacita import __version__
 from tacita.cli.app import open_app
 from tacita.cli.assess import assess
 from tacita.cli.audit import audit
+from tacita.cli.compare import COLUMNS, compare
 from tacita.cli.console import report_error
 from tacita.cli.convert import convert
 from tacita.cli.demo import demo
 from tacita.cli.doctor import doctor
 from tacita.cli.generate import generate
 from tacita.cli.protect import ProtectCommand, protect
+from tacita.cli.report import report
 from tacita.cli.spared import WithoutPandas
 from tacita.cli.tabulate import tabulate
 from tacita.cli.verb import ERROR, verb
@@ -58,6 +60,8 @@ app.command("assess")(verb(assess))
 app.command("protect", cls=ProtectCommand)(verb(protect))
 app.command("audit")(verb(audit))
 app.command("verify")(verb(verify))
+app.command("compare", epilog=COLUMNS)(verb(compare))
+app.command("report")(verb(report))
 app.command("convert")(verb(convert))
 app.command("app")(verb(open_app))
 app.command("doctor")(verb(doctor))

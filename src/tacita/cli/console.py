@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from typing import TYPE_CHECKING, Any
+
+from tacita.report.record import finite
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,14 +42,3 @@ def print_json(content: dict[str, Any]) -> None:
     """Exactly one JSON object on stdout; numbers that JSON does not know become null."""
     sys.stdout.write(json.dumps(finite(content), allow_nan=False, ensure_ascii=False, indent=2) + "\n")
     sys.stdout.flush()
-
-
-def finite(content: Any) -> Any:
-    """The same content with null for every number that JSON cannot write."""
-    if isinstance(content, dict):
-        return {str(key): finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [finite(value) for value in content]
-    if isinstance(content, float) and not math.isfinite(content):
-        return None
-    return content

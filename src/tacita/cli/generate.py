@@ -31,8 +31,18 @@ def table(
     to: Annotated[Path, typer.Option("--out", metavar="FILE", help=".csv, .parquet, .xlsx or .jj")],
     shape: Annotated[str, typer.Option(help="Finest codes per dimension, one to five.")] = "20,20",
     family: Annotated[
-        str, typer.Option(help="What values look like: uniform, lognormal, zipf, fs, business, census, ...")
-    ] = "fs",
+        str | None,
+        typer.Option(
+            help="What values look like: uniform, lognormal, zipf, fs, business, census, ... Default: fs, or "
+            "uniform with --between."
+        ),
+    ] = None,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW,HIGH", help="Least and largest value of the finest cells, for the family uniform."
+        ),
+    ] = None,
     hierarchy: Annotated[
         str | None, typer.Option(metavar="LEVELS", help="Levels of codes per dimension, such as 2,1.")
     ] = None,
@@ -49,7 +59,9 @@ def table(
     from tacita import generate as make
     from tacita.io import write_table
 
+    looks = family or ("fs" if between is None else "uniform")
     options: dict[str, Any] = {
+        "between": _range(between) if between else None,
         "zeros": zeros,
         "hierarchy": _numbers(hierarchy) if hierarchy else None,
         "seed": seed,
@@ -57,10 +69,10 @@ def table(
     problem = None
     if sensitive is not None or to.suffix.lower() == ".jj":
         wanted = int(sensitive) if sensitive is not None and sensitive >= 1 else sensitive
-        problem = make.problem(_numbers(shape), family, sensitive=wanted, **options)
+        problem = make.problem(_numbers(shape), looks, sensitive=wanted, **options)
     if problem is not None:
         return _told(output, _write_problem(problem, to), _figures(problem))
-    made = make.table(_numbers(shape), family, **options)
+    made = make.table(_numbers(shape), looks, **options)
     return _told(output, [write_table(made, to), *_write_trees(made.structure, to)], {"cells": len(made)})
 
 
@@ -158,6 +170,13 @@ def _numbers(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.replace("x", ",").split(","))
     except ValueError:
         raise InputError(f"'{text}' should be whole numbers separated by commas, such as 20,20") from None
+
+
+def _range(text: str) -> tuple[int, int]:
+    ends = _numbers(text)
+    if len(ends) != 2:
+        raise InputError(f"--between {text}: give the least and the largest value, such as 1,999")
+    return ends[0], ends[1]
 
 
 def _told(output: Output, written: list[Path], figures: dict[str, Any]) -> int:

@@ -11,11 +11,10 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacita.atomic import write_text
 from tacita.errors import InputError, UnsafeError
@@ -78,25 +77,14 @@ def write_results(
 def write_verdict(audit: Audit, folder: Path) -> tuple[Path, ...]:
     """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe."""
     from tacita.auditing.certificate import certify, dump
-    from tacita.report.record import audit_record
+    from tacita.report.record import audit_record, finite
 
     internal = _internal(folder)
-    record = json.dumps(_finite(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
+    record = json.dumps(finite(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
     written = [write_text(internal / "audit.json", record + "\n")]
     if audit.safe:
         written.append(write_text(internal / "certificate.json", dump(certify(audit))))
     return tuple(written)
-
-
-def _finite(content: Any) -> Any:
-    """The same content with null for every number that JSON cannot write."""
-    if isinstance(content, dict):
-        return {str(key): _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    if isinstance(content, float) and not math.isfinite(content):
-        return None
-    return content
 
 
 def _in_words(reason: str) -> str:

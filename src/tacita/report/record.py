@@ -1,19 +1,31 @@
 """Results as plain data, ready for JSON.
 
-The *audit object* holds numbers of cells only. Everything that lists cells is for the house.
+The *audit object* holds numbers of cells only. Everything that lists cells is for the house. Nothing heavy is
+imported here, since the command line tells its errors in JSON too.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    from tacita.auditing.audit import Audit
+    from tacita.auditing.deduce import Deduction
+    from tacita.problem import Problem
+    from tacita.release import Release
+    from tacita.tables.structure import Structure
 
-from tacita.auditing.audit import Audit, in_words
-from tacita.auditing.deduce import Deduction
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.tables.structure import Structure
+
+def finite(content: Any) -> Any:
+    """The same content with null for every number that JSON cannot write."""
+    if isinstance(content, dict):
+        return {str(key): finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [finite(value) for value in content]
+    if isinstance(content, float) and not math.isfinite(content):
+        return None
+    return content
 
 
 def cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:
@@ -35,6 +47,8 @@ def audit_record(audit: Audit) -> dict[str, Any]:
     ``cells`` are the sensitive ones with their rules and their worst verdict over all attackers, ``findings``
     the pairs of cell and attacker that are not safe.
     """
+    from tacita.auditing.audit import in_words
+
     problem, structure = audit.problem, audit.problem.table.structure
     rules = rules_by_cell(problem)
     return {
@@ -84,7 +98,7 @@ def rules_by_cell(problem: Problem) -> dict[int, list[str]]:
 def release_figures(problem: Problem, release: Release) -> dict[str, Any]:
     """What a release changed: how many cells, and the sum of their true values without sign."""
     table, changed = problem.table, release.changed
-    value = int(np.abs(table.units[changed]).sum()) / 10**table.decimals
+    value = int(abs(table.units[changed]).sum()) / 10**table.decimals
     return {
         "cells": len(table),
         "sensitive": len(problem.levels),

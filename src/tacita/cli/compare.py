@@ -1,0 +1,203 @@
+"""``tacita compare``: releases of one table side by side, from files and by methods, each of them audited."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacita.cli.case import (
+    Case,
+    ReleaseOptions,
+    RequirementOptions,
+    TableOptions,
+    load_problem,
+    load_release,
+    pair,
+)
+from tacita.cli.console import out, print_json, say
+from tacita.cli.effort import Effort, carry_out
+from tacita.cli.protect import Plan, _plan, audited
+from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
+from tacita.errors import InfeasibleError, InputError, TacitaError
+from tacita.outcome import Status
+from tacita.report.compared import MEASURES, measured, method_title
+
+if TYPE_CHECKING:
+    from tacita.methods import Method
+    from tacita.problem import Problem
+    from tacita.release import Release
+    from tacita.report.side_by_side import Row
+
+COLUMNS = f"Columns: {'; '.join(f'{measure.head}: {measure.meaning}' for measure in MEASURES)}."
+"""The end of its help."""
+WRITTEN = "NAME:OPTION=VALUE,... with quotes around a value that holds commas"
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """What is compared: a release from a file, or the one that a method is asked for."""
+
+    name: str
+    effort: Effort
+    file: Path | None = None
+    release: Release | None = None
+    method: Method | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def compare(
+    case: Case,
+    output: Output,
+    table_options: TableOptions,
+    requirement: RequirementOptions,
+    release_options: ReleaseOptions,
+    effort: Effort,
+    releases: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RELEASE]...", help="Releases, or folders that hold a release.csv, whoever made them."
+        ),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE,...]",
+            help="A method to run on the case, such as rounding:base=5; repeat. Quotes around a value that "
+            "holds commas.",
+        ),
+    ] = None,
+) -> int:
+    """Set releases of a table side by side, files and what methods find: is each one safe, what does it lose?
+
+    The time limit is for each method; audits have none. Exit code 0 if every release is proven safe, 2 if
+    one is not, 1 if a method failed or there is no release. For the house: distances tell of true values.
+    """
+    asked = [_asked(text, case, effort) for text in method or ()]
+    if not (releases or asked):
+        raise InputError(
+            "nothing to compare: name releases, methods, or both, as in tacita compare CASE RELEASE "
+            "--method suppression --method rounding:base=5"
+        )
+    problem = load_problem(case, table_options, requirement)
+    # All files are read before anything takes long: a wrong one is told at once.
+    candidates = [
+        Candidate(
+            str(file), effort, file, load_release(file, problem, release_options, table_options.decimal)
+        )
+        for file in releases or ()
+    ]
+    candidates += asked
+    rows = [_row(problem, candidate) for candidate in candidates]
+    if output.json:
+        print_json(_answer(problem, candidates, rows))
+    else:
+        _tell(rows)
+    return _code(rows)
+
+
+def _asked(text: str, case: Path, effort: Effort) -> Candidate:
+    """``rounding:base=5,power=2`` as a method, with what a project says of it besides."""
+    from tacita.methods import make_method
+
+    name, _, options = text.partition(":")
+    if not name.strip():
+        raise InputError(f"--method {text}: the name of a method is missing; write {WRITTEN}")
+    plan = _plan(case, Plan(name.strip(), _options(options, text), effort, None))
+    method = make_method(plan.method, plan.options)
+    chosen = {option: getattr(method, option) for option in plan.options}
+    return Candidate(method_title(plan.method, chosen), plan.effort, method=method, options=chosen)
+
+
+def _options(said: str, text: str) -> dict[str, str]:
+    parts = shlex.shlex(said, posix=True)
+    parts.whitespace, parts.whitespace_split, parts.escape, parts.commenters = ",", True, "", ""
+    try:
+        return dict(pair(part, WRITTEN) for part in parts)
+    except InputError as error:
+        raise InputError(f"--method {text}: {error}") from None
+    except ValueError:
+        raise InputError(f"--method {text}: a quote is not closed; write {WRITTEN}") from None
+
+
+def _row(problem: Problem, candidate: Candidate) -> Row:
+    """The verdict on a release, what it lost, and how much an outsider deduces; or why there is none."""
+    from tacita.auditing.deduce import deduce
+    from tacita.quality import compare as lost_by
+    from tacita.report.side_by_side import Row
+
+    effort, started = candidate.effort, time.perf_counter()
+    try:
+        release = _release(problem, candidate)
+    except TacitaError as error:
+        numbers = measured(problem, None, None, None, time.perf_counter() - started)
+        status = Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED
+        return Row(candidate.name, numbers, status=status, error=str(error))
+    found = audited(problem, release, effort)
+    hidden = problem.sensitive[release.hidden[problem.sensitive]]
+    intervals = carry_out(lambda run: deduce(problem, release, run=run, cells=hidden), effort)
+    lost, outcome = lost_by(problem, [release])[0], release.outcome
+    numbers = measured(problem, outcome, lost, intervals, time.perf_counter() - started)
+    return Row(candidate.name, numbers, found, outcome.status if outcome is not None else None)
+
+
+def _release(problem: Problem, candidate: Candidate) -> Release:
+    effort, method = candidate.effort, candidate.method
+    if method is None:
+        assert candidate.release is not None
+        return candidate.release
+    return carry_out(lambda run: method.protect(problem, run), effort, time_limit=effort.time_limit)
+
+
+def _verdicts(rows: list[Row]) -> list[bool]:
+    return [row.audit.safe for row in rows if row.audit is not None]
+
+
+def _code(rows: list[Row]) -> int:
+    verdicts = _verdicts(rows)
+    if not all(verdicts):
+        return UNSAFE
+    return ERROR if not verdicts or any(row.status is Status.FAILED for row in rows) else DONE
+
+
+def _answer(problem: Problem, candidates: list[Candidate], rows: list[Row]) -> dict[str, Any]:
+    """``safe`` is true if there is a release and each of them is proven safe."""
+    verdicts = _verdicts(rows)
+    return {
+        "cells": len(problem.table),
+        "sensitive": len(problem.levels),
+        "safe": bool(verdicts) and all(verdicts),
+        "releases": [_entry(*both) for both in zip(candidates, rows, strict=True)],
+    }
+
+
+def _entry(candidate: Candidate, row: Row) -> dict[str, Any]:
+    """The same keys for all; what is not known, or infinite, becomes null."""
+    from tacita.report.record import audit_object
+
+    return {
+        "name": row.name,
+        "file": str(candidate.file) if candidate.file is not None else None,
+        "method": candidate.method.name if candidate.method is not None else None,
+        "options": candidate.options,
+        "error": row.error,
+        "remarks": list(row.outcome.remarks) if row.outcome is not None else [],
+        "audit": audit_object(row.audit) if row.audit is not None else None,
+        "status": row.status.value if row.status is not None else None,
+        **row.numbers,
+        "seconds": round(row.numbers["seconds"], 3),
+    }
+
+
+def _tell(rows: list[Row]) -> None:
+    from tacita.report.side_by_side import side_by_side
+
+    console = out()
+    console.print(side_by_side(rows, console.width))
+    for row in rows:
+        for remark in row.outcome.remarks if row.outcome is not None else ():
+            say(f"{row.name}: {remark}", "note:", "yellow")

@@ -1,0 +1,63 @@
+"""``tacita report``: a page for the house on one release, whoever made it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacita.cli.case import (
+    Case,
+    ReleaseFile,
+    ReleaseOptions,
+    RequirementOptions,
+    TableOptions,
+    load_problem,
+    load_release,
+)
+from tacita.cli.console import out, print_json, say
+from tacita.cli.effort import Effort, carry_out
+from tacita.cli.verb import DONE, UNSAFE, Output
+from tacita.errors import InputError
+
+ENDINGS = (".html", ".htm")
+
+
+def report(
+    case: Case,
+    release: ReleaseFile,
+    output: Output,
+    table_options: TableOptions,
+    requirement: RequirementOptions,
+    release_options: ReleaseOptions,
+    effort: Effort,
+    to: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The page to write.")],
+    title: Annotated[
+        str | None, typer.Option(help="Heading of the page. Default: the name of the release.")
+    ] = None,
+) -> int:
+    """Audit a release, whoever made it, and write a page on it: verdict, figures, picture, what is not safe.
+
+    The page is for the house, since it tells which cells are sensitive; it is written in any case. Exit code
+    0 if every sensitive cell is proven safe against every attacker, else 2.
+    """
+    from tacita.atomic import write_text
+    from tacita.auditing.audit import audit
+    from tacita.report.html import report_page
+    from tacita.report.record import audit_object
+    from tacita.report.terminal import verdict_line
+
+    if to.suffix.lower() not in ENDINGS:
+        raise InputError(f"{to}: the report is a page of HTML; give a name that ends in .html")
+    problem = load_problem(case, table_options, requirement)
+    published = load_release(release, problem, release_options, table_options.decimal)
+    found = carry_out(lambda run: audit(problem, published, run), effort, time_limit=effort.time_limit)
+    story = [f"{release}, checked as a release of {case}."]
+    write_text(to, report_page(problem, published, found, title or f"Audit of {release.name}", story))
+    say(f"{to} (for the house: it tells which cells are sensitive)", "written:", "green")
+    if output.json:
+        print_json({**audit_object(found), "written": [str(to)]})
+    elif len(problem.levels):
+        out().print(verdict_line(found))
+    return DONE if found.safe else UNSAFE

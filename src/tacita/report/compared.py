@@ -1,0 +1,140 @@
+"""What releases of one table are compared by: one number each, in the words and the order of all who show
+them.
+
+The numbers are those of :mod:`tacita.quality`; loss and bound are the method's own, and a release that was
+read from a file has none. For the house, as they tell of true values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf, isfinite, nan
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from tacita.auditing.deduce import Deduction
+    from tacita.outcome import Outcome
+    from tacita.problem import Problem
+    from tacita.quality import Lost
+
+K = TypeVar("K")
+Measures = Mapping[str, float]
+"""A number by the key of each measure; NaN where there is none."""
+
+
+def number(value: float) -> str:
+    """A number as people read it; an infinite or missing one in signs."""
+    if value != value:
+        return "–"
+    if value in (inf, -inf):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:,.10g}"
+
+
+def _short(value: float) -> str:
+    if not isfinite(value):
+        return number(value)
+    return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _to(decimals: int) -> Callable[[float], str]:
+    return lambda value: f"{value:,.{decimals}f}" if isfinite(value) else number(value)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is measured: ``contest`` if less of it is better and releases of different methods may be set
+    against each other in it; ``of_numbers`` if only releases that show a number in every cell can win.
+    """
+
+    key: str
+    head: str
+    meaning: str
+    contest: bool = True
+    of_numbers: bool = False
+    write: Callable[[float], str] = number
+
+    def text(self, value: float, outcome: Outcome | None) -> str:
+        """As it stands in a table."""
+        if self.key == "gap" and outcome is not None:
+            return "optimal" if outcome.status else f"gap {value:.1%}"
+        return self.write(value)
+
+
+MEASURES = (
+    Measure("loss", "loss", "what the method itself counts as lost", contest=False),
+    Measure("bound", "bound", "nothing of this method's kind loses less", contest=False),
+    Measure("gap", "status", "proven optimal, or how far from the bound", contest=False),
+    Measure(
+        "risk",
+        "risk",
+        "the worst cell's required width over the width of what is deduced: above 1 is too narrow",
+        write=_short,
+    ),
+    Measure("median", "median", "half of the sensitive cells have no more risk", write=_short),
+    Measure("exact", "exact", "sensitive cells that are known exactly"),
+    Measure("changed", "changed", "cells whose number is not the true one, or that show none"),
+    Measure("percent", "%", "these, in percent of all cells", write=_to(1)),
+    Measure("others", "others", "of these the cells that are not sensitive"),
+    Measure("silent", "silent", "cells that show no number"),
+    Measure("l1", "l1", "sum of the distances to the truth, of cells that show a number", True, True, _short),
+    Measure("l2", "l2", "root of the sum of their squares", True, True, _short),
+    Measure("largest", "largest", "the largest distance", True, True, _short),
+    Measure("seconds", "time", "seconds with the audit", contest=False, write=_to(2)),
+)
+
+
+def measured(
+    problem: Problem,
+    outcome: Outcome | None,
+    lost: Lost | None,
+    intervals: Deduction | None,
+    seconds: float,
+) -> Measures:
+    """The numbers of one release, as far as they are known.
+
+    Parameters
+    ----------
+    intervals
+        What the outsider deduces of the sensitive cells that are hidden.
+    seconds
+        How long protecting and auditing took.
+    """
+    from tacita.quality import risk
+
+    found: dict[str, float] = dict.fromkeys((measure.key for measure in MEASURES), nan)
+    if outcome is not None:
+        found |= {"loss": outcome.loss, "bound": outcome.bound, "gap": outcome.gap}
+    if lost is not None:
+        names = ("changed", "percent", "others", "silent", "l1", "l2", "largest")
+        found |= {name: getattr(lost, name) for name in names}
+    if intervals is not None:
+        danger = risk(problem, intervals.cells, intervals.low, intervals.high)
+        found |= {"risk": danger.worst, "median": danger.median, "exact": danger.exact}
+    return found | {"seconds": seconds}
+
+
+def best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
+    """The safe releases with the least of a measure; none where all are equal, or where it is no contest."""
+    known = {
+        name: own[measure.key]
+        for name, own in safe.items()
+        if own[measure.key] == own[measure.key] and not (measure.of_numbers and own["silent"])
+    }
+    if not measure.contest or len(set(known.values())) < 2:
+        return set()
+    least = min(known.values())
+    return {name for name, value in known.items() if value == least}
+
+
+def method_title(name: str, options: Mapping[str, Any]) -> str:
+    """``rounding (base 5)``: a method, and what was chosen besides defaults."""
+    chosen = ", ".join(f"{option} {_in_words(value)}" for option, value in options.items())
+    return f"{name} ({chosen})" if chosen else name
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number(value) if isinstance(value, int | float) else str(value)
