@@ -123,6 +123,23 @@ def test_marks_are_signs_and_can_be_taken_away(salazar: Page) -> None:
     expect(counts).to_contain_text("1 sensitive · 1 marked")
 
 
+def test_a_mark_is_for_the_cells_selected_now_however_fast_the_hand(salazar: Page) -> None:
+    page = salazar
+    cell(page, 0, 0).click()
+    expect(page.get_by_test_id("cell-name")).to_have_text("activity=I, region=A")
+    # All within one task of the browser: no time for the selection to rest.
+    page.get_by_test_id("mark-hide").evaluate(
+        """button => {
+            const grid = document.activeElement;
+            grid.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+            button.focus();
+            button.click();
+        }"""
+    )
+    expect(cell(page, 0, 1)).to_have_attribute("data-signs", "✕")
+    expect(cell(page, 0, 0)).not_to_have_attribute("data-signs", "✕")
+
+
 def test_without_a_selection_nothing_is_marked(salazar: Page) -> None:
     salazar.get_by_test_id("mark-hide").click()
     expect(salazar.get_by_test_id("notice-error")).to_contain_text("no cell is selected")

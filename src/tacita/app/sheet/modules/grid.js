@@ -38,6 +38,8 @@ export class Grid {
     this.mouse = new Mouse(this);
     this.clipboard = new Clipboard(this);
     this.companions = new Companions(this, group);
+    // Whatever is clicked next is meant for the cells that are selected now.
+    container.addEventListener("focusout", () => this.#hurry());
   }
 
   /** Fetch a content and show it; changes that arrive meanwhile are made afterwards. */
@@ -131,7 +133,7 @@ export class Grid {
     }
     this.viewport.drawSelection();
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.#selected(), REST);
+    this.resting = setTimeout(() => this.#hurry(), REST);
   }
 
   /** Whether the active cell takes an entry; if not, say why. */
@@ -193,6 +195,14 @@ export class Grid {
     this.selection.settle();
     this.viewport.draw(true);
     this.selectionChanged();
+  }
+
+  /** Tell of a selection that nobody has been told of yet. */
+  #hurry() {
+    if (!this.resting) return;
+    clearTimeout(this.resting);
+    this.resting = null;
+    this.#selected();
   }
 
   #selected() {
