@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -76,6 +77,9 @@ def test_protect_help_lists_the_methods_and_their_options(capsys: pytest.Capture
         (["protect", "x.jj", "--method", "supression"], "suppression"),
         (["protect", "x.jj", "--option", "margins"], "NAME=VALUE"),
         (["generate", "table", "--out", "x.csv", "--shape", "two"], "two"),
+        (["generate", "table", "--out", "x.csv", "--between", "5"], "--between 5"),
+        (["generate", "table", "--out", "x.csv", "--between", "7,5"], "the least first"),
+        (["generate", "table", "--out", "x.csv", "--family", "fs", "--between", "5,7"], "uniform"),
         (["tabulate", "records.csv"], "--by"),
     ],
 )
@@ -94,6 +98,18 @@ def test_an_error_is_one_message_on_stderr_and_exit_1(
     assert named in said.err
     assert "Traceback" not in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("besides", [[], ["--sensitive", "2"]])
+def test_generated_values_are_between_the_ends_that_were_said(besides: list[str], tmp_path: Path) -> None:
+    made = tmp_path / "made.csv"
+    assert (
+        main(["generate", "table", "--out", str(made), "--shape", "9,9", "--between", "3,5", *besides]) == 0
+    )
+    with made.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    inner = {int(row["value"]) for row in rows if "Total" not in (row["region"], row["industry"])}
+    assert inner == {3, 4, 5}
 
 
 @pytest.mark.parametrize("arguments", [[], ["generate"]])
