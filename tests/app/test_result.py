@@ -93,6 +93,16 @@ def test_another_run_is_chosen_and_a_reload_keeps_it(suppressed: Page) -> None:
     expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
 
 
+def test_a_run_that_is_not_over_appears_when_it_is(page: Page) -> None:
+    open_example(page, "thesis-50x75")
+    page.get_by_test_id("nav-protect").click()
+    page.get_by_test_id("time-limit").fill("3")
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("run-1")).to_be_visible()
+    page.get_by_test_id("nav-result").click()
+    expect(page.get_by_test_id("verdict-word")).to_have_text("✔ Safe", timeout=30_000)
+
+
 def test_without_a_run_it_says_where_to_get_one(page: Page) -> None:
     page.get_by_test_id("nav-result").click()
     expect(page.get_by_test_id("no-run")).to_contain_text("No run yet")

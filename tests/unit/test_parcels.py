@@ -63,6 +63,16 @@ def test_a_reason_stands_in_the_file(tmp_path: Path) -> None:
     assert REASON in parcel.publication[0].read_text(encoding="utf-8")
 
 
+def test_nothing_of_an_earlier_export_stays_beside_another_release(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    pack(job(), tmp_path, ["csv", "xlsx", "html"], passing=tmp_path / "session")
+    assert (tmp_path / "internal" / "certificate.json").exists()
+    pack(unsafe(), tmp_path, ["csv"], REASON, passing=tmp_path / "session")
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", "release.csv", "internal"}
+    assert not (tmp_path / "internal" / "certificate.json").exists()
+    assert not (tmp_path / "internal" / "release.xlsx").exists()
+
+
 @pytest.mark.parametrize("reason", ["", "because", "a b c", "           "])
 def test_a_reason_has_to_be_one(tmp_path: Path, reason: str) -> None:
     assert not is_reason(reason)

@@ -31,10 +31,16 @@ from tacita.io import (
     write_thesis,
 )
 from tacita.io.project import AttackersSpec
+from tacita.io.release_write import FORMATS
 from tacita.io.results import FEWEST_WORDS
 from tacita.levels import Levels
 from tacita.problem import Problem
 
+EXPORTED = (
+    *(f"release{ending}" for ending in FORMATS),
+    *(f"internal/{name}" for name in ("release.xlsx", "audit.json", "certificate.json")),
+)
+"""What an export leaves in a folder and speaks of its release alone."""
 SHORTEST_REASON = 10
 """Letters of a reason, besides the words that the core asks for."""
 FOLDERS = ("project", "thesis")
@@ -56,14 +62,26 @@ def is_reason(text: str) -> bool:
 
 
 def pack(
-    job: Job, folder: Path, formats: Sequence[str], reason: str | None = None, *, passing: Path
+    job: Job,
+    folder: Path,
+    formats: Sequence[str],
+    reason: str | None = None,
+    *,
+    passing: Path,
+    repeatable: bool = True,
 ) -> Parcel:
     """Write all files of a run; for publication none where it is neither safe nor given a reason.
+
+    Files of an earlier export that this one does not replace are removed: a certificate beside another
+    release would be taken for its proof.
 
     Parameters
     ----------
     passing
         A folder that goes with the session: a project does not refer to files in it.
+    repeatable
+        Whether to write the project and the script that repeat the run, which takes a while where the table
+        is large.
 
     Raises
     ------
@@ -75,7 +93,19 @@ def pack(
     if reason is not None and not job.audit.safe and not is_reason(reason):
         raise UnsafeError("the reason is too short: say in a few words why, and for whom the files are")
     results = write_results(job.audit, folder, formats, reason)
-    house = folder / "internal"
+    again = _repeat(job, folder / "internal", formats, passing) if repeatable else Written(())
+    paths = (*results.paths, *again.paths)
+    for old in EXPORTED:
+        if folder / old not in paths:
+            (folder / old).unlink(missing_ok=True)
+    return Parcel(
+        tuple(path for path in paths if path.parent == folder),
+        tuple(path for path in paths if path.parent != folder),
+        (*results.notes, *again.notes),
+    )
+
+
+def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
     about: dict[str, Any] = {
         "method": job.method.name,
         "options": job.options,
@@ -83,14 +113,8 @@ def pack(
         "time_limit": job.time_limit,
         "formats": list(formats),
     }
-    project = write_project(job.problem, house, origin=_origin(job.case, passing), **about)
-    script = write_script(house, **about)
-    paths = (*results.paths, *project.paths, script)
-    return Parcel(
-        tuple(path for path in paths if path.parent == folder),
-        tuple(path for path in paths if path.parent != folder),
-        (*results.notes, *project.notes),
-    )
+    project = write_project(job.problem, folder, origin=_origin(job.case, passing), **about)
+    return Written((*project.paths, write_script(folder, **about)), project.notes)
 
 
 def zipped(paths: Sequence[Path], target: Path) -> Path:

@@ -60,17 +60,17 @@ def build(workspace: Workspace, job: Job, release: Release) -> None:
             for name in ("original", "protected") if way.value == "beside" else (way.value,):
                 with ui.element("div").classes("beside-one").props(f"data-testid=sheet-{name}"):
                     ui.label(NAMES[name]).classes("beside-name")
-                    with ui.element("div").classes("beside-sheet").style(f"height: {_height(where)}px"):
+                    with ui.element("div").style(_height(where)):
                         sheets[name] = Sheet(views[name](where).content(), name=NAMES[name], group="beside")
 
     way.on_value_change(show)
     show()
 
 
-def _height(where: Layout) -> int:
-    """Pixels that a sheet takes if all its rows are shown; the page allows less where there are many."""
+def _height(where: Layout) -> str:
+    """As high as all rows together, and not higher than leaves room for what else is on the page."""
     depth = 1 + max((line.depth for line in where.columns), default=0)
-    return LINE * (len(where.rows) + depth) + AROUND
+    return f"height: min({LINE * (len(where.rows) + depth) + AROUND}px, max(60vh, 260px))"
 
 
 def _legend(release: Release, job: Job) -> None:

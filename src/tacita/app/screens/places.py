@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from nicegui import ui
@@ -75,10 +76,18 @@ class FolderField:
         except (OSError, RuntimeError):
             filled = False
         self._confirm.set_value(False)
-        self._confirm.set_text(
-            "Replace it" if self._file else "It is not empty: replace files of the same name"
-        )
+        self._confirm.set_text("Replace it" if self._file else "It is not empty: replace an earlier export")
         self._confirm.set_visibility(filled)
+
+
+@contextmanager
+def busy(button: ui.button) -> Iterator[None]:
+    """A button that turns and takes no click while something is written."""
+    button.props(add="loading")
+    try:
+        yield
+    finally:
+        button.props(remove="loading")
 
 
 def _holds(path: Path, file: bool) -> bool:

@@ -13,7 +13,7 @@ from nicegui import ui
 from tacita.app import notices
 from tacita.app.job import Job
 from tacita.app.parcels import Parcel, is_reason, pack, plain_name, zipped
-from tacita.app.screens.places import FolderField
+from tacita.app.screens.places import FolderField, busy
 from tacita.app.screens.runs import choose_run, in_words, wait_for
 from tacita.app.workspace import Workspace
 from tacita.io.results import PRIMARY_TOLD
@@ -128,9 +128,9 @@ class Publishing:
             self._publication = ui.button(
                 "Download for publication", icon="download", on_click=self._download_publication, color=None
             ).props("no-caps outline data-testid=download-publication")
-            ui.button("Download for the house", icon="lock", on_click=self._download_house, color=None).props(
-                "no-caps outline data-testid=download-house"
-            )
+            self._archive = ui.button(
+                "Download for the house", icon="lock", on_click=self._download_house, color=None
+            ).props("no-caps outline data-testid=download-house")
             self._look = ui.button(
                 "Preview", icon="visibility", on_click=self._show_preview, color=None
             ).props("no-caps flat data-testid=preview-files")
@@ -156,13 +156,15 @@ class Publishing:
 
     # ------------------------------------------------------------------ doing it
 
-    async def _pack(self, folder: Path) -> Parcel:
+    async def _pack(self, folder: Path, repeatable: bool = True) -> Parcel:
         wish, passing = self._wish, self._workspace.folder
         reason = wish.reason if wish.reason and is_reason(wish.reason) else None
-        return await asyncio.to_thread(pack, self._job, folder, wish.formats, reason, passing=passing)
+        return await asyncio.to_thread(
+            pack, self._job, folder, wish.formats, reason, passing=passing, repeatable=repeatable
+        )
 
     async def _write_folder(self) -> None:
-        with notices.attempt():
+        with notices.attempt(), busy(self._write):
             folder = self._folder.path
             parcel = await self._pack(folder)
             listed = "\n".join(str(path) for path in (*parcel.publication, *parcel.house))
@@ -171,17 +173,17 @@ class Publishing:
                 f"house.\n{listed}" + _told(parcel.notes),
                 "done",
             )
-            self._folder.check()
+        self._folder.check()
 
     async def _download_publication(self) -> None:
-        await self._download("publication")
+        await self._download("publication", self._publication)
 
     async def _download_house(self) -> None:
-        await self._download("house")
+        await self._download("house", self._archive)
 
-    async def _download(self, which: str) -> None:
-        with notices.attempt():
-            parcel = await self._pack(self._scratch())
+    async def _download(self, which: str, button: ui.button) -> None:
+        with notices.attempt(), busy(button):
+            parcel = await self._pack(self._scratch(), which == "house")
             files = parcel.publication if which == "publication" else parcel.house
             name = f"{plain_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
             archive = await asyncio.to_thread(zipped, files, self._scratch() / name)
@@ -189,7 +191,7 @@ class Publishing:
             notices.tell(f"{name}: {len(files)} files" + _told(parcel.notes), "done")
 
     async def _show_preview(self) -> None:
-        with notices.attempt():
+        with notices.attempt(), busy(self._look):
             parcel = await self._pack(self._scratch())
             self._preview.clear()
             with self._preview:

@@ -11,7 +11,7 @@ from nicegui import ui
 from tacita.app import notices
 from tacita.app.case import Case
 from tacita.app.parcels import FOLDERS, plain_name, save, zipped
-from tacita.app.screens.places import FolderField
+from tacita.app.screens.places import FolderField, busy
 from tacita.app.workspace import Workspace
 
 WAYS = {
@@ -48,7 +48,7 @@ class Saving:
         with ui.element("div").classes("row"):
             self._way = ui.select(WAYS, value="project", label="As", on_change=lambda: self._other_way())
             self._way.props("outlined dense options-dense data-testid=save-as").classes("save-as")
-            ui.button("Download", icon="lock", on_click=self._download, color=None).props(
+            self._archive = ui.button("Download", icon="lock", on_click=self._download, color=None).props(
                 "no-caps outline data-testid=save-download"
             )
         self._row = ui.element("div").classes("row")
@@ -73,13 +73,13 @@ class Saving:
         self._button.set_enabled(self._place.ready)
 
     async def _save(self) -> None:
-        with notices.attempt():
+        with notices.attempt(), busy(self._button):
             paths, notes = await self._write(self._place.path)
             notices.tell("Saved: " + ", ".join(map(str, paths)) + "".join(f"\n{n}" for n in notes), "done")
-            self._place.check()
+        self._place.check()
 
     async def _download(self) -> None:
-        with notices.attempt():
+        with notices.attempt(), busy(self._archive):
             folder = Path(tempfile.mkdtemp(dir=self._workspace.folder, prefix="save-"))
             target = folder / self._name()
             paths, notes = await self._write(target)
