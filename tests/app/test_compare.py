@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+import tacita as tc
 from journeys import open_example, run
+from tacita.examples import example
 
 
 @pytest.fixture
@@ -60,6 +62,17 @@ def test_the_plot_is_told_in_words_and_in_a_table(compared: Page) -> None:
     page.get_by_role("option", name="l1", exact=True).click()
     expect(table.locator("tbody tr").nth(1)).to_contain_text("104")
     expect(plot.locator("svg")).to_be_visible()
+
+
+def test_statistics_are_told_of_runs_that_show_every_number(compared: Page) -> None:
+    table = compared.get_by_test_id("statistics")
+    expect(table.locator("tbody tr")).to_have_count(2)
+    problem = example("nchs")
+    inner = ~problem.table.structure.is_total
+    values = problem.table.values[inner]
+    shown = tc.Rounding(base=5).protect(problem).value[inner]
+    change = 100 * (shown.var() / values.var() - 1)
+    expect(table.get_by_test_id("variance-2")).to_have_text(f"{change:+.4f}")
 
 
 def test_a_run_leads_to_its_result(compared: Page) -> None:

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from tacita.app import frame
 from tacita.app.job import Job, State
-from tacita.app.screens import risk_plot
+from tacita.app.screens import risk_plot, statistics_table
 from tacita.app.screens.run_columns import COLUMNS, Column, best, measures
 from tacita.app.screens.runs import in_words
 from tacita.app.workspace import Workspace
@@ -36,6 +36,7 @@ def build(workspace: Workspace) -> None:
             RunTable(workspace, group)
             if len(group) > 1:
                 risk_plot.build(group)
+            statistics_table.build(group)
     _failed(workspace)
 
 
