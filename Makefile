@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types check-all bench clean
+.PHONY: help demo app test lint types check-all bench screenshots clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -25,6 +25,9 @@ $(CHROMIUM): $(INSTALLED)
 demo: $(INSTALLED)  ## protect a small table, results in build/demo
 	@$(BIN)/tacita demo --out build/demo
 
+app: $(INSTALLED)  ## the web app, in your browser
+	@$(BIN)/tacita app
+
 test: $(CHROMIUM)  ## the tests, without the slow ones
 	@$(BIN)/python -m pytest -n 2 -m "not slow" -rs
 
@@ -38,8 +41,11 @@ types: $(INSTALLED)  ## strict type check
 check-all: lint types $(CHROMIUM)  ## everything: slow tests too, 1000 examples per property
 	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
 
-bench: $(INSTALLED)  ## every benchmark, one after the other
+bench: $(CHROMIUM)  ## every benchmark, one after the other
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done
+
+screenshots: $(CHROMIUM)  ## the pictures of docs/app.md, taken anew
+	@$(BIN)/python tests/app/screenshots.py docs/images
 
 clean:  ## remove the environment, caches and build results
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
