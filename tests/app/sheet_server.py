@@ -21,9 +21,9 @@ import uvicorn
 from nicegui import ui
 
 from running_server import ANNOUNCED, RunningServer
-from tacita.app.doors import Doors
 from tacita.app.frame import STYLE
-from tacita.app.server import LOOPBACK, create
+from tacita.app.serving.doors import Doors
+from tacita.app.serving.server import LOOPBACK, create
 from tacita.app.sheet import Change, Content, Entry, Flag, Sheet
 from tacita.tables.layout import Line
 

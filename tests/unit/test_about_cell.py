@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacita.app.about_cell import Attack, about
-from tacita.app.case import Case, Decision, Kind
-from tacita.app.view import Judged
+from tacita.app.work.about_cell import Attack, about
+from tacita.app.work.case import Case, Decision, Kind
+from tacita.app.work.view import Judged
 from tacita.examples import example
 from tacita.release import Release
 from tacita.run import Run

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.case import Attackers, Case, Decision, Kind
+from tacita.app.work.case import Attackers, Case, Decision, Kind
 from tacita.errors import InputError
 from tacita.examples import example
 from tacita.tables.editing import with_code, with_values, without_code

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tacita.app.case import Case
-from tacita.app.desk import Desk
-from tacita.app.newest import Newest
-from tacita.app.workspace import Workspace
+from tacita.app.work.case import Case
+from tacita.app.work.desk import Desk
+from tacita.app.work.newest import Newest
+from tacita.app.work.workspace import Workspace
 from tacita.examples import example
 
 

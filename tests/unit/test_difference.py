@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import tacita as tc
-from tacita.app.difference import HIDDEN, view_of_difference
 from tacita.app.sheet import Flag
+from tacita.app.work.difference import HIDDEN, view_of_difference
 from tacita.exact import UNBOUNDED
 from tacita.tables.layout import layout
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tacita.app.entries import entered
 from tacita.app.sheet import Entry
-from tacita.app.view import Arrangement
+from tacita.app.work.entries import entered
+from tacita.app.work.view import Arrangement
 from tacita.errors import InputError
 from tacita.generate import table as random_table
 from tacita.tables.table import Table

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.app.forms import read, shown
-from tacita.app.presets import presets
-from tacita.app.screens.names import joined, listed
+from tacita.app.controls.forms import read, shown
+from tacita.app.screens.rules.names import joined, listed
+from tacita.app.work.presets import presets
 from tacita.errors import InputError
 from tacita.examples import example, example_names
 from tacita.methods import make_method, method_names, options_of

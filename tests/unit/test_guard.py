@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tacita.app.doors import Doors
-from tacita.app.guard import Guard
-from tacita.app.workspace import Workspace
+from tacita.app.serving.doors import Doors
+from tacita.app.serving.guard import Guard
+from tacita.app.work.workspace import Workspace
 
 PORT = 8123
 OWN = f"127.0.0.1:{PORT}"

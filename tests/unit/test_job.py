@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tacita.app.case import Case
-from tacita.app.job import MOST_EVENTS, Job, State
+from tacita.app.work.case import Case
+from tacita.app.work.job import MOST_EVENTS, Job, State
 from tacita.errors import InputError
 from tacita.examples import example
 from tacita.generate import problem as generated
@@ -132,7 +132,7 @@ def test_an_abandoned_job_proves_nothing() -> None:
 
 
 def test_a_stopped_audit_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacita.app import job as module
+    from tacita.app.work import job as module
 
     real = module.audit
 

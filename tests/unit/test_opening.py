@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacita.app.case import Attackers, Case, Kind, Wish
-from tacita.app.opening import (
+from tacita.app.work.case import Attackers, Case, Kind, Wish
+from tacita.app.work.opening import (
     Reading,
     case_from_files,
     case_from_path,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import tacita as tc
-from tacita.app.case import Case, Decision, Kind
-from tacita.app.job import Job, State
-from tacita.app.parcels import is_reason, pack, plain_name, save, zipped
+from tacita.app.work.case import Case, Decision, Kind
+from tacita.app.work.job import Job, State
+from tacita.app.work.parcels import is_reason, pack, plain_name, save, zipped
 from tacita.errors import UnsafeError
 from tacita.examples import example
 from tacita.io import load_project

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tacita.app.peer import TABLES, is_ours
+from tacita.app.serving.peer import TABLES, is_ours
 
 CLIENT, SERVER = ("127.0.0.1", 0xABCD), ("127.0.0.1", 0x1F90)
 LINUX = pytest.mark.skipif(not TABLES[0].exists(), reason="the kernel's list of sockets is Linux's")

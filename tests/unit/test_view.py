@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.app.case import Case, Decision, Kind
-from tacita.app.entries import entered
 from tacita.app.sheet import Entry, Flag
-from tacita.app.view import Arrangement, Judged, View, block, view_of_case, view_of_release
+from tacita.app.work.case import Case, Decision, Kind
+from tacita.app.work.entries import entered
+from tacita.app.work.view import Arrangement, Judged, View, block, view_of_case, view_of_release
 from tacita.exact import UNBOUNDED
 from tacita.examples import example
 from tacita.generate import table as random_table

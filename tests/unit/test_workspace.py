@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from tacita.app.case import Case
-from tacita.app.job import Job, State
-from tacita.app.workspace import MOST_STEPS, Workspace
+from tacita.app.work.case import Case
+from tacita.app.work.job import Job, State
+from tacita.app.work.workspace import MOST_STEPS, Workspace
 from tacita.errors import InputError
 from tacita.examples import example
 
@@ -97,7 +97,10 @@ def test_nothing_is_left_when_all_is_cleared(workspace: Workspace) -> None:
     (workspace.folder / "upload.csv").write_text("secret", encoding="utf-8")
     workspace.clear()
     assert workspace.case is None
-    assert not (workspace.jobs or workspace.chosen or workspace.can_undo or workspace.can_redo)
+    assert workspace.jobs == []
+    assert workspace.chosen is None
+    assert not workspace.can_undo
+    assert not workspace.can_redo
     assert not list(workspace.folder.iterdir())
 
 

@@ -1,7 +1,7 @@
 """What all screens share: the way between them, the table's name, undo, help, and light or dark.
 
 Each screen is a page with an address of its own, so that reload, the back button and bookmarks do what they
-do elsewhere. What is on it comes from the session's :class:`~tacita.app.workspace.Workspace`.
+do elsewhere. What is on it comes from the session's :class:`~tacita.app.work.workspace.Workspace`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 
 from nicegui import ui
 
-from tacita.app import notices
-from tacita.app.doors import current_workspace
-from tacita.app.workspace import Workspace
+from tacita.app.controls import forms, notices
+from tacita.app.serving.doors import current_workspace
+from tacita.app.work.workspace import Workspace
 
 HERE = Path(__file__).parent
 STYLE = HERE / "style.css"
@@ -24,7 +24,7 @@ STYLE = HERE / "style.css"
 
 @dataclass(frozen=True)
 class Screen:
-    """A page: its address, its name, and one line on what it is for. Module and help carry its ``key``."""
+    """A page: its address, its name, and one line on what it is for. Its room and help carry its ``key``."""
 
     key: str
     path: str
@@ -34,8 +34,14 @@ class Screen:
     @property
     def build(self) -> Callable[[Workspace], None]:
         """The function that fills the page."""
-        builder: Callable[[Workspace], None] = importlib.import_module(f"tacita.app.screens.{self.key}").build
+        module = importlib.import_module(f"tacita.app.screens.{self.key}.screen")
+        builder: Callable[[Workspace], None] = module.build
         return builder
+
+    @property
+    def style(self) -> Path:
+        """Rules for this screen alone."""
+        return HERE / "screens" / self.key / "screen.css"
 
     @property
     def help(self) -> str:
@@ -69,7 +75,8 @@ def _declare(screen: Screen) -> None:
     @ui.page(screen.path, title=f"{screen.title} · Tacita", dark=None, response_timeout=60)
     def show() -> None:
         workspace = current_workspace()
-        ui.add_css(STYLE)
+        for style in (STYLE, forms.STYLE, screen.style):
+            ui.add_css(style)
         ui.colors(primary="#1f5f99", secondary="#46586a", negative="#a3202a", positive="#23683b")
         dark = ui.dark_mode(value=workspace.dark)
         _help(screen)

@@ -34,8 +34,8 @@ def open_app(
     ] = 64,
 ) -> int:
     """Protect tables in the browser. The page is for this machine only; what is not exported is not kept."""
-    from tacita.app.guard import MEBIBYTE
-    from tacita.app.server import serve
+    from tacita.app.serving.guard import MEBIBYTE
+    from tacita.app.serving.server import serve
 
     def first(address: str) -> None:
         if output.json:

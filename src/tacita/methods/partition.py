@@ -22,6 +22,8 @@ a comma, a colon or brackets in them are put in quotes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -129,7 +131,7 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
             )
         return np.asarray(where, dtype=bool)
     if len(both := split(where, "&")) > 1:
-        return np.logical_and.reduce([_where(problem, one, free) for one in both])
+        return reduce(and_, (_where(problem, one, free) for one in both))
     if where == "rest":
         return free
     if where in ("totals", "inner"):

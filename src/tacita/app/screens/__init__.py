@@ -1,1 +1,1 @@
-"""One file per screen, each with ``build(workspace)``."""
+"""One room per screen; ``screen.build(workspace)`` fills its page."""

@@ -1,0 +1,1 @@
+"""Parts of pages that several screens have."""

@@ -1,0 +1,115 @@
+"""Controls for how a table stands: which dimensions as rows and columns, and where the others are held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+from nicegui import ui
+
+from tacita.app.work.view import Arrangement
+from tacita.app.work.workspace import Workspace
+from tacita.tables.dimension import Dimension
+from tacita.tables.structure import Structure
+
+_CHOSEN: WeakKeyDictionary[Workspace, Arrangement] = WeakKeyDictionary()
+
+
+def arrangement_of(workspace: Workspace) -> Arrangement:
+    """What was chosen last in a session, on whatever screen; a reload keeps it."""
+    return _CHOSEN.get(workspace, Arrangement())
+
+
+class Arranging:
+    """A row of selects; nothing at all where there is no choice.
+
+    Parameters
+    ----------
+    on_change
+        Called after a choice, which is then to be had from :func:`arrangement_of`.
+    """
+
+    def __init__(self, workspace: Workspace, structure: Structure, on_change: Callable[[], None]) -> None:
+        self._workspace = workspace
+        self._on_change = on_change
+        self._place = (
+            ui.element("div").classes("strip arranging").props('role=group aria-label="Arrangement"')
+        )
+        self.show(structure)
+
+    def show(self, structure: Structure) -> None:
+        """Offer what a structure has."""
+        self._structure = structure
+        self._place.clear()
+        chosen = arrangement_of(self._workspace)
+        linked = {part.name: part for part in structure.parts} if len(structure.parts) > 1 else {}
+        part = linked.get(chosen.part or "", next(iter(linked.values()), None))
+        axes = range(len(structure.dimensions)) if part is None else part.dimensions
+        dimensions = {structure.dimensions[d].name: structure.dimensions[d] for d in axes}
+        self._place.set_visibility(bool(linked) or len(dimensions) > 1)
+        where = chosen.of(structure)
+        shown = [
+            structure.dimensions[d].name
+            for d in (where.row_dimension, where.column_dimension)
+            if d is not None
+        ]
+        with self._place:
+            if part is not None:
+                self._select(
+                    "Table", list(linked), part.name, lambda name: self._take(Arrangement(part=name))
+                )
+            if len(dimensions) > 1:
+                self._lines(dimensions, *shown)
+            held = {structure.dimensions[d].name: code for d, code in where.fixed.items()}
+            for name, dimension in dimensions.items():
+                if name not in shown:
+                    self._slicer(dimension, held.get(name, dimension.total))
+
+    def _lines(self, dimensions: Mapping[str, Dimension], rows: str, columns: str) -> None:
+        chosen = arrangement_of(self._workspace)
+
+        def put(new_rows: str, new_columns: str) -> None:
+            if new_rows == new_columns:
+                # Choosing what stands on the other side turns the table.
+                new_rows, new_columns = columns, rows
+            self._take(replace(chosen, rows=new_rows, columns=new_columns))
+
+        self._select("Rows", list(dimensions), rows, lambda name: put(name, columns))
+        self._select("Columns", list(dimensions), columns, lambda name: put(rows, name))
+        turn = ui.button(icon="swap_horiz", on_click=lambda: put(columns, rows), color=None)
+        turn.props('flat dense round aria-label="Swap rows and columns" data-testid=swap')
+        turn.tooltip("Swap rows and columns")
+
+    def _slicer(self, dimension: Dimension, code: str) -> None:
+        chosen = arrangement_of(self._workspace)
+        self._select(
+            dimension.name,
+            list(dimension.codes),
+            code,
+            lambda new: self._take(replace(chosen, fixed={**chosen.fixed, dimension.name: new})),
+            f"slicer-{dimension.name}",
+        )
+
+    def _select(
+        self, label: str, options: list[str], value: str, take: Callable[[str], None], test_id: str = ""
+    ) -> None:
+        select = ui.select(options, label=label, value=value, on_change=lambda event: take(str(event.value)))
+        select.props("dense outlined options-dense").classes("choice")
+        select.props["data-testid"] = test_id or f"arrange-{label.lower()}"
+
+    def _take(self, arrangement: Arrangement) -> None:
+        _CHOSEN[self._workspace] = arrangement
+        self.show(self._structure)
+        self._on_change()
+
+
+def rename_in_arrangement(workspace: Workspace, old: str, new: str) -> None:
+    """Keep the choice when a dimension gets another name."""
+    chosen = arrangement_of(workspace)
+    _CHOSEN[workspace] = Arrangement(
+        new if chosen.rows == old else chosen.rows,
+        new if chosen.columns == old else chosen.columns,
+        {new if name == old else name: code for name, code in chosen.fixed.items()},
+        chosen.part,
+    )

@@ -1,0 +1,57 @@
+"""A small dialog that asks for a few words: Enter answers, Escape leaves everything as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nicegui import ui
+
+
+@dataclass(frozen=True)
+class Field:
+    """One question: a line of text, or a choice where ``options`` are given."""
+
+    name: str
+    label: str
+    value: str = ""
+    hint: str = ""
+    options: Sequence[str] = ()
+
+
+async def ask(title: str, fields: Sequence[Field], button: str) -> dict[str, str] | None:
+    """The answers by name; None if the user thought better of it."""
+    with ui.dialog() as dialog, ui.card().classes("asking"):
+        dialog.props(f'aria-label="{title}"')
+        ui.label(title).classes("panel-title").props("role=heading aria-level=2")
+        controls = {field.name: _control(field) for field in fields}
+
+        def answer() -> None:
+            dialog.submit({name: str(control.value or "").strip() for name, control in controls.items()})
+
+        next(iter(controls.values())).props("autofocus")
+        for control in controls.values():
+            if isinstance(control, ui.input):
+                control.on("keydown.enter", answer)
+        with ui.element("div").classes("strip asking-buttons"):
+            ui.button("Cancel", on_click=lambda: dialog.submit(None), color=None).props(
+                "flat no-caps data-testid=ask-cancel"
+            )
+            ui.button(button, on_click=answer).props("no-caps unelevated data-testid=ask-ok")
+    try:
+        answers: dict[str, str] | None = await dialog
+        return answers
+    finally:
+        dialog.delete()
+
+
+def _control(field: Field) -> ui.input | ui.select:
+    control: ui.input | ui.select
+    if field.options:
+        control = ui.select(list(field.options), label=field.label, value=field.value)
+    else:
+        control = ui.input(field.label, value=field.value).props("autocomplete=off")
+    control.props(f"dense outlined data-testid=ask-{field.name}").classes("asking-field")
+    if field.hint:
+        control.props["hint"] = field.hint
+    return control

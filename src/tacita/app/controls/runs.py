@@ -1,0 +1,78 @@
+"""The choice of a run, as several screens offer it, and the words for how runs ended."""
+
+from __future__ import annotations
+
+from nicegui import ui
+from nicegui.events import ValueChangeEventArguments
+
+from tacita.app.work.job import Job, State
+from tacita.app.work.workspace import Workspace
+from tacita.outcome import Outcome
+
+SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.FAILED: "!"}
+WORDS = {State.SAFE: "Safe", State.UNSAFE: "Not safe", State.FAILED: "Failed"}
+LOOK_AGAIN = 0.4
+"""Seconds between two looks at a run that is not over."""
+
+
+def choose_run(workspace: Workspace) -> Job | None:
+    """A list of all runs; the page is built anew for another one. None where there is no run."""
+    if not workspace.jobs:
+        with ui.element("div").classes("strip").props("data-testid=no-run"):
+            ui.label("No run yet. Choose a method and start one:")
+            ui.link("Protect", "/protect")
+        return None
+    if workspace.chosen is None:
+        workspace.chosen = workspace.jobs[-1]
+
+    def choose(event: ValueChangeEventArguments[int]) -> None:
+        workspace.chosen = workspace.job(event.value)
+        ui.navigate.reload()
+
+    named = {job.number: f"{job.title} · {in_words(job)}" for job in reversed(workspace.jobs)}
+    ui.select(named, value=workspace.chosen.number, label="Run", on_change=choose).props(
+        "outlined dense options-dense data-testid=choose-run"
+    ).classes("choose-run")
+    return workspace.chosen
+
+
+def in_words(job: Job) -> str:
+    """``✔ safe``, ``searching``: how far a run is."""
+    sign = SIGNS.get(job.state)
+    return f"{sign} {job.state.value}" if sign else job.state.value
+
+
+def wait_for(job: Job) -> None:
+    """Say that a run is not over, and build the page anew when it is."""
+    with ui.element("div").classes("panel").props("role=status data-testid=not-over"):
+        ui.label(f"This run is not over yet: {job.state.value}.").classes("panel-title")
+        with ui.element("div").classes("strip"):
+            ui.label("What it finds appears here as soon as it is audited. Progress and Cancel:")
+            ui.link("Protect", "/protect")
+
+    def look() -> None:
+        if job.state.over:
+            timer.deactivate()
+            ui.navigate.reload()
+
+    timer = ui.timer(LOOK_AGAIN, look)
+
+
+def how_good(outcome: Outcome | None) -> str:
+    """Whether the loss is the smallest possible, and if not, how far from it it may be."""
+    if outcome is None:
+        return "not stated"
+    if outcome.status:
+        return "proven optimal: nothing of this kind loses less"
+    if outcome.gap >= 1:
+        return "the best found; how much less could be lost is not known"
+    return f"the best found; at most {outcome.gap:.2%} of the loss could be saved"
+
+
+def number(value: float) -> str:
+    """A number as people read it; an infinite or missing one in words."""
+    if value != value:
+        return "–"
+    if value in (float("inf"), float("-inf")):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:,.10g}"

@@ -1,0 +1,1 @@
+"""Runs weighed against each other."""

@@ -1,0 +1,133 @@
+"""Risk against information lost: one point per run, with a table of the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from nicegui import ui
+
+from tacita.app.controls.runs import in_words, number
+from tacita.app.screens.compare.run_columns import COLUMNS, measures
+from tacita.app.work.job import Job, State
+
+ACROSS = {"l1": "l1", "l2": "l2", "changed": "cells changed", "percent": "percent of cells changed"}
+SYMBOLS = {State.SAFE: "circle", State.UNSAFE: "triangle"}
+NAMES = {State.SAFE: "safe", State.UNSAFE: "not safe"}
+FAINT = {"lineStyle": {"color": "#8895a144"}}
+COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52"}
+
+
+def build(jobs: Sequence[Job]) -> None:
+    """The plot with a choice of what stands across, and the numbers of its points."""
+    points = {job.number: measures(job) for job in jobs}
+    with ui.element("div").classes("strip"):
+        ui.label("Risk against information lost").classes("panel-title").props("role=heading aria-level=2")
+        ui.space()
+        across = ui.select(ACROSS, value="percent", label="Across: information lost").props(
+            "outlined dense options-dense data-testid=across"
+        )
+    with ui.element("div").classes("columns"):
+        chart = ui.echart(_options(jobs, points, "percent"), renderer="svg").classes("plot")
+        chart.props("role=img data-testid=plot")
+        listed = ui.element("div").classes("scroll-across")
+    ui.label(
+        "Risk: of the sensitive cell that is worst off, the width that its levels require over the width of "
+        "what an outsider deduces. 1 is just enough, 0.1 ten times more than required, ∞ known exactly."
+    ).classes("muted")
+
+    def show() -> None:
+        key = str(across.value)
+        chart.options.clear()
+        chart.options.update(_options(jobs, points, key))
+        chart.update()
+        told = "; ".join(f"{job.title}: {_told(job, points, key)}" for job in jobs)
+        chart.props["aria-label"] = f"Risk against {ACROSS[key]}. {told}"
+        listed.clear()
+        with listed:
+            _table(jobs, points, key)
+
+    across.on_value_change(show)
+    show()
+
+
+def _told(job: Job, points: dict[int, Any], key: str) -> str:
+    own = points[job.number]
+    return f"{ACROSS[key]} {number(own[key])}, risk {number(own['risk'])}, {in_words(job)}"
+
+
+def _table(jobs: Sequence[Job], points: dict[int, Any], key: str) -> None:
+    """The same numbers for those who do not see the plot."""
+    columns = {column.key: column for column in COLUMNS}
+    with ui.element("table").classes("plain").props("data-testid=plot-table"):
+        with ui.element("thead"), ui.element("tr"):
+            for head in ("run", ACROSS[key], "risk", "verdict"):
+                with ui.element("th").props("scope=col"):
+                    ui.label(head)
+        with ui.element("tbody"):
+            for job in jobs:
+                own = points[job.number]
+                texts = [columns[name].text(own[name], job) for name in (key, "risk")]
+                with ui.element("tr"):
+                    for text in (job.title, *texts, in_words(job)):
+                        with ui.element("td"):
+                            ui.label(text)
+
+
+def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:
+    """The chart: a sign and a number per run; what is known exactly stands above all others."""
+    finite = [points[job.number]["risk"] for job in jobs if isfinite(points[job.number]["risk"])]
+    top = 1.25 * max([1.0, *finite])
+    series = []
+    for state, symbol in SYMBOLS.items():
+        data = [
+            {
+                "value": [points[job.number][key], min(points[job.number]["risk"], top)],
+                "name": f"{job.number}" if isfinite(points[job.number]["risk"]) else f"{job.number} (∞)",
+            }
+            for job in jobs
+            if job.state is state and points[job.number]["risk"] == points[job.number]["risk"]
+        ]
+        series.append(
+            {
+                "type": "scatter",
+                "name": NAMES[state],
+                "symbol": symbol,
+                "symbolSize": 14,
+                "itemStyle": {"color": COLOURS[state]},
+                "label": {"show": True, "formatter": "{b}", "position": "right", "fontSize": 13},
+                "labelLayout": {"moveOverlap": "shiftY"},
+                "data": data,
+            }
+        )
+    series[0]["markLine"] = {
+        "silent": True,
+        "symbol": "none",
+        "lineStyle": {"color": "#8895a1", "type": "dashed"},
+        "label": {"formatter": "just enough", "position": "end"},
+        "data": [{"yAxis": 1}],
+    }
+    return {
+        "animation": False,
+        "grid": {"left": 56, "right": 84, "top": 34, "bottom": 44},
+        "legend": {"data": list(NAMES.values()), "top": 0},
+        "xAxis": {
+            "type": "value",
+            "name": ACROSS[key],
+            "nameLocation": "middle",
+            "nameGap": 28,
+            "min": 0,
+            "boundaryGap": ["0%", "8%"],
+            "splitLine": FAINT,
+        },
+        "yAxis": {
+            "type": "value",
+            "name": "risk",
+            "min": 0,
+            "max": top,
+            "axisLabel": {"showMaxLabel": False},
+            "splitLine": FAINT,
+        },
+        "series": series,
+    }

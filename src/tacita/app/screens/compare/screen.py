@@ -1,0 +1,134 @@
+"""Compare: the runs of one table side by side, in numbers and as risk against information lost."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from tacita.app import frame
+from tacita.app.controls.runs import in_words
+from tacita.app.screens.compare import risk_plot, statistics_table
+from tacita.app.screens.compare.run_columns import COLUMNS, Column, best, measures
+from tacita.app.work.job import Job, State
+from tacita.app.work.workspace import Workspace
+from tacita.tables.table import Table
+
+
+def build(workspace: Workspace) -> None:
+    """Fill the page: the runs of the present table first, those of other tables apart."""
+    over = [job for job in workspace.jobs if job.state in (State.SAFE, State.UNSAFE)]
+    if not over:
+        with ui.element("div").classes("strip").props("data-testid=nothing-to-compare"):
+            ui.label("No run is over yet. Start two or more, with different methods or options:")
+            ui.link("Protect", "/protect")
+    groups = _by_table(workspace, over)
+    for position, group in enumerate(groups):
+        with ui.element("section").classes("panel").props(f"data-testid=compared-{position}"):
+            if position or len(groups) > 1 or group[0].case.table is not _present(workspace):
+                whose = "the present table" if group[0].case.table is _present(workspace) else "another table"
+                ui.label(f"Runs of {whose}: {group[0].case.name}").classes("panel-title").props(
+                    "role=heading aria-level=2"
+                )
+            RunTable(workspace, group)
+            if len(group) > 1:
+                risk_plot.build(group)
+            statistics_table.build(group)
+    _failed(workspace)
+
+
+def _present(workspace: Workspace) -> Table | None:
+    return workspace.case.table if workspace.case is not None else None
+
+
+def _by_table(workspace: Workspace, jobs: list[Job]) -> list[list[Job]]:
+    """Runs of equal tables together: what they lost can be compared, however sensitive cells were chosen."""
+    groups: dict[int, list[Job]] = {}
+    for job in jobs:
+        groups.setdefault(id(job.case.table), []).append(job)
+    present = id(_present(workspace))
+    return sorted(groups.values(), key=lambda group: id(group[0].case.table) != present)
+
+
+def _failed(workspace: Workspace) -> None:
+    failed = [job for job in workspace.jobs if job.state is State.FAILED]
+    if not failed:
+        return
+    with ui.element("section").classes("panel").props('aria-label="Runs without a release"'):
+        ui.label("Runs that found no release").classes("panel-title").props("role=heading aria-level=2")
+        for job in failed:
+            ui.label(f"{job.title}: {job.error}")
+
+
+class RunTable:
+    """One line per run; a click on a head sorts by it, a click on a run shows its result."""
+
+    def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:
+        self._workspace = workspace
+        self._jobs = jobs
+        self._measures = {job.number: measures(job) for job in jobs}
+        self._by, self._down = "run", False
+        self._place = ui.element("div").classes("scroll-across")
+        self._show()
+        ui.label(
+            "★ the least of its column among the safe runs. Loss and bound are in each method's own measure: "
+            "compare them between runs of one method only."
+        ).classes("muted")
+
+    def _sort(self, key: str) -> None:
+        self._down = not self._down if key == self._by else False
+        self._by = key
+        self._show()
+
+    def _ordered(self) -> list[Job]:
+        if self._by == "run":
+            return sorted(self._jobs, key=lambda job: job.number, reverse=self._down)
+
+        def key(job: Job) -> float:
+            number = self._measures[job.number][self._by]
+            # What is not known comes last, whichever way the rest is sorted.
+            missing = float("-inf") if self._down else float("inf")
+            return number if number == number else missing
+
+        return sorted(self._jobs, key=key, reverse=self._down)
+
+    def _show(self) -> None:
+        self._place.clear()
+        winners = {column.key: best(column, self._jobs, self._measures) for column in COLUMNS}
+        with self._place, ui.element("table").classes("plain runs").props("data-testid=runs"):
+            with ui.element("thead"), ui.element("tr"):
+                self._head("run", "run", "the number of the run, its method and options")
+                with ui.element("th").classes("words").props("scope=col"):
+                    ui.label("verdict")
+                for column in COLUMNS:
+                    self._head(column.key, column.head, column.meaning)
+            with ui.element("tbody"):
+                for job in self._ordered():
+                    self._line(job, winners)
+
+    def _head(self, key: str, head: str, meaning: str) -> None:
+        order = {True: "descending", False: "ascending"}[self._down] if key == self._by else "none"
+        arrow = {"descending": " ↓", "ascending": " ↑", "none": ""}[order]
+        with ui.element("th").props(f"scope=col aria-sort={order}"):
+            button = ui.button(f"{head}{arrow}", on_click=lambda: self._sort(key), color=None)
+            button.props(f"flat dense no-caps data-testid=sort-{key}").classes("head-button")
+            button.tooltip(meaning)
+
+    def _line(self, job: Job, winners: dict[str, set[int]]) -> None:
+        with ui.element("tr").props(f"data-testid=run-{job.number}"):
+            with ui.element("th").props("scope=row"):
+                ui.button(job.title, on_click=lambda: self._open(job), color=None).props(
+                    f"flat dense no-caps align=left data-testid=open-{job.number}"
+                ).classes("run-button")
+            with ui.element("td").classes("words"):
+                tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
+                ui.label(in_words(job)).classes(tone)
+            for column in COLUMNS:
+                self._entry(column, job, job.number in winners[column.key])
+
+    def _entry(self, column: Column, job: Job, wins: bool) -> None:
+        text = column.text(self._measures[job.number][column.key], job)
+        with ui.element("td").classes("wins" if wins else "").props(f"data-testid={column.key}-{job.number}"):
+            ui.label(f"★ {text}" if wins else text)
+
+    def _open(self, job: Job) -> None:
+        self._workspace.chosen = job
+        frame.go("result")

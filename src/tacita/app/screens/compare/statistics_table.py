@@ -1,0 +1,60 @@
+"""What runs did to the statistics of the inner cells, for runs that show a number everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nicegui import ui
+
+from tacita.adjusting.kept.statistics import changes
+from tacita.app.controls.runs import number
+from tacita.app.work.job import Job
+
+MEANINGS = {
+    "mean": "mean",
+    "variance": "variance",
+    "correlation": "correlation with the truth",
+    "slope": "slope on the truth",
+}
+
+
+def build(jobs: Sequence[Job]) -> None:
+    """The table; nothing where every run leaves gaps."""
+    shown = [job for job in jobs if job.release is not None and bool(job.release.shown.all())]
+    if not shown:
+        return
+    ui.label("Statistics of the inner cells, change in percent").classes("panel-title").props(
+        "role=heading aria-level=2"
+    )
+    with (
+        ui.element("div").classes("scroll-across"),
+        ui.element("table").classes("plain").props("data-testid=statistics"),
+    ):
+        with ui.element("thead"), ui.element("tr"):
+            for head in ("run", *MEANINGS.values()):
+                with ui.element("th").props("scope=col"):
+                    ui.label(head)
+        with ui.element("tbody"):
+            for job in shown:
+                _line(job)
+
+
+def _line(job: Job) -> None:
+    changed = changed_statistics(job)
+    with ui.element("tr"):
+        with ui.element("th").props("scope=row"):
+            ui.label(job.title)
+        for name in MEANINGS:
+            with ui.element("td").props(f"data-testid={name}-{job.number}"):
+                ui.label(_percent(changed[name]))
+
+
+def changed_statistics(job: Job) -> dict[str, float]:
+    """Percent changes by name, as the core defines them."""
+    assert job.release is not None
+    table, release = job.problem.table, job.release
+    return changes(table.values, release.value / 10.0**release.decimals, ~table.structure.is_total)
+
+
+def _percent(change: float) -> str:
+    return number(change) if change != change else f"{change:+.4f}"

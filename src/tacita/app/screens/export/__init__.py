@@ -1,0 +1,1 @@
+"""Files for publication, and files for the house."""

@@ -1,0 +1,222 @@
+"""What a run publishes: formats, a reason where one is needed, a folder or two archives, and a preview."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nicegui import ui
+
+from tacita.app.controls import notices
+from tacita.app.controls.runs import choose_run, in_words, wait_for
+from tacita.app.screens.export.places import FolderField, busy
+from tacita.app.work.job import Job
+from tacita.app.work.parcels import Parcel, is_reason, pack, plain_name, zipped
+from tacita.app.work.workspace import Workspace
+from tacita.io.results import PRIMARY_TOLD
+
+FOLDER = "tacita-export"
+FORMATS = {
+    "xlsx": "Excel: one row per cell, and a crosstab; all hidden cells look alike",
+    "csv": "CSV: one row per cell with its codes, mark, low, high, value",
+    "parquet": "Parquet: the same rows with their types",
+    "html": "HTML: the table as a page to read, with a legend and your notice; no script",
+    "txt": "Tab-separated: rows of a table with two dimensions, hidden cells as PS or CS",
+}
+USUAL = ("xlsx", "csv")
+HOUSE = {
+    "internal/audit.json": "the verdict on every sensitive cell; which cells are sensitive, no true values",
+    "internal/certificate.json": "the proof, with true values; only of a safe release",
+    "internal/release.xlsx": "the release in colours, primary cells told apart; with the format Excel",
+    "internal/project.toml": "repeats the run: tacita protect project.toml",
+    "internal/repeat.py": "repeats the run from Python",
+    "internal/table.parquet": "the table with true values, levels, bounds and costs (.jj without dimensions)",
+}
+TEXT = (".csv", ".txt", ".html", ".json", ".toml", ".py")
+FIRST_LINES, LONGEST_LINE = 12, 160
+
+
+def build(workspace: Workspace) -> None:
+    """The panel; what it offers depends on whether the chosen run is safe."""
+    with ui.element("section").classes("panel").props('aria-label="Publish a run" data-testid=publish'):
+        ui.label("Publish a run").classes("panel-title").props("role=heading aria-level=2")
+        job = choose_run(workspace)
+        if job is None:
+            return
+        if not job.state.over:
+            wait_for(job)
+            return
+        if job.audit is None:
+            ui.label(f"This run has nothing to export: {job.error}").props("data-testid=nothing-to-export")
+            return
+        Publishing(workspace, job)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user asked for."""
+
+    formats: tuple[str, ...]
+    reason: str | None
+
+
+class Publishing:
+    """Formats, reason, destination; buttons are open as soon as what they need is there."""
+
+    def __init__(self, workspace: Workspace, job: Job) -> None:
+        self._workspace, self._job = workspace, job
+        self._safe = job.audit is not None and job.audit.safe
+        ui.label(in_words(job)).classes("verdict-safe" if self._safe else "verdict-unsafe")
+        with ui.element("div").classes("columns"):
+            with ui.element("div").classes("stack"):
+                self._formats()
+                self._why()
+            with ui.element("div").classes("stack"):
+                self._house()
+        self._destination()
+        self._preview = ui.element("div").classes("stack").props("data-testid=preview")
+        self._refresh()
+
+    # ------------------------------------------------------------------ what is asked for
+
+    def _formats(self) -> None:
+        two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
+        ui.label("For publication").classes("stack-title")
+        self._boxes = {}
+        for ending, about in FORMATS.items():
+            box = ui.checkbox(about, value=ending in USUAL, on_change=lambda: self._refresh())
+            box.props(f"dense data-testid=format-{ending}")
+            box.set_enabled(ending != "txt" or two_dimensions)
+            self._boxes[ending] = box
+        self._warning = ui.label(f"! release.txt {PRIMARY_TOLD}").classes("warning")
+        self._warning.props("role=note data-testid=primary-told")
+
+    def _why(self) -> None:
+        self._reason = None
+        if self._safe:
+            return
+        ui.label(
+            "This release is not proven safe. It is written only with a reason, which every file carries."
+        ).classes("warning").props("data-testid=needs-reason")
+        self._reason = ui.textarea("Why it is written all the same, and for whom").props(
+            "outlined dense autogrow debounce=150 data-testid=reason"
+        )
+        self._reason.on_value_change(lambda: self._refresh())
+
+    def _house(self) -> None:
+        ui.label("For the house, never to be published").classes("stack-title")
+        with ui.element("dl").classes("files"):
+            for name, about in HOUSE.items():
+                if name.endswith("certificate.json") and not self._safe:
+                    continue
+                with ui.element("dt"):
+                    ui.label(name)
+                with ui.element("dd"):
+                    ui.label(about)
+
+    def _destination(self) -> None:
+        ui.label("Where to").classes("stack-title")
+        with ui.element("div").classes("strip"):
+            self._folder = FolderField(Path.cwd() / FOLDER, lambda: self._refresh(), "export-folder")
+            self._write = ui.button("Write to this folder", on_click=self._write_folder).props(
+                "no-caps data-testid=write-folder"
+            )
+        with ui.element("div").classes("strip"):
+            self._publication = ui.button(
+                "Download for publication", icon="download", on_click=self._download_publication, color=None
+            ).props("no-caps outline data-testid=download-publication")
+            self._archive = ui.button(
+                "Download for the house", icon="lock", on_click=self._download_house, color=None
+            ).props("no-caps outline data-testid=download-house")
+            self._look = ui.button(
+                "Preview", icon="visibility", on_click=self._show_preview, color=None
+            ).props("no-caps flat data-testid=preview-files")
+
+    @property
+    def _wish(self) -> Wish:
+        formats = tuple(ending for ending, box in self._boxes.items() if box.value and box.enabled)
+        return Wish(formats, self._reason.value or "" if self._reason is not None else None)
+
+    def _refresh(self) -> None:
+        """Open the buttons that can be used now; names say what they do to an unsafe release."""
+        wish = self._wish
+        allowed = self._safe or (wish.reason is not None and is_reason(wish.reason))
+        self._warning.set_visibility("txt" in wish.formats)
+        for button, safe, unsafe in (
+            (self._write, "Write to this folder", "Write NOT SAFE release to this folder"),
+            (self._publication, "Download for publication", "Download NOT SAFE release"),
+        ):
+            button.set_text(safe if self._safe else unsafe if allowed else "Needs a reason first")
+            button.set_enabled(allowed and bool(wish.formats))
+        self._look.set_enabled(allowed and bool(wish.formats))
+        self._write.set_enabled(self._write.enabled and self._folder.ready)
+
+    # ------------------------------------------------------------------ doing it
+
+    async def _pack(self, folder: Path, repeatable: bool = True) -> Parcel:
+        wish, passing = self._wish, self._workspace.folder
+        reason = wish.reason if wish.reason and is_reason(wish.reason) else None
+        return await asyncio.to_thread(
+            pack, self._job, folder, wish.formats, reason, passing=passing, repeatable=repeatable
+        )
+
+    async def _write_folder(self) -> None:
+        with notices.attempt(), busy(self._write):
+            folder = self._folder.path
+            parcel = await self._pack(folder)
+            listed = "\n".join(str(path) for path in (*parcel.publication, *parcel.house))
+            notices.tell(
+                f"Written: {len(parcel.publication)} files for publication, {len(parcel.house)} for the "
+                f"house.\n{listed}" + _told(parcel.notes),
+                "done",
+            )
+        self._folder.check()
+
+    async def _download_publication(self) -> None:
+        await self._download("publication", self._publication)
+
+    async def _download_house(self) -> None:
+        await self._download("house", self._archive)
+
+    async def _download(self, which: str, button: ui.button) -> None:
+        with notices.attempt(), busy(button):
+            parcel = await self._pack(self._scratch(), which == "house")
+            files = parcel.publication if which == "publication" else parcel.house
+            name = f"{plain_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
+            archive = await asyncio.to_thread(zipped, files, self._scratch() / name)
+            ui.download.file(archive, name)
+            notices.tell(f"{name}: {len(files)} files" + _told(parcel.notes), "done")
+
+    async def _show_preview(self) -> None:
+        with notices.attempt(), busy(self._look):
+            parcel = await self._pack(self._scratch())
+            self._preview.clear()
+            with self._preview:
+                for path in (*parcel.publication, *parcel.house):
+                    _file(path, "for publication" if path in parcel.publication else "for the house")
+
+    def _scratch(self) -> Path:
+        """A new folder that goes with the session."""
+        return Path(tempfile.mkdtemp(dir=self._workspace.folder, prefix="export-"))
+
+
+def _told(notes: Sequence[str]) -> str:
+    return "".join(f"\n{note}" for note in notes)
+
+
+def _file(path: Path, whose: str) -> None:
+    """A file by name and size; the first lines of a text."""
+    title = f"{path.name} · {whose} · {path.stat().st_size:,} bytes"
+    if path.suffix not in TEXT:
+        ui.label(f"{title} · not a text").classes("muted")
+        return
+    with path.open(encoding="utf-8") as file:
+        lines = [line.rstrip("\n")[:LONGEST_LINE] for _, line in zip(range(FIRST_LINES), file, strict=False)]
+    with (
+        ui.expansion(title).props("dense").classes("preview-file"),
+        ui.element("pre").classes("preview-text"),
+    ):
+        ui.label("\n".join(lines))

@@ -1,0 +1,1 @@
+"""Methods, their options, and runs."""

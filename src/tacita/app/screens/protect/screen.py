@@ -1,0 +1,198 @@
+"""Protect: choose a method, say how, run it; several runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from nicegui import run, ui
+
+from tacita.app.controls import forms, notices
+from tacita.app.screens.protect.run_cards import RunCards
+from tacita.app.work.job import Job
+from tacita.app.work.presets import Preset, presets
+from tacita.app.work.workspace import Workspace
+from tacita.errors import InputError, TacitaError
+from tacita.methods.method import make_method, method_class, method_names, options_of
+from tacita.problem import Problem
+
+FIRST = "suppression"
+
+
+def build(workspace: Workspace) -> None:
+    """Fill the page."""
+    workspace.current()
+    Bench(workspace)
+
+
+class Bench:
+    """The method that is chosen with its form, and below it the runs."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._method = ""
+        self._buttons: dict[str, ui.element] = {}
+        with ui.element("div").classes("protect-page"):
+            with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
+                ui.label("Method").classes("panel-title")
+                self._shortcuts()
+                for name in method_names():
+                    self._offer(name)
+            with ui.element("div").classes("protect-right"):
+                with ui.element("section").classes("panel").props('aria-label="Options"'):
+                    self._title = ui.label().classes("panel-title").props("data-testid=method-name")
+                    self._choose = ui.label().classes("muted")
+                    self._place = ui.element("div")
+                    self._effort()
+                    self._run_row()
+                self._cards = RunCards(workspace, self._take_over)
+        self._begin()
+        ui.timer(0, self._look_at_problem, once=True)
+
+    def _begin(self) -> None:
+        """With the options of the last run of this case, or what its project wishes, or the first method."""
+        case, jobs = self._workspace.current(), self._workspace.jobs
+        if jobs and (jobs[-1].case.name == case.name or case.wish is None):
+            self._take_over(jobs[-1])
+        elif case.wish is not None:
+            self._take(case.wish.method, case.wish.options)
+        else:
+            self._take(FIRST, {})
+
+    def _shortcuts(self) -> None:
+        known = {preset.name: preset for preset in presets(self._workspace.current().table)}
+
+        def choose(preset: Preset | None) -> None:
+            if preset is not None:
+                self._take(preset.method, preset.options)
+                about.set_text(preset.about)
+
+        select = ui.select(list(known), label="shortcut", clearable=True)
+        select.props('outlined dense options-dense data-testid=preset aria-label="shortcut"')
+        select.on_value_change(lambda event: choose(known.get(event.value)))
+        about = ui.label("The functions of two published programs, as options of our methods.")
+        about.classes("muted small").props("data-testid=preset-about")
+
+    def _offer(self, name: str) -> None:
+        button = ui.element("button").classes("method").props(f"type=button data-testid=method-{name}")
+        with button.on("click", partial(self._take, name, {})):
+            ui.label(name).classes("method-name")
+            ui.label(method_class(name).does).classes("muted small")
+        self._buttons[name] = button
+
+    def _effort(self) -> None:
+        with ui.element("div").classes("form effort"):
+            self._limit = self._text(
+                "time limit in seconds", "", "time-limit", "empty: until it is proven best"
+            )
+            self._seed = self._text("seed", "0", "seed", "for what is drawn at random; keep it secret")
+
+    def _text(self, label: str, value: str, name: str, note: str) -> ui.input:
+        with ui.element("div").classes("field"):
+            field = ui.input(label, value=value, on_change=self._check)
+            field.props(
+                f'outlined dense stack-label data-testid={name} aria-label="{label}" autocomplete=off'
+            )
+            ui.label(note).classes("field-note")
+        return field
+
+    def _run_row(self) -> None:
+        with ui.element("div").classes("strip run-row"):
+            self._button = ui.button("Run", icon="play_arrow", on_click=self._start)
+            self._button.props("no-caps unelevated data-testid=run")
+            self._says = ui.label().classes("complaint").props("data-testid=run-refused role=status")
+            self._question = ui.label("…").classes("muted").props("data-testid=run-question")
+
+    def _take(self, method: str, options: Mapping[str, Any]) -> None:
+        """Show the form of a method with these options."""
+        self._method = method
+        for name, button in self._buttons.items():
+            here = name == method
+            button.classes(add="method-here" if here else "", remove="" if here else "method-here")
+            button.props(f"aria-pressed={'true' if here else 'false'}")
+        cls = method_class(method)
+        self._title.set_text(method)
+        self._choose.set_text(cls.choose)
+        self._place.clear()
+        with self._place:
+            self._form = forms.OptionForm(options_of(method), options, on_change=lambda _: self._check())
+        self._check()
+
+    def _take_over(self, job: Job) -> None:
+        """Show the form as a run had it."""
+        self._limit.set_value(forms.shown(job.time_limit))
+        self._seed.set_value(str(job.seed))
+        self._take(job.method.name, job.options)
+
+    def _chosen(self) -> tuple[dict[str, Any], float | None, int]:
+        """Options, time limit and seed; what cannot be used is refused in words."""
+        values = self._form.values()
+        make_method(self._method, values)
+        return values, _seconds(self._limit.value), _seed(self._seed.value)
+
+    def _check(self) -> None:
+        try:
+            self._chosen()
+        except TacitaError as error:
+            self._says.set_text(str(error))
+            self._button.set_enabled(False)
+        else:
+            self._says.set_text("")
+            self._button.set_enabled(True)
+
+    async def _look_at_problem(self) -> None:
+        """Say what is to be protected before it is tried."""
+        case = self._workspace.current()
+        try:
+            problem: Problem | None = await run.io_bound(lambda: case.problem)
+        except TacitaError as error:
+            self._question.set_text("")
+            notices.tell(str(error), "error")
+            return
+        if problem is not None:
+            self._question.set_text(_question(problem))
+
+    async def _start(self) -> None:
+        self._button.set_enabled(False)
+        with notices.attempt():
+            options, limit, seed = self._chosen()
+            await run.io_bound(self._workspace.start, self._method, options, time_limit=limit, seed=seed)
+            self._cards.follow()
+        self._check()
+
+
+def _question(problem: Problem) -> str:
+    """``12 sensitive cells of 432, 1 attacker``; or what to do where nothing is sensitive."""
+    if not len(problem.levels):
+        return (
+            "Nothing is sensitive yet, so nothing will be protected: add a rule on the page Rules, or mark "
+            "cells on the page Table."
+        )
+    attackers = len(problem.attackers)
+    return (
+        f"{len(problem.levels):,} sensitive of {len(problem.table):,} cells, "
+        f"{attackers:,} attacker{'s' if attackers > 1 else ''}."
+    )
+
+
+def _seconds(text: str | None) -> float | None:
+    if not (text or "").strip():
+        return None
+    try:
+        seconds = float(str(text))
+    except ValueError:
+        seconds = float("nan")
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"time limit: '{text}' is no number of seconds above 0; leave it empty for none")
+    return seconds
+
+
+def _seed(text: str | None) -> int:
+    try:
+        seed = int(text or "0")
+    except ValueError:
+        seed = -1
+    if seed < 0:
+        raise InputError(f"seed: '{text}' is no whole number, 0 or more")
+    return seed

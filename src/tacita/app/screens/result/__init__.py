@@ -1,0 +1,1 @@
+"""What a run would publish, and whether it is safe."""

@@ -1,0 +1,85 @@
+"""The table as it is beside the table as it would be published, in sheets that move together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from nicegui import ui
+
+from tacita.app.controls.arranging import Arranging, arrangement_of
+from tacita.app.sheet import Sheet
+from tacita.app.work.difference import view_of_difference
+from tacita.app.work.job import Job
+from tacita.app.work.view import View, view_of_case, view_of_release
+from tacita.app.work.workspace import Workspace
+from tacita.release import Release
+from tacita.report.picture import KINDS, MEANINGS, SIGNS, kinds
+from tacita.tables.layout import Layout
+
+NAMES = {"original": "Original (true values)", "protected": "Protected", "difference": "Difference"}
+LINE, AROUND = 26, 64
+"""Pixels of a row, and of what a sheet has above and below its rows."""
+WAYS = {
+    "beside": "Side by side",
+    "original": "Original",
+    "protected": "Protected",
+    "difference": "Difference",
+}
+
+
+def build(workspace: Workspace, job: Job, release: Release) -> None:
+    """The panel: what to show, how it stands, one or two sheets, the legend."""
+    problem = job.problem
+    views: dict[str, Callable[[Layout], View]] = {
+        "original": lambda where: view_of_case(job.case, problem.levels, where),
+        "protected": lambda where: view_of_release(release, problem.levels.sensitive, where),
+        "difference": lambda where: view_of_difference(problem, release, where),
+    }
+    sheets: dict[str, Sheet] = {}
+    with ui.element("section").classes("panel").props('aria-label="The table" data-testid=beside'):
+        with ui.element("div").classes("strip"):
+            way = ui.toggle(WAYS, value="beside").props(
+                'no-caps dense aria-label="What to show" data-testid=beside-way'
+            )
+            ui.space()
+            Arranging(workspace, problem.table.structure, lambda: arrange())
+        place = ui.element("div").classes("beside")
+        _legend(release, job)
+
+    def arrange() -> None:
+        where = arrangement_of(workspace).of(problem.table.structure)
+        for name, sheet in sheets.items():
+            sheet.show(views[name](where).content())
+
+    def show() -> None:
+        where = arrangement_of(workspace).of(problem.table.structure)
+        place.clear()
+        sheets.clear()
+        with place:
+            for name in ("original", "protected") if way.value == "beside" else (way.value,):
+                with ui.element("div").classes("beside-one").props(f"data-testid=sheet-{name}"):
+                    ui.label(NAMES[name]).classes("beside-name")
+                    with ui.element("div").style(_height(where)):
+                        sheets[name] = Sheet(views[name](where).content(), name=NAMES[name], group="beside")
+
+    way.on_value_change(show)
+    show()
+
+
+def _height(where: Layout) -> str:
+    """As high as all rows together, and not higher than leaves room for what else is on the page."""
+    depth = 1 + max((line.depth for line in where.columns), default=0)
+    return f"height: min({LINE * (len(where.rows) + depth) + AROUND}px, max(60vh, 260px))"
+
+
+def _legend(release: Release, job: Job) -> None:
+    """Signs in words, with how many cells carry each."""
+    counts = np.bincount(kinds(release, job.problem.levels.sensitive), minlength=len(KINDS)).tolist()
+    with ui.element("div").classes("strip legend").props("data-testid=legend"):
+        for kind, count in zip(KINDS, counts, strict=True):
+            if count:
+                sign = f"{SIGNS[kind]} " if SIGNS[kind] else ""
+                ui.label(f"{sign}{MEANINGS[kind]}: {count:,}").classes(f"legend-entry sign-{kind}").props(
+                    f"data-testid=legend-{kind}"
+                )

@@ -1,0 +1,59 @@
+"""The certificate of a safe run: what it says, a check of it, and the file."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nicegui import ui
+
+from tacita.app.controls import notices
+from tacita.app.work.job import Job
+from tacita.app.work.workspace import Workspace
+from tacita.auditing.audit import Audit
+from tacita.auditing.certificate import certify, dump
+from tacita.verify import RefusedError, verify
+
+
+def build(workspace: Workspace, job: Job, audit: Audit) -> None:
+    """The panel; the certificate is made when it is asked for, in a thread."""
+    with ui.element("section").classes("panel").props("aria-label=Certificate data-testid=certificate"):
+        ui.label("Certificate").classes("panel-title").props("role=heading aria-level=2")
+        if not audit.safe:
+            ui.label("Only a release that is proven safe has one.").classes("muted")
+            return
+        ui.label(
+            f"For each of {len(audit.problem.sensitive):,} sensitive cells and every attacker (here "
+            f"{len(audit.problem.attackers):,}) it gives other tables that he cannot rule out, which carry "
+            f"the cell past its levels: {len(audit.moves):,} changes of the table, in exact arithmetic. "
+            "It is checked without a solver, by a short program of its own (tacita verify)."
+        )
+        ui.label("It names true values: it stays in the house.").classes("muted")
+        with ui.element("div").classes("strip"):
+            ui.button("Check it", on_click=lambda: check()).props("no-caps data-testid=check-certificate")
+            ui.button("Download (internal)", on_click=lambda: download(), color=None).props(
+                "no-caps outline data-testid=download-certificate"
+            )
+            said = ui.label().props("role=status data-testid=certificate-said")
+
+    async def check() -> None:
+        said.set_text("checking …")
+        said.set_text(await asyncio.to_thread(checked, audit))
+
+    async def download() -> None:
+        with notices.attempt():
+            path = workspace.folder / f"run-{job.number}-certificate.json"
+            await asyncio.to_thread(lambda: path.write_text(dump(certify(audit)), encoding="utf-8"))
+            ui.download.file(path, "certificate.json")
+
+
+def checked(audit: Audit) -> str:
+    """How many pairs of cell and attacker the certificate proves, in a sentence; or why it does not."""
+    certificate = certify(audit)
+    try:
+        proven = verify(certificate)
+    except RefusedError as reason:
+        return f"✘ The certificate does not hold: {reason}"
+    return (
+        f"✔ Holds: {proven:,} pairs of sensitive cell and attacker proven, over "
+        f"{len(certificate['cells']):,} cells and {len(certificate['equations']):,} equations."
+    )

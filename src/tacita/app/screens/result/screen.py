@@ -1,0 +1,105 @@
+"""Result: what a run would publish, whether it is safe, what it lost, and the proof."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from tacita.app.controls.runs import SIGNS, WORDS, choose_run, how_good, number, wait_for
+from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
+from tacita.app.work.job import Job, State
+from tacita.app.work.workspace import Workspace
+from tacita.auditing.audit import UNSAFE, Audit
+from tacita.auditing.piece import FRACTIONAL, UNPROVEN
+from tacita.release import Release
+
+MOST_NAMED = 5
+
+
+def build(workspace: Workspace) -> None:
+    """Fill the page."""
+    job = choose_run(workspace)
+    if job is None:
+        return
+    if not job.state.over:
+        wait_for(job)
+        return
+    if job.case is not workspace.case:
+        ui.label(
+            "The table or its rules have changed since this run: it is of the case as it was then."
+        ).classes("muted").props("data-testid=earlier-case")
+    _verdict(job)
+    if job.release is None or job.audit is None:
+        return
+    beside.build(workspace, job, job.release)
+    if job.intervals is not None:
+        sensitive_panel.build(job.audit, job.intervals)
+    certificate_panel.build(workspace, job, job.audit)
+
+
+def _verdict(job: Job) -> None:
+    """The verdict in words, before anything else, and what to do where it is not "safe"."""
+    with ui.element("section").classes("panel verdict").props("aria-label=Verdict data-testid=verdict"):
+        with ui.element("div").classes("strip verdict-line"):
+            tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
+            ui.label(f"{SIGNS[job.state]} {WORDS[job.state]}").classes(f"verdict-word {tone}").props(
+                "data-testid=verdict-word"
+            )
+            said = job.audit.verdict if job.audit is not None else job.error
+            ui.label(said).classes("verdict-said").props("data-testid=verdict-said")
+        if job.audit is not None and not job.audit.safe:
+            for sentence in advice(job.audit):
+                ui.label(sentence)
+        if job.release is not None:
+            _figures(job, job.release)
+
+
+def advice(audit: Audit) -> list[str]:
+    """Which cells are not safe, and what can be done."""
+    structure, worst = audit.problem.table.structure, audit.worst
+    cells = audit.problem.sensitive[worst != 0]
+    named = "; ".join(structure.name(cell) for cell in cells[:MOST_NAMED].tolist())
+    more = f"; and {cells.size - MOST_NAMED:,} more, listed below" if cells.size > MOST_NAMED else ""
+    told = [f"Not safe: {named}{more}."]
+    together = 0
+    for bits in worst.tolist():
+        together |= bits
+    if together & UNSAFE:
+        told.append(
+            "Do not publish this. Run a method that protects against every attacker of the case "
+            "(suppression, intervals, rounding with a larger base, perturbation), or a larger base or radius "
+            "with this one."
+        )
+    if together & FRACTIONAL:
+        told.append(
+            "Some cells are safe only as long as attackers do not know that cells are whole numbers: hide or "
+            "change more around them, for instance by marking a neighbour as must hide."
+        )
+    if together & UNPROVEN:
+        told.append("Some cells could not be settled, and what is not proven is not called safe: run again.")
+    return told
+
+
+def _figures(job: Job, release: Release) -> None:
+    outcome, lost = release.outcome, job.lost
+    figures = {"solution": ("solution", how_good(outcome))}
+    if outcome is not None:
+        figures["loss"] = ("information lost", number(outcome.loss))
+        figures["bound"] = ("nobody can lose less than", f"{number(outcome.bound)} (gap {outcome.gap:.2%})")
+    if lost is not None:
+        share = f"{lost.changed:,} of {len(release):,} ({lost.percent:.1f} %), {lost.others:,} not sensitive"
+        figures["changed"] = ("cells not shown as they are", share)
+        if lost.silent < lost.changed:
+            far = f"l1 {lost.l1:,.6g}, l2 {lost.l2:,.6g}, at most {lost.largest:,.6g}"
+            figures["distance"] = ("distance to the truth", far)
+    figures["time"] = ("time with the audit", f"{job.seconds:,.2f} s")
+    with ui.element("dl").classes("facts").props("data-testid=figures"):
+        for name, (head, told) in figures.items():
+            with ui.element("div").classes("fact"):
+                with ui.element("dt"):
+                    ui.label(head)
+                with ui.element("dd").classes("number").props(f"data-testid=figure-{name}"):
+                    ui.label(told)
+    for remark in outcome.remarks if outcome is not None else ():
+        ui.label(f"Remark: {remark}").props("data-testid=remark")
+    if release.notice:
+        ui.label(f"Readers are told: {release.notice}").props("data-testid=notice-to-readers")

@@ -1,0 +1,109 @@
+"""The sensitive cells of a run in a table: levels, what is deduced, a picture, the verdict."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from nicegui import ui
+
+from tacita.app.controls.runs import number
+from tacita.auditing.audit import Audit
+from tacita.auditing.deduce import Deduction
+from tacita.exact import Cells
+from tacita.report.sensitive_cells import SensitiveCell, SensitiveCells
+from tacita.report.verdicts import verdict_key
+
+PER_PAGE = 50
+HEADS = ("cell", "value", "LPL", "UPL", "SPL", "deduced", "", "against", "verdict")
+LEGEND = (
+    "Bar: what the worst attacker deduces. Brackets: value − LPL and value + UPL. Dot: the value. "
+    "Thin line: what he knew beforehand. A dashed bar does not reach its brackets, or is too narrow."
+)
+
+
+def build(audit: Audit, intervals: Deduction) -> None:
+    """The panel: a filter, pages of cells, a key to pictures and verdicts."""
+    listed = SensitiveCells(audit, intervals)
+    wanted = [listed.cells]
+    with (
+        ui.element("section")
+        .classes("panel")
+        .props('aria-label="Sensitive cells" data-testid=sensitive-cells')
+    ):
+        with ui.element("div").classes("strip"):
+            ui.label(f"Sensitive cells ({len(listed):,})").classes("panel-title").props(
+                "role=heading aria-level=2"
+            )
+            ui.space()
+            unsafe = int(listed.unsafe.sum())
+            only = ui.checkbox(f"Only not safe ({unsafe:,})").props("dense data-testid=only-unsafe")
+            search = ui.input("Find a cell").props(
+                "dense outlined clearable debounce=250 data-testid=find-cell"
+            )
+        with ui.element("div").classes("scroll-across"):
+            table = ui.html("", sanitize=False).props("data-testid=sensitive-table")
+        pages = ui.element("div").classes("strip")
+        ui.label(LEGEND).classes("muted")
+        if unsafe:
+            ui.label(verdict_key(audit.findings(only_unsafe=True))).classes("muted")
+
+    def show(page: int = 1) -> None:
+        few = wanted[0][(page - 1) * PER_PAGE : page * PER_PAGE].tolist()
+        table.content = _table([listed.row(cell) for cell in few])
+
+    def choose() -> None:
+        cells = listed.cells[listed.unsafe] if only.value else listed.cells
+        wanted[0] = _named(audit, cells, search.value or "")
+        pages.clear()
+        last = -(-wanted[0].size // PER_PAGE)
+        if last > 1:
+            with pages:
+                ui.pagination(1, last, direction_links=True, on_change=lambda event: show(event.value)).props(
+                    "max-pages=7 data-testid=sensitive-pages"
+                )
+                ui.label(f"{wanted[0].size:,} cells").classes("muted")
+        show()
+
+    only.on_value_change(choose)
+    search.on_value_change(choose)
+    choose()
+
+
+def _named(audit: Audit, cells: Cells, text: str) -> Cells:
+    """The cells whose name holds a text."""
+    if not text.strip():
+        return cells
+    name, part = audit.problem.table.structure.name, text.strip().casefold()
+    return np.array([cell for cell in cells.tolist() if part in name(cell).casefold()], dtype=np.int64)
+
+
+def _table(rows: list[SensitiveCell]) -> str:
+    if not rows:
+        return '<p class="muted">No such cell.</p>'
+    sliding = any(row.sliding for row in rows)
+    heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS if sliding or head != "SPL")
+    return (
+        f'<table class="plain sensitive"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{''.join(_row(row, sliding) for row in rows)}</tbody></table>"
+    )
+
+
+def _row(row: SensitiveCell, sliding: bool) -> str:
+    levels = (row.lower, row.upper, row.sliding)[: 3 if sliding else 2]
+    numbers = "".join(f"<td>{number(level)}</td>" for level in (row.value, *levels))
+    sign, tone = ("✔", "verdict-safe") if not row.bits else ("✘", "verdict-unsafe")
+    return (
+        f'<tr data-cell="{row.cell}"><th scope="row">{escape(row.name)}</th>{numbers}'
+        f"<td>{_interval(row)}</td><td>{row.picture}</td>"
+        f'<td class="words">{escape(row.attacker)}</td>'
+        f'<td class="words {tone}">{sign} {escape(row.verdict)}</td></tr>'
+    )
+
+
+def _interval(row: SensitiveCell) -> str:
+    if row.low != row.low or row.high != row.high:
+        return "not worked out"
+    if row.low == row.high:
+        return f"exactly {number(row.low)}"
+    return f"{number(row.low)} … {number(row.high)}"

@@ -1,0 +1,1 @@
+"""What is sensitive, who attacks, what hiding costs."""

@@ -1,0 +1,154 @@
+"""Who attacks: what everyone knows of each cell, respondents and holdings, and who pools what he knows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nicegui import ui
+
+from tacita.app.screens.rules.names import joined, listed, nobody_known
+from tacita.app.work.case import Case
+from tacita.app.work.desk import Desk
+
+FILE, POSITIVE, BOUNDS, WITHIN = "file", "positive", "bounds", "within"
+KNOWN = {
+    FILE: "as the file says, cell by cell",
+    POSITIVE: "that no cell is negative",
+    BOUNDS: "a lower and an upper bound of all cells",
+    WITHIN: "every value to within some percent",
+}
+KINDS = {"respondents": "respondent", "holdings": "holding"}
+ABOUT = {
+    "respondents": "Everyone who is alone in a cell, or among the largest in a sensitive one, attacks with "
+    "what he put in.",
+    "holdings": "Likewise for groups of respondents that belong together.",
+}
+
+
+def attackers_panel(desk: Desk) -> None:
+    """The panel."""
+    with ui.element("section").classes("panel").props('aria-label="Attackers"'):
+        ui.label("Who attacks, and what he knows").classes("panel-title")
+        _Everyone(desk)
+        with ui.element("div").classes("form"):
+            for kind, by in KINDS.items():
+                _insiders(desk, kind, nobody_known(desk.case.table, by))
+        _coalitions(desk, nobody_known(desk.case.table, "respondent"))
+
+
+class _Everyone:
+    """Bounds that everyone knows: one of four ways, two of them with numbers."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        chosen = _way(desk.case)
+        ways = {way: text for way, text in KNOWN.items() if way != FILE or desk.case.stated is not None}
+        self._way = ui.select(ways, value=chosen, label="everyone knows")
+        self._way.props('outlined dense options-dense data-testid=outsider aria-label="everyone knows"')
+        self._way.classes("wide")
+        attackers = desk.case.attackers
+        below, above = attackers.within or (0.5, 1.0)
+        with ui.element("div").classes("strip") as self._bounds:
+            self._lower = self._number(
+                "lower bound", _shown(attackers.lower), "lower", "0 if empty; -inf: none"
+            )
+            self._upper = self._number("upper bound", _shown(attackers.upper), "upper", "none if empty")
+        with ui.element("div").classes("strip") as self._within:
+            self._below = self._number("percent below", _shown(100 * below), "below", "of the value")
+            self._above = self._number("percent above", _shown(100 * above), "above", "of the value")
+        self._way.on_value_change(self._chosen)
+        self._show()
+
+    def _number(self, label: str, value: str, name: str, hint: str) -> ui.input:
+        field = ui.input(label, value=value, validation=_complaint, on_change=lambda: self._put(name))
+        field.props(
+            f'outlined dense stack-label hint="{hint}" data-testid=outsider-{name} aria-label="{label}"'
+        )
+        field.props("inputmode=decimal autocomplete=off").on("blur", self._desk.settle)
+        return field
+
+    def _show(self) -> None:
+        self._bounds.set_visibility(self._way.value == BOUNDS)
+        self._within.set_visibility(self._way.value == WITHIN)
+
+    def _chosen(self) -> None:
+        self._show()
+        self._put("outsider")
+        self._desk.settle()
+
+    def _put(self, field: str) -> None:
+        """Into the case, unless a number cannot be read; its field says so."""
+        lower = upper = None
+        within = None
+        texts = {BOUNDS: (self._lower, self._upper), WITHIN: (self._below, self._above)}
+        fields = texts.get(self._way.value, ())
+        if any(_complaint(text.value) for text in fields):
+            return
+        numbers = [_number(text.value) for text in fields]
+        if self._way.value == POSITIVE and self._desk.case.stated is not None:
+            lower = 0.0
+        elif self._way.value == BOUNDS:
+            lower, upper = numbers
+        elif self._way.value == WITHIN:
+            within = ((numbers[0] or 0.0) / 100, (numbers[1] or 0.0) / 100)
+        attackers = replace(self._desk.case.attackers, lower=lower, upper=upper, within=within)
+        self._desk.change(field, attackers=attackers)
+
+
+def _way(case: Case) -> str:
+    """How the bounds of a case were said."""
+    said = case.attackers
+    if said.within is not None:
+        return WITHIN
+    if said.lower == 0 and said.upper is None and case.stated is not None:
+        return POSITIVE
+    if said.lower is not None or said.upper is not None:
+        return BOUNDS
+    return FILE if case.stated is not None else POSITIVE
+
+
+def _insiders(desk: Desk, kind: str, reason: str) -> None:
+    def choose(on: bool) -> None:
+        others = [word for word in desk.case.attackers.kinds if word != kind]
+        kinds = tuple([*others, kind] if on else others)
+        desk.change(kind, attackers=replace(desk.case.attackers, kinds=kinds))
+        desk.settle()
+
+    with ui.element("div"):
+        switch = ui.switch(kind, value=kind in desk.case.attackers.kinds, on_change=lambda e: choose(e.value))
+        switch.props(f"data-testid=attack-{kind}").set_enabled(not reason)
+        ui.label(f"Not available: {reason}." if reason else ABOUT[kind]).classes("muted small")
+
+
+def _coalitions(desk: Desk, reason: str) -> None:
+    def put(text: str) -> None:
+        groups = tuple(group for line in text.splitlines() if (group := listed(line)))
+        desk.change("coalitions", attackers=replace(desk.case.attackers, coalitions=groups))
+
+    lines = "\n".join(joined(members) for members in desk.case.attackers.coalitions)
+    with ui.element("div"):
+        field = ui.textarea("coalitions", value=lines, on_change=lambda e: put(e.value or ""))
+        field.props('outlined dense stack-label autogrow data-testid=coalitions aria-label="coalitions"')
+        field.props("spellcheck=false").classes("wide").on("blur", desk.settle)
+        field.set_enabled(not reason)
+        ui.label(
+            f"Not available: {reason}."
+            if reason
+            else "Respondents who pool what they know: one coalition on each line, names separated by commas."
+        ).classes("muted small")
+
+
+def _shown(number: float | None) -> str:
+    return "" if number is None else f"{number:.12g}"
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text and text.strip() else None
+
+
+def _complaint(text: str | None) -> str | None:
+    try:
+        number = _number(text)
+    except ValueError:
+        return "a number is needed, such as 12.5"
+    return "a number is needed, such as 12.5" if number is not None and number != number else None

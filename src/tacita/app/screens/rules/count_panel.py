@@ -1,0 +1,72 @@
+"""How many cells are sensitive, by which rule, and against how many attackers; or why that cannot be said."""
+
+from __future__ import annotations
+
+from nicegui import run, ui
+
+from tacita.app.work.case import Case
+from tacita.app.work.newest import Newest
+from tacita.errors import TacitaError
+from tacita.problem import Problem
+
+MOST_ATTACKERS = 8
+"""Attackers that are named; of more the number is told."""
+
+
+class CountPanel:
+    """The panel. Of cases that follow each other quickly only the last one is counted."""
+
+    def __init__(self) -> None:
+        self._counting = Newest(self._count)
+        with ui.element("section").classes("panel").props('aria-label="Sensitive cells" aria-live=polite'):
+            ui.label("Sensitive cells").classes("panel-title")
+            self._number = ui.label("…").classes("count-number").props("data-testid=sensitive-count")
+            self._of = ui.label().classes("muted").props("data-testid=sensitive-of")
+            self._error = ui.label().classes("complaint").props("data-testid=rules-error role=alert")
+            self._rules = ui.element("table").classes("plain count-rules").props("data-testid=rule-hits")
+            self._attackers = ui.label().props("data-testid=attackers-count")
+            self._names = ui.label().classes("muted small")
+
+    def ask(self, case: Case) -> None:
+        """Count for this case, in a thread."""
+        self._of.set_text("counting …")
+        self._counting.ask(case)
+
+    async def _count(self, case: Case) -> None:
+        try:
+            problem: Problem | None = await run.io_bound(lambda: case.problem)
+            error = ""
+        except TacitaError as refused:
+            problem, error = None, str(refused)
+        if self._counting.overtaken:
+            return
+        if problem is not None:
+            self._show(problem)
+        elif error:
+            self._refuse(error)
+
+    def _refuse(self, error: str) -> None:
+        self._number.set_text("?")
+        self._of.set_text("not known: what is said does not fit the table")
+        self._error.set_text(error)
+        self._rules.clear()
+        self._attackers.set_text("")
+        self._names.set_text("")
+
+    def _show(self, problem: Problem) -> None:
+        sensitive, cells = len(problem.levels), len(problem.table)
+        self._number.set_text(f"{sensitive:,}")
+        self._of.set_text(f"of {cells:,} cells ({sensitive / max(cells, 1):.1%})")
+        self._error.set_text("")
+        self._rules.clear()
+        with self._rules, ui.element("tbody"):
+            for reason in problem.levels.reasons:
+                with ui.element("tr"):
+                    with ui.element("td"):
+                        ui.label(reason.rule)
+                    with ui.element("td"):
+                        ui.label(f"{reason.cells.size:,}").classes("number")
+        attackers = problem.attackers
+        self._attackers.set_text(f"{len(attackers):,} attacker{'s' if len(attackers) > 1 else ''}")
+        more = f" and {len(attackers) - MOST_ATTACKERS:,} more" if len(attackers) > MOST_ATTACKERS else ""
+        self._names.set_text(", ".join(attackers[:MOST_ATTACKERS]) + more)

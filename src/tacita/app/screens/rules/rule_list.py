@@ -1,0 +1,223 @@
+"""The rules of a case: each by its arguments or by its written form, both in step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from tacita.app.controls.forms import NO, YES, OptionForm
+from tacita.app.screens.rules.names import joined, listed, nobody_known
+from tacita.app.work.desk import Desk
+from tacita.errors import TacitaError
+from tacita.methods.method import Option, options_from
+from tacita.rules import RULES, AnyOf, Rule, parse_rule
+from tacita.rules.written import arguments, compose, rule_name, value_text, written
+
+LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "sliding", "cell_weight"}
+"""Arguments that are shown on request."""
+NAMES = {"respondents", "waivers"}
+"""Arguments that are names of contributors, typed as a plain list."""
+GRAMMAR = {YES: "true", NO: "false"}
+
+
+class RuleList:
+    """A panel with one row for each rule, a way to add one, and those who waive."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._rows: list[_Row] = []
+        with ui.element("section").classes("panel").props('aria-label="Rules"'):
+            ui.label("What is sensitive").classes("panel-title")
+            self._about = ui.label().classes("muted")
+            self._place = ui.element("div").classes("rule-rows")
+            with ui.element("div").classes("strip"):
+                choice = ui.select({name: name for name in RULES}, label="add a rule")
+                choice.props(
+                    'outlined dense options-dense data-testid=add-rule aria-label="add a rule"'
+                ).classes("short")
+                choice.on_value_change(lambda event: self._add_chosen(choice, event.value))
+                ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
+            _waivers(desk)
+        for text in desk.case.rules:
+            for part in _parts(text):
+                self._add(part)
+        self._tell()
+
+    def _add_chosen(self, choice: ui.select, name: str | None) -> None:
+        if name is None:
+            return
+        choice.set_value(None)
+        self._add(RULES[name].example)
+        self.changed("add")
+        self._desk.settle()
+
+    def _add(self, text: str) -> None:
+        with self._place:
+            self._rows.append(_Row(self, len(self._rows) + 1, text))
+
+    def remove(self, row: _Row) -> None:
+        """Take a rule away."""
+        self._rows.remove(row)
+        row.delete()
+        self.changed("remove")
+        self._desk.settle()
+
+    def changed(self, field: str) -> None:
+        """Put all rules into the case."""
+        self._desk.change(field, rules=tuple(row.text for row in self._rows if row.text))
+        self._tell()
+
+    def settle(self) -> None:
+        """A field was left."""
+        self._desk.settle()
+
+    def _tell(self) -> None:
+        stated = self._desk.case.stated
+        marked = (
+            f"{len(stated.levels):,} cells are sensitive by the file itself. " if stated is not None else ""
+        )
+        hint = "" if self._rows else "No rule yet: add one here, or mark cells on the page Table."
+        self._about.set_text(f"{marked}{hint}")
+        self._about.set_visibility(bool(marked or hint))
+
+
+class _Row:
+    """One rule."""
+
+    def __init__(self, owner: RuleList, number: int, text: str) -> None:
+        self._owner = owner
+        self._field = f"rule-{number}"
+        self._number = number
+        self._kind = ""
+        self._form: list[OptionForm] = []
+        self._busy = False
+        with ui.element("div").classes("rule-row").props(f"data-testid=rule-{number}") as self._place:
+            with ui.element("div").classes("rule-head"):
+                self._written = ui.input("written", value=text)
+                self._written.props(
+                    "outlined dense stack-label hide-bottom-space spellcheck=false autocomplete=off "
+                    f'aria-label="rule {number}, written" data-testid=rule-{number}-text input-class=mono'
+                ).classes("rule-text")
+                self._written.on_value_change(self._text_changed).on("blur", owner.settle)
+                remove = ui.button("Remove", on_click=lambda: owner.remove(self)).props("flat dense no-caps")
+                remove.props(f'data-testid=rule-{number}-remove aria-label="Remove rule {number}"')
+            self._does = ui.label().classes("muted")
+            self._complaint = ui.label().classes("complaint").props(f"data-testid=rule-{number}-error")
+            self._arguments = ui.element("div").classes("rule-arguments")
+        self._follow_text()
+
+    @property
+    def text(self) -> str:
+        return str(self._written.value or "").strip()
+
+    def delete(self) -> None:
+        self._place.delete()
+
+    def _text_changed(self) -> None:
+        if self._busy:
+            return
+        self._follow_text()
+        self._owner.changed(self._field)
+
+    def _follow_text(self) -> None:
+        """Show what the text says in the form; a text that says nothing leaves the form as it was."""
+        rule = self._parsed()
+        if rule is None or isinstance(rule, AnyOf):
+            return
+        if rule_name(rule) != self._kind:
+            self._kind = rule_name(rule)
+            self._make_form()
+        given = arguments(rule)
+        for form in self._form:
+            form.fill(given)
+
+    def _parsed(self) -> Rule | None:
+        """The rule that is written, or None with the complaint shown."""
+        try:
+            rule = parse_rule(self.text)
+        except TacitaError as error:
+            self._complaint.set_text(str(error))
+            return None
+        self._complaint.set_text("")
+        return rule
+
+    def _make_form(self) -> None:
+        kind = RULES[self._kind]
+        self._does.set_text(kind.does)
+        self._arguments.clear()
+        options = options_from(kind)
+        first = [option for option in options if option.name not in LESS_USED]
+        later = [option for option in options if option.name in LESS_USED]
+        with self._arguments:
+            self._form = [self._part(first)] if first else []
+            if later:
+                with (
+                    ui.expansion("More").props(f"dense data-testid=rule-{self._number}-more").classes("more")
+                ):
+                    self._form.append(self._part(later))
+
+    def _part(self, options: list[Option]) -> OptionForm:
+        return OptionForm(
+            options,
+            on_change=lambda _: self._form_changed(),
+            on_leave=self._owner.settle,
+            name=f"rule-{self._number}",
+            show=_shown,
+            checked=False,
+        )
+
+    def _form_changed(self) -> None:
+        kinds = {option.name: option for option in options_from(RULES[self._kind])}
+        typed = {name: text for form in self._form for name, text in form.texts().items()}
+        texts = {name: _grammar(kinds[name], typed[name]) for name in kinds if name in typed}
+        self._busy = True
+        self._written.set_value(compose(self._kind, texts))
+        self._busy = False
+        self._parsed()
+        self._owner.changed(self._field)
+
+
+def _shown(value: Any) -> str:
+    """An argument as the form shows it: names as a plain list, others as written, without brackets."""
+    if isinstance(value, bool):
+        return YES if value else NO
+    if value is None:
+        return ""
+    if isinstance(value, frozenset):
+        return joined(sorted(value))
+    text = value_text(value)
+    return text[1:-1] if isinstance(value, tuple | list) else text
+
+
+def _grammar(option: Option, text: str) -> str:
+    """What was typed as the grammar has it: lists get their brackets."""
+    if option.kind is bool:
+        return GRAMMAR[text]
+    if option.name in NAMES:
+        return value_text(listed(text))
+    return f"[{text}]" if "," in text or option.name == "weights" else text
+
+
+def _parts(text: str) -> list[str]:
+    """A rule for each row, even if several were written in one text; one that cannot be read stays."""
+    try:
+        rule = parse_rule(text)
+        return [written(part) for part in rule.rules] if isinstance(rule, AnyOf) else [text]
+    except TacitaError:
+        return [text]
+
+
+def _waivers(desk: Desk) -> None:
+    reason = nobody_known(desk.case.table, "respondent")
+    field = ui.input("respondents who waive protection", value=joined(desk.case.waived))
+    field.props('outlined dense stack-label data-testid=waived aria-label="respondents who waive protection"')
+    field.props("spellcheck=false autocomplete=off")
+    field.on_value_change(lambda event: desk.change("waived", waived=listed(event.value or "")))
+    field.on("blur", desk.settle)
+    field.set_enabled(not reason)
+    ui.label(
+        f"Not available: {reason}."
+        if reason
+        else "Names separated by commas: who has consented to be recognised needs no protection."
+    ).classes("muted small")

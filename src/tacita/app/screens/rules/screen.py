@@ -1,0 +1,65 @@
+"""Rules: what is sensitive, who attacks, what hiding costs; and at once how many cells that concerns."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from tacita.app.screens.rules.attackers_panel import attackers_panel
+from tacita.app.screens.rules.count_panel import CountPanel
+from tacita.app.screens.rules.rule_list import RuleList
+from tacita.app.work.desk import Desk
+from tacita.app.work.workspace import Workspace
+from tacita.tables.table import Table
+
+COSTS = {
+    "value": "The value of the cell: large numbers are kept.",
+    "unit": "1 for each cell: as few cells as possible.",
+    "log": "log(1 + value): between the two.",
+    "percent": "The value in percent of all inner cells.",
+    "count": "The number of respondents in the cell.",
+    "distance": "1 for sensitive cells, 2 for those in a sum with one, and so on: changes stay near.",
+}
+AS_STATED = "As the file says, cell by cell."
+
+
+def build(workspace: Workspace) -> None:
+    """Fill the page."""
+    workspace.current()
+    with ui.element("div").classes("rules-page"):
+        left = ui.element("div").classes("rules-left")
+        with ui.element("div").classes("rules-right"):
+            panel = CountPanel()
+    desk = Desk(workspace, panel.ask)
+    with left:
+        RuleList(desk)
+        attackers_panel(desk)
+        _cost_panel(desk)
+    panel.ask(desk.case)
+
+
+def _cost_panel(desk: Desk) -> None:
+    case = desk.case
+    meanings = _meanings(case.table)
+    if case.stated is not None:
+        meanings = {"": AS_STATED, **meanings}
+    chosen = case.cost if case.cost in meanings else ("" if case.stated is not None else "value")
+
+    def choose(word: str) -> None:
+        meaning.set_text(meanings[word])
+        desk.change("cost", cost=word or None)
+        desk.settle()
+
+    with ui.element("section").classes("panel").props('aria-label="Cost"'):
+        ui.label("What hiding or changing a cell costs").classes("panel-title")
+        with ui.element("div").classes("strip"):
+            names = {word: word or "as in the file" for word in meanings}
+            select = ui.select(names, value=chosen, label="cost", on_change=lambda e: choose(e.value))
+            select.props('outlined dense options-dense data-testid=cost aria-label="cost"').classes("short")
+            meaning = ui.label(meanings[chosen]).classes("muted").props("data-testid=cost-meaning")
+
+
+def _meanings(table: Table) -> dict[str, str]:
+    """What each cost that the table supports means."""
+    own = {name: text for name, text in COSTS.items() if name != "count" or table.count is not None}
+    numbers = [name for name, column in table.columns.items() if column.dtype.kind in "iuf"]
+    return own | {name: f"The column {name} of the table." for name in numbers if name not in own}

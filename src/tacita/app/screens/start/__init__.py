@@ -1,0 +1,1 @@
+"""Six ways to a table."""

@@ -1,0 +1,106 @@
+"""How files and pasted text get in: hidden uploaders, fed by a button, by dropping and by Ctrl+V.
+
+NiceGUI's uploader brings the request and its limits; what users see is the screen's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from nicegui import ui
+from nicegui.events import GenericEventArguments, MultiUploadEventArguments, UploadEventArguments
+
+from tacita.app.controls import notices
+
+MOST_FILES = 20
+MOST_SHOWN = 100_000
+"""Characters that a text field shows without delay."""
+
+
+def file_inlet(
+    on_files: Callable[[MultiUploadEventArguments], Awaitable[None]],
+    on_failed: Callable[[GenericEventArguments], None],
+) -> ui.upload:
+    """An inlet for several files at once."""
+    inlet = ui.upload(multiple=True, auto_upload=True, max_files=MOST_FILES, on_multi_upload=on_files)
+    # Sent under their names alone, all but one of those with the same name would be lost.
+    inlet.props[":field-name"] = "(file) => file.__key"
+    inlet.on_rejected(lambda: notices.tell(f"too many files: choose at most {MOST_FILES} at once", "error"))
+    return _hidden(inlet, "upload-files", on_failed)
+
+
+def text_inlet(
+    on_text: Callable[[UploadEventArguments], Awaitable[None]],
+    on_failed: Callable[[GenericEventArguments], None],
+) -> ui.upload:
+    """An inlet for one text."""
+    return _hidden(ui.upload(auto_upload=True, on_upload=on_text), "upload-text", on_failed)
+
+
+def open_picker(files: ui.upload) -> str:
+    """The handler that lets the user choose files; only the browser may do so, when it is clicked."""
+    return f"() => {_uploader(files)}.pickFiles()"
+
+
+def send_text(texts: ui.upload, field: str) -> str:
+    """The handler that sends what a field of the page holds."""
+    return f"() => {_send(texts, f'document.getElementById({field!r}).value')}"
+
+
+def take_what_is_dropped(files: ui.upload, texts: ui.upload, field: str) -> None:
+    """Files dropped anywhere on the page, and whatever is pasted outside of fields.
+
+    A long text is sent at once also from the ``field`` for pasting, which would take seconds to show it.
+    """
+    page = ui.context.client.layout
+    holds_files = "event.dataTransfer.types.includes('Files')"
+    page.on(
+        "dragover",
+        js_handler=f"""(event) => {{
+            if (!{holds_files}) return;
+            event.preventDefault();
+            document.body.classList.add('dropping');
+        }}""",
+    )
+    page.on(
+        "dragleave",
+        js_handler="(event) => { if (!event.relatedTarget) document.body.classList.remove('dropping'); }",
+    )
+    page.on(
+        "drop",
+        js_handler=f"""(event) => {{
+            if (!{holds_files}) return;
+            event.preventDefault();
+            document.body.classList.remove('dropping');
+            {_uploader(files)}.addFiles([...event.dataTransfer.files]);
+        }}""",
+    )
+    # Where nothing has the focus, only the window hears of a paste.
+    ui.run_javascript(
+        f"""window.addEventListener('paste', (event) => {{
+            const board = event.clipboardData;
+            const text = board.getData('text/plain');
+            const field = event.target.closest?.('input, textarea, [contenteditable]');
+            if (field && !(field.id === {field!r} && text.length > {MOST_SHOWN})) return;
+            event.preventDefault();
+            if (text) {_send(texts, "text")};
+            else if (board.files.length) {_uploader(files)}.addFiles([...board.files]);
+        }});"""
+    )
+
+
+def _hidden(inlet: ui.upload, name: str, on_failed: Callable[[GenericEventArguments], None]) -> ui.upload:
+    inlet.classes("inlet").props(f"data-testid={name}")
+    inlet.on(
+        "failed", on_failed, js_handler="(event) => emit(event.files.map((file) => file.name).join(', '))"
+    )
+    return inlet
+
+
+def _uploader(inlet: ui.upload) -> str:
+    return f"getElement({inlet.id}).$refs.qRef"
+
+
+def _send(texts: ui.upload, text: str) -> str:
+    # A file without any content would not be sent, and nobody would be told that there is nothing to read.
+    return f"{_uploader(texts)}.addFiles([new File([{text} || ' '], 'pasted text')])"

@@ -1,0 +1,184 @@
+"""The panel beside the sheet: what the house knows of the cell in focus."""
+
+from __future__ import annotations
+
+import asyncio
+from math import isinf, isnan
+
+from nicegui import run, ui
+
+from tacita.app.sheet.content import LOOKS, Flag
+from tacita.app.work.about_cell import LONGEST, About, Attack, Contributor, Interval
+from tacita.app.work.case import Kind
+from tacita.errors import TacitaError
+from tacita.report.interval_picture import interval_svg
+from tacita.run import Run
+
+PAUSE = 0.15
+"""Seconds that the focus rests on a cell before its interval is worked out: arrow keys pass over many."""
+SENSITIVE_SIGN = next(look.sign for look in LOOKS if look.flag is Flag.SENSITIVE)
+
+
+class CellPanel:
+    """Shows one cell at a time; of an interval that takes long the place is kept free."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._place = ui.element("aside").classes("panel cell-panel")
+        self._place.props('aria-label="The cell in focus" data-testid=cell-panel')
+        self.invite()
+
+    def invite(self) -> None:
+        """As long as no cell is in focus."""
+        self._begin()
+        with self._place:
+            ui.label(
+                "Go to a cell to see its levels, its contributors and what an attacker deduces of it."
+            ).classes("muted")
+
+    def show_empty(self, name: str, is_sum: bool) -> None:
+        """A cell that is not listed."""
+        self._begin()
+        with self._place:
+            self._heading(name)
+            ui.label("Empty: nobody contributed, and everybody knows.")
+            if not is_sum:
+                ui.label("Type a number to list it.").classes("muted")
+
+    async def show(self, about: About, attack: Attack | None, whose: str) -> None:
+        """A cell; ``attack`` is the outsider at work on what ``whose`` names, None if nobody can be asked."""
+        self._begin()
+        with self._place:
+            self._heading(about.name)
+            with ui.element("div").classes("strip"):
+                ui.label(about.value).classes("cell-value number").props("data-testid=cell-value")
+                for word in _states(about):
+                    ui.label(word).classes("state")
+            self._requirement(about)
+            interval_place = ui.element("div").classes("cell-section").props("data-testid=cell-interval")
+            self._contributors("Largest contributors", about.contributors, about.count)
+            self._contributors("Largest holdings", about.holdings, None)
+            self._sums(about)
+        if attack is not None:
+            await self._attack(interval_place, about, attack, whose)
+
+    def _begin(self) -> None:
+        if self._run is not None:
+            self._run.cancel()
+            self._run = None
+        self._place.clear()
+
+    def _heading(self, name: str) -> None:
+        ui.label(name).classes("panel-title").props("role=heading aria-level=2 data-testid=cell-name")
+
+    def _requirement(self, about: About) -> None:
+        if not about.sensitive:
+            return
+        with ui.element("div").classes("cell-section"):
+            _title("Why sensitive")
+            for reason in about.why:
+                ui.label(reason).props("data-testid=cell-why")
+            _title("Levels")
+            with ui.element("dl").classes("facts number").props("data-testid=cell-levels"):
+                for name, amount in (
+                    ("below (LPL)", about.lower),
+                    ("above (UPL)", about.upper),
+                    ("width (SPL)", about.sliding),
+                ):
+                    _fact(name, amount)
+
+    def _contributors(self, title: str, listed: tuple[Contributor, ...], count: int | None) -> None:
+        if not listed and count is None:
+            return
+        with ui.element("div").classes("cell-section").props("data-testid=cell-contributors"):
+            _title(title)
+            if count is not None:
+                ui.label(f"{count:,} respondent{'' if count == 1 else 's'}")
+            if listed:
+                with ui.element("dl").classes("facts number"):
+                    for one in listed:
+                        _fact(one.name, f"{one.amount} ({one.share:.1f} %)")
+
+    def _sums(self, about: About) -> None:
+        with ui.element("div").classes("cell-section"):
+            _title("Sums it is in")
+            for equation in about.equations:
+                ui.label(equation).classes("equation")
+            if about.more_equations:
+                ui.label(f"and {about.more_equations:,} more").classes("muted")
+            if not about.equations:
+                ui.label("none").classes("muted")
+            if about.cost is not None:
+                with ui.element("dl").classes("facts number"):
+                    _fact("cost of hiding", f"{about.cost:,.10g}")
+
+    async def _attack(self, place: ui.element, about: About, attack: Attack, whose: str) -> None:
+        if not attack.hides(about.cell):
+            return
+        interval = attack.known(about.cell)
+        with place:
+            _title("What an outsider deduces")
+            ui.label(whose).classes("muted")
+            waiting = ui.label("…")
+        if interval is None:
+            effort = self._run = Run(LONGEST)
+            await asyncio.sleep(PAUSE)
+            if self._run is not effort:
+                return
+            try:
+                found = await run.io_bound(attack.deduce, about.cell, effort)
+            except TacitaError as error:
+                waiting.set_text(str(error))
+                return
+            # None when the server is stopping; another run when the focus has moved on.
+            if found is None or self._run is not effort or place.is_deleted:
+                return
+            interval = found
+        waiting.delete()
+        with place:
+            ui.label(_interval_words(interval)).classes("number").props("data-testid=cell-deduced")
+            picture = interval_svg(
+                interval.low,
+                interval.high,
+                float(about.value),
+                float(about.lower),
+                float(about.upper),
+                interval.bounds,
+                float(about.sliding),
+            )
+            ui.html(picture, sanitize=False)
+
+
+def _states(about: About) -> list[str]:
+    """What a cell is, in words; a decision that says the same is not repeated."""
+    words = ["a sum"] if about.is_sum else []
+    if about.sensitive:
+        words.append(f"{SENSITIVE_SIGN} sensitive")
+    if about.decision and not (about.sensitive and about.decision == Kind.SENSITIVE.value):
+        words.append(f"marked: {about.decision}")
+    return words
+
+
+def _interval_words(interval: Interval) -> str:
+    if isnan(interval.low) or isnan(interval.high):
+        return f"not worked out within {LONGEST:g} s"
+    if interval.low == interval.high:
+        return f"exactly {_number(interval.low)}: no secret"
+    return f"{_number(interval.low)} to {_number(interval.high)}"
+
+
+def _number(number: float) -> str:
+    if isinf(number):
+        return "no end" if number > 0 else "no beginning"
+    return f"{number:,.12g}"
+
+
+def _title(text: str) -> None:
+    ui.label(text).classes("cell-title").props("role=heading aria-level=3")
+
+
+def _fact(name: str, value: str) -> None:
+    with ui.element("dt"):
+        ui.label(name)
+    with ui.element("dd"):
+        ui.label(value)

@@ -1,0 +1,152 @@
+"""A menu that changes a table's codes: rows and columns added, removed, renamed; counts or amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, Protocol
+
+from nicegui import ui
+
+from tacita.app.controls import notices
+from tacita.app.controls.asking import Field, ask
+from tacita.app.sheet import Selection
+from tacita.errors import InputError
+from tacita.tables.dimension import Dimension
+from tacita.tables.editing import (
+    as_counts,
+    renamed_code,
+    renamed_dimension,
+    with_code,
+    without_code,
+    without_contributors,
+)
+from tacita.tables.layout import Layout, Line
+from tacita.tables.table import Table
+
+Axis = Literal["rows", "columns"]
+SINGULAR: dict[Axis, str] = {"rows": "row", "columns": "column"}
+
+
+class Owner(Protocol):
+    """The screen that shows the table."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def selection(self) -> Selection | None: ...
+    def reshape(self, table: Table, renamed: tuple[str, str] | None = None) -> None: ...
+
+
+def reshaping(owner: Owner) -> None:
+    """The menu, and what its items do."""
+    changes = _Changes(owner)
+    button = ui.button("Edit table", color=None).props(
+        "outline dense no-caps icon-right=arrow_drop_down aria-haspopup=menu data-testid=edit-table"
+    )
+    with button, ui.menu().props("auto-close"):
+        axes: tuple[Axis, ...] = ("rows", "columns")
+        for axis in axes:
+            one = SINGULAR[axis]
+            _item(f"Add a {one}…", f"add-{one}", partial(changes.add, axis))
+            _item(f"Rename the {one}…", f"rename-{one}", partial(changes.rename, axis))
+            _item(f"Remove the selected {axis}", f"remove-{axis}", partial(changes.remove, axis))
+            ui.separator()
+        _item("Rename a dimension…", "rename-dimension", changes.rename_dimension)
+        _item("Counts or amounts…", "kind", changes.choose_kind)
+        if owner.table.contributions is not None or owner.table.count is not None:
+            _item("Forget who contributed", "forget-contributors", changes.forget_contributors)
+
+
+def _item(text: str, name: str, act: Callable[[], object]) -> None:
+    ui.menu_item(text, on_click=act).props(f"dense data-testid={name}")
+
+
+class _Changes:
+    """What the items do: each asks what it must know, and hands a new table to the screen."""
+
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+
+    async def add(self, axis: Axis) -> None:
+        with notices.attempt():
+            dimension, line = self._dimension(axis), self._line(axis)
+            tree, one = dimension.trees[0], SINGULAR[axis]
+            beside = tree.parent(line.code) if line is not None and line.code in tree else None
+            answers = await ask(
+                f"Add a {one}",
+                [
+                    Field("code", "Code"),
+                    Field("parent", "Part of", beside or tree.total, options=tree.codes),
+                ],
+                "Add",
+            )
+            if answers is not None:
+                self._owner.reshape(
+                    with_code(self._owner.table, dimension.name, answers["code"], answers["parent"])
+                )
+
+    async def rename(self, axis: Axis) -> None:
+        with notices.attempt():
+            dimension, line = self._dimension(axis), self._line(axis)
+            if line is None:
+                raise InputError(f"which {SINGULAR[axis]}? Go to one of its cells first")
+            answers = await ask(f"Rename {line.code}", [Field("code", "New code", line.code)], "Rename")
+            if answers is not None:
+                self._owner.reshape(
+                    renamed_code(self._owner.table, dimension.name, line.code, answers["code"])
+                )
+
+    def remove(self, axis: Axis) -> None:
+        with notices.attempt():
+            dimension, selection = self._dimension(axis), self._owner.selection
+            if selection is None:
+                raise InputError(f"which {axis}? Select them first, by a click on their heads")
+            lines = self._owner.layout.rows if axis == "rows" else self._owner.layout.columns
+            chosen = selection.rows if axis == "rows" else selection.columns
+            table = self._owner.table
+            # Parts before their sum, which can go when it has none left.
+            for line in sorted((lines[at] for at in chosen), key=lambda line: -line.depth):
+                table = without_code(table, dimension.name, line.code)
+            self._owner.reshape(table)
+
+    async def rename_dimension(self) -> None:
+        with notices.attempt():
+            names = [dimension.name for dimension in self._owner.table.structure.dimensions]
+            if not names:
+                raise InputError("the cells of this table have labels, and no dimensions to rename")
+            answers = await ask(
+                "Rename a dimension",
+                [Field("old", "Dimension", names[0], options=names), Field("new", "New name")],
+                "Rename",
+            )
+            if answers is not None:
+                old, new = answers["old"], answers["new"]
+                self._owner.reshape(renamed_dimension(self._owner.table, old, new), (old, new))
+
+    async def choose_kind(self) -> None:
+        kinds = {"counts: everyone knows that cells are whole numbers": True, "amounts": False}
+        with notices.attempt():
+            now = next(name for name, whole in kinds.items() if whole == self._owner.table.whole)
+            answers = await ask("Cells are", [Field("kind", "Cells are", now, options=tuple(kinds))], "Set")
+            if answers is not None:
+                self._owner.reshape(as_counts(self._owner.table, kinds[answers["kind"]]))
+
+    def forget_contributors(self) -> None:
+        with notices.attempt():
+            self._owner.reshape(without_contributors(self._owner.table))
+
+    def _dimension(self, axis: Axis) -> Dimension:
+        where = self._owner.layout
+        d = where.row_dimension if axis == "rows" else where.column_dimension
+        if d is None:
+            raise InputError(f"this table has no dimension along its {axis}")
+        return self._owner.table.structure.dimensions[d]
+
+    def _line(self, axis: Axis) -> Line | None:
+        selection, where = self._owner.selection, self._owner.layout
+        if selection is None:
+            return None
+        return where.rows[selection.row] if axis == "rows" else where.columns[selection.column]

@@ -1,0 +1,293 @@
+"""The table as a spreadsheet: typed into, marked, folded and turned; beside it the cell in focus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nicegui import background_tasks, run, ui
+
+from tacita.app.controls import notices
+from tacita.app.controls.arranging import Arranging, arrangement_of, rename_in_arrangement
+from tacita.app.screens.table.cell_panel import CellPanel
+from tacita.app.screens.table.folding import folding
+from tacita.app.screens.table.marking import marking
+from tacita.app.screens.table.reshaping import reshaping
+from tacita.app.sheet import Entry, Flag, Selection, Sheet
+from tacita.app.sheet.content import LOOKS
+from tacita.app.work.about_cell import Attack, about
+from tacita.app.work.case import Case, Decision
+from tacita.app.work.entries import entered, named
+from tacita.app.work.job import Job
+from tacita.app.work.view import Judged, View, block, view_of_case, view_of_release
+from tacita.app.work.workspace import Workspace
+from tacita.errors import InputError
+from tacita.tables.table import Table
+
+SIGNS_OF_VALUES = Flag.SENSITIVE | Flag.PUBLISH | Flag.HIDE
+SIGNS_OF_RUN = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED
+
+
+def build(workspace: Workspace) -> None:
+    """Fill the page."""
+    if workspace.case is None:
+        with ui.element("div").classes("panel").props("data-testid=no-table"):
+            ui.label("There is no table yet.")
+            ui.link("Open, paste, type or generate one on Start", "/")
+        return
+    if workspace.notes:
+        notices.tell("\n".join(workspace.notes))
+        workspace.notes.clear()
+    TableScreen(workspace, workspace.case)
+
+
+class TableScreen:
+    """One page that shows the table of a workspace.
+
+    The case on screen is ``case``; whatever is done makes the next one, of which only the cells that look
+    different are sent. What is sensitive follows a moment later, from a thread.
+    """
+
+    def __init__(self, workspace: Workspace, case: Case) -> None:
+        self.workspace = workspace
+        self.case = case
+        self.layout = arrangement_of(workspace).of(case.table.structure)
+        self._judged = Judged.at_a_glance(case)
+        self._attack: Attack | None = None
+        self._shows_run = False
+        self._offered: Job | None = None
+        self._view = self._seen()
+        self._build()
+        self._judge_soon()
+
+    # ------------------------------------------------------------------ what the menus ask
+
+    @property
+    def table(self) -> Table:
+        return self.case.table
+
+    @property
+    def selection(self) -> Selection | None:
+        return self._sheet.selection
+
+    # ------------------------------------------------------------------ the page
+
+    def _build(self) -> None:
+        with ui.element("div").classes("table-page"):
+            self._arranging = Arranging(self.workspace, self.table.structure, self._arrange)
+            with ui.element("div").classes("strip table-tools"):
+                marking(self._decide)
+                ui.element("span").classes("divider")
+                reshaping(self)
+                self._folds = ui.element("div").classes("strip")
+                self._runs = ui.element("div").classes("strip")
+            with ui.element("div").classes("table-body"):
+                with ui.element("div").classes("table-main"):
+                    self._place = ui.element("div").classes("table-sheet")
+                    with ui.element("div").classes("strip table-foot"):
+                        self._counts = ui.label().classes("number").props("data-testid=counts")
+                        ui.space()
+                        self._legend = ui.element("ul").classes("strip legend").props('aria-label="Signs"')
+                self._panel = CellPanel()
+        self._offer_folding()
+        self._offer_run()
+        self._put_sheet()
+        self._count()
+
+    def _put_sheet(self) -> None:
+        """A new sheet, with the signs that it uses: what a run publishes cannot be typed into."""
+        self._legend.clear()
+        with self._legend:
+            for look in LOOKS:
+                if look.flag & (SIGNS_OF_RUN if self._shows_run else SIGNS_OF_VALUES):
+                    with ui.element("li"):
+                        ui.label(look.sign).classes(f"legend-sign sign-{look.name}").props("aria-hidden=true")
+                        ui.label(look.meaning)
+        self._place.clear()
+        with self._place:
+            self._sheet = Sheet(
+                self._view.content(),
+                editable=not self._shows_run,
+                name=f"Table {self.case.name}",
+                on_edit=self._edit,
+                on_select=self._select,
+                on_undo=lambda: self._step(self.workspace.undo),
+                on_redo=lambda: self._step(self.workspace.redo),
+            )
+            self._sheet.props("data-testid=sheet")
+
+    def _offer_folding(self) -> None:
+        self._folds.clear()
+        with self._folds:
+            folding(self.layout, lambda: self._sheet)
+
+    def _offer_run(self) -> None:
+        """The switch to what a run publishes, where there is one of this very case."""
+        job = self._job()
+        if job is self._offered:
+            return
+        self._offered = job
+        self._runs.clear()
+        if job is None:
+            return
+        with self._runs:
+            ui.element("span").classes("divider")
+            shown = ui.toggle(
+                {False: "Values", True: f"Run {job.number} publishes"},
+                value=self._shows_run,
+                on_change=lambda event: self._switch(bool(event.value)),
+            )
+            shown.props('dense no-caps unelevated aria-label="Show" data-testid=show')
+
+    def _count(self) -> None:
+        sensitive, marked = len(self._judged.levels), len(self.case.decisions)
+        kind = "counts" if self.table.whole else "amounts"
+        self._counts.set_text(
+            f"{len(self.table):,} cells ({kind}) · {sensitive:,} sensitive · {marked:,} marked by hand"
+        )
+
+    # ------------------------------------------------------------------ what is seen
+
+    def _job(self) -> Job | None:
+        """The chosen run, if it is of this very case and has come to a release."""
+        job = self.workspace.chosen
+        return job if job is not None and job.case is self.case and job.release is not None else None
+
+    def _seen(self) -> View:
+        job = self._job()
+        if self._shows_run and job is not None and job.release is not None:
+            return view_of_release(job.release, self._judged.levels.sensitive, self.layout)
+        return view_of_case(self.case, self._judged.levels, self.layout)
+
+    def _redraw(self) -> None:
+        """Send what looks different."""
+        before, self._view = self._view, self._seen()
+        changes = self._view.changes_since(before)
+        if changes is None:
+            self._sheet.show(self._view.content())
+        else:
+            self._sheet.patch(changes)
+
+    def _switch(self, shows_run: bool) -> None:
+        self._shows_run = shows_run
+        self._view = self._seen()
+        self._put_sheet()
+        self._panel.invite()
+
+    def _arrange(self) -> None:
+        self.layout = arrangement_of(self.workspace).of(self.table.structure)
+        self._view = self._seen()
+        self._sheet.show(self._view.content())
+        self._offer_folding()
+        background_tasks.create(self._show_focus(), name="the cell in focus")
+
+    # ------------------------------------------------------------------ what is done
+
+    def _current(self) -> None:
+        """Refuse what was meant for a table that another window has changed since."""
+        if self.workspace.case is not self.case:
+            self._follow()
+            raise InputError("the table was changed in another window: look at it and do it again")
+
+    def _edit(self, entries: tuple[Entry, ...]) -> None:
+        with notices.attempt():
+            self._current()
+            self._change(self.case.with_table(entered(self.table, self.layout, entries)))
+
+    def _decide(self, decision: Decision | None) -> None:
+        with notices.attempt():
+            self._current()
+            selection = self.selection
+            if selection is None:
+                raise InputError("no cell is selected: go to the table and select the cells to mark")
+            cells = block(self.layout, selection.rows, selection.columns).tolist()
+            if not cells:
+                raise InputError("only empty cells are selected, which nobody needs to protect")
+            self._change(self.case.decide(cells, decision))
+
+    def reshape(self, table: Table, renamed: tuple[str, str] | None = None) -> None:
+        """Go on with a table of other codes, names or kind."""
+        self._current()
+        if renamed is not None:
+            rename_in_arrangement(self.workspace, *renamed)
+        self._change(self.case.with_table(table))
+
+    def _step(self, move: Callable[[], None]) -> None:
+        with notices.attempt():
+            move()
+            self._follow()
+
+    def _change(self, case: Case) -> None:
+        self.workspace.change(case)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Show the case of the workspace, whatever it is now."""
+        before, self.case = self.case, self.workspace.current()
+        structure, lines = self.table.structure, (self.layout.rows, self.layout.columns)
+        if structure is not before.table.structure:
+            self.layout = arrangement_of(self.workspace).of(structure)
+        if len(self.table) != len(before.table) or not structure.same_cells(before.table.structure):
+            self._judged = Judged.at_a_glance(self.case)
+        else:
+            self._judged = Judged(self._judged.levels)
+        was_run, self._shows_run = self._shows_run, self._shows_run and self._job() is not None
+        self._attack = None
+        if was_run != self._shows_run:
+            self._switch(self._shows_run)
+        else:
+            self._redraw()
+        if structure is not before.table.structure:
+            self._arranging.show(structure)
+        if (self.layout.rows, self.layout.columns) != lines:
+            self._offer_folding()
+        self._offer_run()
+        self._judge_soon()
+
+    # ------------------------------------------------------------------ what follows from a thread
+
+    def _judge_soon(self) -> None:
+        background_tasks.create(self._judge(self.case), name="what is sensitive")
+
+    async def _judge(self, case: Case) -> None:
+        judged = await run.io_bound(Judged.of, case)
+        # None when the server is stopping; another case when something newer is under way.
+        if judged is None or case is not self.case or self._place.is_deleted:
+            return
+        self._judged = judged
+        with self._place:
+            self._redraw()
+            self._count()
+            if judged.trouble:
+                notices.tell(judged.trouble, "error")
+        await self._show_focus()
+
+    async def _show_focus(self) -> None:
+        """The panel for the cell that is in focus now."""
+        if (selection := self.selection) is None:
+            self._panel.invite()
+        else:
+            await self._select(selection)
+
+    async def _select(self, selection: Selection) -> None:
+        row, column = selection.row, selection.column
+        cell = int(self.layout.cells[row, column])
+        if cell < 0:
+            is_sum = bool(self._view.flags[row, column] & Flag.TOTAL)
+            self._panel.show_empty(named(self.layout, self.layout.codes_at(row, column)), is_sum)
+            return
+        job = self._job()
+        whose = (
+            "if the sensitive cells were hidden and no others"
+            if job is None
+            else f"from what run {job.number} publishes"
+        )
+        await self._panel.show(about(self.case, self._judged, cell), self._attacker(job), whose)
+
+    def _attacker(self, job: Job | None) -> Attack | None:
+        """The outsider at work, once per case and run; none where the case is no problem (yet)."""
+        problem, release = self._judged.problem, None if job is None else job.release
+        if problem is None:
+            return None
+        if self._attack is None or (release is not None and self._attack.release is not release):
+            self._attack = Attack(problem, release)
+        return self._attack

@@ -1,0 +1,79 @@
+"""Who may come in, and to which workspace: one-time tokens, sessions, workspaces.
+
+    new_token() -> token --enter(token), once--> session --workspace(session)--> Workspace
+
+A token is printed in the terminal and travels in an address; it works once. The session that it buys is a
+cookie of one browser. Both are 256 random bits, held in memory only, and compared in constant time.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from tacita.app.work.workspace import Workspace
+
+
+class Doors:
+    """The tokens not used yet, and the workspace of every session.
+
+    Parameters
+    ----------
+    first
+        What the first to enter finds; everybody else, and the first without it, finds an empty workspace.
+    """
+
+    def __init__(self, first: Workspace | None = None) -> None:
+        self._first = first
+        self._tokens: list[str] = []
+        self._workspaces: dict[str, Workspace] = {}
+
+    def new_token(self) -> str:
+        """A token that nobody has used yet."""
+        token = secrets.token_urlsafe(32)
+        self._tokens.append(token)
+        return token
+
+    def enter(self, token: str) -> str | None:
+        """The session that an unused token buys, with a workspace of its own; None for any other text."""
+        known = _find(token, self._tokens)
+        if known is None:
+            return None
+        self._tokens.remove(known)
+        session = secrets.token_urlsafe(32)
+        self._workspaces[session] = self._first or Workspace()
+        self._first = None
+        return session
+
+    def workspace(self, session: str) -> Workspace | None:
+        """What a session works on; None for a session that never began here."""
+        known = _find(session, list(self._workspaces))
+        return None if known is None else self._workspaces[known]
+
+    def close(self) -> None:
+        """End every session: runs stop, temporary folders go."""
+        if self._first is not None:
+            self._first.close()
+        for workspace in self._workspaces.values():
+            workspace.close()
+        self._first = None
+        self._tokens.clear()
+        self._workspaces.clear()
+
+
+def current_workspace() -> Workspace:
+    """The workspace of the page that is being built, or whose event is being handled.
+
+    The guard leaves it with every request that it lets through; NiceGUI keeps the request of a page for as
+    long as the page is open.
+    """
+    from nicegui import ui
+
+    workspace = ui.context.client.request.state.workspace
+    assert isinstance(workspace, Workspace)
+    return workspace
+
+
+def _find(text: str, known: list[str]) -> str | None:
+    """The known text that is equal; how long it takes tells nothing about how near a wrong one is."""
+    equal = [other for other in known if secrets.compare_digest(text.encode(), other.encode())]
+    return equal[0] if equal else None

@@ -1,0 +1,305 @@
+"""What every request meets first: five questions, then the limits of what goes in and out.
+
+1. Is it for us? ``Host`` must name a loopback address with our port. A page of another site whose name was
+   turned towards this machine (DNS rebinding) still names its own host.
+2. Is it from us? ``Origin`` and ``Sec-Fetch-Site``, which no page can forge, must not name another place.
+   Another port of this machine is another place.
+3. Is it of our user? Where the system tells, a connection of another user of the machine is refused.
+4. Is it invited? The session's cookie is needed for everything. ``GET /?token=...`` exchanges a one-time
+   token for it.
+5. Is it small enough? A body is counted while it comes in, whatever its length was said to be.
+
+The same holds for websockets. Answers carry headers that keep the page from loading, sending or being framed
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs
+
+from tacita.app.serving.doors import Doors
+from tacita.app.serving.peer import is_ours
+
+MEBIBYTE = 1024 * 1024
+LARGEST_UPLOAD = 64 * MEBIBYTE
+"""Bytes of one request, unless told otherwise."""
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+NEW_ADDRESS = (
+    "Press Enter in the terminal where <code>tacita app</code> runs: it prints a new address, "
+    "which works once. Open that one in this browser."
+)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request is turned away, and what its sender can do about it."""
+
+    status: HTTPStatus
+    reason: str
+    remedy: str
+
+
+OTHER_USER = Refusal(
+    HTTPStatus.FORBIDDEN,
+    "This server belongs to another user of this machine.",
+    "Start <code>tacita app</code> as the user who runs the browser.",
+)
+ELSEWHERE = Refusal(
+    HTTPStatus.MISDIRECTED_REQUEST,
+    "This request names a host that Tacita does not go by.",
+    "Open the address that <code>tacita app</code> printed, as it is.",
+)
+FOREIGN = Refusal(
+    HTTPStatus.FORBIDDEN,
+    "This request comes from another site.",
+    "Type or paste the address of Tacita into the address bar instead of following a link.",
+)
+UNINVITED = Refusal(
+    HTTPStatus.FORBIDDEN, "This browser has no session here: Tacita does not know it.", NEW_ADDRESS
+)
+USED = Refusal(HTTPStatus.FORBIDDEN, "This address was used before, or is not complete.", NEW_ADDRESS)
+TOO_LARGE = Refusal(
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "The file is larger than this server accepts.",
+    "Start it with <code>tacita app --largest-upload</code> and a larger number of MiB.",
+)
+
+
+class Guard:
+    """The outermost ASGI application: lets through what is asked by a session of ours, and nothing else.
+
+    What it lets through finds its workspace in ``scope["state"]["workspace"]``.
+
+    Parameters
+    ----------
+    app
+        What is guarded.
+    doors
+        Tokens and sessions.
+    port
+        The port that is served; hosts, origins and the name of the cookie carry it.
+    largest_upload
+        Bytes that the body of one request may have.
+    """
+
+    def __init__(
+        self, app: Application, doors: Doors, port: int, largest_upload: int = LARGEST_UPLOAD
+    ) -> None:
+        # NiceGUI follows the attribute `app` from the server's application to its own.
+        self.app = app
+        self.cookie = f"tacita-{port}"
+        self._doors = doors
+        self._largest = largest_upload
+        suffix = "" if port == 80 else f":{port}"
+        self._hosts = frozenset(name + suffix for name in ("127.0.0.1", "localhost", "[::1]"))
+        self._shield = _shield(suffix)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        said = _Headers(scope["headers"])
+        refusal = self._misplaced(scope, said)
+        if refusal is not None:
+            await self._refuse(scope, send, refusal)
+            return
+        found = (self._doors.workspace(session) for session in said.cookies(self.cookie))
+        workspace = next((known for known in found if known is not None), None)
+        token = _token(scope)
+        if token is not None:
+            await self._exchange(scope, send, token, invited=workspace is not None)
+        elif workspace is None:
+            await self._refuse(scope, send, UNINVITED)
+        else:
+            scope["state"] = {**scope.get("state", {}), "workspace": workspace}
+            await self._let_through(scope, said, receive, send)
+
+    def _misplaced(self, scope: MutableMapping[str, Any], said: _Headers) -> Refusal | None:
+        hosts = said.all("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return ELSEWHERE
+        origins = said.all("origin")
+        # Every browser names the origin of a websocket; what does not is no browser, and we serve no other.
+        if scope["type"] == "websocket" and not origins:
+            return FOREIGN
+        if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
+            return FOREIGN
+        if not set(said.all("sec-fetch-site")) <= {"same-origin", "none"}:
+            return FOREIGN
+        # Looking it up takes some milliseconds, and the library's files are no secret.
+        client, server = scope.get("client"), scope.get("server")
+        if client and server and not _is_library(scope["path"]) and not is_ours(client, server):
+            return OTHER_USER
+        return None
+
+    async def _exchange(
+        self, scope: MutableMapping[str, Any], send: Send, token: str, *, invited: bool
+    ) -> None:
+        """From the token to the page without it.
+
+        A browser that has a session keeps it, and the token stays good for another browser: a second
+        workspace under the same cookie would make the first one unreachable.
+        """
+        headers = [(b"location", b"/")]
+        if not invited:
+            session = self._doors.enter(token)
+            if session is None:
+                await self._refuse(scope, send, USED)
+                return
+            cookie = f"{self.cookie}={session}; HttpOnly; SameSite=Strict; Path=/"
+            headers.append((b"set-cookie", cookie.encode()))
+        await _answer(self._shielded(scope, send), HTTPStatus.SEE_OTHER, headers, b"")
+
+    async def _refuse(self, scope: MutableMapping[str, Any], send: Send, refusal: Refusal) -> None:
+        if scope["type"] == "websocket":
+            # Closing before accepting is the refusal of the handshake, with status 403.
+            await send({"type": "websocket.close", "code": 1008, "reason": refusal.reason})
+            return
+        await _answer(self._shielded(scope, send), refusal.status, *_in_words(refusal))
+
+    async def _let_through(
+        self, scope: MutableMapping[str, Any], said: _Headers, receive: Receive, send: Send
+    ) -> None:
+        if scope["type"] == "websocket":
+            await self.app(scope, receive, send)
+            return
+        shielded = self._shielded(scope, send)
+        if any(length.isdecimal() and int(length) > self._largest for length in said.all("content-length")):
+            await _answer(shielded, TOO_LARGE.status, *_in_words(TOO_LARGE))
+            return
+        scale = _Scale(receive, shielded, self._largest)
+        try:
+            await self.app(scope, scale.receive, scale.send)
+        except Exception:
+            # To the application a refused body is a sender that hung up, which it may well complain about.
+            if not scale.refused:
+                raise
+
+    def _shielded(self, scope: MutableMapping[str, Any], send: Send) -> Send:
+        """Send with our headers in place of what the application says under the same names."""
+        lasting = _is_library(scope["path"])
+
+        async def shielded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                ours = dict(self._shield)
+                headers = list(message.get("headers", []))
+                if lasting and any(name.lower() == b"cache-control" for name, _ in headers):
+                    del ours[b"cache-control"]
+                kept = [(name, value) for name, value in headers if name.lower() not in ours]
+                message = {**message, "headers": [*kept, *ours.items()]}
+            await send(message)
+
+        return shielded
+
+
+class _Headers:
+    """The headers of a request, by lower-case name."""
+
+    def __init__(self, raw: Headers) -> None:
+        self._raw = raw
+
+    def all(self, name: str) -> list[str]:
+        wanted = name.encode()
+        return [value.decode("latin-1").strip() for key, value in self._raw if key.lower() == wanted]
+
+    def cookies(self, name: str) -> list[str]:
+        """All values under a name: other servers of this machine can set cookies beside ours."""
+        pairs = (pair.strip().partition("=") for header in self.all("cookie") for pair in header.split(";"))
+        return [value for key, _, value in pairs if key == name]
+
+
+class _Scale:
+    """Counts the bytes of a body; past the limit it answers in the application's place."""
+
+    def __init__(self, receive: Receive, send: Send, largest: int) -> None:
+        self._receive = receive
+        self._send = send
+        self._left = largest
+        self._answered = False
+        self.refused = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request" and not self.refused:
+            self._left -= len(message.get("body", b""))
+            if self._left < 0:
+                self.refused = True
+                if not self._answered:
+                    await _answer(self._send, TOO_LARGE.status, *_in_words(TOO_LARGE))
+        return {"type": "http.disconnect"} if self.refused else message
+
+    async def send(self, message: Message) -> None:
+        if not self.refused:
+            self._answered = True
+            await self._send(message)
+
+
+def _is_library(path: str) -> bool:
+    """A file of a numbered version of NiceGUI: it never changes, and holds no data."""
+    return bool(re.match(r"/_nicegui/\d[\d.]*/(?!dynamic_resources/)", path))
+
+
+def _token(scope: MutableMapping[str, Any]) -> str | None:
+    """The token in the address of a visit to the start page."""
+    if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != "/":
+        return None
+    given = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True).get("token")
+    return given[0] if given else None
+
+
+def _shield(suffix: str) -> dict[bytes, bytes]:
+    """Headers of every answer.
+
+    The page is built by Vue from templates that it compiles, and NiceGUI writes its state into an inline
+    script: hence 'unsafe-eval' and 'unsafe-inline'. Nothing may be loaded from or sent to another place.
+    """
+    policy = {
+        "default-src": "'none'",
+        "script-src": "'self' 'unsafe-inline' 'unsafe-eval'",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self'",
+        # Not every browser counts the websocket of the same host as 'self'.
+        "connect-src": f"'self' ws://127.0.0.1{suffix} ws://localhost{suffix}",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    headers = {
+        "content-security-policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "x-frame-options": "DENY",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "cache-control": "no-store",
+    }
+    return {name.encode(): value.encode() for name, value in headers.items()}
+
+
+def _in_words(refusal: Refusal) -> tuple[Headers, bytes]:
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+        '<meta name="viewport" content="width=device-width"><title>Tacita: not opened</title>'
+        '<body style="font: 1.1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 4rem auto">'
+        f"<h1>Not opened</h1><p>{refusal.reason}</p><p>{refusal.remedy}</p></html>"
+    )
+    # What is left of a refused body is not read: the connection cannot serve another request.
+    return [(b"content-type", b"text/html; charset=utf-8"), (b"connection", b"close")], page.encode()
+
+
+async def _answer(send: Send, status: HTTPStatus, headers: Headers, body: bytes) -> None:
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status.value, "headers": [*headers, length]})
+    await send({"type": "http.response.body", "body": body})

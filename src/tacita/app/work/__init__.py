@@ -1,0 +1,1 @@
+"""What the screens show and change: cases, runs, views. No page is known here."""

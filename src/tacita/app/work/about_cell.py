@@ -1,0 +1,146 @@
+"""All that the house knows of one cell: why it is sensitive, who stands behind it, what an attacker deduces.
+
+It names true values and respondents, so it is shown to the user of the app and goes into no file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita import exact
+from tacita.app.work.case import Case
+from tacita.app.work.view import Judged
+from tacita.auditing.deduce import deduce
+from tacita.exact import Units
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Run
+from tacita.tables.contributions import Contributions
+
+MOST_EQUATIONS = 6
+MOST_CONTRIBUTORS = 5
+LONGEST = 20.0
+"""Seconds after which an interval is given up; the audit of a run has no such limit."""
+
+
+@dataclass(frozen=True)
+class Contributor:
+    """Someone who put ``amount`` into a cell: ``share`` percent of it."""
+
+    name: str
+    amount: str
+    share: float
+
+
+@dataclass(frozen=True)
+class About:
+    """A cell in words and numbers; levels are amounts as text."""
+
+    cell: int
+    name: str
+    value: str
+    is_sum: bool
+    sensitive: bool
+    why: tuple[str, ...]
+    lower: str
+    upper: str
+    sliding: str
+    decision: str
+    count: int | None
+    contributors: tuple[Contributor, ...]
+    holdings: tuple[Contributor, ...]
+    cost: float | None
+    equations: tuple[str, ...]
+    more_equations: int
+
+
+def about(case: Case, judged: Judged, cell: int) -> About:
+    """What is known of a cell."""
+    table, levels = case.table, judged.levels
+
+    def amount(units: Units) -> str:
+        return exact.text(int(units[cell]), table.decimals)
+
+    own = table.equations
+    entries = np.flatnonzero(own.cells == cell)
+    equations = np.unique(own.row_of_entry[entries])
+    decision = case.decisions.get(cell)
+    return About(
+        cell,
+        table.name(cell),
+        amount(table.units),
+        bool(table.structure.is_total[cell]),
+        bool(levels.sensitive[cell]),
+        tuple(levels.explain(cell)),
+        amount(levels.lower),
+        amount(levels.upper),
+        amount(levels.sliding),
+        decision.kind.value if decision is not None else "",
+        int(table.count[cell]) if table.count is not None else None,
+        _largest(table.contributions, cell, table.decimals),
+        _largest(table.holdings, cell, table.decimals),
+        None if judged.problem is None else float(judged.problem.cost[cell]),
+        tuple(table.structure.describe_equation(j) for j in equations[:MOST_EQUATIONS].tolist()),
+        max(0, equations.size - MOST_EQUATIONS),
+    )
+
+
+def _largest(contributions: Contributions | None, cell: int, decimals: int) -> tuple[Contributor, ...]:
+    if contributions is None:
+        return ()
+    whole = max(int(contributions.sums[cell]), 1)
+    ranks = np.flatnonzero(contributions.who[cell] >= 0)[:MOST_CONTRIBUTORS].tolist()
+    return tuple(
+        Contributor(
+            contributions.name(int(contributions.who[cell, rank])),
+            exact.text(int(contributions.values[cell, rank]), decimals),
+            100 * int(contributions.values[cell, rank]) / whole,
+        )
+        for rank in ranks
+    )
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What the outsider deduces of a hidden cell, and what he knew of it before; NaN: not worked out."""
+
+    low: float
+    high: float
+    bounds: tuple[float, float]
+
+
+class Attack:
+    """The outsider at work on a release, asked for one cell at a time; each answer is kept.
+
+    Without a release he sees the table with its sensitive cells hidden and nothing else: what would be open
+    if one stopped there.
+    """
+
+    def __init__(self, problem: Problem, release: Release | None) -> None:
+        self.problem = problem
+        self.release = Release.suppress(problem.table, problem.sensitive) if release is None else release
+        self._hidden = self.release.hidden
+        self._found: dict[int, Interval] = {}
+
+    def hides(self, cell: int) -> bool:
+        """Whether there is anything to deduce."""
+        return bool(self._hidden[cell])
+
+    def known(self, cell: int) -> Interval | None:
+        """The answer, if it has been worked out."""
+        return self._found.get(cell)
+
+    def deduce(self, cell: int, run: Run) -> Interval:
+        """The interval of a hidden cell; to be called in a thread."""
+        found = deduce(self.problem, self.release, run=run, cells=np.array([cell]))
+        low, high = found.of(cell)
+        ends = exact.to_floats(
+            np.array([self.problem.outsider.lower[cell], self.problem.outsider.upper[cell]]),
+            self.problem.table.decimals,
+        )
+        interval = Interval(low, high, (float(ends[0]), float(ends[1])))
+        if not run.over:
+            self._found[cell] = interval
+        return interval

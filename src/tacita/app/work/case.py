@@ -1,0 +1,223 @@
+"""What a user works on: a table, what is sensitive in it, who attacks it, what hiding costs.
+
+A :class:`Case` never changes. Whatever the user does makes a new one, so that undo is a list of cases, and a
+run that is under way keeps the one it was started with. It becomes a :class:`~tacita.problem.Problem` when a
+screen asks for it; what cannot be one is told there, in the words of the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacita.app.work.stated import Stated
+from tacita.attackers import Outsider
+from tacita.attackers.insiders import AttackerLike, Coalition
+from tacita.levels import Levels
+from tacita.problem import Problem
+from tacita.rules import RULES, AnyOf, Exempt, Given, Marked, Rule, parse_rule
+from tacita.rules.arithmetic import Number
+from tacita.rules.written import written
+from tacita.tables.editing import moved
+from tacita.tables.table import Table
+
+MARKED = 20
+"""Levels of cells marked by hand without amounts, in percent of the value."""
+
+
+class Kind(Enum):
+    """What the office decided on a cell by hand."""
+
+    SENSITIVE = "sensitive"
+    SAFE = "not sensitive"
+    PUBLISH = "must publish"
+    HIDE = "must hide"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision on one cell; levels are amounts, and 20 % of the value where none is given."""
+
+    kind: Kind
+    lower: Number | None = None
+    upper: Number | None = None
+    sliding: Number | None = None
+
+
+@dataclass(frozen=True)
+class Attackers:
+    """Who attacks: kinds of insiders besides the outsider, coalitions, and what everyone knows of each cell.
+
+    ``within`` are shares of the value below and above it; without it and without bounds, everyone knows what
+    the file said, or else that no cell is negative.
+    """
+
+    kinds: tuple[str, ...] = ()
+    coalitions: tuple[tuple[str, ...], ...] = ()
+    lower: float | None = None
+    upper: float | None = None
+    within: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The method that a project names, with its options: what the form begins with."""
+
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A table with its requirement.
+
+    Attributes
+    ----------
+    rules
+        Written rules, any of which makes a cell sensitive.
+    decisions
+        What was decided by hand, cell by cell.
+    stated
+        What the file said, which rules and decisions add to.
+    cost
+        What hiding a cell costs, or None: as the file said, or else the value.
+    wish
+        How it is to be protected, if the file says so.
+    origin
+        The project file it was opened from.
+    """
+
+    name: str
+    table: Table
+    rules: tuple[str, ...] = ()
+    decisions: Mapping[int, Decision] = field(default_factory=dict)
+    attackers: Attackers = Attackers()
+    waived: tuple[str, ...] = ()
+    stated: Stated | None = None
+    cost: str | None = None
+    wish: Wish | None = None
+    origin: Path | None = None
+
+    @classmethod
+    def of(cls, what: Table | Problem, name: str) -> Case:
+        """A case from what a reader or a generator made."""
+        if isinstance(what, Table):
+            return cls(name, what)
+        rules, decisions, levels = _in_parts(what)
+        decisions |= {int(c): Decision(Kind.PUBLISH) for c in np.flatnonzero(what.must_publish)}
+        decisions |= {int(c): Decision(Kind.HIDE) for c in np.flatnonzero(what.must_hide)}
+        # Costs that are the values follow them when they are changed.
+        cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
+        stated = Stated.unless_usual(what.table, levels, what.outsider, what.insiders, cost)
+        return cls(name, what.table, rules, decisions, stated=stated)
+
+    @property
+    def rule(self) -> Rule:
+        """Everything that makes a cell sensitive, as one rule."""
+        rules: list[Rule] = [parse_rule(text) for text in self.rules]
+        if self.waived:
+            rules = [rule.waived_by(self.waived) for rule in rules]
+        if self.stated is not None:
+            rules.append(Given(self.stated.levels))
+        alike: dict[Decision, list[int]] = {}
+        for cell in self.decided(Kind.SENSITIVE):
+            alike.setdefault(self.decisions[cell], []).append(cell)
+        rules.extend(Marked(cells, d.lower, d.upper, d.sliding) for d, cells in alike.items())
+        joined = reduce(or_, rules) if rules else Given(Levels.none(len(self.table)))
+        safe = self.decided(Kind.SAFE)
+        return Exempt(joined, safe) if safe else joined
+
+    def decided(self, kind: Kind) -> list[int]:
+        """Cells with a decision of this kind."""
+        return [cell for cell, decision in self.decisions.items() if decision.kind is kind]
+
+    @property
+    def problem(self) -> Problem:
+        """The question that methods and the audit are asked; put once.
+
+        Raises
+        ------
+        InputError
+            Rules, levels or attackers that do not fit the table.
+        """
+        # Not a cached property: before Python 3.12 all cases of all sessions would share its lock.
+        kept: Problem | None = self.__dict__.get("_problem")
+        if kept is None:
+            kept = self.__dict__["_problem"] = self._put()
+        return kept
+
+    def _put(self) -> Problem:
+        said = self.stated.cost if self.stated is not None and self.cost is None else None
+        return Problem(
+            self.table,
+            self.rule,
+            attackers=self._attackers(),
+            cost=(self.cost or "value") if said is None else said,
+            must_publish=self.decided(Kind.PUBLISH),
+            must_hide=self.decided(Kind.HIDE),
+        )
+
+    def _attackers(self) -> list[AttackerLike]:
+        chosen = self.attackers
+        listed: list[AttackerLike] = [*chosen.kinds, *(Coalition(*members) for members in chosen.coalitions)]
+        if chosen.within is not None:
+            listed.append(Outsider.within(self.table, *chosen.within))
+        elif chosen.lower is not None or chosen.upper is not None or self.stated is None:
+            listed.append(Outsider.of(self.table, chosen.lower, chosen.upper))
+        else:
+            listed.append(self.stated.outsider)
+        return [*listed, *(self.stated.insiders if self.stated is not None else ())]
+
+    def decide(self, cells: Iterable[int], decision: Decision | None) -> Case:
+        """The same with a decision on some cells, or without one."""
+        chosen = set(cells)
+        decisions = {cell: said for cell, said in self.decisions.items() if cell not in chosen}
+        if decision is not None:
+            decisions |= dict.fromkeys(chosen, decision)
+        return replace(self, decisions=decisions)
+
+    def with_table(self, table: Table) -> Case:
+        """The same requirement for a changed table: what is said of a cell follows it to its new place."""
+        same = len(table) == len(self.table)
+        cells = np.arange(len(self.table))
+        places = cells if same else moved(self.table.structure, table.structure, cells)
+        decisions = {int(places[cell]): said for cell, said in self.decisions.items() if places[cell] >= 0}
+        stated = self.stated
+        if stated is not None and not (same and table.decimals == self.table.decimals):
+            stated = stated.at(table, places, self.table.decimals)
+        return replace(self, table=table, decisions=decisions, stated=stated)
+
+
+def _in_parts(problem: Problem) -> tuple[tuple[str, ...], dict[int, Decision], Levels]:
+    """What makes cells sensitive as rules, decisions and levels, which a user changes one by one.
+
+    A rule that has no written form stays what it is for this table: levels.
+    """
+    table, whole = problem.table, problem.rule
+    rules: list[str] = []
+    decisions: dict[int, Decision] = {}
+    if whole is None:
+        return (), decisions, problem.levels
+    levels = Levels.none(len(table))
+    for rule in whole.rules if isinstance(whole, AnyOf) else [whole]:
+        if isinstance(rule, Given):
+            levels |= rule.given
+        elif isinstance(rule, Marked) and not isinstance(rule.cells, str):
+            cells = [table.find(*cell) if isinstance(cell, tuple) else cell for cell in rule.cells]
+            if rule.protection != MARKED or decisions.keys() & cells:
+                levels |= rule.levels(table)
+            else:
+                said = Decision(Kind.SENSITIVE, rule.lower, rule.upper, rule.sliding)
+                decisions |= dict.fromkeys(cells, said)
+        elif type(rule) in RULES.values():
+            rules.append(written(rule))
+        else:
+            levels |= problem.levels
+    return tuple(rules), decisions, levels

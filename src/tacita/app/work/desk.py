@@ -1,0 +1,48 @@
+"""Where a requirement is worked on: each change is in the case at once, and undone as one step.
+
+Typing ``12`` is one step, not two: changes that follow each other in one field replace each other until the
+field is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from tacita.app.work.case import Case
+from tacita.app.work.workspace import Workspace
+
+
+class Desk:
+    """The requirement of a workspace's case, changed part by part.
+
+    Parameters
+    ----------
+    on_change
+        Called with the case after each change.
+    """
+
+    def __init__(self, workspace: Workspace, on_change: Callable[[Case], None]) -> None:
+        self._workspace = workspace
+        self._on_change = on_change
+        self._field = ""
+        self._last: Case | None = None
+
+    @property
+    def case(self) -> Case:
+        return self._workspace.current()
+
+    def change(self, field: str, **parts: Any) -> None:
+        """Other ``rules``, ``waived``, ``attackers`` or ``cost``; ``field`` is what the user is changing."""
+        if all(getattr(self.case, name) == part for name, part in parts.items()):
+            return
+        if field == self._field and self._last is self._workspace.case:
+            self._workspace.undo()
+        self._workspace.change(replace(self._workspace.current(), **parts))
+        self._field, self._last = field, self._workspace.case
+        self._on_change(self.case)
+
+    def settle(self) -> None:
+        """The field was left: the next change is a step of its own."""
+        self._field = ""

@@ -1,0 +1,180 @@
+"""One run of a method on a case: in a thread of its own, watched, stopped and kept.
+
+A job protects, audits what came out, and works out what an attacker deduces. The audit has no time limit: one
+that is cut short proves nothing. A cancel ends the search; the best so far is kept and audited. Only a job
+that nobody wants any more is abandoned as a whole.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+from tacita.app.work.case import Case
+from tacita.auditing.audit import Audit, audit
+from tacita.auditing.deduce import Deduction, deduce
+from tacita.errors import TacitaError
+from tacita.methods import make_method
+from tacita.problem import Problem
+from tacita.quality import Lost, compare
+from tacita.release import Release
+from tacita.report.progress import known_so_far
+from tacita.run import Event, Run
+
+MOST_EVENTS = 2000
+"""A chart shows no more; of a longer story every second report is dropped."""
+
+
+class State(Enum):
+    """How far a job is."""
+
+    WAITING = "waiting"
+    SEARCHING = "searching"
+    AUDITING = "auditing"
+    SAFE = "safe"
+    UNSAFE = "not safe"
+    FAILED = "failed"
+
+    @property
+    def over(self) -> bool:
+        return self in (State.SAFE, State.UNSAFE, State.FAILED)
+
+
+class Job:
+    """A method at work on a case.
+
+    What it tells is read by the pages while the thread writes it; each attribute is replaced whole.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        case: Case,
+        method: str,
+        options: Mapping[str, Any],
+        *,
+        time_limit: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.number = number
+        self.case = case
+        self.problem: Problem = case.problem
+        self.method = make_method(method, options)
+        self.options = dict(options)
+        self.time_limit = time_limit
+        self.seed = seed
+        self.state = State.WAITING
+        self.events: list[Event] = []
+        self.latest: Event | None = None
+        self.log: list[str] = []
+        self.release: Release | None = None
+        self.audit: Audit | None = None
+        self.intervals: Deduction | None = None
+        self.lost: Lost | None = None
+        self.error = ""
+        self._run: Run | None = None
+        self._cancelled = threading.Event()
+        self._abandoned = threading.Event()
+        self._started: float | None = None
+        self._ended: float | None = None
+        self._said = ""
+
+    @property
+    def title(self) -> str:
+        """``2 · rounding (base 5)``: the number, the method, and what was chosen besides defaults."""
+        chosen = ", ".join(f"{name} {_in_words(value)}" for name, value in self.options.items())
+        return f"{self.number} · {self.method.name}" + (f" ({chosen})" if chosen else "")
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been at work."""
+        if self._started is None:
+            return 0.0
+        return (time.monotonic() if self._ended is None else self._ended) - self._started
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Stop searching; what was found so far is kept and audited."""
+        self._cancelled.set()
+        if self._run is not None and self.state is State.SEARCHING:
+            self._run.cancel()
+
+    def stop_audit(self) -> None:
+        """Cut the audit short; what is not proven by then counts as not safe."""
+        if self._run is not None and self.state is State.AUDITING:
+            self._run.cancel()
+
+    def abandon(self) -> None:
+        """Stop whatever it does, the audit too: nobody will ask for what it found."""
+        self._abandoned.set()
+        self._cancelled.set()
+        if self._run is not None:
+            self._run.cancel()
+
+    def carry_out(self) -> None:
+        """Protect, audit, deduce; to be called in a thread. Whatever goes wrong is kept as ``error``."""
+        self._started = time.monotonic()
+        try:
+            self._protect()
+            self._judge()
+        except TacitaError as error:
+            self._fail(str(error))
+        except Exception as error:
+            self._fail(f"{type(error).__name__}: {error}. A fault of the program: please report it.")
+        finally:
+            self._ended = time.monotonic()
+
+    def _begin(self, state: State, run: Run, stopped: threading.Event) -> Run:
+        """The next part of the work; a stop that came before it or comes between is not lost."""
+        self._run, self.state = run, state
+        if stopped.is_set():
+            run.cancel()
+        return run
+
+    def _protect(self) -> None:
+        run = Run(self.time_limit, self.seed, listener=self._listen)
+        self._begin(State.SEARCHING, run, self._cancelled)
+        self._say(f"{self.method.name} on {self.problem.table!r}, {len(self.problem.levels):,} sensitive")
+        self.release = self.method.protect(self.problem, run)
+        if (outcome := self.release.outcome) is not None:
+            self._listen(Event(outcome.status.value, 1, 1, outcome.loss, outcome.bound, run.seconds))
+            for remark in outcome.remarks:
+                self._say(remark)
+
+    def _judge(self) -> None:
+        assert self.release is not None
+        run = self._begin(State.AUDITING, Run(listener=self._listen), self._abandoned)
+        self.lost = replace(compare(self.problem, [self.release])[0], name=self.title)
+        found = audit(self.problem, self.release, run)
+        self._say(found.verdict)
+        hidden = self.release.hidden[self.problem.sensitive]
+        self.intervals = deduce(self.problem, self.release, run=run, cells=self.problem.sensitive[hidden])
+        self.audit = found
+        self.state = State.SAFE if found.safe else State.UNSAFE
+
+    def _fail(self, message: str) -> None:
+        self.error = message
+        self._say(message)
+        self.state = State.FAILED
+
+    def _listen(self, event: Event) -> None:
+        self.latest = event
+        events = self.events if len(self.events) < MOST_EVENTS else self.events[::2]
+        self.events = [*events, event] if event.incumbent is not None or event.bound is not None else events
+        if (said := f"{event.phase}: {known_so_far(event)}".rstrip(": ")) != self._said:
+            self._said = said
+            self._say(said)
+
+    def _say(self, what: str) -> None:
+        self.log = [*self.log[-MOST_EVENTS:], f"{self.seconds:8.2f} s  {what}"]
+
+
+def _in_words(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -1,0 +1,292 @@
+"""Where a case comes from: files, pasted text, nothing but zeros, chance, or the literature.
+
+Readers belong to :mod:`tacita.io`; here it is told which one to ask. Whatever is wrong is told in their
+words, and no case comes out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacita import generate
+from tacita.app.work.case import Attackers, Case, Kind, Wish
+from tacita.app.work.stated import Stated
+from tacita.errors import FormatError, InputError
+from tacita.examples import EXAMPLES, example
+from tacita.hierarchy import Hierarchy
+from tacita.io import read_case, read_hierarchy
+from tacita.io.columns import FORMATS, read_columns
+from tacita.io.crosstab import one_row_per_cell
+from tacita.io.pasted import read_pasted
+from tacita.io.petrenko import FILES as THESIS
+from tacita.io.petrenko import read_thesis
+from tacita.io.roles import find_roles
+from tacita.levels import Levels
+from tacita.rules import Given
+from tacita.rules.rule import AnyOf
+from tacita.tables.table import Table
+
+ENDINGS = (*FORMATS, ".jj", ".txt", ".dat", ".toml", ".hrc")
+"""What a file may be called that is opened."""
+MOST_CELLS = 1_000_000
+"""Cells of a table that is made here; larger ones are made in Python and opened by their path."""
+MOST_NOTES = 10
+NO_RULE = "marked([])"
+"""A written rule that no cell meets."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What only the user can say of a file or a text: how it is to be read.
+
+    Attributes
+    ----------
+    counts
+        Whether everyone knows that values are whole numbers; None: told by the values.
+    repair
+        Compute wrong totals anew.
+    decimal
+        The decimal sign; None: a point in files, in pasted text what the numbers tell.
+    sheet
+        Of a workbook; None: the first.
+    by, value, count
+        Columns of codes, of values and of respondents per cell; what is left out is found by name.
+    total
+        The code of the total, in every dimension that has it.
+    """
+
+    counts: bool | None = None
+    repair: bool = False
+    decimal: str | None = None
+    sheet: str | None = None
+    by: tuple[str, ...] = ()
+    value: str | None = None
+    count: str | None = None
+    total: str | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was said, as options of the readers; dimensions and totals need the file besides."""
+        said = {name: getattr(self, name) for name in ("counts", "decimal", "sheet", "value", "count")}
+        said["repair"] = self.repair or None
+        return {name: value for name, value in said.items() if value is not None}
+
+
+UNTOLD = Reading()
+
+
+def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> Case:
+    """The case of one file or folder on this machine."""
+    path = Path(path).expanduser()
+    if path.suffix.lower() == ".toml" and path.is_file():
+        return _case_of_project(path, reading)
+    return Case.of(read_case(path, **_options(path, reading, {})), path.stem)
+
+
+def case_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Case:
+    """The case of files that were handed over together, in a folder of their own.
+
+    That is a project with its data, the three files of the thesis program, or one table with the
+    classifications of its dimensions, each in a file that is called like its dimension.
+    """
+    if not paths:
+        raise InputError("no file was chosen: choose at least one")
+    folder = paths[0].parent
+    try:
+        return _case_of_files(folder, paths, reading)
+    except InputError as error:
+        # Where files were put meanwhile says nothing to those who handed them over.
+        told = str(error).replace(f"{folder.resolve()}{os.sep}", "").replace(f"{folder}{os.sep}", "")
+        raise type(error)(told) from None
+
+
+def case_from_text(text: str, reading: Reading = UNTOLD) -> Case:
+    """The case of a block pasted from a spreadsheet."""
+    options = reading.options
+    if reading.total:
+        raise InputError("pasted text: write 'Total' for the code of the total instead of naming it here")
+    if reading.by:
+        options["by"] = reading.by
+    return Case.of(read_pasted(text, **options), "pasted")
+
+
+def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = True, decimals: int = 0) -> Case:
+    """A table of these dimensions and codes, to be typed: all cells are zero, totals are computed."""
+    shape = [len(codes) for codes in dimensions.values()]
+    if not shape or min(shape) < 1:
+        raise InputError("a new table needs at least one dimension, and one code in each")
+    _refuse_many(shape)
+    table = Table.from_array(
+        np.zeros(shape, dtype=np.int64),
+        names=list(dimensions),
+        codes=list(dimensions.values()),
+        decimals=0 if counts else decimals,
+        counts=counts,
+    )
+    return Case("new table", replace(table, notes=()))
+
+
+def dimensions_from_text(text: str) -> dict[str, list[str]]:
+    """Dimensions from lines such as ``region: North, South`` or, for codes 1 to 12, ``month: 12``."""
+    found: dict[str, list[str]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        name, sign, listed = (part.strip() for part in line.partition(":"))
+        codes = [code.strip() for code in listed.split(",") if code.strip()]
+        if not sign or not name or not codes:
+            raise InputError(
+                f"line {number}: '{line.strip()}' should be a name, a colon, and codes: region: North, South"
+            )
+        if name in found:
+            raise InputError(f"line {number}: there are two dimensions '{name}'; rename one of them")
+        if len(codes) == 1 and codes[0].isdecimal():
+            _refuse_many([int(codes[0])])
+            codes = [str(code) for code in range(1, int(codes[0]) + 1)]
+        found[name] = codes
+    return found
+
+
+def case_generated(
+    shape: Sequence[int], family: str, *, sensitive: float | int | None, **options: Any
+) -> Case:
+    """A random table with sensitive cells; options are those of :func:`tacita.generate.problem`."""
+    _refuse_many(shape)
+    made = generate.problem(shape, family, sensitive=sensitive, **options)
+    return Case.of(made, f"{family} {' × '.join(map(str, shape))}")
+
+
+def case_of_example(name: str) -> Case:
+    """An example with its question."""
+    return Case.of(example(name), EXAMPLES[name].title)
+
+
+def notes_on(case: Case, reading: Reading) -> list[str]:
+    """What was done to the input, and what was taken for granted, in sentences."""
+    table = case.table
+    notes = list(table.notes[:MOST_NOTES])
+    if len(table.notes) > MOST_NOTES:
+        notes.append(f"{len(table.notes) - MOST_NOTES:,} more like these")
+    if table.whole and table.count is None and reading.counts is None and case.origin is None:
+        notes.append(
+            "values are whole numbers and were taken as counts; if they are amounts, open them again and "
+            "say so on Start, under How to read it"
+        )
+    return notes
+
+
+def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Case:
+    projects = [path for path in paths if path.suffix.lower() == ".toml"]
+    if len(projects) == 1:
+        return case_from_path(projects[0], reading)
+    if {path.name for path in paths} & set(THESIS[1:]):
+        return Case.of(read_thesis(folder), "thesis")
+    trees = [path for path in paths if _is_classification(path)]
+    tables = [path for path in paths if path not in trees]
+    if len(tables) != 1 or projects:
+        names = ", ".join(path.name for path in projects or tables)
+        raise InputError(
+            f"{names or 'no table among the files'}: choose one table (with the classifications of its "
+            "dimensions), or a project.toml with the files it names"
+        )
+    table = tables[0]
+    if trees and table.suffix.lower() not in FORMATS:
+        raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
+    return Case.of(
+        read_case(table, **_options(table, reading, {path.stem: path for path in trees})), table.stem
+    )
+
+
+def _is_classification(path: Path) -> bool:
+    if path.suffix.lower() == ".hrc":
+        return True
+    if path.suffix.lower() != ".csv":
+        return False
+    try:
+        names = {name.lower() for name in read_columns(path).names}
+    except FormatError:
+        return False
+    return {"parent", "child"} <= names
+
+
+def _options(path: Path, reading: Reading, trees: Mapping[str, Path]) -> dict[str, Any]:
+    """Options of the reader, with all dimensions as soon as something is said of one of them."""
+    options = reading.options
+    if not (reading.by or reading.total or trees):
+        return options
+    if path.suffix.lower() not in FORMATS:
+        return {**options, **{name: said for name in ("by", "total") if (said := getattr(reading, name))}}
+    given = {"value": reading.value, "count": reading.count}
+    source = read_columns(path, decimal=reading.decimal or ".", sheet=reading.sheet)
+    source = one_row_per_cell(source, path, reading.by or None, given)
+    names = reading.by or find_roles(source, path, None, given, None).dimensions
+    if strange := [file.name for name, file in trees.items() if name not in names]:
+        raise InputError(
+            f"{path}: the classification {strange[0]} is called like none of the dimensions "
+            f"{', '.join(names)}; rename the file"
+        )
+    by: dict[str, Hierarchy | str | None] = {}
+    for name in names:
+        total = reading.total if reading.total in source.codes(name)[1] else None
+        by[name] = read_hierarchy(trees[name], total) if name in trees else total
+    return {**options, "by": by}
+
+
+def _case_of_project(path: Path, reading: Reading) -> Case:
+    """What a project asks, in parts that can be changed one by one; without rules if it has none."""
+    from tacita.io.insiders import read_insiders
+    from tacita.io.project import load_project
+
+    if said := [*reading.options, *(name for name in ("by", "total") if getattr(reading, name))]:
+        raise InputError(f"{path}: a project says itself how its files are read; leave out {said[0]}")
+    project = load_project(path)
+    rules, attack = project.rules, project.attackers
+    # A rule that no cell meets lets a table without any be opened; it changes nothing.
+    asked = project.model_copy(update={"rules": rules.model_copy(update={"rule": rules.rule or NO_RULE})})
+    problem = asked.problem()
+    joined = problem.rule.rules if isinstance(problem.rule, AnyOf) else ()
+    levels = next((rule.given for rule in joined if isinstance(rule, Given)), None)
+    case = Case.of(problem, path.stem)
+    insiders = () if attack.file is None else tuple(read_insiders(project.folder / attack.file, case.table))
+    own = Levels.none(len(case.table)) if levels is None else levels
+    cost = None if project.cost.by or case.stated is None else case.stated.cost
+    stated = Stated.unless_usual(case.table, own, problem.outsider, insiders, cost)
+    return replace(
+        case,
+        rules=tuple(_split(rules.rule or "")),
+        # Cells that a rule of the project marks stay its own matter.
+        decisions={cell: said for cell, said in case.decisions.items() if said.kind is not Kind.SENSITIVE},
+        attackers=Attackers(
+            tuple(kind for kind in attack.kinds if kind != "outsider"),
+            tuple(map(tuple, attack.coalitions)),
+            attack.lower,
+            attack.upper,
+            attack.within,
+        ),
+        waived=tuple(rules.waived),
+        stated=stated,
+        cost=project.cost.by,
+        wish=Wish(project.protect.method, project.protect.options) if project.protect.method else None,
+        origin=path,
+    )
+
+
+def _split(rules: str) -> list[str]:
+    """Rules that are joined by ``|``; one inside quotation marks joins nothing."""
+    return [part.strip() for part in re.findall(r"""(?:[^|"']|"[^"]*"|'[^']*')+""", rules) if part.strip()]
+
+
+def _refuse_many(shape: Sequence[int]) -> None:
+    if prod(shape) > MOST_CELLS:
+        raise InputError(
+            f"{' by '.join(f'{n:,}' for n in shape)} are more than {MOST_CELLS:,} cells: make it smaller "
+            "here, or make it in Python and open its file by the path"
+        )

@@ -1,0 +1,191 @@
+"""Files that leave the app: what a run publishes, what the house keeps of it, and the case itself.
+
+    folder/release.*      for publication: written if the run is safe, or a reason stands in for that
+    folder/internal/*     for the house: audit, certificate, coloured workbook, project.toml, repeat.py, table
+
+The two never share an archive.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacita.app.work.case import Attackers, Case
+from tacita.app.work.job import Job
+from tacita.atomic import replacing
+from tacita.errors import InputError, TacitaError, UnsafeError
+from tacita.io import (
+    Origin,
+    Written,
+    write_jj,
+    write_nchs,
+    write_project,
+    write_results,
+    write_script,
+    write_table,
+    write_thesis,
+)
+from tacita.io.project import AttackersSpec
+from tacita.io.release_write import FORMATS
+from tacita.io.results import FEWEST_WORDS
+from tacita.levels import Levels
+from tacita.problem import Problem
+
+EXPORTED = (
+    *(f"release{ending}" for ending in FORMATS),
+    *(f"internal/{name}" for name in ("release.xlsx", "audit.json", "certificate.json")),
+)
+"""What an export leaves in a folder and speaks of its release alone."""
+SHORTEST_REASON = 10
+"""Letters of a reason, besides the words that the core asks for."""
+FOLDERS = ("project", "thesis")
+"""Ways to save a case that take several files."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """What was written: files for publication, files for the house, and what to know of them."""
+
+    publication: tuple[Path, ...]
+    house: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def is_reason(text: str) -> bool:
+    """Whether a text can stand in for an audit that found everything safe."""
+    return len(text.strip()) >= SHORTEST_REASON and len(text.split()) >= FEWEST_WORDS
+
+
+def pack(
+    job: Job,
+    folder: Path,
+    formats: Sequence[str],
+    reason: str | None = None,
+    *,
+    passing: Path,
+    repeatable: bool = True,
+) -> Parcel:
+    """Write all files of a run; for publication none where it is neither safe nor given a reason.
+
+    Files of an earlier export that this one does not replace are removed: a certificate beside another
+    release would be taken for its proof.
+
+    Parameters
+    ----------
+    passing
+        A folder that goes with the session: a project does not refer to files in it.
+    repeatable
+        Whether to write the project and the script that repeat the run, which takes a while where the table
+        is large.
+
+    Raises
+    ------
+    UnsafeError
+        The run has no audit, or the reason is not one.
+    """
+    if job.audit is None:
+        raise UnsafeError(f"run {job.number} has no audit: there is nothing to write. Run it again.")
+    if reason is not None and not job.audit.safe and not is_reason(reason):
+        raise UnsafeError("the reason is too short: say in a few words why, and for whom the files are")
+    results = write_results(job.audit, folder, formats, reason)
+    again = _repeat(job, folder / "internal", formats, passing) if repeatable else Written(())
+    paths = (*results.paths, *again.paths)
+    for old in EXPORTED:
+        if folder / old not in paths:
+            (folder / old).unlink(missing_ok=True)
+    return Parcel(
+        tuple(path for path in paths if path.parent == folder),
+        tuple(path for path in paths if path.parent != folder),
+        (*results.notes, *again.notes),
+    )
+
+
+def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
+    about: dict[str, Any] = {
+        "method": job.method.name,
+        "options": job.options,
+        "seed": job.seed,
+        "time_limit": job.time_limit,
+        "formats": list(formats),
+    }
+    project = write_project(job.problem, folder, origin=_origin(job.case, passing), **about)
+    return Written((*project.paths, write_script(folder, **about)), project.notes)
+
+
+def zipped(paths: Sequence[Path], target: Path) -> Path:
+    """Files in one archive, by their names."""
+    with replacing(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in paths:
+            archive.write(path, path.name)
+    return target
+
+
+def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
+    """Write a case with its true values: ``project`` and ``thesis`` into a folder, other ways to a file.
+
+    Where rules or attackers do not fit the table, the table is written without them, and a note says so.
+
+    Raises
+    ------
+    InputError
+        The way does not suit the table, or there is no such way.
+    """
+    problem, notes = _problem(case)
+    folder = target if way in FOLDERS else target.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    if way == "project":
+        written = write_project(problem, target, method="suppression", origin=_origin(case, passing))
+        return Written(written.paths, (*notes, *written.notes))
+    if way == "thesis":
+        write_thesis(problem, target)
+        return Written(tuple(sorted(target.glob("*.txt"))), notes)
+    if way == "jj":
+        return Written((write_jj(problem, target),), notes)
+    if way == "nchs":
+        return Written((write_nchs(case.table, target),), notes)
+    if way in ("csv", "xlsx", "parquet"):
+        return Written((write_table(case.table, target, problem),), notes)
+    raise InputError(f"a case cannot be saved as '{way}'")
+
+
+def plain_name(text: str) -> str:
+    """A text as the name of a file."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "table"
+
+
+def _problem(case: Case) -> tuple[Problem, tuple[str, ...]]:
+    try:
+        return case.problem, ()
+    except TacitaError as error:
+        bare = Problem(case.table, Levels.none(len(case.table)))
+        return bare, (f"written without rules and attackers, which do not fit the table: {error}",)
+
+
+def _origin(case: Case, passing: Path) -> Origin | None:
+    """The project file behind a case, with what was changed since; the core reads it back and compares."""
+    if case.origin is None or case.origin.is_relative_to(passing):
+        return None
+    return Origin(
+        case.origin,
+        rule=" | ".join(case.rules) or None,
+        waived=case.waived,
+        attackers=_spec(case.attackers),
+        cost=case.cost,
+    )
+
+
+def _spec(attackers: Attackers) -> AttackersSpec:
+    return AttackersSpec.model_validate(
+        {
+            "kinds": list(attackers.kinds),
+            "coalitions": [list(members) for members in attackers.coalitions],
+            "lower": attackers.lower,
+            "upper": attackers.upper,
+            "within": attackers.within,
+        }
+    )

@@ -1,0 +1,252 @@
+"""What a sheet shows of a case: numbers and flags, rows by columns; nothing here knows of pages.
+
+A view is a pair of arrays, so that after an edit the cells that look different are found by comparing two
+views, and only these are sent to the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita import exact
+from tacita.app.sheet import Change, Content, Flag
+from tacita.app.work.case import Case, Kind
+from tacita.errors import TacitaError
+from tacita.exact import UNBOUNDED, Cells, Mask, Units
+from tacita.levels import Levels
+from tacita.problem import Problem
+from tacita.release import Mark, Release
+from tacita.report.picture import KINDS, kinds
+from tacita.tables.layout import Layout, layout
+from tacita.tables.structure import Structure
+from tacita.tables.table import Table
+
+Flags = NDArray[np.uint8]
+
+FLAGS = {"published": Flag(0), "sensitive": Flag.SENSITIVE, "other": Flag.OTHER, "exposed": Flag.EXPOSED}
+"""How each kind of cell of a release is flagged."""
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """How the user wants a table of any number of dimensions to stand.
+
+    Attributes
+    ----------
+    rows, columns
+        Dimensions by name; None: as usual, the first and the second.
+    fixed
+        The code at which a further dimension is held; its total where none is named.
+    part
+        Which of several linked tables.
+    """
+
+    rows: str | None = None
+    columns: str | None = None
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    part: str | None = None
+
+    def of(self, structure: Structure) -> Layout:
+        """The lines and the cells at their crossings.
+
+        What the structure no longer has (a code that was dropped, a dimension that was renamed) falls back to
+        what is usual.
+        """
+        parts = {part.name: part for part in structure.parts} if len(structure.parts) > 1 else {}
+        part = parts.get(self.part or "", next(iter(parts.values()), None))
+        axes = range(len(structure.dimensions)) if part is None else part.dimensions
+        own = {structure.dimensions[d].name: structure.dimensions[d] for d in axes}
+        columns = self.columns if self.columns in own and len(own) > 1 else None
+        rows = self.rows if self.rows in own and self.rows != columns else None
+        rows = rows or next((name for name in own if name != columns), None)
+        columns = columns or next((name for name in own if name != rows), None)
+        fixed = {
+            name: code
+            for name, code in self.fixed.items()
+            if name in own and name not in (rows, columns) and code in own[name].position
+        }
+        return layout(structure, rows, columns, fixed, part=part.name if part is not None else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What is sensitive in a case, as far as it is known.
+
+    Attributes
+    ----------
+    problem
+        The case as a problem; None where it has not been asked for yet, or is refused.
+    trouble
+        The refusal.
+    """
+
+    levels: Levels
+    problem: Problem | None = None
+    trouble: str = ""
+
+    @classmethod
+    def at_a_glance(cls, case: Case) -> Judged:
+        """By marks alone: what the file said and what was decided by hand; rules are not asked."""
+        sensitive = np.zeros(len(case.table), dtype=bool)
+        if case.stated is not None:
+            sensitive |= case.stated.levels.sensitive
+        sensitive[case.decided(Kind.SENSITIVE)] = True
+        sensitive[case.decided(Kind.SAFE)] = False
+        return cls(Levels.of(sensitive, np.zeros(sensitive.size, dtype=np.int64)))
+
+    @classmethod
+    def of(cls, case: Case) -> Judged:
+        """By the rules; may take a while where the table is large."""
+        try:
+            return cls(case.problem.levels, case.problem)
+        except TacitaError as error:
+            trouble = str(error)
+        try:
+            return cls(case.rule.levels(case.table), None, trouble)
+        except TacitaError:
+            return cls(cls.at_a_glance(case).levels, None, trouble)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Rows by columns: ``units`` of ``decimals`` places, ``flags``, and ``words`` in place of a number."""
+
+    layout: Layout
+    units: Units
+    decimals: int
+    flags: Flags
+    words: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+    def text(self, row: int, column: int) -> str:
+        """What a cell shows."""
+        if self.flags[row, column] & Flag.EMPTY:
+            return ""
+        if (row, column) in self.words:
+            return self.words[row, column]
+        return exact.text(int(self.units[row, column]), self.decimals)
+
+    def content(self) -> Content:
+        """The whole of it, for a sheet."""
+        flat = exact.texts(self.units.ravel().tolist(), self.decimals)
+        width = self.units.shape[1]
+        texts = [flat[start : start + width] for start in range(0, len(flat), width)]
+        for row, column in np.argwhere(self.flags & Flag.EMPTY).tolist():
+            texts[row][column] = ""
+        for (row, column), word in self.words.items():
+            texts[row][column] = word
+        own = self.layout
+        return Content(
+            own.rows,
+            own.columns,
+            texts,
+            self.flags,
+            _title(own, own.row_dimension),
+            _title(own, own.column_dimension),
+        )
+
+    def changes_since(self, before: View) -> list[Change] | None:
+        """The cells that look different; None where lines or titles do, so that the whole is to be sent."""
+        if _frame(self.layout) != _frame(before.layout):
+            return None
+        finest = max(self.decimals, before.decimals)
+        here, there = (exact.rescale(view.units, view.decimals, finest) for view in (self, before))
+        differs = (here != there) | (self.flags != before.flags)
+        worded = {
+            place
+            for place in {*self.words, *before.words}
+            if self.words.get(place) != before.words.get(place)
+        }
+        for place in worded:
+            differs[place] = True
+        return [
+            Change(row, column, self.text(row, column), int(self.flags[row, column]))
+            for row, column in np.argwhere(differs).tolist()
+        ]
+
+
+def view_of_case(case: Case, levels: Levels, where: Layout) -> View:
+    """The values, with what is sensitive and what was decided."""
+    flags = np.zeros(len(case.table), dtype=np.uint8)
+    flags[levels.sensitive] |= np.uint8(Flag.SENSITIVE)
+    for kind, flag in ((Kind.PUBLISH, Flag.PUBLISH), (Kind.HIDE, Flag.HIDE)):
+        flags[case.decided(kind)] |= np.uint8(flag)
+    return view_of_table(case.table, flags, where)
+
+
+def view_of_table(table: Table, flags: Flags, where: Layout) -> View:
+    """The values of a table with flags per cell; sums are flagged here."""
+    return View(where, _spread(table.units, where, 0), table.decimals, _flags_at(flags, where))
+
+
+def view_of_release(release: Release, sensitive: Mask, where: Layout) -> View:
+    """What a release publishes: numbers, intervals, nothing; each kind of cell with its flag."""
+    by_kind = np.array([FLAGS[kind] for kind in KINDS], dtype=np.uint8)
+    flags = _flags_at(by_kind[kinds(release, sensitive)], where)
+    shown = _spread(release.shown, where, True)
+    words = {
+        (row, column): _window(release, int(where.cells[row, column]))
+        for row, column in np.argwhere(~shown).tolist()
+    }
+    return View(where, _spread(release.value, where, 0), release.decimals, flags, words)
+
+
+def block(where: Layout, rows: Sequence[int], columns: Sequence[int]) -> Cells:
+    """The cells of a block, each once; empty ones are left out."""
+    cells = where.cells[np.ix_(list(rows), list(columns))]
+    return np.unique(cells[cells >= 0])
+
+
+def _spread(column: NDArray[Any], where: Layout, empty: Any) -> NDArray[Any]:
+    """One entry per cell of the table as rows by columns."""
+    return np.where(where.cells >= 0, column[where.cells], empty)
+
+
+def _flags_at(flags: Flags, where: Layout) -> Flags:
+    """Flags rows by columns, with sums (also those that are empty) and empty cells marked."""
+    spread = _spread(flags, where, int(Flag.EMPTY))
+    return np.where(_sums(where), spread | Flag.TOTAL, spread).astype(np.uint8)
+
+
+def _sums(where: Layout) -> Mask:
+    """Where a sum stands, or would stand if the cell were listed."""
+    structure = where.structure
+    leaf_rows, leaf_columns = (
+        np.array([line.leaf for line in lines]) for lines in (where.rows, where.columns)
+    )
+    if not structure.dimensions:
+        return np.asarray(~leaf_rows[:, None])
+    leaves = leaf_rows[:, None] & leaf_columns[None, :]
+    for d, code in where.fixed.items():
+        dimension = structure.dimensions[d]
+        leaves = leaves & dimension.is_leaf[dimension.representative[dimension.index(code)]]
+    return np.where(where.cells >= 0, structure.is_total[where.cells], ~leaves)
+
+
+def _window(release: Release, cell: int) -> str:
+    if release.marks[cell] != Mark.INTERVAL:
+        return ""
+    ends = (int(release.low[cell]), int(release.high[cell]))
+    low, high = (
+        exact.text(end, release.decimals) if abs(end) < UNBOUNDED else ("∞" if end > 0 else "−∞")
+        for end in ends
+    )
+    return f"{low}…{high}"
+
+
+def _frame(where: Layout) -> tuple[object, ...]:
+    """What stands around the cells."""
+    return (
+        where.rows,
+        where.columns,
+        _title(where, where.row_dimension),
+        _title(where, where.column_dimension),
+    )
+
+
+def _title(where: Layout, dimension: int | None) -> str:
+    return "" if dimension is None else where.structure.dimensions[dimension].name

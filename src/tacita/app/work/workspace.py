@@ -1,0 +1,130 @@
+"""One user's work: the case with its undo, the runs, and a folder for files that come and go.
+
+Everything is in memory or in a temporary folder, and gone when the server stops; what is to stay is exported.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tacita.app.work.case import Case
+from tacita.app.work.job import Job
+from tacita.errors import InputError
+
+MOST_STEPS = 100
+"""How far undo reaches back."""
+SIDE_BY_SIDE = 2
+"""Runs at the same time; others wait."""
+
+
+class Workspace:
+    """What one session sees; no other session sees it."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="tacita-")
+        self._past: list[Case] = []
+        self._future: list[Case] = []
+        self._threads = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="tacita-run")
+        self.case: Case | None = None
+        self.jobs: list[Job] = []
+        self.chosen: Job | None = None
+        self.dark: bool | None = None
+        self.notes: list[str] = []
+
+    @property
+    def folder(self) -> Path:
+        """Where uploads and exports are put together."""
+        return Path(self._folder.name)
+
+    def current(self) -> Case:
+        """The case; without one, where to get one."""
+        if self.case is None:
+            raise InputError("there is no table yet: open, type or generate one on the page Start")
+        return self.case
+
+    def open(self, case: Case) -> None:
+        """Begin with another case; undo leads back to the one before, the runs stay."""
+        self.change(case)
+
+    def open_path(self, path: str | Path) -> None:
+        """Begin with the case of a file."""
+        from tacita.app.work.opening import UNTOLD, case_from_path, notes_on
+
+        case = case_from_path(Path(path))
+        self.open(case)
+        self.notes = notes_on(case, UNTOLD)
+
+    def clear(self) -> None:
+        """Nothing open, nothing running, nothing to go back to."""
+        for job in list(self.jobs):
+            self.forget(job)
+        self.case = None
+        self._past, self._future, self.notes = [], [], []
+        for left in self.folder.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    def change(self, case: Case) -> None:
+        """The case after something was done to it."""
+        if self.case is not None:
+            self._past = [*self._past[1 - MOST_STEPS :], self.case]
+        self._future = []
+        self.case = case
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._past)
+
+    @property
+    def can_redo(self) -> bool:
+        return bool(self._future)
+
+    def undo(self) -> None:
+        """Back to the case before the last change."""
+        if self.case is not None and self._past:
+            self._future.append(self.case)
+            self.case = self._past.pop()
+
+    def redo(self) -> None:
+        """Forward again, after an undo."""
+        if self.case is not None and self._future:
+            self._past.append(self.case)
+            self.case = self._future.pop()
+
+    def start(
+        self,
+        method: str,
+        options: Mapping[str, Any],
+        *,
+        time_limit: float | None = None,
+        seed: int = 0,
+    ) -> Job:
+        """Protect the case as it is now, in the background; options and case are checked at once."""
+        number = 1 + max((job.number for job in self.jobs), default=0)
+        job = Job(number, self.current(), method, options, time_limit=time_limit, seed=seed)
+        self.jobs.append(job)
+        self.chosen = job
+        self._threads.submit(job.carry_out)
+        return job
+
+    def forget(self, job: Job) -> None:
+        """Stop a run and drop what it found."""
+        job.abandon()
+        self.jobs.remove(job)
+        if self.chosen is job:
+            self.chosen = self.jobs[-1] if self.jobs else None
+
+    def job(self, number: int) -> Job | None:
+        """A run by its number."""
+        return next((job for job in self.jobs if job.number == number), None)
+
+    def close(self) -> None:
+        """Stop all runs and remove the folder."""
+        for job in self.jobs:
+            job.abandon()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._folder.cleanup()
