@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import tacita as tc
-from journeys import open_example, run
+from driving import open_example, run_method
 from tacita.examples import example
 
 
@@ -14,9 +14,9 @@ from tacita.examples import example
 def compared(page: Page) -> Page:
     """Three runs of the NCHS table, one of them not safe, on the screen Compare."""
     open_example(page, "nchs")
-    run(page, "suppression", 1)
-    run(page, "rounding", 2, base="5")
-    run(page, "rounding", 3, "✘ not safe", base="3", protected=False)
+    run_method(page, "suppression", 1)
+    run_method(page, "rounding", 2, base="5")
+    run_method(page, "rounding", 3, "✘ not safe", base="3", protected=False)
     page.get_by_test_id("nav-compare").click()
     return page
 
@@ -82,9 +82,9 @@ def test_a_run_leads_to_its_result(compared: Page) -> None:
 
 def test_runs_of_other_tables_stand_apart(page: Page) -> None:
     open_example(page, "nchs")
-    run(page, "suppression", 1)
+    run_method(page, "suppression", 1)
     open_example(page, "salazar")
-    run(page, "suppression", 2)
+    run_method(page, "suppression", 2)
     page.get_by_test_id("nav-compare").click()
     expect(page.get_by_test_id("compared-0")).to_contain_text("the present table")
     expect(page.get_by_test_id("compared-0").get_by_test_id("run-2")).to_be_visible()

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import tacita as tc
-from journeys import open_example, run
+from driving import open_example, run_method
 from running_server import RunningServer
 from tacita.examples import example
 from tacita.io import write_table
@@ -27,7 +27,7 @@ REASON = "for the auditors of the house only"
 def exporting(page: Page) -> Page:
     """Salazar's table, suppressed, on the screen Export, all formats chosen."""
     open_example(page, "salazar")
-    run(page, "suppression", 1)
+    run_method(page, "suppression", 1)
     page.get_by_test_id("nav-export").click()
     choose_all_formats(page)
     return page
@@ -41,7 +41,7 @@ def choose_all_formats(page: Page) -> None:
 
 def unsafe(page: Page) -> None:
     open_example(page, "nchs")
-    run(page, "rounding", 1, "✘ not safe", base="3", protected=False)
+    run_method(page, "rounding", 1, "✘ not safe", base="3", protected=False)
     page.get_by_test_id("nav-export").click()
 
 
@@ -82,7 +82,7 @@ def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path
     page.get_by_test_id("path").fill(str(tmp_path / "large.csv"))
     page.get_by_test_id("path-open").click()
     page.wait_for_url("**/table")
-    run(page, "suppression", 1)
+    run_method(page, "suppression", 1)
     page.get_by_test_id("nav-export").click()
     choose_all_formats(page)
     files = downloaded(page, "download-publication")

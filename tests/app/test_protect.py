@@ -7,8 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from driving import PATIENCE, choose, go
-from journeys import open_example, run
+from driving import PATIENCE, choose, go, open_example, run_method
 from tacita.generate import problem as generated
 from tacita.io import write_jj
 from tacita.methods import method_names, options_of
@@ -75,15 +74,15 @@ def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: 
 
 def test_a_base_that_is_too_small_fails_in_the_words_of_the_method(page: Page) -> None:
     open_example(page, "salazar")
-    run(page, "rounding", 1, "! failed", base="10")
+    run_method(page, "rounding", 1, "! failed", base="10")
     expect(page.get_by_test_id("run-1-error")).to_contain_text("The smallest base that can work is 12")
     expect(page.get_by_test_id("run-1-result")).to_be_hidden()
 
 
 def test_a_run_is_used_again_and_removed(page: Page) -> None:
     open_example(page, "nchs")
-    run(page, "rounding", 1, base="10")
-    run(page, "suppression", 2)
+    run_method(page, "rounding", 1, base="10")
+    run_method(page, "suppression", 2)
     page.get_by_test_id("run-1-again").click()
     expect(page.get_by_test_id("method-name")).to_have_text("rounding")
     expect(page.get_by_test_id("option-base")).to_have_value("10")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from journeys import open_example, run
+from driving import open_example, run_method
 from tacita.verify import verify
 
 
@@ -16,7 +16,7 @@ from tacita.verify import verify
 def suppressed(page: Page) -> Page:
     """The NCHS table, cells suppressed, on the screen Result."""
     open_example(page, "nchs")
-    run(page, "suppression", 1)
+    run_method(page, "suppression", 1)
     page.get_by_test_id("nav-result").click()
     return page
 
@@ -68,7 +68,7 @@ def test_the_certificate_is_checked_and_downloaded(suppressed: Page) -> None:
 
 def test_what_is_not_safe_is_named_with_a_remedy(page: Page) -> None:
     open_example(page, "nchs")
-    run(page, "rounding", 1, "✘ not safe", base="3", protected=False)
+    run_method(page, "rounding", 1, "✘ not safe", base="3", protected=False)
     page.get_by_test_id("nav-result").click()
     expect(page.get_by_test_id("verdict-word")).to_have_text("✘ Not safe")
     verdict = page.get_by_test_id("verdict")
@@ -83,7 +83,7 @@ def test_what_is_not_safe_is_named_with_a_remedy(page: Page) -> None:
 
 def test_another_run_is_chosen_and_a_reload_keeps_it(suppressed: Page) -> None:
     page = suppressed
-    run(page, "rounding", 2, base="5")
+    run_method(page, "rounding", 2, base="5")
     page.get_by_test_id("nav-result").click()
     expect(page.get_by_test_id("figure-loss")).to_have_text("104")
     page.get_by_test_id("choose-run").click()

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from driving import choose, go
-from journeys import open_example
+from driving import choose, go, open_example
 from tacita.examples.printed import NCHS
 
 RECORDS = """region,trade,firm,turnover

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from driving import cell, choose, go, run
-from journeys import open_example
+from driving import cell, choose, go, open_example, run
 from tacita.cli import main
 
 # Salazar's table: rows I, II, III, Total by columns A, B, C, Total; (II, C) = 22 is sensitive.
