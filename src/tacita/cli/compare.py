@@ -21,7 +21,7 @@ from tacita.cli.case import (
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
-from tacita.cli.protect import Plan, _plan, audited
+from tacita.cli.protect import Plan, audited, planned
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.errors import InfeasibleError, InputError, TacitaError
 from tacita.outcome import Status
@@ -107,7 +107,7 @@ def _asked(text: str, case: Path, effort: Effort) -> Candidate:
     name, _, options = text.partition(":")
     if not name.strip():
         raise InputError(f"--method {text}: the name of a method is missing; write {WRITTEN}")
-    plan = _plan(case, Plan(name.strip(), _options(options, text), effort, None))
+    plan = planned(case, Plan(name.strip(), _options(options, text), effort, None))
     method = make_method(plan.method, plan.options)
     chosen = {option: getattr(method, option) for option in plan.options}
     return Candidate(method_title(plan.method, chosen), plan.effort, method=method, options=chosen)

@@ -97,7 +97,7 @@ def protect(
         return _list_options(method or DEFAULT_METHOD, output)
     if case is None:
         raise InputError("which case? Name its file: tacita protect CASE --method NAME --out DIR")
-    plan = _plan(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
+    plan = planned(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
     chosen = make_method(plan.method, plan.options)
     problem = load_problem(case, table_options, requirement)
     begin = {} if start is None else _beginning(chosen, start, problem, table_options.decimal)
@@ -139,7 +139,8 @@ def audited(problem: Problem, release: Release, effort: Effort) -> Audit:
     return carry_out(lambda run: audit(problem, release, run), effort)
 
 
-def _plan(case: Path, said: Plan) -> Plan:
+def planned(case: Path, said: Plan) -> Plan:
+    """What was said, completed by what a project file says."""
     if case.suffix.lower() != ".toml":
         return replace(said, method=said.method or DEFAULT_METHOD)
     from tacita.io.project import load_project

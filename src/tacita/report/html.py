@@ -69,7 +69,7 @@ def _figures(problem: Problem, release: Release) -> str:
         "sensitive": f"{len(problem.levels):,}",
         "not shown as they are": f"{int(release.changed.sum()):,}",
         "attackers": f"{len(problem.attackers):,}: the outsider and {len(problem.insiders):,} insiders",
-        "method": str(release.made_by.get("method", "made elsewhere")),
+        "method": str(release.made_by.get("method", "read from a file")),
     }
     if release.outcome is not None:
         outcome = release.outcome

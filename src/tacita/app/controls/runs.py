@@ -67,12 +67,3 @@ def how_good(outcome: Outcome | None) -> str:
     if outcome.gap >= 1:
         return "the best found; how much less could be lost is not known"
     return f"the best found; at most {outcome.gap:.2%} of the loss could be saved"
-
-
-def number(value: float) -> str:
-    """A number as people read it; an infinite or missing one in words."""
-    if value != value:
-        return "–"
-    if value in (float("inf"), float("-inf")):
-        return "∞" if value > 0 else "−∞"
-    return f"{value:,.10g}"

@@ -154,6 +154,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         if self._on_edit is None or message["version"] < self._shown_since:
             # Typed into the content before this one: its positions may mean other cells by now.
             self._fetch()
+            self.tell("The table was changed at the same moment: please type it again.")
             return
         entries = decode_entries(message, self._flags)
         self._unsettled.update((entry.row, entry.column) for entry in entries)

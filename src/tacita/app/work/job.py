@@ -22,6 +22,7 @@ from tacita.methods import make_method
 from tacita.problem import Problem
 from tacita.quality import Lost, compare
 from tacita.release import Release
+from tacita.report.compared import method_title
 from tacita.report.progress import known_so_far
 from tacita.run import Event, Run
 
@@ -86,8 +87,7 @@ class Job:
     @property
     def title(self) -> str:
         """``2 · rounding (base 5)``: the number, the method, and what was chosen besides defaults."""
-        chosen = ", ".join(f"{name} {_in_words(value)}" for name, value in self.options.items())
-        return f"{self.number} · {self.method.name}" + (f" ({chosen})" if chosen else "")
+        return f"{self.number} · {method_title(self.method.name, self.options)}"
 
     @property
     def seconds(self) -> float:
@@ -174,7 +174,3 @@ class Job:
 
     def _say(self, what: str) -> None:
         self.log = [*self.log[-MOST_EVENTS:], f"{self.seconds:8.2f} s  {what}"]
-
-
-def _in_words(value: Any) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

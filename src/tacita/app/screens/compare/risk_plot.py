@@ -8,9 +8,10 @@ from typing import Any
 
 from nicegui import ui
 
-from tacita.app.controls.runs import in_words, number
-from tacita.app.screens.compare.run_columns import COLUMNS, measures
+from tacita.app.controls.runs import in_words
+from tacita.app.screens.compare.run_columns import measures, text
 from tacita.app.work.job import Job, State
+from tacita.report.compared import MEASURES, number
 
 ACROSS = {"l1": "l1", "l2": "l2", "changed": "cells changed", "percent": "percent of cells changed"}
 SYMBOLS = {State.SAFE: "circle", State.UNSAFE: "triangle"}
@@ -59,7 +60,7 @@ def _told(job: Job, points: dict[int, Any], key: str) -> str:
 
 def _table(jobs: Sequence[Job], points: dict[int, Any], key: str) -> None:
     """The same numbers for those who do not see the plot."""
-    columns = {column.key: column for column in COLUMNS}
+    columns = {measure.key: measure for measure in MEASURES}
     with ui.element("table").classes("plain").props("data-testid=plot-table"):
         with ui.element("thead"), ui.element("tr"):
             for head in ("run", ACROSS[key], "risk", "verdict"):
@@ -68,11 +69,11 @@ def _table(jobs: Sequence[Job], points: dict[int, Any], key: str) -> None:
         with ui.element("tbody"):
             for job in jobs:
                 own = points[job.number]
-                texts = [columns[name].text(own[name], job) for name in (key, "risk")]
+                texts = [text(columns[name], own[name], job) for name in (key, "risk")]
                 with ui.element("tr"):
-                    for text in (job.title, *texts, in_words(job)):
+                    for entry in (job.title, *texts, in_words(job)):
                         with ui.element("td"):
-                            ui.label(text)
+                            ui.label(entry)
 
 
 def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from nicegui import ui
 from tacita.app import frame
 from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare import risk_plot, statistics_table
-from tacita.app.screens.compare.run_columns import COLUMNS, Column, best, measures
+from tacita.app.screens.compare.run_columns import best, measures, text
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
+from tacita.report.compared import MEASURES, Measure
 from tacita.tables.table import Table
 
 
@@ -92,13 +93,13 @@ class RunTable:
 
     def _show(self) -> None:
         self._place.clear()
-        winners = {column.key: best(column, self._jobs, self._measures) for column in COLUMNS}
+        winners = {column.key: best(column, self._jobs, self._measures) for column in MEASURES}
         with self._place, ui.element("table").classes("plain runs").props("data-testid=runs"):
             with ui.element("thead"), ui.element("tr"):
                 self._head("run", "run", "the number of the run, its method and options")
                 with ui.element("th").classes("words").props("scope=col"):
                     ui.label("verdict")
-                for column in COLUMNS:
+                for column in MEASURES:
                     self._head(column.key, column.head, column.meaning)
             with ui.element("tbody"):
                 for job in self._ordered():
@@ -121,13 +122,13 @@ class RunTable:
             with ui.element("td").classes("words"):
                 tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
                 ui.label(in_words(job)).classes(tone)
-            for column in COLUMNS:
+            for column in MEASURES:
                 self._entry(column, job, job.number in winners[column.key])
 
-    def _entry(self, column: Column, job: Job, wins: bool) -> None:
-        text = column.text(self._measures[job.number][column.key], job)
+    def _entry(self, column: Measure, job: Job, wins: bool) -> None:
+        entry = text(column, self._measures[job.number][column.key], job)
         with ui.element("td").classes("wins" if wins else "").props(f"data-testid={column.key}-{job.number}"):
-            ui.label(f"★ {text}" if wins else text)
+            ui.label(f"★ {entry}" if wins else entry)
 
     def _open(self, job: Job) -> None:
         self._workspace.chosen = job

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from nicegui import ui
 
 from tacita.adjusting.kept.statistics import changes
-from tacita.app.controls.runs import number
 from tacita.app.work.job import Job
+from tacita.report.compared import number
 
 MEANINGS = {
     "mean": "mean",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tacita.app.controls.runs import SIGNS, WORDS, choose_run, how_good, number, wait_for
+from tacita.app.controls.runs import SIGNS, WORDS, choose_run, how_good, wait_for
 from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import UNSAFE, Audit
 from tacita.auditing.piece import FRACTIONAL, UNPROVEN
 from tacita.release import Release
+from tacita.report.compared import number
 
 MOST_NAMED = 5
 

@@ -7,10 +7,10 @@ from html import escape
 import numpy as np
 from nicegui import ui
 
-from tacita.app.controls.runs import number
 from tacita.auditing.audit import Audit
 from tacita.auditing.deduce import Deduction
 from tacita.exact import Cells
+from tacita.report.compared import number
 from tacita.report.sensitive_cells import SensitiveCell, SensitiveCells
 from tacita.report.verdicts import verdict_key
 
