@@ -6,7 +6,6 @@ progress, and the switch with which another thread says *enough*. It holds no re
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
@@ -15,6 +14,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+GRACE = 10.0
+"""Seconds at most for what must still be done with what was found when the time ended."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,17 @@ class InThisThread(Executor):
         return (fn(*arguments) for arguments in zip(*iterables, strict=False))
 
 
+class Switch:
+    """Off until someone throws it; then it knows since when."""
+
+    def __init__(self) -> None:
+        self.thrown: float | None = None
+
+    def throw(self) -> None:
+        if self.thrown is None:
+            self.thrown = time.monotonic()
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """The effort a computation may take.
@@ -60,6 +73,8 @@ class Run:
         Any :class:`concurrent.futures.Executor`: threads, processes, a Dask client's. Default: this thread.
     listener
         Called with an :class:`Event` now and then, from the thread that runs.
+    patience
+        Seconds that work may go on after the limit or a cancel (see :meth:`finishing`).
     """
 
     time_limit: float | None = None
@@ -67,7 +82,8 @@ class Run:
     executor: Executor = field(default_factory=InThisThread)
     listener: Callable[[Event], None] | None = None
     started: float = field(default_factory=time.monotonic)
-    _stop: threading.Event = field(default_factory=threading.Event)
+    patience: float = 0.0
+    _stop: Switch = field(default_factory=Switch)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Workers elsewhere get the time that is left; listener, executor and cancel stay here."""
@@ -76,11 +92,11 @@ class Run:
 
     def cancel(self) -> None:
         """Ask the work to end; it keeps the best it has."""
-        self._stop.set()
+        self._stop.throw()
 
     @property
     def cancelled(self) -> bool:
-        return self._stop.is_set()
+        return self._stop.thrown is not None
 
     @property
     def seconds(self) -> float:
@@ -89,15 +105,20 @@ class Run:
 
     @property
     def remaining(self) -> float:
-        """Seconds left; infinite without a limit, zero after a cancel."""
-        if self.cancelled:
-            return 0.0
-        return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+        """Seconds left; infinite without a limit, only the patience after a cancel."""
+        end = float("inf") if self.time_limit is None else self.started + self.time_limit
+        if self._stop.thrown is not None:
+            end = min(end, self._stop.thrown)
+        return max(0.0, end + self.patience - time.monotonic())
 
     @property
     def over(self) -> bool:
         """True when work should end."""
         return self.remaining <= 0.0
+
+    def finishing(self, patience: float = GRACE) -> Run:
+        """The same run, which ends so much later: for turning the best so far into something to keep."""
+        return replace(self, patience=patience)
 
     def tell(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
         """Report progress to the listener, if there is one."""

@@ -27,7 +27,7 @@ from tacita.adjusting.kept.keeping import AdjustedKeeping, keeping, rows_to_choo
 from tacita.adjusting.kept.statistics import changes, read_kept, told
 from tacita.adjusting.task import NORMS, Adjusted, Norm, Task
 from tacita.adjusting.whole.exactly import exactly
-from tacita.errors import InfeasibleError, InputError
+from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Cells, Mask, Units
 from tacita.methods.adjustment_task import fixed_directions, only, percentage, shares, task_of
 from tacita.methods.announced import announced_radius, refuse_missed
@@ -42,9 +42,10 @@ WIDER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """Capacities tried, in parts of the smallest in fractions, until whole steps fit too."""
 FEW, VERY_FEW = 100, 10
 """Sensitive cells up to which the best directions are looked for by default: in l1, in other norms."""
-GRACE = 10.0
-"""Seconds for what must still be done with directions that were found when the time ended."""
+CHECKED = 1.0
+"""Seconds after the end of the time for which levels are still looked at: the audit will look at them all."""
 NOISE = 1e-9
+UNCHECKED = "the time ended before all levels were looked at: the audit decides"
 UNPROTECTED = "not protected: some sensitive cells stay nearer to their values than their levels ask for"
 
 
@@ -147,7 +148,7 @@ class Adjustment:
             if not self.shortfall:
                 raise InfeasibleError(f"{str(error).rstrip('.')}. {self._remedy(problem, run)}") from None
             found = self._short(problem, task, run)
-        return self.released(problem, task, found, finishing(run))
+        return self.released(problem, task, found, run)
 
     def task(self, problem: Problem) -> Task:
         """What is asked for, directions open."""
@@ -166,9 +167,9 @@ class Adjustment:
 
     def _solved(self, problem: Problem, task: Task, run: Run) -> Found:
         directions = self.directed(problem, task, run)
-        run = finishing(run)
-        found = self._convex(problem, task.directed(directions.up), run)
-        whole = exact_changes(problem, task.directed(directions.up), found, directions, run)
+        directed = task.directed(directions.up)
+        found = self._convex(problem, directed, run)
+        whole = exact_changes(problem, directed, found, directions, run)
         return replace(whole, remarks=self._kept(problem, whole.z))
 
     def _feasible(self, problem: Problem, task: Task, run: Run) -> bool:
@@ -199,22 +200,23 @@ class Adjustment:
         return first if self.keep is None else self._keeping_too(problem, task, how, first, run)
 
     def _keeping_too(self, problem: Problem, task: Task, how: How, first: Directions, run: Run) -> Directions:
-        z = adjusted(task.directed(first.up), run, self.formulation).z
         cells, values = self._kept_cells(problem), problem.table.values
-        side = rows_to_choose_by(task, read_kept(self.keep or ""), values, cells, z)
         try:
+            z = adjusted(task.directed(first.up), run, self.formulation).z
+            side = rows_to_choose_by(task, read_kept(self.keep or ""), values, cells, z)
             up = chosen(replace(task, side=side), how, run).up
-        except InfeasibleError:
+        except (InfeasibleError, StoppedError):
             return first
         # The bound stays that of all directions; what is best for other ones proves nothing about these.
         return replace(first, up=up, optimal=first.optimal and bool((up == first.up).all()))
 
     def _convex(self, problem: Problem, directed: Task, run: Run) -> Adjusted:
         if self.keep is None:
-            return adjusted(directed, run, self.formulation)
+            return adjusted(directed, run.finishing(), self.formulation)
 
         def solve(task: Task) -> Adjusted:
-            return adjusted(task, run, self.formulation)
+            # Only the first changes are worth waiting for; rounds make them better.
+            return adjusted(task, run.finishing() if task is directed else run, self.formulation)
 
         kept, values = read_kept(self.keep), problem.table.values
         return keeping(directed, kept, values, self._kept_cells(problem), run, solve)
@@ -252,19 +254,28 @@ class Adjustment:
         return task if given is None else only(task, given)
 
     def _remedy(self, problem: Problem, run: Run) -> str:
-        """The smallest capacity that works, and the cells that need all of it."""
+        """What helps; where that is a larger capacity, the smallest if there is time to find it."""
         if self.capacity is None:
             return "Let totals=free, ease the statistics to keep, or lower the levels."
+        try:
+            return self._wider(problem, self.capacity, run)
+        except StoppedError:
+            return "Allow a larger capacity, let totals=free, or lower the levels."
+
+    def _wider(self, problem: Problem, capacity: float | str, run: Run) -> str:
+        """The smallest capacity that works, and the cells that need all of it."""
         loose = self._as_given(problem, replace(self, capacity=None).task(problem))
         still = (loose.lower == 0) & (loose.upper == 0)
-        enough = smallest_capacity(loose, np.where(still, 0.0, shares(problem, self.capacity)), run)
+        enough = smallest_capacity(loose, np.where(still, 0.0, shares(problem, capacity)), run)
         if enough is None:
             return "No capacity would do: let totals=free, or lower the levels."
-        least, whole = _written(problem, self.capacity, enough.amount), ""
+        least, whole = _written(problem, capacity, enough.amount), ""
         for more in WIDER:
-            written = _written(problem, self.capacity, enough.amount * more, whole_steps=True)
+            if run.over:
+                break
+            written = _written(problem, capacity, enough.amount * more, whole_steps=True)
             wider = replace(self, capacity=written, shortfall=False)
-            if run.over or wider._feasible(problem, wider.task(problem), run):
+            if wider._feasible(problem, wider.task(problem), run):
                 whole = "" if written == least else f", in whole steps {written}"
                 break
         says = "The smallest that works for all cells is" if enough.smallest else "Enough would be"
@@ -285,14 +296,17 @@ class Adjustment:
         # A radius around a number that hardly moved would pass an audit, which takes it at its word.
         radius[found.given_up] = np.abs(z[found.given_up])
         refuse_open_secrets(problem, radius == 0)
-        short = bool(found.given_up.size)
+        short, checked = bool(found.given_up.size), True
         if self.protected and not short and len(problem.sensitive):
-            refuse_missed(problem, z, radius, run)
+            checking = run.finishing(CHECKED)
+            refuse_missed(problem, z, radius, checking)
+            checked = not checking.over
         loss = task.loss(z)
-        proven = loss <= found.bound + NOISE * abs(loss)
+        proven = checked and loss <= found.bound + NOISE * abs(loss)
         bound = min(found.bound, loss) if np.isfinite(found.bound) else 0.0
         status = Status.OPTIMAL if proven else Status.FEASIBLE
-        said = (f"{UNPROTECTED}: {table.structure.names(found.given_up)}",) if short else ()
+        said = [f"{UNPROTECTED}: {table.structure.names(found.given_up)}"] if short else []
+        said += [] if checked else [UNCHECKED]
         remarks = (*said, *found.remarks, _every_norm(task, found))
         return Release.rounded(
             table,
@@ -322,19 +336,15 @@ class Found:
 def exact_changes(
     problem: Problem, directed: Task, found: Adjusted, directions: Directions, run: Run
 ) -> Found:
-    """A solver's changes in whole steps; statistics that were kept stay so as far as steps allow."""
+    """A solver's changes in whole steps; statistics that were kept stay so as far as steps allow.
+
+    The end of the time does not lose what was found: steps get some more.
+    """
     if isinstance(found, AdjustedKeeping):
         directed = replace(directed, side=found.side)
-    z = exactly(directed, found.z, problem.table.structure, run)
+    z = exactly(directed, found.z, problem.table.structure, run.finishing())
     bound = max(directions.bound, found.bound) if directions.optimal else directions.bound
     return Found(z, found, bound)
-
-
-def finishing(run: Run) -> Run:
-    """The rest of a run, with some time left even if it is over: the best so far is to be kept."""
-    if not run.over and run.remaining > GRACE:
-        return run
-    return Run(GRACE, run.seed, run.executor, run.listener)
 
 
 def _marks(entry: object) -> bool:

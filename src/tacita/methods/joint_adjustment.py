@@ -18,7 +18,7 @@ from tacita.adjusting.kept.statistics import TOGETHER, changes_together, read_ke
 from tacita.adjusting.kept.together import Way, adjusted_together, over_directions
 from tacita.errors import InputError
 from tacita.exact import Mask
-from tacita.methods.adjustment import Adjustment, exact_changes, finishing
+from tacita.methods.adjustment import Adjustment, exact_changes
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
@@ -53,7 +53,7 @@ def adjust_together(
     alone = ", ".join(f"{name}={percent}" for name, percent in kept.asked.items() if name in OF_EACH)
     chooser = replace(method, keep=alone or None, kept_cells=None)
     directions = [chooser.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
-    directed, run = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)], finishing(run)
+    directed = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)]
     values = [problem.table.values for problem in problems]
     found = adjusted_together(directed, values, kept, _inner(problems), run, how)
     releases = [

@@ -20,6 +20,7 @@ from tacita.run import Run
 
 if TYPE_CHECKING:
     from highspy import Highs
+    from highspy.highs import HighsCallbackEvent
     from scipy.sparse import csc_array
 
 DUAL_SIMPLEX = 1
@@ -107,7 +108,7 @@ class Session:
     def _answer(self, run: Run) -> Answer:
         highs = self._highs
         # A search for integers begins anew when it is called again; the simplex goes on from its basis.
-        status = solve_in_slices(highs, run, slices=not self._whole)
+        status = _solve_at_once(highs, run) if self._whole else solve_in_slices(highs, run)
         if status is not Ended.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
         return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
@@ -187,12 +188,28 @@ def quiet(presolve: str) -> Highs:
     return highs
 
 
-def solve_in_slices(highs: Highs, run: Run, slices: bool = True) -> Ended:
+def _solve_at_once(highs: Highs, run: Run) -> Ended:
+    """Search for integers, which asks now and then whether it should end."""
+    if run.over:
+        return Ended.STOPPED
+
+    def hear(event: HighsCallbackEvent) -> None:
+        if run.over:
+            event.interrupt()
+
+    highs.cbMipInterrupt.subscribe(hear)
+    # HiGHS adds up run time over all calls of one instance, so the limit must move along.
+    highs.setOptionValue("time_limit", highs.getRunTime() + run.remaining)
+    highs.run()
+    highs.cbMipInterrupt.unsubscribe(hear)
+    return _status(highs)
+
+
+def solve_in_slices(highs: Highs, run: Run) -> Ended:
     """Solve, in slices of a second, so that the end of the time and a cancel are heard in between."""
     while not run.over:
-        allowed = min(run.remaining, SLICE) if slices else run.remaining
         # HiGHS adds up run time over all calls of one instance, so the limit must move along.
-        highs.setOptionValue("time_limit", highs.getRunTime() + allowed)
+        highs.setOptionValue("time_limit", highs.getRunTime() + min(run.remaining, SLICE))
         highs.run()
         status = _status(highs)
         if status is not Ended.STOPPED or highs.getModelStatus().name != "kTimeLimit":

@@ -8,7 +8,7 @@ brings nodes, branching, and its general cuts (Gomory, mixed-integer rounding, k
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -87,6 +87,8 @@ class _Tree:
         self.place = {int(j): v for j, v in zip(self.free, self.variables, strict=True)}
         self.doubtful = False
         """Whether a candidate may have been refused for no reason."""
+        self.error: BaseException | None = None
+        """What went wrong in a question."""
 
     def _variable(self, j: int) -> Any:
         p = self.program
@@ -132,7 +134,10 @@ class _Tree:
             freq=PROPOSE_EVERY,
             timingmask=SCIP_HEURTIMING.AFTERLPNODE,
         )
-        scip.optimize()
+        # Other threads go on meanwhile; each question takes the interpreter for as long as it lasts.
+        scip.optimizeNogil()
+        if self.error is not None:
+            raise self.error
         status = scip.getStatus()
         complete = status in ("optimal", "infeasible") and not self.doubtful
         bound = self.cutoff if complete else scip.getDualbound() + constant
@@ -184,6 +189,17 @@ class _Tree:
             self.scip.addCons(expression <= float(high - given), removable=removable)
 
     # ------------------------------------------------------------ called back
+
+    def answer(self, question: Callable[[], Any], if_failed: Any) -> dict[str, Any]:
+        """The answer to a question; an exception must not pass through SCIP, which would forget what it was:
+        it waits until the search has ended.
+        """
+        try:
+            return {"result": question()}
+        except BaseException as error:
+            self.error = error
+            self.scip.interruptSolve()
+            return {"result": if_failed}
 
     def point(self, solution: Any = None) -> Floats:
         x = self.fixed_part.copy()
@@ -241,61 +257,70 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             self.tree = tree
 
         def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
-            tree = self.tree
-            if tree.stop_if_over():
-                return {"result": SCIP_RESULT.DIDNOTRUN}
-            tree.tell()
-            found = tree.add(tree.hidden.violated(tree.point(), tree.scip.getDepth()))
-            return {"result": SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND}
+            return self.tree.answer(self._separated, SCIP_RESULT.DIDNOTRUN)
 
         def consenfolp(self, constraints: Any, nusefulconss: int, solinfeasible: bool) -> dict[str, Any]:
-            tree = self.tree
-            rows = tree.hidden.refuted(tree.rounded(tree.point()))
-            if rows is None:
-                return {"result": SCIP_RESULT.FEASIBLE}
-            tree.note_doubt()
-            return {"result": SCIP_RESULT.SEPARATED if tree.add(rows) else SCIP_RESULT.INFEASIBLE}
+            return self.tree.answer(self._enforced, SCIP_RESULT.INFEASIBLE)
 
         def consenfops(
             self, constraints: Any, nusefulconss: int, solinfeasible: bool, objinfeasible: bool
         ) -> dict[str, Any]:
-            return self._verdict(None)
+            return self.tree.answer(lambda: self._checked(None), SCIP_RESULT.INFEASIBLE)
 
         def conscheck(self, constraints: Any, solution: Any, *details: Any, **more: Any) -> dict[str, Any]:
-            return self._verdict(solution)
+            return self.tree.answer(lambda: self._checked(solution), SCIP_RESULT.INFEASIBLE)
 
         def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
             both = nlockspos + nlocksneg
             for variable in self.tree.variables:
                 self.tree.scip.addVarLocks(variable, both, both)
 
-        def _verdict(self, solution: Any) -> dict[str, Any]:
+        def _separated(self) -> Any:
+            tree = self.tree
+            if tree.stop_if_over():
+                return SCIP_RESULT.DIDNOTRUN
+            tree.tell()
+            found = tree.add(tree.hidden.violated(tree.point(), tree.scip.getDepth()))
+            return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
+
+        def _enforced(self) -> Any:
+            tree = self.tree
+            rows = tree.hidden.refuted(tree.rounded(tree.point()))
+            if rows is None:
+                return SCIP_RESULT.FEASIBLE
+            tree.note_doubt()
+            return SCIP_RESULT.SEPARATED if tree.add(rows) else SCIP_RESULT.INFEASIBLE
+
+        def _checked(self, solution: Any) -> Any:
             tree = self.tree
             holds = tree.hidden.accepted(tree.rounded(tree.point(solution)))
             if not holds:
                 tree.note_doubt()
-            return {"result": SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE}
+            return SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE
 
     class Heuristic(Heur):
         def __init__(self, tree: _Tree) -> None:
             self.tree = tree
 
         def heurexec(self, heurtiming: Any, nodeinfeasible: bool) -> dict[str, Any]:
+            return self.tree.answer(self._proposed, SCIP_RESULT.DIDNOTRUN)
+
+        def _proposed(self) -> Any:
             tree, scip = self.tree, self.tree.scip
             if tree.stop_if_over():
-                return {"result": SCIP_RESULT.DIDNOTRUN}
+                return SCIP_RESULT.DIDNOTRUN
             candidate = tree.hidden.proposed(tree.point())
             if candidate is None:
-                return {"result": SCIP_RESULT.DIDNOTFIND}
+                return SCIP_RESULT.DIDNOTFIND
             values = candidate[tree.free]
             # SCIP refuses values outside bounds that it tightened meanwhile.
             for variable, value in zip(tree.variables, values, strict=True):
                 if not variable.getLbGlobal() - 1e-9 <= value <= variable.getUbGlobal() + 1e-9:
-                    return {"result": SCIP_RESULT.DIDNOTFIND}
+                    return SCIP_RESULT.DIDNOTFIND
             solution = scip.createSol(self)
             for variable, value in zip(tree.variables, values, strict=True):
                 scip.setSolVal(solution, variable, float(value))
             taken = scip.trySol(solution)
-            return {"result": SCIP_RESULT.FOUNDSOL if taken else SCIP_RESULT.DIDNOTFIND}
+            return SCIP_RESULT.FOUNDSOL if taken else SCIP_RESULT.DIDNOTFIND
 
     return Handler, Heuristic

@@ -84,7 +84,7 @@ def by_cones(boxed: Boxed, quadratic: bool, run: Run) -> Found:
         [cone for block in blocks for cone in block.cones],
         _settings(run),
     )
-    solver.set_termination_callback(lambda _: run.cancelled)
+    solver.set_termination_callback(lambda _: run.over)
     solution = solver.solve()
     prices = -np.array(solution.z)[: boxed.equations] * scales.equation * scales.loss
     return _judged(

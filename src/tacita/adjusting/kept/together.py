@@ -72,7 +72,9 @@ def adjusted_together(
         raise InputError(f"tables are adjusted 'alternating' or 'joint', not '{how}'")
     tables = _Tables(tasks, values, kept, cells)
     solving = solve or _default(run)
-    plain = [solving(task) for task in tasks]
+    # Only the first changes are worth waiting for once the time is over; rounds make them better.
+    first = solve or _default(run.finishing())
+    plain = [first(task) for task in tasks]
     changing = _alternating if how == "alternating" else _joint
     standings = changing(tables, plain, run, solving)
     results = [concluded(s, p.bound, len(tables)) for s, p in zip(standings, plain, strict=True)]
