@@ -1,0 +1,77 @@
+"""The effort of a run: limits, cancels, and the patience with what must still be finished."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from tacita.run import Run
+
+HOUR = 3600.0
+
+
+def test_without_a_limit_there_is_no_end() -> None:
+    run = Run()
+    assert run.remaining == float("inf")
+    assert not run.over
+
+
+@pytest.mark.parametrize("limit", [None, HOUR])
+def test_a_cancel_ends_a_run(limit: float | None) -> None:
+    run = Run(limit)
+    run.cancel()
+    assert run.cancelled
+    assert run.over
+    assert run.remaining == 0.0
+
+
+@pytest.mark.parametrize("limit", [None, HOUR])
+def test_what_must_be_finished_ends_so_much_later_than_a_cancel(limit: float | None) -> None:
+    run = Run(limit)
+    rest = run.finishing(60.0)
+    run.cancel()
+    assert rest.cancelled
+    assert not rest.over
+    assert 50.0 < rest.remaining <= 60.0
+
+
+def test_a_cancel_counts_from_the_first_time() -> None:
+    run = Run()
+    run.cancel()
+    first = run.finishing(60.0).remaining
+    run.cancel()
+    assert run.finishing(60.0).remaining <= first
+
+
+def test_patience_is_not_added_up() -> None:
+    run = Run()
+    run.cancel()
+    assert run.finishing(60.0).finishing(1.0).remaining <= 1.0
+
+
+def test_what_must_be_finished_ends_so_much_later_than_the_limit() -> None:
+    run = replace(Run(10.0), started=Run().started - 30.0)
+    assert run.over
+    assert 30.0 < run.finishing(60.0).remaining <= 40.0
+    assert run.finishing(15.0).over
+
+
+def test_a_cancel_after_the_limit_gives_no_more_time() -> None:
+    run = replace(Run(10.0), started=Run().started - 30.0)
+    run.cancel()
+    assert run.finishing(60.0).remaining <= 40.0
+
+
+def test_time_is_counted_from_the_start_of_the_run() -> None:
+    run = replace(Run(), started=Run().started - 30.0)
+    assert run.finishing().seconds >= 30.0
+
+
+def test_workers_elsewhere_get_what_is_left() -> None:
+    run = Run(HOUR, seed=3)
+    run.cancel()
+    sent = pickle.loads(pickle.dumps(run.finishing(60.0)))
+    assert sent.seed == 3
+    assert 50.0 < sent.remaining <= 60.0

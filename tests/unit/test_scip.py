@@ -1,0 +1,94 @@
+"""SCIP and whoever knows the rows that are not listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from tacita.exact import Floats
+from tacita.run import Run
+from tacita.solvers.program import Program
+from tacita.solvers.rows import Row
+from tacita.solvers.scip import branch_and_cut
+
+ODD = 7
+"""Variables of which any two must have one chosen: the cheapest choice is all but one."""
+
+
+def program() -> Program:
+    return Program(
+        np.ones(ODD),
+        np.zeros(ODD),
+        np.ones(ODD),
+        np.ones(ODD, dtype=bool),
+        csr_array((0, ODD)),
+        np.zeros(0),
+        np.zeros(0),
+    )
+
+
+class Pairs:
+    """One of any two variables is 1."""
+
+    def __init__(self) -> None:
+        self.in_doubt, self.best = False, np.inf
+
+    def rows(self, x: Floats) -> list[Row]:
+        pairs = ((i, j) for j in range(ODD) for i in range(j) if x[i] + x[j] < 1 - 1e-6)
+        return [Row(np.array(pair), np.ones(2), 1.0) for pair in pairs]
+
+    def violated(self, x: Floats, depth: int) -> Sequence[Row]:
+        return self.rows(x)[:2]
+
+    def refuted(self, x: Floats) -> Sequence[Row] | None:
+        found = self.rows(x)
+        if not found:
+            self.best = min(self.best, float(x.sum()))
+        return found or None
+
+    def accepted(self, x: Floats) -> bool:
+        return self.refuted(x) is None
+
+    def proposed(self, x: Floats) -> Floats | None:
+        return None
+
+    def progress(self, best: float, bound: float, nodes: int) -> None:
+        assert bound <= best or best > 1e19
+
+
+def test_hidden_rows_are_found_and_the_optimum_proven() -> None:
+    hidden = Pairs()
+    ended = branch_and_cut(program(), [], hidden, np.inf, Run())
+    assert ended.complete
+    assert hidden.best == ODD - 1
+
+
+@pytest.mark.parametrize("question", ["violated", "refuted", "accepted", "proposed", "progress"])
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
+def test_what_goes_wrong_in_a_question_reaches_whoever_asked(
+    question: str, kind: type[BaseException]
+) -> None:
+    class Wrong(Pairs):
+        pass
+
+    def fail(*arguments: object) -> None:
+        raise kind("of our own")
+
+    hidden = Wrong()
+    setattr(hidden, question, fail)
+    if question == "accepted":
+        # SCIP asks this of candidates that someone proposes.
+        hidden.proposed = lambda x: np.ones(ODD)  # type: ignore[method-assign]
+    with pytest.raises(kind, match="of our own"):
+        branch_and_cut(program(), [], hidden, np.inf, Run())
+
+
+def test_a_run_that_is_over_proves_nothing() -> None:
+    run, hidden = Run(), Pairs()
+    run.cancel()
+    ended = branch_and_cut(program(), [], hidden, np.inf, run)
+    assert not ended.complete
+    assert ended.bound <= ODD - 1
