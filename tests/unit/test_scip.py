@@ -33,8 +33,8 @@ def program() -> Program:
 class Pairs:
     """One of any two variables is 1."""
 
-    def __init__(self) -> None:
-        self.in_doubt, self.best = False, np.inf
+    def __init__(self, proposal: Floats | None = None) -> None:
+        self.in_doubt, self.best, self.proposal = False, np.inf, proposal
 
     def rows(self, x: Floats) -> list[Row]:
         pairs = ((i, j) for j in range(ODD) for i in range(j) if x[i] + x[j] < 1 - 1e-6)
@@ -53,7 +53,7 @@ class Pairs:
         return self.refuted(x) is None
 
     def proposed(self, x: Floats) -> Floats | None:
-        return None
+        return self.proposal
 
     def progress(self, best: float, bound: float, nodes: int) -> None:
         assert bound <= best or best > 1e19
@@ -71,17 +71,12 @@ def test_hidden_rows_are_found_and_the_optimum_proven() -> None:
 def test_what_goes_wrong_in_a_question_reaches_whoever_asked(
     question: str, kind: type[BaseException]
 ) -> None:
-    class Wrong(Pairs):
-        pass
-
     def fail(*arguments: object) -> None:
         raise kind("of our own")
 
-    hidden = Wrong()
+    # SCIP asks whether a candidate is accepted where someone proposes one.
+    hidden = Pairs(np.ones(ODD) if question == "accepted" else None)
     setattr(hidden, question, fail)
-    if question == "accepted":
-        # SCIP asks this of candidates that someone proposes.
-        hidden.proposed = lambda x: np.ones(ODD)  # type: ignore[method-assign]
     with pytest.raises(kind, match="of our own"):
         branch_and_cut(program(), [], hidden, np.inf, Run())
 
