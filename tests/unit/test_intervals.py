@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.engine.first_model import solve_first_model
 from tacita.errors import InfeasibleError, InputError
+from tacita.generate import microdata
 from tacita.methods.draft import alone
 from tacita.methods.intervals import Intervals
 from tacita.methods.moves import unmet
 from tacita.methods.widening import wide_start
+from tacita.outcome import Status
 from tacita.release import Mark
 from tacita.testing import brute_force_intervals, check_method, problems, tables
 
@@ -176,3 +178,14 @@ def test_counts_beyond_networks_are_protected_by_whole_numbers() -> None:
 def test_mistakes_are_named(options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Intervals(**options).protect(problem_of())
+
+
+def test_insiders_who_see_through_the_optimum_of_all_others_are_asked() -> None:
+    """Without whole variables there is no tree to ask them in, so the root must."""
+    made = microdata(1200, {"industry": (12, 2), "region": (5, 2)}, respondents=800, decimals=0, seed=1)
+    table = tc.tabulate(made.records, dict(made.hierarchies), "value", respondent="respondent")
+    problem = tc.Problem(table, tc.PPercent(10) | tc.MinimumFrequency(3), attackers="respondents")
+    outsider = tc.Problem(table, problem.levels)
+    release = check_method(tc.Intervals(), problem)
+    assert release.outcome.status is Status.OPTIMAL
+    assert release.outcome.loss > tc.Intervals().protect(outsider).outcome.loss

@@ -78,6 +78,9 @@ class Root:
             if search.closed:
                 return
             rows = self.separation.round(self.point)
+            if not rows and patient and not self.separation.insiders_hold(self.point):
+                # Without a tree nobody else asks them; what they lack is listed now.
+                rows = self.separation.round(self.point)
             if not rows:
                 return
             history.append(self.value)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacita.engine.model import Model
 from tacita.engine.solution import Solution
-from tacita.errors import StoppedError
+from tacita.errors import SolverError, StoppedError
 from tacita.exact import LARGEST, Floats
 from tacita.outcome import Status
 from tacita.run import Run
@@ -87,6 +87,11 @@ class Search:
 
     def solution(self) -> Solution:
         """The best there is. Raises if there is none."""
+        if self.best is None and not self.run.over:
+            raise SolverError(
+                "the search ended without a protected release, and without a proof that there is none: the "
+                "solver lacks precision here. Scale the values down, or try another method."
+            )
         if self.best is None:
             raise StoppedError(
                 f"stopped after {self.run.seconds:.0f} s before a first protected release was found: "
