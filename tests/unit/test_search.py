@@ -16,7 +16,7 @@ from tacita import Levels, Problem, Table
 from tacita.engine.demands import all_demands
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.search import NOISE, ROUGH, Search
-from tacita.errors import StoppedError
+from tacita.errors import SolverError, StoppedError
 from tacita.outcome import Status
 from tacita.run import Event, Run
 
@@ -220,9 +220,16 @@ def test_fixing_spares_every_point_that_is_better(
             assert (x <= s.upper).all()
 
 
+def test_more_time_is_advised_only_where_it_was_short() -> None:
+    s = search([6, 10, 4])
+    s.run.cancel()
+    with pytest.raises(StoppedError, match="allow more time"):
+        s.solution()
+
+
 def test_a_solution_is_optimal_only_when_closed() -> None:
     s = search([6, 10, 4])
-    with pytest.raises(StoppedError, match="allow more time"):
+    with pytest.raises(SolverError, match="without a proof"):
         s.solution()
     s.offer(np.array([1.0, 0.0, 1.0]))
     s.raise_bound(5.0)
