@@ -9,7 +9,7 @@ import tacita as tc
 from tacita.app.work.case import Attackers, Case, Decision, Kind
 from tacita.errors import InputError
 from tacita.examples import example
-from tacita.tables.editing import with_code, with_values, without_code
+from tacita.tables.editing import as_counts, with_code, with_values, without_code
 
 GRID = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 CODES = [("I", "II", "III"), ("A", "B", "C")]
@@ -95,6 +95,59 @@ def test_levels_of_a_file_are_counted_in_new_decimals() -> None:
     cell = int(finer.sensitive[0])
     assert (finer.levels.lower[cell], finer.levels.upper[cell]) == (100, 120)
     assert finer.outsider.upper.max() == opened.problem.outsider.upper.max()
+
+
+def two_rows() -> Case:
+    """Without row II, row I is all there is, and the same as the total."""
+    return case().with_table(without_code(case().table, "activity", "III"))
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_different_marks_are_not_lost_where_two_cells_become_one(last: int) -> None:
+    cells = [two_rows().table.find("I", "A"), two_rows().table.find("Total", "A")]
+    said = [Decision(Kind.SENSITIVE), Decision(Kind.PUBLISH)]
+    marked = two_rows()
+    for k in (1 - last, last):
+        marked = marked.decide([cells[k]], said[k])
+    with pytest.raises(InputError, match="clear the mark"):
+        marked.with_table(without_code(marked.table, "activity", "II"))
+    alone = marked.decide([cells[1]], None)
+    left = alone.with_table(without_code(alone.table, "activity", "II"))
+    assert left.problem.sensitive.tolist() == [left.table.find("I", "A")]
+
+
+def test_a_safe_total_does_not_make_its_last_part_safe() -> None:
+    from dataclasses import replace
+
+    counts = two_rows().with_table(as_counts(two_rows().table, True))
+    ruled = replace(counts, rules=("threshold(21)",))
+    total, part = ruled.table.find("Total", "A"), ruled.table.find("I", "A")
+    assert part in ruled.problem.sensitive
+    exempt = ruled.decide([total], Decision(Kind.SAFE))
+    left = exempt.with_table(without_code(exempt.table, "activity", "II"))
+    assert left.table.find("I", "A") in left.problem.sensitive
+
+
+def test_levels_of_a_file_hold_for_the_cell_that_two_become() -> None:
+    table = two_rows().table
+    here = np.arange(len(table)) == table.find("I", "A")
+    levels = tc.Levels.of(here, np.where(here, 7, 0))
+    opened = Case.of(tc.Problem(table, levels), "x")
+    left = opened.with_table(without_code(table, "activity", "II"))
+    assert left.problem.levels.upper[left.table.find("I", "A")] == 7
+
+
+def test_a_new_cell_costs_what_it_holds_also_later() -> None:
+    opened = Case.of(example("nchs"), "nchs")
+    costly = tc.Problem(opened.table, opened.problem.levels, cost=np.full(len(opened.table), 3.0))
+    opened = Case.of(costly, "nchs")
+    name = opened.table.structure.dimensions[0].name
+    grown = opened.with_table(with_code(opened.table, name, "new"))
+    new = int(np.flatnonzero(grown.table.units == 0)[-1])
+    assert "new" in grown.table.name(new)
+    typed = grown.with_table(with_values(grown.table, np.array([new]), np.array([500])))
+    assert typed.problem.cost[new] == 500
+    assert typed.problem.cost[0] == 3
 
 
 def test_attackers_who_know_single_cells_are_not_lost_in_silence() -> None:

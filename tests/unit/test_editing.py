@@ -132,6 +132,14 @@ def test_structural_zeros_stay_zero() -> None:
     assert value(change(table, (("c",), 0), (("a",), 5)), "Total") == 7
 
 
+def test_a_structural_zero_that_is_its_total_s_last_part_stays_one() -> None:
+    frame = pd.DataFrame({"g": ["a", "b"], "h": ["x", "x"], "v": [0, 4], "s": [True, False]})
+    table = Table.from_frame(frame, ["g", "h"], value="v", structural="s")
+    left = without_code(table, "g", "b")
+    assert left.structural is not None
+    assert left.structural.tolist() == [True] * len(left)
+
+
 def test_what_stands_behind_values_is_not_left_behind() -> None:
     frame = pd.DataFrame({"g": ["a", "b"], "v": [10, 20], "n": [3, 4]})
     table = Table.from_frame(frame, ["g"], value="v", count="n")

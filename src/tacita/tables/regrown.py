@@ -114,7 +114,12 @@ def regrown(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, units
     source[came[came >= 0][::-1]] = np.flatnonzero(came >= 0)[::-1]
     order = np.argsort(np.where(source >= 0, source, len(table)), kind="stable")
     source, units = source[order], rolled.add(units)[order]
-    structural = table.structural
+    structural = None
+    if table.structural is not None:
+        # Of two cells which have become one, what is known of either is known.
+        structural = np.zeros(n, dtype=bool)
+        structural[came[table.structural & (came >= 0)]] = True
+        structural = structural[order]
     return table_of_cells(
         dimensions,
         rolled.codes[order],
@@ -123,7 +128,7 @@ def regrown(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, units
         name=table.structure.parts[0].name if table.structure.parts else "table",
         whole=table.whole,
         count=count_of(table, units),
-        structural=None if structural is None else structural[source] & (source >= 0),
+        structural=structural,
         columns={name: _carried(column, source) for name, column in table.columns.items()},
         value_name=table.value_name,
         notes=table.notes,

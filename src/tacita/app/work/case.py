@@ -7,6 +7,7 @@ screen asks for it; what cannot be one is told there, in the words of the core.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -20,6 +21,8 @@ import numpy as np
 from tacita.app.work.stated import Stated
 from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
+from tacita.errors import InputError
+from tacita.exact import Cells
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import RULES, AnyOf, Exempt, Given, Marked, Rule, parse_rule
@@ -154,7 +157,7 @@ class Case:
         return kept
 
     def _put(self) -> Problem:
-        said = self.stated.cost if self.stated is not None and self.cost is None else None
+        said = self.stated.costs(self.table) if self.stated is not None and self.cost is None else None
         return Problem(
             self.table,
             self.rule,
@@ -184,15 +187,39 @@ class Case:
         return replace(self, decisions=decisions)
 
     def with_table(self, table: Table) -> Case:
-        """The same requirement for a changed table: what is said of a cell follows it to its new place."""
+        """The same requirement for a changed table: what is said of a cell follows it to its new place.
+
+        Raises
+        ------
+        InputError
+            Cells become one, a total with a single part left, of which different things were said.
+        """
         same = len(table) == len(self.table)
         cells = np.arange(len(self.table))
         places = cells if same else moved(self.table.structure, table.structure, cells)
-        decisions = {int(places[cell]): said for cell, said in self.decisions.items() if places[cell] >= 0}
+        decisions = dict(self.decisions) if same else _followed(self.decisions, table, places)
         stated = self.stated
         if stated is not None and not (same and table.decimals == self.table.decimals):
             stated = stated.at(table, places, self.table.decimals)
         return replace(self, table=table, decisions=decisions, stated=stated)
+
+
+def _followed(decisions: Mapping[int, Decision], table: Table, places: Cells) -> dict[int, Decision]:
+    """Decisions at the new places of their cells; where several cells became one, none is lost in silence."""
+    found: dict[int, Decision] = {}
+    for cell, said in decisions.items():
+        at = int(places[cell])
+        if at >= 0 and found.setdefault(at, said) != said:
+            raise InputError(
+                f"({table.name(at)}): two cells would become this one, and different things were decided on "
+                "them: clear the mark of one of them first"
+            )
+    cells_at = np.bincount(places[places >= 0], minlength=len(table))
+    safe_at = Counter(int(places[cell]) for cell, said in decisions.items() if said.kind is Kind.SAFE)
+    # That a total is safe does not say so of the part which it has become one with.
+    return {
+        at: said for at, said in found.items() if said.kind is not Kind.SAFE or safe_at[at] == cells_at[at]
+    }
 
 
 def _in_parts(problem: Problem) -> tuple[tuple[str, ...], dict[int, Decision], Levels]:

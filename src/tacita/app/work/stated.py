@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from tacita import exact
 from tacita.attackers import Insider, Outsider
@@ -19,7 +19,7 @@ from tacita.tables.table import Table
 @dataclass(frozen=True, eq=False)
 class Stated:
     """What a file said about the cells of its table, besides their values; ``cost`` only if it is not the
-    value.
+    value, and NaN for cells that the file did not have.
     """
 
     levels: Levels
@@ -46,41 +46,56 @@ class Stated:
         said = len(levels) or insiders or cost is not None or not as_usual
         return cls(levels, outsider, insiders, cost) if said else None
 
+    def costs(self, table: Table) -> Floats | None:
+        """What hiding each cell costs: as the file said, or else the value it has now."""
+        if self.cost is None:
+            return None
+        return np.where(np.isnan(self.cost), np.abs(table.values), self.cost)
+
     def at(self, table: Table, places: Cells, decimals: int) -> Stated:
         """The same for a changed table, whose cells stand in other ``places`` (-1: gone) and which may count
-        in a finer last place than ``decimals``; of new cells nothing was said.
+        in a finer last place than ``decimals``; of new cells nothing was said. Of cells that became one, what
+        is asked for and what is known of each holds.
         """
         if self.insiders:
             raise InputError(
                 f"{self.insiders[0].name} attacks this table with knowledge of single cells, which would be "
                 "lost with new cells or decimals: change the values only, or begin with another table"
             )
-        gone, here = places < 0, places[places >= 0]
-        before = np.full(len(table), -1)
-        before[here] = np.flatnonzero(~gone)
+        stay = np.flatnonzero(places >= 0)
+        here = places[stay]
+        new = np.ones(len(table), dtype=bool)
+        new[here] = False
 
-        def moved_to(column: NDArray[Any], usual: ArrayLike) -> NDArray[Any]:
-            result = np.broadcast_to(np.asarray(usual, dtype=column.dtype), len(table)).copy()
-            result[here] = column[~gone]
+        def most(column: NDArray[Any], least: int) -> NDArray[Any]:
+            result = np.full(len(table), least, dtype=column.dtype)
+            np.maximum.at(result, here, column[stay])
             return result
 
-        def units(column: Units, usual: int) -> Units:
-            return moved_to(exact.rescale(column, decimals, table.decimals), usual)
+        def units(column: Units) -> Units:
+            return exact.rescale(column, decimals, table.decimals)
 
         def reason_at(reason: Reason) -> Reason:
-            cells = places[reason.cells]
+            before = {int(places[cell]): int(cell) for cell in reason.cells if places[cell] >= 0}
             return Reason(
-                reason.rule, np.sort(cells[cells >= 0]), lambda cell: reason.explain(int(before[cell]))
+                reason.rule,
+                np.array(sorted(before), dtype=np.int64),
+                lambda cell: reason.explain(before[int(cell)]),
             )
 
         own = self.levels
         levels = Levels(
-            moved_to(own.sensitive, False),
-            units(own.lower, 0),
-            units(own.upper, 0),
-            units(own.sliding, 0),
+            most(own.sensitive, False),
+            most(units(own.lower), 0),
+            most(units(own.upper), 0),
+            most(units(own.sliding), 0),
             tuple(reason_at(reason) for reason in own.reasons),
         )
-        everyone = Outsider(units(self.outsider.lower, 0), units(self.outsider.upper, UNBOUNDED))
-        cost = None if self.cost is None else moved_to(self.cost, np.abs(table.values))
+        lower = most(units(self.outsider.lower), -UNBOUNDED)
+        upper = -most(-units(self.outsider.upper), -UNBOUNDED)
+        everyone = Outsider(np.where(new, 0, lower), upper)
+        cost = None
+        if self.cost is not None:
+            known = most(np.where(np.isnan(self.cost), -1.0, self.cost), -1)
+            cost = np.where(known < 0, np.nan, known)
         return Stated(levels, everyone, (), cost)
