@@ -16,8 +16,9 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
+from driving import open_example
 from running_server import RunningServer
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -287,6 +288,52 @@ def test_visitors_do_not_see_each_other(new_page: Callable[[], Page]) -> None:
         page.reload()
     one.get_by_test_id("light").get_by_text("Dark").wait_for()
     other.get_by_test_id("light").get_by_text("Auto").wait_for()
+
+
+def test_a_page_answers_its_own_session_only(server: RunningServer, page: Page, own: dict[str, str]) -> None:
+    """Another visitor with a session of his own, who has come to know the id of a page."""
+    with page.expect_request("**/_nicegui/client/*/sheet/*") as asked:
+        open_example(page, "salazar")
+    path = asked.value.url.removeprefix(server.origin)
+    mine = {"Cookie": "; ".join(f"{c['name']}={c['value']}" for c in page.context.cookies())}
+    assert ask(server, path, mine)[0] == 200
+    status, _, words = ask(server, path, own)
+    assert status == 403
+    assert "codes" not in words
+    assert ask(server, path.replace("/sheet/", "/upload/"), own, "POST", b"x")[0] == 403
+    client = page.evaluate("window.clientId")
+    assert ask(server, f"{SOCKET}&client_id={client}", {**own, **UPGRADE})[0] == 403
+    heard = _emit(server, own, "handshake", {"client_id": client, "tab_id": page.evaluate("window.TAB_ID")})
+    assert "false" in heard
+
+
+def test_what_is_sent_to_a_page_of_another_session_is_dropped(
+    server: RunningServer, page: Page, own: dict[str, str]
+) -> None:
+    """The click of another visitor on the button of a page that he knows the id of."""
+    light = page.get_by_test_id("light")
+    expect(light).to_contain_text("Auto")
+    sent: list[str] = []
+    page.on("websocket", lambda opened: opened.on("framesent", lambda frame: sent.append(str(frame))))
+    page.reload()
+    page.wait_for_function("window.did_handshake")
+    light.click()
+    expect(light).to_contain_text("Dark")
+    click = next(frame for frame in reversed(sent) if '"event"' in frame)
+    _emit(server, own, "event", json.loads(click[click.index("[") :])[1])
+    page.wait_for_timeout(300)
+    expect(light).to_contain_text("Dark")
+
+
+def _emit(server: RunningServer, headers: Mapping[str, str], name: str, message: dict[str, object]) -> str:
+    """What the server answers to a message that comes through a socket of its own."""
+    polling = "/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    sid = json.loads(ask(server, polling, headers)[2].removeprefix("0"))["sid"]
+    polling += f"&sid={sid}"
+    for packet in ("40", "420" + json.dumps([name, message])):
+        assert ask(server, polling, headers, "POST", packet.encode())[0] == 200
+    heard = ask(server, polling, headers)[2]
+    return heard if "43" in heard else heard + ask(server, polling, headers)[2]
 
 
 def test_a_stranger_sees_words_not_a_page(

@@ -1,4 +1,4 @@
-"""What every request meets first: five questions, then the limits of what goes in and out.
+"""What every request meets first: six questions, then the limits of what goes in and out.
 
 1. Is it for us? ``Host`` must name a loopback address with our port. A page of another site whose name was
    turned towards this machine (DNS rebinding) still names its own host.
@@ -7,7 +7,8 @@
 3. Is it of our user? Where the system tells, a connection of another user of the machine is refused.
 4. Is it invited? The session's cookie is needed for everything. ``GET /?token=...`` exchanges a one-time
    token for it.
-5. Is it small enough? A body is counted while it comes in, whatever its length was said to be.
+5. Is it about a page of its own? A page of another session is as good as none.
+6. Is it small enough? A body is counted while it comes in, whatever its length was said to be.
 
 The same holds for websockets. Answers carry headers that keep the page from loading, sending or being framed
 elsewhere.
@@ -23,6 +24,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from tacita.app.serving.doors import Doors
+from tacita.app.serving.pages import is_foreign
 from tacita.app.serving.peer import is_ours
 
 MEBIBYTE = 1024 * 1024
@@ -69,6 +71,11 @@ UNINVITED = Refusal(
     HTTPStatus.FORBIDDEN, "This browser has no session here: Tacita does not know it.", NEW_ADDRESS
 )
 USED = Refusal(HTTPStatus.FORBIDDEN, "This address was used before, or is not complete.", NEW_ADDRESS)
+NOT_THEIRS = Refusal(
+    HTTPStatus.FORBIDDEN,
+    "This belongs to another session.",
+    "Open the screen from the start page of this browser.",
+)
 TOO_LARGE = Refusal(
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "The file is larger than this server accepts.",
@@ -121,6 +128,8 @@ class Guard:
             await self._exchange(scope, send, token, invited=workspace is not None)
         elif workspace is None:
             await self._refuse(scope, send, UNINVITED)
+        elif is_foreign(scope, workspace):
+            await self._refuse(scope, send, NOT_THEIRS)
         else:
             scope["state"] = {**scope.get("state", {}), "workspace": workspace}
             await self._let_through(scope, said, receive, send)

@@ -53,6 +53,8 @@ def create(
     from fastapi import FastAPI
     from nicegui import core, ui
 
+    from tacita.app.serving.pages import bind_messages
+
     screens()
     application = FastAPI(openapi_url=None)
     ui.run_with(
@@ -70,6 +72,7 @@ def create(
     )
     # The guard has asked already; NiceGUI's own answer would tell browsers that every origin is welcome.
     core.sio.eio.cors_allowed_origins = None
+    bind_messages()
     return Guard(application, doors, port, largest_upload)
 
 

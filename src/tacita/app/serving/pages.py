@@ -1,0 +1,58 @@
+"""Whose page is it? What is asked of a page, or told to it, must come from the session that opened it.
+
+NiceGUI knows a page by an id that is hard to guess, and takes whoever names it for its browser. Here the
+session decides: an id that got around opens nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import parse_qs
+
+from tacita.app.work.workspace import Workspace
+
+MESSAGES = ("handshake", "event", "javascript_response", "ack", "log")
+"""What a browser sends through its socket; each message names its page."""
+
+Handler = Callable[[str, MutableMapping[str, Any]], Awaitable[object]]
+
+
+def is_foreign(scope: MutableMapping[str, Any], workspace: Workspace) -> bool:
+    """Whether a request names a page of another session, by its path or when it opens a socket."""
+    named = re.match(r"/_nicegui/client/([^/]+)/", scope["path"])
+    asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
+    return any(_owner(page) not in (None, workspace) for page in [*(named.groups() if named else ()), *asked])
+
+
+def bind_messages() -> None:
+    """Drop messages to pages of other sessions; to be called once, when NiceGUI is set up."""
+    from nicegui import core
+
+    handlers = core.sio.handlers["/"]
+    for name in MESSAGES:
+        handlers[name] = _bound(handlers[name])
+
+
+def _bound(handle: Callable[..., object]) -> Handler:
+    from nicegui import core
+
+    async def bound(sid: str, message: MutableMapping[str, Any]) -> object:
+        workspace = core.sio.get_environ(sid)["asgi.scope"]["state"]["workspace"]
+        if _owner(str(message.get("client_id"))) not in (None, workspace):
+            return False
+        result = handle(sid, message)
+        return await result if inspect.isawaitable(result) else result
+
+    return bound
+
+
+def _owner(page: str) -> Workspace | None:
+    """The workspace that a page was opened from; None for a page that is not there (any more)."""
+    from nicegui import Client
+
+    client = Client.instances.get(page)
+    owner = None if client is None else client.request.state.workspace
+    return owner if isinstance(owner, Workspace) else None
