@@ -7,6 +7,7 @@ leaves the basis primal feasible.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -108,7 +109,7 @@ class Session:
     def _answer(self, run: Run) -> Answer:
         highs = self._highs
         # A search for integers begins anew when it is called again; the simplex goes on from its basis.
-        status = _solve_at_once(highs, run) if self._whole else solve_in_slices(highs, run)
+        status = solve_at_once(highs, run) if self._whole else solve_in_slices(highs, run)
         if status is not Ended.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
         return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
@@ -188,8 +189,8 @@ def quiet(presolve: str) -> Highs:
     return highs
 
 
-def _solve_at_once(highs: Highs, run: Run) -> Ended:
-    """Search for integers, which asks now and then whether it should end."""
+def solve_at_once(highs: Highs, run: Run) -> Ended:
+    """Solve, in one call that asks now and then whether it should end."""
     if run.over:
         return Ended.STOPPED
 
@@ -197,12 +198,22 @@ def _solve_at_once(highs: Highs, run: Run) -> Ended:
         if run.over:
             event.interrupt()
 
-    highs.cbMipInterrupt.subscribe(hear)
+    run_heard(highs, run, hear)
+    return _status(highs)
+
+
+def run_heard(highs: Highs, run: Run, hear: Callable[[HighsCallbackEvent], None]) -> None:
+    """One call of HiGHS, within the time that is left, in which ``hear`` is called now and then: it may
+    interrupt, and must not raise. Other threads go on meanwhile.
+    """
+    events = (highs.cbMipInterrupt, highs.cbSimplexInterrupt, highs.cbIpmInterrupt)
+    for event in events:
+        event.subscribe(hear)
     # HiGHS adds up run time over all calls of one instance, so the limit must move along.
     highs.setOptionValue("time_limit", highs.getRunTime() + run.remaining)
     highs.run()
-    highs.cbMipInterrupt.unsubscribe(hear)
-    return _status(highs)
+    for event in events:
+        event.unsubscribe(hear)
 
 
 def solve_in_slices(highs: Highs, run: Run) -> Ended:

@@ -12,7 +12,7 @@ import numpy as np
 from tacita.errors import SolverError
 from tacita.exact import Floats
 from tacita.run import Run
-from tacita.solvers.highs import Ended, quiet
+from tacita.solvers.highs import Ended, quiet, run_heard
 from tacita.solvers.program import Program
 
 if TYPE_CHECKING:
@@ -108,14 +108,7 @@ class _Watch:
             known = highspy.HighsSolution()
             known.col_value = start.tolist()
             highs.setSolution(known)
-        events = (highs.cbMipInterrupt, highs.cbSimplexInterrupt, highs.cbIpmInterrupt)
-        for event in events:
-            event.subscribe(self.hear)
-        # HiGHS adds up run time over all calls of one instance, so the limit must move along.
-        highs.setOptionValue("time_limit", highs.getRunTime() + self.run.remaining)
-        highs.run()
-        for event in events:
-            event.unsubscribe(self.hear)
+        run_heard(highs, self.run, self.hear)
         if self.error is not None:
             raise self.error
         return highs.getModelStatus()

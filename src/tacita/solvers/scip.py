@@ -101,11 +101,8 @@ class _Tree:
 
         scip, p = self.scip, self.program
         constant = float(p.cost @ self.fixed_part)
-        for j, low, high in zip(range(p.rows.shape[0]), p.row_lower, p.row_upper, strict=True):
-            span = slice(p.rows.indptr[j], p.rows.indptr[j + 1])
-            self._constraint(p.rows.indices[span].astype(np.int64), p.rows.data[span], low, high)
-        for row in known:
-            self._constraint(row.index, row.value, row.rhs, np.inf, removable=True)
+        if not self._list(known):
+            return Ended(False, -np.inf, 0)
         if self._whole_values():
             scip.setObjIntegral()
         for name, value in self._settings():
@@ -167,6 +164,20 @@ class _Tree:
             ("presolving/maxrestarts", 0),
             ("randomization/randomseedshift", int(self.run.seed % 2**31)),
         ]
+
+    def _list(self, known: Sequence[Row]) -> bool:
+        """Make the rows that are listed, which can take seconds; False if the time ends meanwhile."""
+        p = self.program
+        for j, low, high in zip(range(p.rows.shape[0]), p.row_lower, p.row_upper, strict=True):
+            if self.run.over:
+                return False
+            span = slice(p.rows.indptr[j], p.rows.indptr[j + 1])
+            self._constraint(p.rows.indices[span].astype(np.int64), p.rows.data[span], low, high)
+        for row in known:
+            if self.run.over:
+                return False
+            self._constraint(row.index, row.value, row.rhs, np.inf, removable=True)
+        return True
 
     def _constraint(
         self, index: Cells, value: Floats, low: float, high: float, removable: bool = False

@@ -21,7 +21,7 @@ from tacita.adjusting.convex.boxed import Boxed
 from tacita.errors import SolverError, StoppedError
 from tacita.exact import Cells, Floats
 from tacita.run import Run
-from tacita.solvers.highs import DUAL_SIMPLEX, Ended, quiet
+from tacita.solvers.highs import DUAL_SIMPLEX, Ended, quiet, run_heard
 
 if TYPE_CHECKING:
     from highspy.highs import HighsCallbackEvent
@@ -132,15 +132,8 @@ class Moving:
                 event.interrupt()
 
         # One long call: a simplex that is interrupted and goes on spends more on that than on pivots.
-        highs, events = self._highs, (self._highs.cbSimplexInterrupt, self._highs.cbIpmInterrupt)
-        for event in events:
-            event.subscribe(hear)
-        # HiGHS adds up run time over all calls of one instance, so the limit must move along.
-        highs.setOptionValue("time_limit", highs.getRunTime() + run.remaining)
-        highs.run()
-        for event in events:
-            event.unsubscribe(hear)
-        done = highs.getInfo()
+        run_heard(self._highs, run, hear)
+        done = self._highs.getInfo()
         counts = (done.simplex_iteration_count, done.ipm_iteration_count, done.crossover_iteration_count)
         self.pivots += sum(max(count, 0) for count in counts)
         run.tell("adjusting", self.pivots)
