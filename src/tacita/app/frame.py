@@ -81,11 +81,15 @@ def _declare(screen: Screen) -> None:
         dark = ui.dark_mode(value=workspace.dark)
         _help(screen)
         _header(screen, workspace, dark)
-        main = ui.element("main").classes("screen").props("id=main")
+        # Inside the element "main" of NiceGUI's page.
+        main = ui.element("div").classes("screen").props("id=main")
         ui.skip_link("Skip to the content", target=main)
         with main:
             ui.label(screen.purpose).classes("screen-purpose").props("role=heading aria-level=1")
             notices.area()
+            if workspace.notes:
+                notices.tell("\n".join(workspace.notes))
+                workspace.notes = []
             with notices.attempt():
                 screen.build(workspace)
 
@@ -101,9 +105,8 @@ def _header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> None:
         ui.space()
         if workspace.case is not None:
             case = workspace.case
-            ui.label(f"{case.name} · {len(case.table):,} cells").classes("case-name").props(
-                "data-testid=case-name"
-            )
+            named = ui.label(f"{case.name} · {len(case.table):,} cells").classes("case-name")
+            named.props("data-testid=case-name").props["title"] = named.text
         _undo(workspace)
         _light(workspace, dark)
         ui.button("Help", icon="help_outline").props(
@@ -130,11 +133,16 @@ def _light(workspace: Workspace, dark: ui.dark_mode) -> None:
     def choose() -> None:
         workspace.dark = {None: True, True: False, False: None}[workspace.dark]
         dark.value = workspace.dark
+        tell()
+
+    def tell() -> None:
         label.set_text(_light_name(workspace.dark))
+        button.props(f'aria-label="{_light_name(workspace.dark)} colours"')
 
     with ui.button(on_click=choose).props("flat dense no-caps color=white data-testid=light") as button:
-        label = ui.label(_light_name(workspace.dark))
+        label = ui.label()
     button.tooltip("Light, dark, or as the system has it")
+    tell()
 
 
 def _light_name(dark: bool | None) -> str:

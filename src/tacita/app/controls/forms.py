@@ -19,6 +19,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
+from tacita.app.controls.labels import as_label
 from tacita.errors import InputError
 from tacita.methods.method import Option
 
@@ -131,7 +132,7 @@ class _Field:
         self._show = show
         self._checked = checked
         self._default = "" if option.required else show(option.default)
-        label = option.name.replace("_", " ")
+        label = as_label(option.name)
         with ui.element("div").classes("field") as self._place:
             self._control = self._make(label)
             self._note = ui.label().classes("field-note")

@@ -31,7 +31,7 @@ def tell(message: str, tone: Tone = "note") -> None:
     with place:
         clear(tone)
         row = ui.element("div").classes(f"notice notice-{tone}").mark(f"notice-{tone}")
-        row.props(f"role={'alert' if tone == 'error' else 'status'} data-testid=notice-{tone}")
+        row.props(f"data-testid=notice-{tone}")
         with row:
             ui.label(SIGNS[tone]).classes("notice-sign").props("aria-hidden=true")
             ui.label(message).classes("notice-text")

@@ -3,7 +3,7 @@
 import { Grid } from "tacita-sheet/grid.js";
 
 export default {
-  template: "<div></div>",
+  template: '<div class="sheet-room"></div>',
   props: { source: String, version: Number, editable: Boolean, name: String, group: String, looks: Array },
   // Declared, so that the browser's own event "select" of a text field is not taken for ours.
   emits: ["edit", "select", "undo", "redo"],

@@ -11,10 +11,10 @@ from tacita.app.work.job import Job
 from tacita.report.compared import number
 
 MEANINGS = {
-    "mean": "mean",
-    "variance": "variance",
-    "correlation": "correlation with the truth",
-    "slope": "slope on the truth",
+    "mean": "Mean",
+    "variance": "Variance",
+    "correlation": "Correlation with the truth",
+    "slope": "Slope on the truth",
 }
 
 
@@ -31,7 +31,7 @@ def build(jobs: Sequence[Job]) -> None:
         ui.element("table").classes("plain").props("data-testid=statistics"),
     ):
         with ui.element("thead"), ui.element("tr"):
-            for head in ("run", *MEANINGS.values()):
+            for head in ("Run", *MEANINGS.values()):
                 with ui.element("th").props("scope=col"):
                     ui.label(head)
         with ui.element("tbody"):

@@ -9,6 +9,7 @@ from pathlib import Path
 from nicegui import ui
 
 from tacita.app.controls import notices
+from tacita.app.controls.nothing import no_table
 from tacita.app.screens.export.places import FolderField, busy
 from tacita.app.work.case import Case
 from tacita.app.work.parcels import FOLDERS, plain_name, save, zipped
@@ -32,9 +33,7 @@ def build(workspace: Workspace) -> None:
         ui.label("Save the table").classes("panel-title").props("role=heading aria-level=2")
         case = workspace.case
         if case is None:
-            with ui.element("div").classes("strip"):
-                ui.label("There is no table yet. Open, type or generate one:")
-                ui.link("Start", "/")
+            no_table()
             return
         ui.label("With true values, rules and marks, for the house. No run is needed.").classes("muted")
         Saving(workspace, case)

@@ -55,14 +55,14 @@ def _options(lines: tuple[list[list[float]], list[list[float]]]) -> dict[str, An
     faint = {"lineStyle": {"color": GREY, "opacity": 0.25}}
     return {
         "animation": False,
-        "grid": {"left": 8, "right": 14, "top": 28, "bottom": 6, "containLabel": True},
+        "grid": {"left": 8, "right": 28, "top": 28, "bottom": 6, "containLabel": True},
         "legend": {"top": 0, "itemHeight": 8},
         "tooltip": {"trigger": "axis"},
         "xAxis": {"type": "value", "min": 0, "axisLabel": {"formatter": "{value} s"}, "splitLine": faint},
         "yAxis": {"type": "value", "scale": True, "splitLine": faint},
         "series": [
-            _line("loss", lines[0], LOSS, "solid"),
-            _line("bound", lines[1], BOUND, "dashed"),
+            _line("Loss", lines[0], LOSS, "solid"),
+            _line("Bound", lines[1], BOUND, "dashed"),
         ],
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import run, ui
 
 from tacita.app.controls import forms, notices
+from tacita.app.controls.nothing import no_table
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.work.job import Job
 from tacita.app.work.presets import Preset, presets
@@ -22,7 +23,9 @@ FIRST = "suppression"
 
 def build(workspace: Workspace) -> None:
     """Fill the page."""
-    workspace.current()
+    if workspace.case is None:
+        no_table()
+        return
     Bench(workspace)
 
 
@@ -35,13 +38,14 @@ class Bench:
         self._buttons: dict[str, ui.element] = {}
         with ui.element("div").classes("protect-page"):
             with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
-                ui.label("Method").classes("panel-title")
+                ui.label("Method").classes("panel-title").props("role=heading aria-level=2")
                 self._shortcuts()
                 for name in method_names():
                     self._offer(name)
             with ui.element("div").classes("protect-right"):
                 with ui.element("section").classes("panel").props('aria-label="Options"'):
-                    self._title = ui.label().classes("panel-title").props("data-testid=method-name")
+                    self._title = ui.label().classes("panel-title method-title")
+                    self._title.props("role=heading aria-level=2 data-testid=method-name")
                     self._choose = ui.label().classes("muted")
                     self._place = ui.element("div")
                     self._effort()
@@ -68,8 +72,8 @@ class Bench:
                 self._take(preset.method, preset.options)
                 about.set_text(preset.about)
 
-        select = ui.select(list(known), label="shortcut", clearable=True)
-        select.props('outlined dense options-dense data-testid=preset aria-label="shortcut"')
+        select = ui.select(list(known), label="Shortcut", clearable=True)
+        select.props('outlined dense options-dense data-testid=preset aria-label="Shortcut"')
         select.on_value_change(lambda event: choose(known.get(event.value)))
         about = ui.label("The functions of two published programs, as options of our methods.")
         about.classes("muted small").props("data-testid=preset-about")
@@ -84,9 +88,9 @@ class Bench:
     def _effort(self) -> None:
         with ui.element("div").classes("form effort"):
             self._limit = self._text(
-                "time limit in seconds", "", "time-limit", "empty: until it is proven best"
+                "Time limit in seconds", "", "time-limit", "empty: until it is proven best"
             )
-            self._seed = self._text("seed", "0", "seed", "for what is drawn at random; keep it secret")
+            self._seed = self._text("Seed", "0", "seed", "for what is drawn at random; keep it secret")
 
     def _text(self, label: str, value: str, name: str, note: str) -> ui.input:
         with ui.element("div").classes("field"):

@@ -15,7 +15,7 @@ from tacita.report.sensitive_cells import SensitiveCell, SensitiveCells
 from tacita.report.verdicts import verdict_key
 
 PER_PAGE = 50
-HEADS = ("cell", "value", "LPL", "UPL", "SPL", "deduced", "", "against", "verdict")
+HEADS = ("Cell", "Value", "LPL", "UPL", "SPL", "Deduced", "Picture", "Against", "Verdict")
 LEGEND = (
     "Bar: what the worst attacker deduces. Brackets: value − LPL and value + UPL. Dot: the value. "
     "Thin line: what he knew beforehand. A dashed bar does not reach its brackets, or is too narrow."

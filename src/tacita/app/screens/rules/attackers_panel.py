@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from nicegui import ui
 
+from tacita.app.controls.labels import as_label
 from tacita.app.screens.rules.names import joined, listed, nobody_known
 from tacita.app.work.case import Case
 from tacita.app.work.desk import Desk
@@ -28,7 +29,7 @@ ABOUT = {
 def attackers_panel(desk: Desk) -> None:
     """The panel."""
     with ui.element("section").classes("panel").props('aria-label="Attackers"'):
-        ui.label("Who attacks, and what he knows").classes("panel-title")
+        ui.label("Who attacks, and what he knows").classes("panel-title").props("role=heading aria-level=2")
         _Everyone(desk)
         with ui.element("div").classes("form"):
             for kind, by in KINDS.items():
@@ -43,19 +44,19 @@ class _Everyone:
         self._desk = desk
         chosen = _way(desk.case)
         ways = {way: text for way, text in KNOWN.items() if way != FILE or desk.case.stated is not None}
-        self._way = ui.select(ways, value=chosen, label="everyone knows")
-        self._way.props('outlined dense options-dense data-testid=outsider aria-label="everyone knows"')
+        self._way = ui.select(ways, value=chosen, label="Everyone knows")
+        self._way.props('outlined dense options-dense data-testid=outsider aria-label="Everyone knows"')
         self._way.classes("wide")
         attackers = desk.case.attackers
         below, above = attackers.within or (0.5, 1.0)
         with ui.element("div").classes("strip") as self._bounds:
             self._lower = self._number(
-                "lower bound", _shown(attackers.lower), "lower", "0 if empty; -inf: none"
+                "Lower bound", _shown(attackers.lower), "lower", "0 if empty; -inf: none"
             )
-            self._upper = self._number("upper bound", _shown(attackers.upper), "upper", "none if empty")
+            self._upper = self._number("Upper bound", _shown(attackers.upper), "upper", "none if empty")
         with ui.element("div").classes("strip") as self._within:
-            self._below = self._number("percent below", _shown(100 * below), "below", "of the value")
-            self._above = self._number("percent above", _shown(100 * above), "above", "of the value")
+            self._below = self._number("Percent below", _shown(100 * below), "below", "of the value")
+            self._above = self._number("Percent above", _shown(100 * above), "above", "of the value")
         self._way.on_value_change(self._chosen)
         self._show()
 
@@ -115,7 +116,9 @@ def _insiders(desk: Desk, kind: str, reason: str) -> None:
         desk.settle()
 
     with ui.element("div"):
-        switch = ui.switch(kind, value=kind in desk.case.attackers.kinds, on_change=lambda e: choose(e.value))
+        switch = ui.switch(
+            as_label(kind), value=kind in desk.case.attackers.kinds, on_change=lambda e: choose(e.value)
+        )
         switch.props(f"data-testid=attack-{kind}").set_enabled(not reason)
         ui.label(f"Not available: {reason}." if reason else ABOUT[kind]).classes("muted small")
 
@@ -126,9 +129,9 @@ def _coalitions(desk: Desk, reason: str) -> None:
         desk.change("coalitions", attackers=replace(desk.case.attackers, coalitions=groups))
 
     lines = "\n".join(joined(members) for members in desk.case.attackers.coalitions)
-    with ui.element("div"):
-        field = ui.textarea("coalitions", value=lines, on_change=lambda e: put(e.value or ""))
-        field.props('outlined dense stack-label autogrow data-testid=coalitions aria-label="coalitions"')
+    with ui.element("div").classes("noted"):
+        field = ui.textarea("Coalitions", value=lines, on_change=lambda e: put(e.value or ""))
+        field.props('outlined dense stack-label autogrow data-testid=coalitions aria-label="Coalitions"')
         field.props("spellcheck=false").classes("wide").on("blur", desk.settle)
         field.set_enabled(not reason)
         ui.label(

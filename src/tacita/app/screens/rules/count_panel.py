@@ -18,17 +18,19 @@ class CountPanel:
 
     def __init__(self) -> None:
         self._counting = Newest(self._count)
-        with ui.element("section").classes("panel").props('aria-label="Sensitive cells" aria-live=polite'):
-            ui.label("Sensitive cells").classes("panel-title")
-            self._number = ui.label("…").classes("count-number").props("data-testid=sensitive-count")
-            self._of = ui.label().classes("muted").props("data-testid=sensitive-of")
+        with ui.element("section").classes("panel").props('aria-label="Sensitive cells"'):
+            ui.label("Sensitive cells").classes("panel-title").props("role=heading aria-level=2")
+            with ui.element("div").props("role=status aria-atomic=true") as self._told:
+                self._number = ui.label("…").classes("count-number").props("data-testid=sensitive-count")
+                self._of = ui.label().classes("muted").props("data-testid=sensitive-of")
             self._error = ui.label().classes("complaint").props("data-testid=rules-error role=alert")
             self._rules = ui.element("table").classes("plain count-rules").props("data-testid=rule-hits")
             self._attackers = ui.label().props("data-testid=attackers-count")
             self._names = ui.label().classes("muted small")
 
     def ask(self, case: Case) -> None:
-        """Count for this case, in a thread."""
+        """Count for this case, in a thread; screen readers wait for the outcome."""
+        self._told.props("aria-busy=true")
         self._of.set_text("counting …")
         self._counting.ask(case)
 
@@ -40,6 +42,7 @@ class CountPanel:
             problem, error = None, str(refused)
         if self._counting.overtaken:
             return
+        self._told.props("aria-busy=false")
         if problem is not None:
             self._show(problem)
         elif error:

@@ -28,13 +28,13 @@ class RuleList:
         self._desk = desk
         self._rows: list[_Row] = []
         with ui.element("section").classes("panel").props('aria-label="Rules"'):
-            ui.label("What is sensitive").classes("panel-title")
+            ui.label("What is sensitive").classes("panel-title").props("role=heading aria-level=2")
             self._about = ui.label().classes("muted")
             self._place = ui.element("div").classes("rule-rows")
             with ui.element("div").classes("strip"):
-                choice = ui.select({name: name for name in RULES}, label="add a rule")
+                choice = ui.select({name: name for name in RULES}, label="Add a rule")
                 choice.props(
-                    'outlined dense options-dense data-testid=add-rule aria-label="add a rule"'
+                    'outlined dense options-dense data-testid=add-rule aria-label="Add a rule"'
                 ).classes("short")
                 choice.on_value_change(lambda event: self._add_chosen(choice, event.value))
                 ui.label("A cell is sensitive if any of the rules says so.").classes("muted")
@@ -94,10 +94,10 @@ class _Row:
         self._busy = False
         with ui.element("div").classes("rule-row").props(f"data-testid=rule-{number}") as self._place:
             with ui.element("div").classes("rule-head"):
-                self._written = ui.input("written", value=text)
+                self._written = ui.input("Written", value=text)
                 self._written.props(
                     "outlined dense stack-label hide-bottom-space spellcheck=false autocomplete=off "
-                    f'aria-label="rule {number}, written" data-testid=rule-{number}-text input-class=mono'
+                    f'aria-label="Rule {number}, written" data-testid=rule-{number}-text input-class=mono'
                 ).classes("rule-text")
                 self._written.on_value_change(self._text_changed).on("blur", owner.settle)
                 remove = ui.button("Remove", on_click=lambda: owner.remove(self)).props("flat dense no-caps")
@@ -210,14 +210,16 @@ def _parts(text: str) -> list[str]:
 
 def _waivers(desk: Desk) -> None:
     reason = nobody_known(desk.case.table, "respondent")
-    field = ui.input("respondents who waive protection", value=joined(desk.case.waived))
-    field.props('outlined dense stack-label data-testid=waived aria-label="respondents who waive protection"')
-    field.props("spellcheck=false autocomplete=off")
-    field.on_value_change(lambda event: desk.change("waived", waived=listed(event.value or "")))
-    field.on("blur", desk.settle)
-    field.set_enabled(not reason)
-    ui.label(
-        f"Not available: {reason}."
-        if reason
-        else "Names separated by commas: who has consented to be recognised needs no protection."
-    ).classes("muted small")
+    with ui.element("div").classes("noted"):
+        field = ui.input("Respondents who waive protection", value=joined(desk.case.waived))
+        field.props("outlined dense stack-label data-testid=waived")
+        field.props('aria-label="Respondents who waive protection"')
+        field.props("spellcheck=false autocomplete=off")
+        field.on_value_change(lambda event: desk.change("waived", waived=listed(event.value or "")))
+        field.on("blur", desk.settle)
+        field.set_enabled(not reason)
+        ui.label(
+            f"Not available: {reason}."
+            if reason
+            else "Names separated by commas: who has consented to be recognised needs no protection."
+        ).classes("muted small")

@@ -37,7 +37,7 @@ class NewTable:
 
     def __init__(self, begin: Begin) -> None:
         self._begin = begin
-        with ui.element("div").classes("fields"):
+        with ui.element("div").classes("fields fields-narrow"):
             self._rows = _number("Rows", 3, "new-rows")
             self._columns = _number("Columns", 4, "new-columns")
             self._kind = _choice("Cells are", [COUNTS, AMOUNTS], "new-kind")
@@ -85,7 +85,7 @@ class Generator:
             self._kind = _choice("Cells are", [AS_USUAL, COUNTS, AMOUNTS], "generate-kind")
             self._empty = _number("Empty cells, %", None, "generate-empty")
             self._sensitive = _number("Sensitive", 20, "generate-sensitive")
-            self._share = _choice("counted in", [CELLS, PERCENT], "generate-share")
+            self._share = _choice("Counted in", [CELLS, PERCENT], "generate-share")
             self._protection = _number("Protection, % of value", None, "generate-protection")
             self._seed = _number("Seed", 0, "generate-seed")
         ui.button("Generate", on_click=self._make).props("no-caps unelevated data-testid=generate-open")
@@ -103,10 +103,17 @@ class Generator:
             between=(_whole(self._least), _whole(self._largest)) if uniform else None,
             kind={COUNTS: "counts", AMOUNTS: "magnitudes"}.get(str(self._kind.value)),
             zeros=None if self._empty.value is None else float(self._empty.value) / 100,
-            hierarchy=_wholes(self._levels) or None,
+            hierarchy=self._depths(len(shape)),
             protection=self._protection.value,
             seed=_whole(self._seed),
         )
+
+    def _depths(self, dimensions: int) -> tuple[int, ...] | None:
+        """The levels of each dimension; where no more are given, codes are flat."""
+        given = _wholes(self._levels)
+        if len(given) > dimensions:
+            raise InputError(f"{self._levels.props['label']}: {len(given)} for {dimensions} dimensions")
+        return given + (1,) * (dimensions - len(given)) if given else None
 
     def _wanted(self) -> float | int | None:
         if self._sensitive.value is None:

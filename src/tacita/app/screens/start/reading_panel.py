@@ -15,7 +15,7 @@ class ReadingPanel:
 
     def __init__(self) -> None:
         with (
-            ui.expansion("How to read it", caption="files, paths and pasted text", icon="tune")
+            ui.expansion("How to read it", caption="Files, paths and pasted text", icon="tune")
             .classes("reading")
             .props("data-testid=reading dense"),
             ui.element("div").classes("fields"),

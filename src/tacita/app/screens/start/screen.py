@@ -115,7 +115,7 @@ class StartScreen:
         with _panel(
             "Paste from a spreadsheet", "A block with names, or only numbers; Ctrl+V outside of fields."
         ):
-            area = ui.element("textarea").classes("paste").props(f"id={PASTE} rows=7 spellcheck=false")
+            area = ui.element("textarea").classes("paste").props(f"id={PASTE} rows=5 spellcheck=false")
             area.props('data-testid=paste-text wrap=off aria-label="Pasted cells"')
             area.props["placeholder"] = "region\tfood\ttools\nNorth\t12\t7\nSouth\t9\t15"
             ui.button("Read it").props("no-caps unelevated data-testid=paste-open").on(

@@ -81,9 +81,9 @@ class CellPanel:
             _title("Levels")
             with ui.element("dl").classes("facts number").props("data-testid=cell-levels"):
                 for name, amount in (
-                    ("below (LPL)", about.lower),
-                    ("above (UPL)", about.upper),
-                    ("width (SPL)", about.sliding),
+                    ("Below (LPL)", about.lower),
+                    ("Above (UPL)", about.upper),
+                    ("Width (SPL)", about.sliding),
                 ):
                     _fact(name, amount)
 
@@ -110,7 +110,7 @@ class CellPanel:
                 ui.label("none").classes("muted")
             if about.cost is not None:
                 with ui.element("dl").classes("facts number"):
-                    _fact("cost of hiding", f"{about.cost:,.10g}")
+                    _fact("Cost of hiding", f"{about.cost:,.10g}")
 
     async def _attack(self, place: ui.element, about: About, attack: Attack, whose: str) -> None:
         if not attack.hides(about.cell):
