@@ -176,3 +176,23 @@ def test_the_project_is_downloaded(page: Page) -> None:
     page.get_by_test_id("nav-export").click()
     files = downloaded(page, "save-download")
     assert {"project.toml", "table.parquet"} <= set(files)
+
+
+def test_a_run_of_what_was_asked_before_is_told_apart(page: Page) -> None:
+    """Safe by a rule that has been tightened since: on every screen that speaks of the run."""
+    open_example(page, "nchs")
+    run_method(page, "suppression", 1)
+    page.get_by_test_id("nav-rules").click()
+    page.get_by_test_id("rule-1-n").fill("30")
+    expect(page.get_by_test_id("sensitive-count")).not_to_have_text("3")
+    page.get_by_test_id("nav-export").click()
+    expect(page.get_by_test_id("earlier-case")).to_contain_text("have changed since this run")
+    expect(page.get_by_test_id("publish")).to_contain_text("✔ safe, for an earlier table or rules")
+    page.get_by_test_id("nav-protect").click()
+    expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe, for an earlier table or rules")
+    page.get_by_test_id("nav-compare").click()
+    expect(page.get_by_test_id("run-1")).to_contain_text("✔ safe, for an earlier table or rules")
+    page.get_by_test_id("nav-result").click()
+    expect(page.get_by_test_id("earlier-case")).to_be_visible()
+    page.get_by_test_id("undo").click()
+    expect(page.get_by_test_id("earlier-case")).to_have_count(0)

@@ -148,3 +148,18 @@ def test_what_everyone_knows(page: Page) -> None:
     expect(page.get_by_text("a number is needed")).to_be_visible()
     page.get_by_test_id("outsider-upper").fill("100")
     expect(page.get_by_test_id("rules-error")).to_contain_text("bounds that are not true")
+
+
+def test_a_second_window_does_not_put_back_what_the_first_changed(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "rules")
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("3")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_test_id("sensitive-count")).to_have_text("3")
+    choose(page, "add-rule", "zeros")
+    expect(page.get_by_test_id("rule-2-text")).to_be_visible()
+    other.get_by_test_id("rule-1-n").fill("2")
+    expect(other.get_by_test_id("notice-note")).to_contain_text("another window")
+    expect(other.get_by_test_id("rule-2-text")).to_be_visible()
+    expect(other.get_by_test_id("rule-1-n")).to_have_value("5")

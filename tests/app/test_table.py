@@ -232,6 +232,26 @@ def test_codes_are_added_renamed_and_removed(salazar: Page) -> None:
     expect(salazar.get_by_test_id("counts")).to_contain_text("16 cells (amounts) · 1 sensitive")
 
 
+def test_a_code_is_text_wherever_it_stands(page: Page) -> None:
+    """Codes come from files of others: none is taken for an attribute, a script or a template."""
+    codes = (
+        '" onclick="window.hit=1" :a="window.hit=2',
+        "<img src=x onerror=window.hit=3>",
+        "{{window.hit=4}}",
+    )
+    page.get_by_test_id("new-dimensions").fill(f"place: {', '.join(codes)}\nkind: a, b")
+    page.get_by_test_id("new-open").click()
+    page.wait_for_url("**/table")
+    for row, code in enumerate(codes):
+        cell(page, row, 0).click()
+        expect(page.get_by_test_id("cell-name")).to_have_text(f"place={code}, kind=a")
+        edit_menu(page, "rename-row")
+        expect(page.get_by_role("dialog", name=f"Rename {code}", exact=True)).to_be_visible()
+        page.get_by_role("heading", name="Rename").click()
+        page.get_by_test_id("ask-cancel").click()
+    assert page.evaluate("window.hit") is None
+
+
 def test_a_dimension_is_renamed_where_it_stands(salazar: Page) -> None:
     salazar.get_by_test_id("swap").click()
     expect(cell(salazar, 0, 1)).to_have_text("8")

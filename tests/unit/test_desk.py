@@ -14,6 +14,10 @@ from tacita.app.work.workspace import Workspace
 from tacita.examples import example
 
 
+def never() -> None:
+    pytest.fail("nobody else changed anything")
+
+
 @pytest.fixture
 def workspace() -> Workspace:
     made = Workspace()
@@ -23,7 +27,7 @@ def workspace() -> Workspace:
 
 def test_typing_in_one_field_is_one_step(workspace: Workspace) -> None:
     told: list[Case] = []
-    desk = Desk(workspace, told.append)
+    desk = Desk(workspace, told.append, never)
     for text in ("threshold(1)", "threshold(12)", "threshold(125)"):
         desk.change("rule-1", rules=(text,))
     assert workspace.current().rules == ("threshold(125)",)
@@ -34,7 +38,7 @@ def test_typing_in_one_field_is_one_step(workspace: Workspace) -> None:
 
 
 def test_each_field_and_each_visit_is_a_step_of_its_own(workspace: Workspace) -> None:
-    desk = Desk(workspace, lambda case: None)
+    desk = Desk(workspace, lambda case: None, never)
     desk.change("rule-1", rules=("threshold(3)",))
     desk.settle()
     desk.change("rule-1", rules=("threshold(5)",))
@@ -45,18 +49,21 @@ def test_each_field_and_each_visit_is_a_step_of_its_own(workspace: Workspace) ->
     assert workspace.current().rules == ("threshold(3)",)
 
 
-def test_after_an_undo_the_same_field_begins_anew(workspace: Workspace) -> None:
-    desk = Desk(workspace, lambda case: None)
-    desk.change("cost", cost="unit")
+def test_what_another_window_changed_is_not_put_back(workspace: Workspace) -> None:
+    told: list[str] = []
+    one, other = (
+        Desk(workspace, lambda case: None, lambda name=name: told.append(name)) for name in ("one", "other")
+    )
+    one.change("rule-1", rules=("threshold(3)",))
+    other.change("rule-1", rules=("threshold(2)",))
+    assert (told, workspace.current().rules) == (["other"], ("threshold(3)",))
     workspace.undo()
-    desk.change("cost", cost="log")
-    assert workspace.current().cost == "log"
-    workspace.undo()
-    assert workspace.current().cost is None
+    one.change("rule-1", rules=("threshold(3)", "zeros()"))
+    assert (told, workspace.current().rules) == (["other", "one"], ())
 
 
 def test_what_changes_nothing_is_no_step(workspace: Workspace) -> None:
-    desk = Desk(workspace, lambda case: pytest.fail("nothing changed"))
+    desk = Desk(workspace, lambda case: pytest.fail("nothing changed"), never)
     desk.change("cost", cost=None)
     assert not workspace.can_undo
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -59,6 +60,33 @@ def test_undo_reaches_back_so_far(workspace: Workspace) -> None:
     while workspace.can_undo:
         workspace.undo()
     assert workspace.current().name == str(19)
+
+
+def test_undo_holds_few_large_tables_and_no_problem(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tacita.app.work.workspace.MOST_NUMBERS", 3 * 16 * 16)
+    opened = [Case.of(example("salazar"), str(k)) for k in range(6)]
+    for case in opened:
+        assert case.problem is case.problem
+        workspace.open(case)
+    assert all("_problem" not in vars(case) for case in opened[:-1])
+    while workspace.can_undo:
+        workspace.undo()
+    assert workspace.current().name == "2"
+    marked = [replace(workspace.current(), name=f"mark {k}") for k in range(20)]
+    for case in marked:
+        workspace.change(case)
+    while workspace.can_undo:
+        workspace.undo()
+    assert workspace.current().name == "2", "cases that share a table take no more room than one"
+
+
+def test_two_clicks_at_once_are_two_runs(workspace: Workspace) -> None:
+    workspace.change(Case.of(example("nchs"), "nchs"))
+    with ThreadPoolExecutor(8) as clicks:
+        started = [clicks.submit(workspace.start, "unbiased-rounding", {"base": 5}) for _ in range(8)]
+    assert sorted(click.result().number for click in started) == list(range(1, 9))
 
 
 def test_a_run_is_of_the_case_it_was_started_with(workspace: Workspace) -> None:

@@ -22,7 +22,8 @@ class Field:
 async def ask(title: str, fields: Sequence[Field], button: str) -> dict[str, str] | None:
     """The answers by name; None if the user thought better of it."""
     with ui.dialog() as dialog, ui.card().classes("asking"):
-        dialog.props(f'aria-label="{title}"')
+        # Not as text for props(): titles name codes, and a code may hold quotation marks.
+        dialog.props["aria-label"] = title
         ui.label(title).classes("panel-title").props("role=heading aria-level=2")
         controls = {field.name: _control(field) for field in fields}
 

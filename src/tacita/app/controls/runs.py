@@ -5,12 +5,14 @@ from __future__ import annotations
 from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
+from tacita.app.work.case import Case
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.outcome import Outcome
 
 SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.FAILED: "!"}
 WORDS = {State.SAFE: "Safe", State.UNSAFE: "Not safe", State.FAILED: "Failed"}
+EARLIER = "for an earlier table or rules"
 LOOK_AGAIN = 0.4
 """Seconds between two looks at a run that is not over."""
 
@@ -29,17 +31,23 @@ def choose_run(workspace: Workspace) -> Job | None:
         workspace.chosen = workspace.job(event.value)
         ui.navigate.reload()
 
-    named = {job.number: f"{job.title} · {in_words(job)}" for job in reversed(workspace.jobs)}
+    named = {job.number: f"{job.title} · {in_words(job, workspace.case)}" for job in reversed(workspace.jobs)}
     ui.select(named, value=workspace.chosen.number, label="Run", on_change=choose).props(
         "outlined dense options-dense data-testid=choose-run"
     ).classes("choose-run")
+    if workspace.chosen.case is not workspace.case:
+        ui.label(
+            "The table or its rules have changed since this run: it is of the case as it was then, and so is "
+            "its verdict."
+        ).classes("complaint").props("data-testid=earlier-case")
     return workspace.chosen
 
 
-def in_words(job: Job) -> str:
-    """``✔ safe``, ``searching``: how far a run is."""
+def in_words(job: Job, now: Case | None) -> str:
+    """``✔ safe``, ``searching``: how far a run is; and if what it is safe for is no longer asked."""
     sign = SIGNS.get(job.state)
-    return f"{sign} {job.state.value}" if sign else job.state.value
+    words = f"{sign} {job.state.value}" if sign else job.state.value
+    return words if job.case is now else f"{words}, {EARLIER}"
 
 
 def wait_for(job: Job) -> None:

@@ -156,6 +156,10 @@ class Case:
             kept = self.__dict__["_problem"] = self._put()
         return kept
 
+    def forget_problem(self) -> None:
+        """Keep the question no longer, which takes more room than the case; it is put anew when asked for."""
+        self.__dict__.pop("_problem", None)
+
     def _put(self) -> Problem:
         said = self.stated.costs(self.table) if self.stated is not None and self.cost is None else None
         return Problem(

@@ -21,13 +21,19 @@ class Desk:
     ----------
     on_change
         Called with the case after each change.
+    on_stale
+        Called instead of a change where somebody else has changed the case since this desk last did: what is
+        on the page would put back what was there before.
     """
 
-    def __init__(self, workspace: Workspace, on_change: Callable[[Case], None]) -> None:
+    def __init__(
+        self, workspace: Workspace, on_change: Callable[[Case], None], on_stale: Callable[[], None]
+    ) -> None:
         self._workspace = workspace
         self._on_change = on_change
+        self._on_stale = on_stale
         self._field = ""
-        self._last: Case | None = None
+        self._shown = workspace.current()
 
     @property
     def case(self) -> Case:
@@ -35,12 +41,15 @@ class Desk:
 
     def change(self, field: str, **parts: Any) -> None:
         """Other ``rules``, ``waived``, ``attackers`` or ``cost``; ``field`` is what the user is changing."""
+        if self._workspace.case is not self._shown:
+            self._on_stale()
+            return
         if all(getattr(self.case, name) == part for name, part in parts.items()):
             return
-        if field == self._field and self._last is self._workspace.case:
+        if field == self._field:
             self._workspace.undo()
         self._workspace.change(replace(self._workspace.current(), **parts))
-        self._field, self._last = field, self._workspace.case
+        self._field, self._shown = field, self._workspace.current()
         self._on_change(self.case)
 
     def settle(self) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ from tacita.errors import InputError
 
 MOST_STEPS = 100
 """How far undo reaches back."""
+MOST_NUMBERS = 50_000_000
+"""Numbers that undo may hold: where tables are large it reaches less far back."""
+NUMBERS_OF_A_CELL = 15
+"""Numbers by which a table says where one cell stands and which sums it is in."""
 SIDE_BY_SIDE = 2
 """Runs at the same time; others wait."""
 
@@ -29,6 +34,7 @@ class Workspace:
         self._folder = tempfile.TemporaryDirectory(prefix="tacita-")
         self._past: list[Case] = []
         self._future: list[Case] = []
+        self._numbering = threading.Lock()
         self._threads = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="tacita-run")
         self.case: Case | None = None
         self.jobs: list[Job] = []
@@ -71,7 +77,8 @@ class Workspace:
     def change(self, case: Case) -> None:
         """The case after something was done to it."""
         if self.case is not None:
-            self._past = [*self._past[1 - MOST_STEPS :], self.case]
+            self.case.forget_problem()
+            self._past = _within_limits([*self._past, self.case])
         self._future = []
         self.case = case
 
@@ -104,9 +111,11 @@ class Workspace:
         seed: int = 0,
     ) -> Job:
         """Protect the case as it is now, in the background; options and case are checked at once."""
-        number = 1 + max((job.number for job in self.jobs), default=0)
-        job = Job(number, self.current(), method, options, time_limit=time_limit, seed=seed)
-        self.jobs.append(job)
+        # Two clicks may come in two threads: no two runs have the same number.
+        with self._numbering:
+            number = 1 + max((job.number for job in self.jobs), default=0)
+            job = Job(number, self.current(), method, options, time_limit=time_limit, seed=seed)
+            self.jobs.append(job)
         self.chosen = job
         self._threads.submit(job.carry_out)
         return job
@@ -128,3 +137,18 @@ class Workspace:
             job.abandon()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._folder.cleanup()
+
+
+def _within_limits(cases: Sequence[Case]) -> list[Case]:
+    """The latest of these cases, as many as undo may hold; the last one stays in any case."""
+    kept = list(cases[-MOST_STEPS:])
+    while len(kept) > 1 and _numbers(kept) > MOST_NUMBERS:
+        del kept[0]
+    return kept
+
+
+def _numbers(cases: Sequence[Case]) -> int:
+    """About how many numbers some cases hold; what they share counts once."""
+    tables = {id(case.table): case.table for case in cases}.values()
+    structures = {id(table.structure): table.structure for table in tables}.values()
+    return sum(map(len, tables)) + NUMBERS_OF_A_CELL * sum(map(len, structures))

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare.run_columns import measures, text
+from tacita.app.work.case import Case
 from tacita.app.work.job import Job, State
 from tacita.report.compared import MEASURES, number
 
@@ -20,7 +21,7 @@ FAINT = {"lineStyle": {"color": "#8895a144"}}
 COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52"}
 
 
-def build(jobs: Sequence[Job]) -> None:
+def build(jobs: Sequence[Job], now: Case | None) -> None:
     """The plot with a choice of what stands across, and the numbers of its points."""
     points = {job.number: measures(job) for job in jobs}
     with ui.element("div").classes("strip"):
@@ -43,22 +44,22 @@ def build(jobs: Sequence[Job]) -> None:
         chart.options.clear()
         chart.options.update(_options(jobs, points, key))
         chart.update()
-        told = "; ".join(f"{job.title}: {_told(job, points, key)}" for job in jobs)
+        told = "; ".join(f"{job.title}: {_told(job, points, key, now)}" for job in jobs)
         chart.props["aria-label"] = f"Risk against {ACROSS[key]}. {told}"
         listed.clear()
         with listed:
-            _table(jobs, points, key)
+            _table(jobs, points, key, now)
 
     across.on_value_change(show)
     show()
 
 
-def _told(job: Job, points: dict[int, Any], key: str) -> str:
+def _told(job: Job, points: dict[int, Any], key: str, now: Case | None) -> str:
     own = points[job.number]
-    return f"{ACROSS[key]} {number(own[key])}, risk {number(own['risk'])}, {in_words(job)}"
+    return f"{ACROSS[key]} {number(own[key])}, risk {number(own['risk'])}, {in_words(job, now)}"
 
 
-def _table(jobs: Sequence[Job], points: dict[int, Any], key: str) -> None:
+def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | None) -> None:
     """The same numbers for those who do not see the plot."""
     columns = {measure.key: measure for measure in MEASURES}
     with ui.element("table").classes("plain").props("data-testid=plot-table"):
@@ -71,7 +72,7 @@ def _table(jobs: Sequence[Job], points: dict[int, Any], key: str) -> None:
                 own = points[job.number]
                 texts = [text(columns[name], own[name], job) for name in (key, "risk")]
                 with ui.element("tr"):
-                    for entry in (job.title, *texts, in_words(job)):
+                    for entry in (job.title, *texts, in_words(job, now)):
                         with ui.element("td"):
                             ui.label(entry)
 

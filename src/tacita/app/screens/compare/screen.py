@@ -31,7 +31,7 @@ def build(workspace: Workspace) -> None:
                 )
             RunTable(workspace, group)
             if len(group) > 1:
-                risk_plot.build(group)
+                risk_plot.build(group, workspace.case)
             statistics_table.build(group)
     _failed(workspace)
 
@@ -121,7 +121,7 @@ class RunTable:
                 ).classes("run-button")
             with ui.element("td").classes("words"):
                 tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
-                ui.label(in_words(job)).classes(tone)
+                ui.label(in_words(job, self._workspace.case)).classes(tone)
             for column in MEASURES:
                 self._entry(column, job, job.number in winners[column.key])
 

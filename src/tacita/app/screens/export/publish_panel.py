@@ -69,7 +69,7 @@ class Publishing:
     def __init__(self, workspace: Workspace, job: Job) -> None:
         self._workspace, self._job = workspace, job
         self._safe = job.audit is not None and job.audit.safe
-        ui.label(in_words(job)).classes("verdict-safe" if self._safe else "verdict-unsafe")
+        ui.label(in_words(job, workspace.case)).classes("verdict-safe" if self._safe else "verdict-unsafe")
         with ui.element("div").classes("columns"):
             with ui.element("div").classes("stack"):
                 self._formats()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from nicegui import ui
 
 from tacita.app import frame
+from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE, Workspace
@@ -36,7 +37,7 @@ class RunCards:
     """
 
     def __init__(self, workspace: Workspace, use_again: Callable[[Job], None]) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self._use_again = use_again
         self._cards: dict[Job, _Card] = {}
         self._title = ui.label("Runs").classes("panel-title")
@@ -47,26 +48,26 @@ class RunCards:
     def follow(self) -> None:
         """Show all runs, and look again until they are over."""
         self._look()
-        self._timer.active = any(not job.state.over for job in self._workspace.jobs)
+        self._timer.active = any(not job.state.over for job in self.workspace.jobs)
 
     def _look(self) -> None:
-        for job in self._workspace.jobs:
+        for job in self.workspace.jobs:
             if job not in self._cards:
                 with self._place:
                     self._cards[job] = _Card(job, self)
                 self._cards[job].place.move(target_index=0)
         for job, card in list(self._cards.items()):
-            if job in self._workspace.jobs:
+            if job in self.workspace.jobs:
                 card.update()
             else:
                 self._cards.pop(job).place.delete()
         self._title.set_visibility(bool(self._cards))
         if self._timer.active:
-            self._timer.active = any(not job.state.over for job in self._workspace.jobs)
+            self._timer.active = any(not job.state.over for job in self.workspace.jobs)
 
     def show_result(self, job: Job) -> None:
         """Lead to what came out of a run."""
-        self._workspace.chosen = job
+        self.workspace.chosen = job
         frame.go("result")
 
     def use_again(self, job: Job) -> None:
@@ -77,7 +78,7 @@ class RunCards:
     def remove(self, job: Job) -> None:
         """Stop a run and forget it."""
         job.abandon()
-        self._workspace.forget(job)
+        self.workspace.forget(job)
         self._look()
 
 
@@ -86,6 +87,7 @@ class _Card:
 
     def __init__(self, job: Job, owner: RunCards) -> None:
         self._job = job
+        self._owner = owner
         self._seen: tuple[object, ...] = ()
         n = job.number
         self.place = (
@@ -118,20 +120,22 @@ class _Card:
         job = self._job
         if job.state is not State.WAITING and not job.state.over:
             self._figures.show_seconds(job.seconds)
-        seen = (job.state, job.cancelled, job.latest, len(job.log), job.error)
+        earlier = job.case is not self._owner.workspace.case
+        seen = (job.state, job.cancelled, job.latest, len(job.log), job.error, earlier)
         if seen == self._seen:
             return
         self._seen = seen
-        self._show_state()
+        self._show_state(earlier)
         self._figures.show(job)
         self._error.set_text(job.error)
         self._chart.show(job.events)
         self._show_log()
 
-    def _show_state(self) -> None:
+    def _show_state(self, earlier: bool) -> None:
         job = self._job
         stopping = job.cancelled and job.state is State.SEARCHING
-        self._state.set_text("stopping; the best so far is kept" if stopping else WORDS[job.state])
+        words = "stopping; the best so far is kept" if stopping else WORDS[job.state]
+        self._state.set_text(f"{words}, {EARLIER}" if earlier else words)
         tone = {State.SAFE: "verdict-safe", State.UNSAFE: "verdict-unsafe", State.FAILED: "verdict-unsafe"}
         self._state.classes(replace=f"run-state {tone.get(job.state, '')}")
         self._bar.set_visibility(not job.state.over)

@@ -24,10 +24,6 @@ def build(workspace: Workspace) -> None:
     if not job.state.over:
         wait_for(job)
         return
-    if job.case is not workspace.case:
-        ui.label(
-            "The table or its rules have changed since this run: it is of the case as it was then."
-        ).classes("muted").props("data-testid=earlier-case")
     _verdict(job)
     if job.release is None or job.audit is None:
         return

@@ -19,6 +19,10 @@ COSTS = {
     "count": "The number of respondents in the cell.",
     "distance": "1 for sensitive cells, 2 for those in a sum with one, and so on: changes stay near.",
 }
+CHANGED_ELSEWHERE = (
+    "The table or its rules were changed in another window. Here they are as they are now, without what you "
+    "did last on this page: look at them and do it again."
+)
 AS_STATED = "As the file says, cell by cell."
 
 
@@ -29,7 +33,12 @@ def build(workspace: Workspace) -> None:
         left = ui.element("div").classes("rules-left")
         with ui.element("div").classes("rules-right"):
             panel = CountPanel()
-    desk = Desk(workspace, panel.ask)
+
+    def show_anew() -> None:
+        workspace.notes = [CHANGED_ELSEWHERE]
+        ui.navigate.reload()
+
+    desk = Desk(workspace, panel.ask, show_anew)
     with left:
         RuleList(desk)
         attackers_panel(desk)

@@ -34,9 +34,6 @@ def build(workspace: Workspace) -> None:
             ui.label("There is no table yet.")
             ui.link("Open, paste, type or generate one on Start", "/")
         return
-    if workspace.notes:
-        notices.tell("\n".join(workspace.notes))
-        workspace.notes.clear()
     TableScreen(workspace, workspace.case)
 
 
