@@ -14,10 +14,17 @@ from tacita.app.work.job import Job
 from tacita.app.work.view import View, view_of_case, view_of_release
 from tacita.app.work.workspace import Workspace
 from tacita.release import Release
-from tacita.report.picture import KINDS, MEANINGS, SIGNS, kinds
+from tacita.report.picture import KINDS, SIGNS, kinds
 from tacita.tables.layout import Layout
 
 NAMES = {"original": "Original (true values)", "protected": "Protected", "difference": "Difference"}
+# Not "protected": whether they are is for the verdict to say, and it may say no.
+MEANINGS = {
+    "published": "published exactly",
+    "sensitive": "sensitive, not published exactly",
+    "other": "others, not published exactly",
+    "exposed": "sensitive, yet published exactly",
+}
 LINE, AROUND = 26, 64
 """Pixels of a row, and of what a sheet has above and below its rows."""
 WAYS = {

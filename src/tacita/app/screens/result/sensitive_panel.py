@@ -15,6 +15,8 @@ from tacita.report.sensitive_cells import SensitiveCell, SensitiveCells
 from tacita.report.verdicts import verdict_key
 
 PER_PAGE = 50
+WORDS = {"Picture", "Against", "Verdict"}
+"""Heads of columns that hold no numbers."""
 HEADS = ("Cell", "Value", "LPL", "UPL", "SPL", "Deduced", "Picture", "Against", "Verdict")
 LEGEND = (
     "Bar: what the worst attacker deduces. Brackets: value − LPL and value + UPL. Dot: the value. "
@@ -82,7 +84,11 @@ def _table(rows: list[SensitiveCell]) -> str:
     if not rows:
         return '<p class="muted">No such cell.</p>'
     sliding = any(row.sliding for row in rows)
-    heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS if sliding or head != "SPL")
+    heads = "".join(
+        f'<th scope="col" class="{"words" if head in WORDS else ""}">{head}</th>'
+        for head in HEADS
+        if sliding or head != "SPL"
+    )
     return (
         f'<table class="plain sensitive"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{''.join(_row(row, sliding) for row in rows)}</tbody></table>"

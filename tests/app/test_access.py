@@ -1,0 +1,134 @@
+"""Every screen for every eye: contrast, names, headings, landmarks and room, as access.js finds them.
+
+Each page is looked at on a laptop and at 125 %, in the light and in the dark.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from access import SCREENS, complaints
+from driving import cell, choose, go, open_example, run, run_method
+from tacita.app.sheet.content import LOOKS
+
+READY = {
+    "start": "example-nchs",
+    "table": "sheet",
+    "rules": "attackers-count",
+    "protect": "run",
+    "result": "verdict-word",
+    "compare": "plot-table",
+    "export": "publish",
+}
+
+
+@pytest.fixture
+def runs(page: Page) -> Page:
+    """A table with a run that is safe, one that is not, and one that failed."""
+    open_example(page, "tiwari-3")
+    go(page, "protect")
+    run(page)
+    run_method(page, "random-rounding", 2, "✘ not safe", base="19", protected=False)
+    run_method(page, "random-rounding", 3, "! failed", base="19")
+    return page
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_screens_without_a_table(page: Page, screen: str) -> None:
+    go(page, screen)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_screens_with_runs(runs: Page) -> None:
+    for screen in SCREENS:
+        go(runs, screen)
+        expect(runs.get_by_test_id(READY[screen])).to_be_visible()
+        assert complaints(runs) == [], screen
+        expect(runs).to_have_title(f"{screen.capitalize()} · Tacita")
+
+
+@pytest.mark.parametrize("ending", ["✔ safe", "✘ not safe"])
+def test_results_and_exports_of_every_ending(runs: Page, ending: str) -> None:
+    for screen, there in (("result", "sensitive-cells"), ("export", "download-publication")):
+        go(runs, screen)
+        runs.get_by_test_id("choose-run").click()
+        runs.get_by_role("option").filter(has_text=ending).click()
+        expect(runs.get_by_test_id(there)).to_be_visible()
+        assert complaints(runs) == [], screen
+
+
+def test_errors_and_complaints(page: Page) -> None:
+    page.get_by_test_id("path").fill("/no/such/file/" + "with-a-long-name-" * 20 + ".csv")
+    page.get_by_test_id("path-open").click()
+    expect(page.get_by_test_id("notice-error")).to_be_visible()
+    assert complaints(page) == []
+    open_example(page, "nchs")
+    go(page, "rules")
+    choose(page, "add-rule", "p-percent")
+    expect(page.get_by_test_id("rules-error")).not_to_be_empty()
+    page.get_by_test_id("rule-1-n").fill("many")
+    expect(page.get_by_test_id("rule-1-error")).not_to_be_empty()
+    assert complaints(page) == []
+    go(page, "protect")
+    page.get_by_test_id("time-limit").fill("soon")
+    expect(page.get_by_test_id("run-refused")).not_to_be_empty()
+    assert complaints(page) == []
+
+
+def test_what_opens_above_the_page(page: Page) -> None:
+    page.get_by_test_id("reading").get_by_text("How to read it").click()
+    page.get_by_test_id("generate-family").click()
+    expect(page.get_by_role("option").first).to_be_visible()
+    assert complaints(page) == []
+    open_example(page, "nchs")
+    cell(page, 2, 2).click()
+    expect(page.get_by_test_id("cell-deduced")).to_be_visible()
+    page.locator(".sheet-keys summary").click()
+    assert complaints(page) == []
+    page.get_by_test_id("edit-table").click()
+    expect(page.get_by_test_id("add-row")).to_be_visible()
+    assert complaints(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_test_id("mark-levels").click()
+    expect(page.get_by_test_id("ask-lower")).to_be_visible()
+    assert complaints(page) == []
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_help(page: Page, screen: str) -> None:
+    go(page, screen)
+    page.get_by_test_id("help").click()
+    expect(page.get_by_test_id("help-close")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_cells_of_every_kind(page: Page) -> None:
+    open_example(page, "nchs")
+    expect(cell(page, 0, 0)).to_be_visible()
+    names = [f"sheet-{look.name}" for look in LOOKS]
+    kinds = [*names, *(f"sheet-total {name}" for name in names), "sheet-total sheet-sensitive sheet-changed"]
+    for selected in ("false", "true"):
+        page.evaluate(
+            """([kinds, selected]) => kinds.forEach((kind, position) => {
+                const cell = document.querySelectorAll("[role=gridcell]")[position];
+                cell.className = `sheet-cell ${kind}`;
+                cell.setAttribute("aria-selected", selected);
+                cell.dataset.signs = "!";
+            })""",
+            [kinds, selected],
+        )
+        assert complaints(page) == []
+
+
+def test_sheets_stay_in_their_room(page: Page) -> None:
+    open_example(page, "thesis-20x30")
+    run_method(page, "adjustment", 1)
+    page.get_by_test_id("run-1-result").click()
+    expect(cell(page, 0, 0, "sheet-protected")).to_be_visible()
+    sheet = page.get_by_test_id("sheet-protected").locator(".sheet").bounding_box()
+    legend = page.get_by_test_id("legend").bounding_box()
+    assert sheet is not None
+    assert legend is not None
+    assert sheet["y"] + sheet["height"] <= legend["y"]
