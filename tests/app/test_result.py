@@ -105,4 +105,4 @@ def test_a_run_that_is_not_over_appears_when_it_is(page: Page) -> None:
 
 def test_without_a_run_it_says_where_to_get_one(page: Page) -> None:
     page.get_by_test_id("nav-result").click()
-    expect(page.get_by_test_id("no-run")).to_contain_text("No run yet")
+    expect(page.get_by_test_id("no-run")).to_contain_text("no run yet")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
+from tacita.app.controls.nothing import no_run
 from tacita.app.work.case import Case
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
@@ -20,9 +21,7 @@ LOOK_AGAIN = 0.4
 def choose_run(workspace: Workspace) -> Job | None:
     """A list of all runs; the page is built anew for another one. None where there is no run."""
     if not workspace.jobs:
-        with ui.element("div").classes("strip").props("data-testid=no-run"):
-            ui.label("No run yet. Choose a method and start one:")
-            ui.link("Protect", "/protect")
+        no_run()
         return None
     if workspace.chosen is None:
         workspace.chosen = workspace.jobs[-1]

@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
+from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare.run_columns import measures, text
 from tacita.app.work.case import Case
@@ -64,7 +65,7 @@ def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | No
     columns = {measure.key: measure for measure in MEASURES}
     with ui.element("table").classes("plain").props("data-testid=plot-table"):
         with ui.element("thead"), ui.element("tr"):
-            for head in ("run", ACROSS[key], "risk", "verdict"):
+            for head in ("Run", as_label(ACROSS[key]), "Risk", "Verdict"):
                 with ui.element("th").props("scope=col"):
                     ui.label(head)
         with ui.element("tbody"):
@@ -98,7 +99,7 @@ def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str,
                 "symbol": symbol,
                 "symbolSize": 14,
                 "itemStyle": {"color": COLOURS[state]},
-                "label": {"show": True, "formatter": "{b}", "position": "right", "fontSize": 13},
+                "label": {"show": True, "formatter": "{b}", "position": "top", "fontSize": 13},
                 "labelLayout": {"moveOverlap": "shiftY"},
                 "data": data,
             }
@@ -113,10 +114,10 @@ def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str,
     return {
         "animation": False,
         "grid": {"left": 56, "right": 84, "top": 34, "bottom": 44},
-        "legend": {"data": list(NAMES.values()), "top": 0},
+        "legend": {"data": list(NAMES.values()), "top": 0, "itemWidth": 14, "itemHeight": 12},
         "xAxis": {
             "type": "value",
-            "name": ACROSS[key],
+            "name": as_label(ACROSS[key]),
             "nameLocation": "middle",
             "nameGap": 28,
             "min": 0,
@@ -125,7 +126,7 @@ def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str,
         },
         "yAxis": {
             "type": "value",
-            "name": "risk",
+            "name": "Risk",
             "min": 0,
             "max": top,
             "axisLabel": {"showMaxLabel": False},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app import frame
+from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare import risk_plot, statistics_table
 from tacita.app.screens.compare.run_columns import best, measures, text
@@ -19,8 +20,8 @@ def build(workspace: Workspace) -> None:
     over = [job for job in workspace.jobs if job.state in (State.SAFE, State.UNSAFE)]
     if not over:
         with ui.element("div").classes("strip").props("data-testid=nothing-to-compare"):
-            ui.label("No run is over yet. Start two or more, with different methods or options:")
-            ui.link("Protect", "/protect")
+            ui.label("No run is over yet. Compare two or more, of different methods or options.")
+            ui.link("Choose a method and run it", "/protect")
     groups = _by_table(workspace, over)
     for position, group in enumerate(groups):
         with ui.element("section").classes("panel").props(f"data-testid=compared-{position}"):
@@ -96,11 +97,11 @@ class RunTable:
         winners = {column.key: best(column, self._jobs, self._measures) for column in MEASURES}
         with self._place, ui.element("table").classes("plain runs").props("data-testid=runs"):
             with ui.element("thead"), ui.element("tr"):
-                self._head("run", "run", "the number of the run, its method and options")
+                self._head("run", "Run", "the number of the run, its method and options")
                 with ui.element("th").classes("words").props("scope=col"):
-                    ui.label("verdict")
+                    ui.label("Verdict")
                 for column in MEASURES:
-                    self._head(column.key, column.head, column.meaning)
+                    self._head(column.key, as_label(column.head), column.meaning)
             with ui.element("tbody"):
                 for job in self._ordered():
                     self._line(job, winners)

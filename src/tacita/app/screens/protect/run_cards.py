@@ -7,6 +7,7 @@ from collections.abc import Callable
 from nicegui import ui
 
 from tacita.app import frame
+from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
@@ -40,7 +41,7 @@ class RunCards:
         self.workspace = workspace
         self._use_again = use_again
         self._cards: dict[Job, _Card] = {}
-        self._title = ui.label("Runs").classes("panel-title")
+        self._title = ui.label("Runs").classes("panel-title").props("role=heading aria-level=2")
         self._place = ui.element("div").classes("runs").props("data-testid=runs")
         self._timer = ui.timer(EVERY, self._look, active=False)
         self.follow()
@@ -95,7 +96,7 @@ class _Card:
         )
         with self.place:
             with ui.element("div").classes("run-head"):
-                ui.label(job.title).classes("run-title")
+                ui.label(job.title).classes("run-title").props("role=heading aria-level=3")
                 self._state = ui.label().classes("run-state").props(f"data-testid=run-{n}-state role=status")
             self._bar = ui.linear_progress(0, show_value=False).props(f'aria-label="Progress of run {n}"')
             self._figures = _Figures(n)
@@ -165,7 +166,7 @@ class _Figures:
             for name in self.NAMES:
                 with ui.element("div"):
                     with ui.element("dt"):
-                        ui.label(name)
+                        ui.label(as_label(name))
                     with ui.element("dd"):
                         self._shown[name] = ui.label("–").props(f"data-testid=run-{number}-{name}")
 

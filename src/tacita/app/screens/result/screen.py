@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import SIGNS, WORDS, choose_run, how_good, wait_for
 from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
 from tacita.app.work.job import Job, State
@@ -93,7 +94,7 @@ def _figures(job: Job, release: Release) -> None:
         for name, (head, told) in figures.items():
             with ui.element("div").classes("fact"):
                 with ui.element("dt"):
-                    ui.label(head)
+                    ui.label(as_label(head))
                 with ui.element("dd").classes("number").props(f"data-testid=figure-{name}"):
                     ui.label(told)
     for remark in outcome.remarks if outcome is not None else ():

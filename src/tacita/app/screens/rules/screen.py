@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from tacita.app.controls.nothing import no_table
 from tacita.app.screens.rules.attackers_panel import attackers_panel
 from tacita.app.screens.rules.count_panel import CountPanel
 from tacita.app.screens.rules.rule_list import RuleList
@@ -28,7 +29,9 @@ AS_STATED = "As the file says, cell by cell."
 
 def build(workspace: Workspace) -> None:
     """Fill the page."""
-    workspace.current()
+    if workspace.case is None:
+        no_table()
+        return
     with ui.element("div").classes("rules-page"):
         left = ui.element("div").classes("rules-left")
         with ui.element("div").classes("rules-right"):
@@ -59,11 +62,13 @@ def _cost_panel(desk: Desk) -> None:
         desk.settle()
 
     with ui.element("section").classes("panel").props('aria-label="Cost"'):
-        ui.label("What hiding or changing a cell costs").classes("panel-title")
+        ui.label("What hiding or changing a cell costs").classes("panel-title").props(
+            "role=heading aria-level=2"
+        )
         with ui.element("div").classes("strip"):
             names = {word: word or "as in the file" for word in meanings}
-            select = ui.select(names, value=chosen, label="cost", on_change=lambda e: choose(e.value))
-            select.props('outlined dense options-dense data-testid=cost aria-label="cost"').classes("short")
+            select = ui.select(names, value=chosen, label="Cost", on_change=lambda e: choose(e.value))
+            select.props('outlined dense options-dense data-testid=cost aria-label="Cost"').classes("short")
             meaning = ui.label(meanings[chosen]).classes("muted").props("data-testid=cost-meaning")
 
 

@@ -8,6 +8,7 @@ from nicegui import background_tasks, run, ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.arranging import Arranging, arrangement_of, rename_in_arrangement
+from tacita.app.controls.nothing import no_table
 from tacita.app.screens.table.cell_panel import CellPanel
 from tacita.app.screens.table.folding import folding
 from tacita.app.screens.table.marking import marking
@@ -30,9 +31,7 @@ SIGNS_OF_RUN = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED
 def build(workspace: Workspace) -> None:
     """Fill the page."""
     if workspace.case is None:
-        with ui.element("div").classes("panel").props("data-testid=no-table"):
-            ui.label("There is no table yet.")
-            ui.link("Open, paste, type or generate one on Start", "/")
+        no_table()
         return
     TableScreen(workspace, workspace.case)
 
@@ -70,12 +69,13 @@ class TableScreen:
 
     def _build(self) -> None:
         with ui.element("div").classes("table-page"):
-            self._arranging = Arranging(self.workspace, self.table.structure, self._arrange)
+            with ui.element("div").classes("strip"):
+                self._arranging = Arranging(self.workspace, self.table.structure, self._arrange)
+                self._folds = ui.element("div").classes("strip")
             with ui.element("div").classes("strip table-tools"):
                 marking(self._decide)
                 ui.element("span").classes("divider")
                 reshaping(self)
-                self._folds = ui.element("div").classes("strip")
                 self._runs = ui.element("div").classes("strip")
             with ui.element("div").classes("table-body"):
                 with ui.element("div").classes("table-main"):
