@@ -116,6 +116,11 @@ class Run:
         """True when work should end."""
         return self.remaining <= 0.0
 
+    @property
+    def late(self) -> bool:
+        """True when only patience is left, or not even that."""
+        return self.finishing(0.0).over
+
     def finishing(self, patience: float = GRACE) -> Run:
         """The same run, which ends so much later: for turning the best so far into something to keep."""
         return replace(self, patience=patience)

@@ -45,6 +45,16 @@ def test_a_cancel_counts_from_the_first_time() -> None:
     assert run.finishing(60.0).remaining <= first
 
 
+def test_only_patience_is_left_once_the_time_is_over() -> None:
+    run = Run()
+    rest = run.finishing(60.0)
+    assert not rest.late
+    run.cancel()
+    assert rest.late
+    assert run.late
+    assert not rest.over
+
+
 def test_patience_is_not_added_up() -> None:
     run = Run()
     run.cancel()

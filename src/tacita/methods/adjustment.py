@@ -45,7 +45,7 @@ FEW, VERY_FEW = 100, 10
 CHECKED = 1.0
 """Seconds after the end of the time for which levels are still looked at: the audit will look at them all."""
 NOISE = 1e-9
-UNCHECKED = "the time ended before all levels were looked at: the audit decides"
+UNCHECKED = "the time was over before levels could be checked in full: the audit decides"
 UNPROTECTED = "not protected: some sensitive cells stay nearer to their values than their levels ask for"
 
 
@@ -298,9 +298,8 @@ class Adjustment:
         refuse_open_secrets(problem, radius == 0)
         short, checked = bool(found.given_up.size), True
         if self.protected and not short and len(problem.sensitive):
-            checking = run.finishing(CHECKED)
-            refuse_missed(problem, z, radius, checking)
-            checked = not checking.over
+            refuse_missed(problem, z, radius, run.finishing(CHECKED))
+            checked = not run.over
         loss = task.loss(z)
         proven = checked and loss <= found.bound + NOISE * abs(loss)
         bound = min(found.bound, loss) if np.isfinite(found.bound) else 0.0

@@ -54,7 +54,7 @@ def refuse_missed(problem: Problem, z: Units, radius: Units, run: Run) -> None:
             "must_publish, lower the levels, or say protected=no."
         )
     # Once the time is over nobody knows whether that radius is enough.
-    such_as = "" if run.over else f", such as {exact.text(enough, problem.table.decimals)}"
+    such_as = "" if run.late else f", such as {exact.text(enough, problem.table.decimals)}"
     raise InfeasibleError(
         f"{names}: with this radius readers come nearer than the levels allow, {who} for one. Announce a "
         f"larger radius{such_as}, let totals be free, or say protected=no."

@@ -52,7 +52,10 @@ class Moves:
         if at == self.cells.size or self.cells[at] != cell:
             return 0.0, np.zeros(self.cells.size)
         answer = self._linear.extreme(at, sign, run)
-        if self._only_whole and answer.status is not Ended.STOPPED and not _is_whole(answer):
+        if self._only_whole and not _is_whole(answer):
+            # A search for whole moves may hear nothing for seconds.
+            if run.late:
+                return np.inf, np.empty(0)
             if self._whole is None:
                 self._whole = Session(*self._program, whole=True)
             answer = self._whole.extreme(at, sign, run)
