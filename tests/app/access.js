@@ -250,5 +250,12 @@
     return [contrast, names, twice, headings, landmarks, references, room].flatMap((check) => check());
   }
 
-  return { all, focus, name };
+  /** What has the focus: its role, what is wrong with how it shows that, and its name. */
+  async function stop() {
+    const element = document.activeElement;
+    if (element === document.body) return ["body", "", ""];
+    return [element.role ?? element.tagName.toLowerCase(), await focus(), name(element)];
+  }
+
+  return { all, stop };
 }

@@ -82,11 +82,12 @@ def _declare(screen: Screen) -> None:
         _help(screen)
         _header(screen, workspace, dark)
         # Inside the element "main" of NiceGUI's page.
-        main = ui.element("div").classes("screen").props("id=main")
+        main = ui.element("div").classes("screen")
         ui.skip_link("Skip to the content", target=main)
         with main:
             ui.label(screen.purpose).classes("screen-purpose").props("role=heading aria-level=1")
             notices.area()
+            ui.on_exception(notices.tell_fault)
             if workspace.notes:
                 notices.tell("\n".join(workspace.notes))
                 workspace.notes = []

@@ -39,11 +39,10 @@ async def ask(title: str, fields: Sequence[Field], button: str) -> dict[str, str
                 "flat no-caps data-testid=ask-cancel"
             )
             ui.button(button, on_click=answer).props("no-caps unelevated data-testid=ask-ok")
-    try:
-        answers: dict[str, str] | None = await dialog
-        return answers
-    finally:
-        dialog.delete()
+    # Not before it is hidden: only then it has given the focus back.
+    dialog.on("hide", dialog.delete)
+    answers: dict[str, str] | None = await dialog
+    return answers
 
 
 def _control(field: Field) -> ui.input | ui.select:
