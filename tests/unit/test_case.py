@@ -59,6 +59,15 @@ def test_a_file_s_problem_is_asked_again_unchanged() -> None:
         assert np.array_equal(again.cost, problem.cost)
 
 
+def test_a_cell_that_is_sensitive_and_must_be_hidden_stays_both() -> None:
+    table = case().table
+    cell = table.find("II", "C")
+    again = Case.of(tc.Problem(table, tc.Marked([cell]), must_hide=[cell]), "firms").problem
+    assert again.sensitive.tolist() == [cell]
+    assert again.levels.upper[cell] == 5
+    assert np.flatnonzero(again.must_hide).tolist() == [cell]
+
+
 def test_costs_that_are_values_follow_a_changed_value() -> None:
     opened = Case.of(example("salazar"), "salazar")
     cell = int(np.flatnonzero(~opened.table.structure.is_total)[0])

@@ -243,6 +243,15 @@ def test_wrong_dimensions_are_refused(text: str, message: str) -> None:
         case_of_zeros(dimensions_from_text(text))
 
 
+def test_what_cannot_be_made_or_found_is_refused_in_words() -> None:
+    with pytest.raises(InputError, match="decimals"):
+        case_of_zeros({"row": ["1"]}, counts=False, decimals=500)
+    with pytest.raises(InputError, match="seed"):
+        case_generated((3, 3), "uniform", sensitive=1, seed=-1)
+    with pytest.raises(InputError, match="no such user"):
+        case_from_path("~nobody-of-this-name/table.csv")
+
+
 def test_generated_values_keep_their_range() -> None:
     case = case_generated((30, 20), "uniform", sensitive=7, between=(5, 8), kind="magnitudes", seed=3)
     inner = case.table.values[~case.table.structure.is_total]

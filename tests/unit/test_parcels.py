@@ -123,3 +123,4 @@ def test_a_table_whose_rules_do_not_fit_is_saved_without_them(tmp_path: Path) ->
 def test_names_of_files_are_plain() -> None:
     assert plain_name("../a b/ü?.csv") == "a-b-ü-.csv"
     assert plain_name("///") == "table"
+    assert len(f"{plain_name('é' * 300)}-run-1-publication.zip".encode()) <= 255

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.errors import RuleError
+import tacita as tc
+from tacita.errors import RuleError, TacitaError
 from tacita.levels import Levels
 from tacita.methods.method import options_from
 from tacita.rules import (
@@ -66,3 +67,13 @@ def test_each_rule_says_what_it_does_and_what_its_arguments_mean(name: str) -> N
     assert isinstance(parse_rule(kind.example), kind)
     for option in options_from(kind):
         assert option.help, option.name
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["threshold(1e30)", f"threshold({10**20})", "threshold(3, protection=1e300)", "zeros(1e30)"],
+)
+def test_numbers_beyond_all_values_are_refused_in_words(rule: str) -> None:
+    table = tc.Table.from_array([[1, 2], [0, 4]], decimals=0, counts=True)
+    with pytest.raises(TacitaError, match=r"at most|larger than any value"):
+        tc.Problem(table, parse_rule(rule))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.errors import RuleError
-from tacita.exact import Units
+from tacita.exact import LARGEST, UNBOUNDED, Units
 
 Number = int | float | Fraction
 
@@ -42,8 +42,8 @@ def combine(columns: Sequence[Units], weights: Sequence[int]) -> NDArray[Any]:
 
 
 def ceil_to_unit(amount: NDArray[Any], divisor: int, unit: int) -> Units:
-    """``amount / divisor`` rounded up to a multiple of ``unit``."""
-    return np.asarray(-(-amount // (divisor * unit)) * unit).astype(np.int64)
+    """``amount / divisor`` rounded up to a multiple of ``unit``; what no number can exceed is unbounded."""
+    return np.asarray(np.minimum(-(-amount // (divisor * unit)) * unit, UNBOUNDED)).astype(np.int64)
 
 
 def is_number(value: object) -> TypeGuard[Number]:
@@ -56,7 +56,7 @@ def short(number: object) -> str:
     return f"{float(number):g}" if is_number(number) else repr(number)
 
 
-def require_number(rule: str, name: str, number: object, above: float, most: float = float("inf")) -> None:
+def require_number(rule: str, name: str, number: object, above: float, most: float = LARGEST) -> None:
     """Refuse a parameter outside ``above < number <= most``."""
     if not (is_number(number) and isfinite(number) and above < number <= most):
         upto = f" and at most {most:g}" if isfinite(most) else ""

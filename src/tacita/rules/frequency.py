@@ -10,7 +10,7 @@ import numpy as np
 
 from tacita import exact
 from tacita.errors import RuleError
-from tacita.exact import Floats, Mask, Units
+from tacita.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.levels import Levels
 from tacita.rules.arithmetic import Number, as_fraction, require_number, short
 from tacita.rules.contributors import ContributorRule
@@ -194,7 +194,7 @@ class Zeros(Rule):
         upper = minimal(table)
         if self.upper is not None:
             amount = as_fraction(self.upper) * 10**table.decimals
-            upper[:] = math.ceil(amount / table.unit) * table.unit
+            upper[:] = min(math.ceil(amount / table.unit) * table.unit, UNBOUNDED)
 
         def explain(cell: int) -> str:
             return f"the value is {exact.text(int(table.units[cell]), table.decimals)}"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacita import exact
 from tacita.errors import HierarchyError, InputError, did_you_mean, likewise
-from tacita.exact import Mask, Units
+from tacita.exact import LARGEST, Mask, Units
 from tacita.hierarchy import Hierarchy
 from tacita.tables.build import build_table, representatives
 from tacita.tables.contributions import Contributions
@@ -264,6 +264,7 @@ def _whole_numbers(source: Columns, name: str) -> Units:
         (missing, "is missing"),
         (numbers < 0, "is negative"),
         (numbers != np.rint(numbers), "is not a whole number"),
+        (numbers > LARGEST, "is larger than any count can be"),
     ):
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])

@@ -38,6 +38,16 @@ def tell(message: str, tone: Tone = "note") -> None:
             ui.button("Close", on_click=row.delete).props("flat dense no-caps").classes("notice-close")
 
 
+def tell_fault(error: Exception) -> None:
+    """Say that something failed which should not have: a button that does nothing would be worse."""
+    tell(in_words(error), "error")
+
+
+def in_words(error: Exception) -> str:
+    """An error that nobody expected, as a sentence."""
+    return f"{type(error).__name__}: {error}. A fault of the program: please report it."
+
+
 def clear(tone: Tone = "error") -> None:
     """Take away the notices of a tone."""
     from nicegui import ElementFilter

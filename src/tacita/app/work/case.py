@@ -242,7 +242,8 @@ def _in_parts(problem: Problem) -> tuple[tuple[str, ...], dict[int, Decision], L
             levels |= rule.given
         elif isinstance(rule, Marked) and not isinstance(rule.cells, str):
             cells = [table.find(*cell) if isinstance(cell, tuple) else cell for cell in rule.cells]
-            if rule.protection != MARKED or decisions.keys() & cells:
+            # A cell has one decision: what must be hidden as well is sensitive by its levels.
+            if rule.protection != MARKED or decisions.keys() & cells or problem.must_hide[cells].any():
                 levels |= rule.levels(table)
             else:
                 said = Decision(Kind.SENSITIVE, rule.lower, rule.upper, rule.sliding)

@@ -20,6 +20,7 @@ from tacita import generate
 from tacita.app.work.case import Attackers, Case, Kind, Wish
 from tacita.app.work.stated import Stated
 from tacita.errors import FormatError, InputError
+from tacita.exact import MOST_DECIMALS
 from tacita.examples import EXAMPLES, example
 from tacita.hierarchy import Hierarchy
 from tacita.io import read_case, read_hierarchy
@@ -85,7 +86,10 @@ UNTOLD = Reading()
 
 def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> Case:
     """The case of one file or folder on this machine."""
-    path = Path(path).expanduser()
+    try:
+        path = Path(path).expanduser()
+    except RuntimeError:
+        raise InputError(f"{path}: there is no such user on this machine; write the whole path") from None
     if path.suffix.lower() == ".toml" and path.is_file():
         return _case_of_project(path, reading)
     return Case.of(read_case(path, **_options(path, reading, {})), path.stem)
@@ -124,6 +128,8 @@ def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = Tru
     if not shape or min(shape) < 1:
         raise InputError("a new table needs at least one dimension, and one code in each")
     _refuse_many(shape)
+    if not 0 <= decimals <= MOST_DECIMALS:
+        raise InputError(f"{decimals} decimals: give a number from 0 to {MOST_DECIMALS}")
     table = Table.from_array(
         np.zeros(shape, dtype=np.int64),
         names=list(dimensions),
@@ -156,11 +162,13 @@ def dimensions_from_text(text: str) -> dict[str, list[str]]:
 
 
 def case_generated(
-    shape: Sequence[int], family: str, *, sensitive: float | int | None, **options: Any
+    shape: Sequence[int], family: str, *, sensitive: float | int | None, seed: int = 0, **options: Any
 ) -> Case:
     """A random table with sensitive cells; options are those of :func:`tacita.generate.problem`."""
     _refuse_many(shape)
-    made = generate.problem(shape, family, sensitive=sensitive, **options)
+    if seed < 0:
+        raise InputError(f"seed {seed}: give a whole number, 0 or more")
+    made = generate.problem(shape, family, sensitive=sensitive, seed=seed, **options)
     return Case.of(made, f"{family} {' × '.join(map(str, shape))}")
 
 

@@ -43,6 +43,8 @@ EXPORTED = (
 """What an export leaves in a folder and speaks of its release alone."""
 SHORTEST_REASON = 10
 """Letters of a reason, besides the words that the core asks for."""
+LONGEST_NAME = 50
+"""Letters of a name; files allow 255 bytes, and a letter has up to four."""
 FOLDERS = ("project", "thesis")
 """Ways to save a case that take several files."""
 
@@ -154,8 +156,8 @@ def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
 
 
 def plain_name(text: str) -> str:
-    """A text as the name of a file."""
-    return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "table"
+    """A text as the name of a file, short enough to be lengthened."""
+    return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
 
 
 def _problem(case: Case) -> tuple[Problem, tuple[str, ...]]:

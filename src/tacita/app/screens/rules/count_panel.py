@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nicegui import run, ui
 
+from tacita.app.controls import notices
 from tacita.app.work.case import Case
 from tacita.app.work.newest import Newest
 from tacita.errors import TacitaError
@@ -40,6 +41,8 @@ class CountPanel:
             error = ""
         except TacitaError as refused:
             problem, error = None, str(refused)
+        except Exception as fault:
+            problem, error = None, notices.in_words(fault)
         if self._counting.overtaken:
             return
         self._told.props("aria-busy=false")

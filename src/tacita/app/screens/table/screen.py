@@ -175,7 +175,7 @@ class TableScreen:
         self._view = self._seen()
         self._sheet.show(self._view.content())
         self._offer_folding()
-        background_tasks.create(self._show_focus(), name="the cell in focus")
+        background_tasks.create(self._show_focus(), name="the cell in focus", context=self._place)
 
     # ------------------------------------------------------------------ what is done
 
@@ -243,7 +243,7 @@ class TableScreen:
     # ------------------------------------------------------------------ what follows from a thread
 
     def _judge_soon(self) -> None:
-        background_tasks.create(self._judge(self.case), name="what is sensitive")
+        background_tasks.create(self._judge(self.case), name="what is sensitive", context=self._place)
 
     async def _judge(self, case: Case) -> None:
         judged = await run.io_bound(Judged.of, case)
