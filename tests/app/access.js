@@ -122,6 +122,24 @@
     return [...complaints];
   }
 
+  /** Edges of fields and lines of charts that stand out too little. */
+  function edges() {
+    const complaints = new Set();
+    const complain = (element, colour, around) => {
+      const found = weakest(colour, around);
+      if (found < GRAPHIC - 0.005) complaints.add(`${found.toFixed(2)} instead of ${GRAPHIC}: edge of ${called(element)}`);
+    };
+    for (const field of document.querySelectorAll(".q-field--outlined .q-field__control, textarea:not(.q-field__native)")) {
+      if (!isSeen(field) || field.closest(DISABLED) || field.closest(".q-field--disabled")) continue;
+      const style = field.matches("textarea") ? getComputedStyle(field) : getComputedStyle(field, "::before");
+      complain(field, style.borderTopColor, field.parentElement);
+    }
+    for (const path of document.querySelectorAll("[data-testid$=-chart] path[stroke-width='2'], [data-testid=plot] path[stroke-dasharray]")) {
+      if (isSeen(path.closest("svg"))) complain(path, getComputedStyle(path).stroke, path.closest("svg"));
+    }
+    return [...complaints];
+  }
+
   // ------------------------------------------------------------------ names and order
 
   const CONTROLS =
@@ -247,7 +265,7 @@
   }
 
   function all() {
-    return [contrast, names, twice, headings, landmarks, references, room].flatMap((check) => check());
+    return [contrast, edges, names, twice, headings, landmarks, references, room].flatMap((check) => check());
   }
 
   /** What has the focus: its role, what is wrong with how it shows that, and its name. */

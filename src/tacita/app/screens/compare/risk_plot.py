@@ -107,7 +107,7 @@ def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str,
     series[0]["markLine"] = {
         "silent": True,
         "symbol": "none",
-        "lineStyle": {"color": "#8895a1", "type": "dashed"},
+        "lineStyle": {"color": "#74828f", "type": "dashed"},
         "label": {"formatter": "just enough", "position": "end"},
         "data": [{"yAxis": 1}],
     }

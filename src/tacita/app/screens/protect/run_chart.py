@@ -11,7 +11,7 @@ from tacita.run import Event
 
 MOST_POINTS = 240
 """Points of a line; of more every second, third, ... is left out, never the last."""
-LOSS, BOUND = "#c2410c", "#2f7fc1"
+LOSS, BOUND = "#d9541e", "#2f7fc1"
 GREY = "#7b8794"
 
 
