@@ -42,13 +42,13 @@ def test_runs_are_side_by_side_with_what_they_lost(compared: Page) -> None:
 def test_a_head_sorts_and_turns_the_order(compared: Page) -> None:
     page = compared
     page.get_by_test_id("sort-changed").click()
-    expect(page.get_by_test_id("sort-changed")).to_have_text("changed ↑")
+    expect(page.get_by_test_id("sort-changed")).to_have_text("Changed ↑")
     assert runs_in_order(page) == ["run-1", "run-3", "run-2"]
     page.get_by_test_id("sort-changed").click()
-    expect(page.get_by_test_id("sort-changed")).to_have_text("changed ↓")
+    expect(page.get_by_test_id("sort-changed")).to_have_text("Changed ↓")
     assert runs_in_order(page) == ["run-2", "run-3", "run-1"]
     head = page.get_by_test_id("runs").locator("th[aria-sort=descending]")
-    expect(head).to_have_text("changed ↓")
+    expect(head).to_have_text("Changed ↓")
 
 
 def test_the_plot_is_told_in_words_and_in_a_table(compared: Page) -> None:

@@ -102,6 +102,23 @@ def test_dialogs_close_with_escape_and_give_the_focus_back(page: Page) -> None:
     expect(page.get_by_test_id("open-now-link")).to_be_visible()
 
 
+def test_arrows_walk_through_a_menu(page: Page) -> None:
+    open_example(page, "nchs")
+    page.get_by_test_id("edit-table").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menu")).to_be_focused()
+    for key, item in (
+        ("ArrowDown", "add-row"),
+        ("ArrowDown", "rename-row"),
+        ("ArrowUp", "add-row"),
+        ("ArrowUp", "kind"),
+    ):
+        page.keyboard.press(key)
+        expect(page.get_by_test_id(item)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("ask-kind")).to_be_visible()
+
+
 def test_a_journey_without_a_mouse(page: Page) -> None:
     """From an example by a mark and a rule to a safe release, downloaded."""
     press(page, "example-salazar")

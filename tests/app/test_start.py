@@ -151,10 +151,11 @@ def test_a_new_table_to_type(page: Page) -> None:
 
 def test_generated(page: Page) -> None:
     page.get_by_test_id("generate-further").fill("3")
-    page.get_by_test_id("generate-levels").fill("2")
+    page.get_by_test_id("generate-levels").fill("2, 1, 1, 1")
     page.get_by_test_id("generate-open").click()
-    expect_refused(page, "one depth of at least 1 per dimension")
-    page.get_by_test_id("generate-levels").fill("1, 1, 1")
+    expect_refused(page, "Levels of codes: 4 for 3 dimensions")
+    # Those that are not given are flat.
+    page.get_by_test_id("generate-levels").fill("1")
     page.get_by_test_id("generate-open").click()
     expect_open(page, "uniform 10 × 15 × 3", 704)
 

@@ -25,6 +25,15 @@ from tacita.tables.layout import Layout, Line
 from tacita.tables.table import Table
 
 Axis = Literal["rows", "columns"]
+WALK = """(event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const items = [...event.currentTarget.querySelectorAll("[role=menuitem]")];
+    const at = items.indexOf(document.activeElement);
+    items.at(at < 0 && step < 0 ? -1 : (at + step) % items.length).focus();
+}"""
+"""Arrow keys go from item to item, as readers of menus expect; Tab does so as well."""
 SINGULAR: dict[Axis, str] = {"rows": "row", "columns": "column"}
 
 
@@ -46,7 +55,10 @@ def reshaping(owner: Owner) -> None:
     button = ui.button("Edit table", color=None).props(
         "outline dense no-caps icon-right=arrow_drop_down aria-haspopup=menu data-testid=edit-table"
     )
-    with button, ui.menu().props("auto-close"):
+    with (
+        button,
+        ui.menu().props('auto-close role=menu aria-label="Edit table"').on("keydown", js_handler=WALK),
+    ):
         axes: tuple[Axis, ...] = ("rows", "columns")
         for axis in axes:
             one = SINGULAR[axis]
@@ -61,7 +73,7 @@ def reshaping(owner: Owner) -> None:
 
 
 def _item(text: str, name: str, act: Callable[[], object]) -> None:
-    ui.menu_item(text, on_click=act).props(f"dense data-testid={name}")
+    ui.menu_item(text, on_click=act).props(f"dense role=menuitem data-testid={name}")
 
 
 class _Changes:
