@@ -157,7 +157,8 @@ class _Conflict:
     def _smallest_release(self, frozen: Cells, hidden: Mask) -> Cells:
         """Frozen cells, as few as can be, that would let the demand be met; at least none of them is idle."""
         program = self._program(hidden, frozen)
-        found = solve_mip(program, Run(time_limit=min(PATIENCE, self.run.remaining)))
+        until = self.run.seconds + min(PATIENCE, self.run.remaining)
+        found = solve_mip(program, replace(self.run, time_limit=until))
         chosen = frozen
         if found.point.size:
             chosen = frozen[found.point[-frozen.size :] > 0.5]
