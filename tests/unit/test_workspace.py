@@ -65,7 +65,7 @@ def test_undo_reaches_back_so_far(workspace: Workspace) -> None:
 def test_undo_holds_few_large_tables_and_no_problem(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tacita.app.work.workspace.MOST_NUMBERS", 3 * 16 * 16)
+    monkeypatch.setattr("tacita.app.work.workspace.MOST_NUMBERS", 3 * 26 * 16)
     opened = [Case.of(example("salazar"), str(k)) for k in range(6)]
     for case in opened:
         assert case.problem is case.problem

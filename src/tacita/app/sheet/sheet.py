@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
+from http import HTTPStatus
 from typing import Any, Literal
 
 from fastapi import Response
-from nicegui import app, ui
+from nicegui import Client, app, ui
 from nicegui.events import GenericEventArguments
 
 from tacita.app.sheet.content import (
@@ -22,6 +23,8 @@ from tacita.app.sheet.content import (
 )
 from tacita.errors import InputError
 
+ROUTE = "/_nicegui/client/{client_id}/sheet/{element_id}"
+"""Where the browser fetches the content of a sheet; who may, the guard knows."""
 MOST_CHANGES = 2000
 """More changes at once than this are fetched with the whole content, which is then the shorter message."""
 
@@ -68,13 +71,12 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         group: str = "",
     ) -> None:
         super().__init__()
-        self._route = f"/_nicegui/client/{self.client.id}/sheet/{self.id}"
         self._version = self._shown_since = 0
         self._unsettled: set[tuple[int, int]] = set()
         self._selection: Selection | None = None
         self._take(content)
         self._props.update(
-            source=self._route,
+            source=ROUTE.format(client_id=self.client.id, element_id=self.id),
             version=self._version,
             editable=editable,
             name=name,
@@ -87,10 +89,6 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         for event, handler in (("undo", on_undo), ("redo", on_redo)):
             if handler is not None:
                 self.on(event, handler, args=[])
-
-        @app.get(self._route, include_in_schema=False)
-        async def send() -> Response:
-            return Response(encode(self._content, self._texts, self._flags), media_type="application/json")
 
     @property
     def selection(self) -> Selection | None:
@@ -176,9 +174,20 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         if self._on_select is not None:
             await _finished(self._on_select(self._selection))
 
-    def _handle_delete(self) -> None:
-        app.remove_route(self._route)
-        super()._handle_delete()
+    def encoded(self) -> bytes:
+        """What the browser fetches."""
+        return encode(self._content, self._texts, self._flags)
+
+
+# One route for all sheets: FastAPI remembers every function that it ever routed to, and a function for each
+# sheet would keep its table in memory after the page is gone.
+@app.get(ROUTE, include_in_schema=False)
+async def _send(client_id: str, element_id: int) -> Response:
+    page = Client.instances.get(client_id)
+    sheet = None if page is None else page.elements.get(element_id)
+    if not isinstance(sheet, Sheet):
+        return Response(status_code=HTTPStatus.NOT_FOUND)
+    return Response(sheet.encoded(), media_type="application/json")
 
 
 async def _finished(result: Awaitable[None] | None) -> None:

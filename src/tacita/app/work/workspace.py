@@ -21,8 +21,8 @@ MOST_STEPS = 100
 """How far undo reaches back."""
 MOST_NUMBERS = 50_000_000
 """Numbers that undo may hold: where tables are large it reaches less far back."""
-NUMBERS_OF_A_CELL = 15
-"""Numbers by which a table says where one cell stands and which sums it is in."""
+NUMBERS_OF_A_CELL = 25
+"""Numbers by which a case says where one cell stands, which sums it is in and what the file said of it."""
 SIDE_BY_SIDE = 2
 """Runs at the same time; others wait."""
 
