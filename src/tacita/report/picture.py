@@ -30,7 +30,7 @@ KINDS = ("published", "sensitive", "other", "exposed")
 SIGNS = {"published": "", "sensitive": "■", "other": "▲", "exposed": "!"}
 MEANINGS = {
     "published": "published as it is",
-    "sensitive": "sensitive, protected",
+    "sensitive": "sensitive, not published exactly",
     "other": "protects the sensitive ones",
     "exposed": "sensitive, yet published",
 }
