@@ -20,7 +20,7 @@ from tacita import exact
 from tacita.attackers import Insider, Outsider
 from tacita.attackers.insiders import AttackerLike, resolve_attackers
 from tacita.errors import InputError, LevelsError, likewise
-from tacita.exact import LARGEST, UNBOUNDED, Cells, Floats, Mask, Units, frozen
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
 from tacita.rules import Rule
 from tacita.tables.table import Table
@@ -228,7 +228,7 @@ def _refuse_broken_levels(table: Table, levels: Levels) -> None:
     each = np.array(columns[1:])
     if (wrong := np.flatnonzero((each < 0).any(axis=0))).size:
         raise LevelsError(f"{table.structure.names(wrong)}: a protection level is negative; use 0 or more")
-    if (wrong := np.flatnonzero((each > LARGEST).any(axis=0))).size:
+    if (wrong := np.flatnonzero((each >= UNBOUNDED // 2).any(axis=0))).size:
         raise LevelsError(
             f"{table.structure.names(wrong)}: a protection level is larger than any value can be; lower it"
         )

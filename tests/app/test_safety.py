@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -18,7 +19,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from driving import open_example
+from driving import PATIENCE, go, open_example
 from running_server import RunningServer
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -357,3 +358,17 @@ def test_nothing_is_left_behind(start_server: Callable[..., RunningServer], how:
     assert list(server.temporary.iterdir()) == []
     assert list(server.folder.iterdir()) == []
     assert "Traceback" not in server.words.read_text()
+
+
+def test_ctrl_c_ends_the_server_in_the_middle_of_a_search(
+    start_server: Callable[..., RunningServer], new_context: Callable[[], BrowserContext]
+) -> None:
+    server = start_server()
+    page = new_context().new_page()
+    page.goto(server.first_address)
+    open_example(page, "thesis-100x120")
+    go(page, "protect")
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("run-1-phase")).to_have_text(re.compile("branching"), timeout=PATIENCE)
+    assert server.stop() == 0
+    assert list(server.temporary.iterdir()) == []

