@@ -183,6 +183,7 @@ def test_a_run_of_what_was_asked_before_is_told_apart(page: Page) -> None:
     open_example(page, "nchs")
     run_method(page, "suppression", 1)
     page.get_by_test_id("nav-rules").click()
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("3")
     page.get_by_test_id("rule-1-n").fill("30")
     expect(page.get_by_test_id("sensitive-count")).not_to_have_text("3")
     page.get_by_test_id("nav-export").click()
