@@ -16,12 +16,15 @@ from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from get_chromium import REMEDY, find_chromium
 from running_server import RunningServer
 
 LAPTOP = {"width": 1366, "height": 768}
+
+# A busy machine is no defect of the page: what is expected may take a while to come.
+expect.set_options(timeout=15_000)
 
 
 @pytest.fixture(scope="session")
