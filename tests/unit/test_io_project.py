@@ -99,3 +99,12 @@ def test_what_is_missing_is_asked_for(folder: Path) -> None:
         read_case(folder / "project.toml")
     with pytest.raises(FormatError, match="check the path"):
         load_project(folder / "other.toml")
+
+
+@pytest.mark.parametrize("said", ["lower = nan", "upper = nan", "within = [nan, 1.0]"])
+def test_a_bound_that_is_no_number_is_refused(tmp_path: Path, said: str) -> None:
+    """It would compare as false with everything, and so be no bound without saying so."""
+    path = tmp_path / "project.toml"
+    path.write_text(f'[table]\nfile = "t.csv"\n[attackers]\n{said}\n', encoding="utf-8")
+    with pytest.raises(FormatError, match="nan is no bound"):
+        load_project(path)

@@ -128,6 +128,8 @@ class AttackersSpec(Section):
     def _one_way(self) -> AttackersSpec:
         if self.within is not None and (self.lower is not None or self.upper is not None):
             raise ValueError("give either within or lower and upper")
+        if any(bound != bound for bound in (self.lower, self.upper, *(self.within or ()))):
+            raise ValueError("nan is no bound: give a number, or inf where nothing is known")
         return self
 
 
