@@ -134,9 +134,10 @@ def test_the_block_of_table_5(page: Page) -> None:
     go(page, "protect")
     page.get_by_test_id("method-mixture").click()
     page.get_by_test_id("option-parts").fill(BLOCK)
-    number = run(page)
+    number = run(page, state="nothing was sensitive, so nothing was checked")
     result(page, number)
     assert loss(page) == "34"
+    expect(page.get_by_test_id("verdict-word")).to_have_text("– Nothing checked")
 
 
 @pytest.fixture

@@ -111,6 +111,13 @@ def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None
     assert workspace.job(1) is first
 
 
+def test_where_nothing_is_sensitive_nothing_is_called_safe(workspace: Workspace) -> None:
+    workspace.change(Case("bare", example("salazar").table))
+    job = finished(workspace.start("suppression", {}))
+    assert job.state is State.UNCHECKED
+    assert job.state.value != State.SAFE.value
+
+
 def test_what_no_release_can_meet_is_told_as_the_run_s_error(workspace: Workspace) -> None:
     workspace.change(Case.of(example("salazar"), "salazar"))
     job = finished(workspace.start("rounding", {"base": 10}))

@@ -11,8 +11,13 @@ from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.outcome import Outcome
 
-SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.FAILED: "!"}
-WORDS = {State.SAFE: "Safe", State.UNSAFE: "Not safe", State.FAILED: "Failed"}
+SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.UNCHECKED: "–", State.FAILED: "!"}
+WORDS = {
+    State.SAFE: "Safe",
+    State.UNSAFE: "Not safe",
+    State.UNCHECKED: "Nothing checked",
+    State.FAILED: "Failed",
+}
 EARLIER = "for an earlier table or rules"
 LOOK_AGAIN = 0.4
 """Seconds between two looks at a run that is not over."""

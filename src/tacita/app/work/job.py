@@ -38,11 +38,17 @@ class State(Enum):
     AUDITING = "auditing"
     SAFE = "safe"
     UNSAFE = "not safe"
+    UNCHECKED = "nothing was sensitive, so nothing was checked"
     FAILED = "failed"
 
     @property
+    def judged(self) -> bool:
+        """There is a release, and an audit has looked at it."""
+        return self in (State.SAFE, State.UNSAFE, State.UNCHECKED)
+
+    @property
     def over(self) -> bool:
-        return self in (State.SAFE, State.UNSAFE, State.FAILED)
+        return self.judged or self is State.FAILED
 
 
 class Job:
@@ -157,7 +163,9 @@ class Job:
         hidden = self.release.hidden[self.problem.sensitive]
         self.intervals = deduce(self.problem, self.release, run=run, cells=self.problem.sensitive[hidden])
         self.audit = found
-        self.state = State.SAFE if found.safe else State.UNSAFE
+        # An audit that had nothing to look at finds nothing wrong: that is no verdict.
+        passed = State.SAFE if len(self.problem.levels) else State.UNCHECKED
+        self.state = passed if found.safe else State.UNSAFE
 
     def _fail(self, message: str) -> None:
         self.error = message

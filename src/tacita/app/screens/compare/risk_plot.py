@@ -16,10 +16,10 @@ from tacita.app.work.job import Job, State
 from tacita.report.compared import MEASURES, number
 
 ACROSS = {"l1": "l1", "l2": "l2", "changed": "cells changed", "percent": "percent of cells changed"}
-SYMBOLS = {State.SAFE: "circle", State.UNSAFE: "triangle"}
-NAMES = {State.SAFE: "safe", State.UNSAFE: "not safe"}
+SYMBOLS = {State.SAFE: "circle", State.UNSAFE: "triangle", State.UNCHECKED: "diamond"}
+NAMES = {State.SAFE: "safe", State.UNSAFE: "not safe", State.UNCHECKED: "nothing checked"}
 FAINT = {"lineStyle": {"color": "#8895a144"}}
-COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52"}
+COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52", State.UNCHECKED: "#7c8894"}
 
 
 def build(jobs: Sequence[Job], now: Case | None) -> None:

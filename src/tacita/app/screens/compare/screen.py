@@ -17,7 +17,7 @@ from tacita.tables.table import Table
 
 def build(workspace: Workspace) -> None:
     """Fill the page: the runs of the present table first, those of other tables apart."""
-    over = [job for job in workspace.jobs if job.state in (State.SAFE, State.UNSAFE)]
+    over = [job for job in workspace.jobs if job.state.judged]
     if not over:
         with ui.element("div").classes("strip").props("data-testid=nothing-to-compare"):
             ui.label("No run is over yet. Compare two or more, of different methods or options.")

@@ -13,7 +13,7 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.runs import choose_run, in_words, wait_for
 from tacita.app.screens.export.places import FolderField, busy
-from tacita.app.work.job import Job
+from tacita.app.work.job import Job, State
 from tacita.app.work.parcels import Parcel, is_reason, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
 from tacita.io.results import PRIMARY_TOLD
@@ -69,7 +69,9 @@ class Publishing:
     def __init__(self, workspace: Workspace, job: Job) -> None:
         self._workspace, self._job = workspace, job
         self._safe = job.audit is not None and job.audit.safe
-        ui.label(in_words(job, workspace.case)).classes("verdict-safe" if self._safe else "verdict-unsafe")
+        ui.label(in_words(job, workspace.case)).classes(
+            "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
+        )
         with ui.element("div").classes("columns"):
             with ui.element("div").classes("stack"):
                 self._formats()

@@ -24,6 +24,7 @@ WORDS = {
     State.AUDITING: "auditing what was found",
     State.SAFE: "✔ safe",
     State.UNSAFE: "✘ not safe",
+    State.UNCHECKED: f"– {State.UNCHECKED.value}",
     State.FAILED: "! failed",
 }
 
@@ -148,7 +149,7 @@ class _Card:
         self._cancel.set_visibility(job.state in (State.WAITING, State.SEARCHING))
         self._cancel.set_enabled(not job.cancelled)
         self._stop.set_visibility(job.state is State.AUDITING)
-        self._result.set_visibility(job.state in (State.SAFE, State.UNSAFE))
+        self._result.set_visibility(job.state.judged)
 
     def _show_log(self) -> None:
         if self._opened.value:
