@@ -96,6 +96,13 @@ def test_what_opens_above_the_page(page: Page) -> None:
     assert complaints(page) == []
 
 
+def test_words_beside_the_pointer(page: Page) -> None:
+    open_example(page, "nchs")
+    page.get_by_test_id("mark-levels").hover()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+    assert complaints(page) == []
+
+
 @pytest.mark.parametrize("screen", SCREENS)
 def test_help(page: Page, screen: str) -> None:
     go(page, screen)
