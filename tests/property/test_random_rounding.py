@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.errors import InfeasibleError
-from tacita.methods.sensitive_roundings import draw, drawn_roundings
+from tacita.methods.random_roundings.sensitive import draw, drawn_roundings
 from tacita.testing import brute_force_safe, check_method, hard_problems, problems, tables
 
 SHAPES = ((3,), (2, 3), (3, 3), (2, 2, 2))

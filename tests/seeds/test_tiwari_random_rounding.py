@@ -13,9 +13,9 @@ import pytest
 import tacita as tc
 from tacita.errors import InfeasibleError
 from tacita.examples import example
-from tacita.methods.adjusted_roundings import Adjustable
-from tacita.methods.protection_inequalities import protection_inequalities
-from tacita.methods.whole_squares import least_squares
+from tacita.methods.random_roundings.adjusted import Adjustable
+from tacita.methods.random_roundings.inequalities import protection_inequalities
+from tacita.methods.random_roundings.whole_squares import least_squares
 from tacita.testing import check_method
 
 PRINTED = {

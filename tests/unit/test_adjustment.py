@@ -13,7 +13,7 @@ import tacita as tc
 from tacita.adjusting.task import NORMS
 from tacita.errors import InfeasibleError, InputError
 from tacita.methods.adjustment import UNPROTECTED, Adjustment
-from tacita.methods.announced import refuse_missed
+from tacita.methods.adjustments.announced import refuse_missed
 from tacita.release import Mark
 from tacita.testing import check_method, problems, tables
 

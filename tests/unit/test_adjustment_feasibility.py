@@ -15,7 +15,7 @@ import tacita as tc
 from tacita.adjusting.feasibility import lowered, smallest_capacity, smallest_shortfall
 from tacita.adjusting.task import Task
 from tacita.errors import InfeasibleError, InputError
-from tacita.methods.adjustment_task import (
+from tacita.methods.adjustments.task import (
     fixed_directions,
     part_of,
     percentage,

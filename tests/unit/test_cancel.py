@@ -18,8 +18,9 @@ import pytest
 from tacita.auditing.deduce import deduce
 from tacita.errors import InfeasibleError, StoppedError
 from tacita.generate import problem as generated
-from tacita.methods import adjustment, announced
+from tacita.methods import adjustment
 from tacita.methods.adjustment import UNCHECKED, Adjustment
+from tacita.methods.adjustments import announced
 from tacita.outcome import Status
 from tacita.problem import Problem
 from tacita.release import Release

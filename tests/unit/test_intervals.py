@@ -13,10 +13,10 @@ import tacita as tc
 from tacita.engine.first_model import solve_first_model
 from tacita.errors import InfeasibleError, InputError
 from tacita.generate import microdata
-from tacita.methods.draft import alone
+from tacita.methods.drafting.draft import alone
+from tacita.methods.drafting.widening import wide_start
 from tacita.methods.intervals import Intervals
-from tacita.methods.moves import unmet
-from tacita.methods.widening import wide_start
+from tacita.methods.moving.moves import unmet
 from tacita.outcome import Status
 from tacita.release import Mark
 from tacita.testing import brute_force_intervals, check_method, problems, tables

@@ -14,7 +14,7 @@ from tacita.errors import InfeasibleError, InputError
 from tacita.methods import make_method
 from tacita.methods.intervals import Intervals
 from tacita.methods.mixture import Mixture
-from tacita.methods.partition import cells_of, read_parts
+from tacita.methods.options.partition import cells_of, read_parts
 from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding import Rounding
 from tacita.methods.suppression import Suppression

@@ -8,8 +8,8 @@ import pytest
 import tacita as tc
 from tacita.engine.alternating_cycles import coins_of
 from tacita.errors import InfeasibleError, InputError, StoppedError
-from tacita.methods.factor_bases import likely_bases
-from tacita.methods.sensitive_roundings import all_roundings, draw, drawn_roundings
+from tacita.methods.random_roundings.factor_bases import likely_bases
+from tacita.methods.random_roundings.sensitive import all_roundings, draw, drawn_roundings
 from tacita.run import Event
 from tacita.testing import check_method
 

@@ -17,7 +17,7 @@ from tacita.engine.two_trees import TwoTrees
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import LARGEST
 from tacita.examples import example
-from tacita.methods import missed
+from tacita.methods.moving import missed
 from tacita.methods.unbiased_rounding import GUESSED, UnbiasedRounding
 from tacita.release import Mark
 from tacita.tables.equations import Equations

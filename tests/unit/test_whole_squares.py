@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.methods import whole_squares
-from tacita.methods.whole_squares import Squares, least_squares, network_of
+from tacita.methods.random_roundings import whole_squares
+from tacita.methods.random_roundings.whole_squares import Squares, least_squares, network_of
 from tacita.tables.table import Table
 
 SHAPES = ((4,), (2, 2), (2, 3), (3, 3), (2, 2, 2), (2, 2, 3))

@@ -29,9 +29,9 @@ from tacita.adjusting.task import NORMS, Adjusted, Norm, Task
 from tacita.adjusting.whole.exactly import exactly
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Cells, Mask, Units
-from tacita.methods.adjustment_task import fixed_directions, only, percentage, shares, task_of
-from tacita.methods.announced import announced_radius, refuse_missed
-from tacita.methods.draft import refuse_open_secrets
+from tacita.methods.adjustments.announced import announced_radius, refuse_missed
+from tacita.methods.adjustments.task import fixed_directions, only, percentage, shares, task_of
+from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Mark, Release

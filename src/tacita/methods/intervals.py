@@ -23,10 +23,10 @@ import numpy as np
 from tacita.engine.demands import OUTSIDER, SLIDING, Demands, room
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.exact import Cells, Floats, Mask
-from tacita.methods.draft import Draft, Stated, alone
-from tacita.methods.per_cell import amounts, largest_level, weights
-from tacita.methods.settle import settle
-from tacita.methods.widening import wide_start
+from tacita.methods.drafting.draft import Draft, Stated, alone
+from tacita.methods.drafting.settle import settle
+from tacita.methods.drafting.widening import wide_start
+from tacita.methods.options.per_cell import amounts, largest_level, weights
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from tacita.engine.model import Model
-from tacita.methods.draft import Draft, Stated
-from tacita.methods.hiding import hide
-from tacita.methods.partition import Parts, cells_of, described, read_parts
-from tacita.methods.settle import settle
+from tacita.methods.drafting.draft import Draft, Stated
+from tacita.methods.drafting.hiding import hide
+from tacita.methods.drafting.settle import settle
+from tacita.methods.options.partition import Parts, cells_of, described, read_parts
 from tacita.methods.suppression import Suppression
 from tacita.problem import Problem
 from tacita.release import Release

@@ -24,9 +24,16 @@ import numpy as np
 from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Cells, Mask, Units
-from tacita.methods.draft import Draft, alone
-from tacita.methods.per_cell import amounts, column_units, largest_level, round_number, scale_for, weights
-from tacita.methods.settle import settle
+from tacita.methods.drafting.draft import Draft, alone
+from tacita.methods.drafting.settle import settle
+from tacita.methods.options.per_cell import (
+    amounts,
+    column_units,
+    largest_level,
+    round_number,
+    scale_for,
+    weights,
+)
 from tacita.problem import Problem
 from tacita.release import Mark, Release
 from tacita.run import Run

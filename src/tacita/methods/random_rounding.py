@@ -28,14 +28,14 @@ from tacita.engine.alternating_cycles import coins_of
 from tacita.engine.demands import Demands
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Units
-from tacita.methods.adjusted_roundings import Adjustable
-from tacita.methods.bases import chosen_bases, refuse_small_bases
-from tacita.methods.draft import refuse_open_secrets
-from tacita.methods.factor_bases import likely_bases
-from tacita.methods.protection_inequalities import Inequalities, protection_inequalities
-from tacita.methods.sensitive_roundings import Roundings, all_roundings, drawn_roundings
+from tacita.methods.drafting.draft import refuse_open_secrets
+from tacita.methods.random_roundings.adjusted import Adjustable
+from tacita.methods.random_roundings.factor_bases import likely_bases
+from tacita.methods.random_roundings.inequalities import Inequalities, protection_inequalities
+from tacita.methods.random_roundings.sensitive import Roundings, all_roundings, drawn_roundings
+from tacita.methods.random_roundings.whole_squares import NOISE, Moved, least_squares
+from tacita.methods.roundings.bases import chosen_bases, refuse_small_bases
 from tacita.methods.unbiased_rounding import GUESSED
-from tacita.methods.whole_squares import NOISE, Moved, least_squares
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Mark, Release

@@ -24,13 +24,13 @@ from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import Mask
 from tacita.levels import Levels
-from tacita.methods.bases import Told, chosen_bases, refuse_small_bases
-from tacita.methods.draft import Draft, Stated, refuse_open_secrets
-from tacita.methods.goal import read_goal
-from tacita.methods.nearest import nearest
-from tacita.methods.rounding_question import Multiples, Question
-from tacita.methods.settle import settle
-from tacita.methods.subtotals import read_subtotals
+from tacita.methods.drafting.draft import Draft, Stated, refuse_open_secrets
+from tacita.methods.drafting.settle import settle
+from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
+from tacita.methods.roundings.goal import read_goal
+from tacita.methods.roundings.nearest import nearest
+from tacita.methods.roundings.question import Multiples, Question
+from tacita.methods.roundings.subtotals import read_subtotals
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run

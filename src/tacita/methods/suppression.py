@@ -30,9 +30,9 @@ from tacita.engine.proposals import patterns_for
 from tacita.engine.solution import Solution
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Floats, Mask, ceil_units
-from tacita.methods.moves import unmet
-from tacita.methods.scaling import solved
-from tacita.methods.whole_moves import with_whole_moves
+from tacita.methods.drafting.scaling import solved
+from tacita.methods.moving.moves import unmet
+from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Release

@@ -28,9 +28,9 @@ from tacita.engine.network import Network
 from tacita.engine.two_trees import TwoTrees, summed
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Mask, Units
-from tacita.methods.bases import Told, chosen_bases, refuse_small_bases
-from tacita.methods.missed import missed
-from tacita.methods.per_cell import largest_level, round_number
+from tacita.methods.moving.missed import missed
+from tacita.methods.options.per_cell import largest_level, round_number
+from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem, Requirement
 from tacita.release import Release

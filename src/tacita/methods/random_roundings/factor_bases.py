@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacita.methods.bases import can_work
-from tacita.methods.per_cell import round_number
+from tacita.methods.options.per_cell import round_number
+from tacita.methods.roundings.bases import can_work
 from tacita.problem import Problem
 
 SPREAD = 4

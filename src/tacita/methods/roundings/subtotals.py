@@ -26,8 +26,8 @@ import numpy as np
 
 from tacita.errors import InputError, did_you_mean
 from tacita.exact import Cells, Units
-from tacita.methods.lattice import Lattice
-from tacita.methods.phrases import split, unquoted
+from tacita.methods.options.phrases import split, unquoted
+from tacita.methods.roundings.lattice import Lattice
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
 

@@ -17,10 +17,10 @@ import numpy as np
 from tacita.engine.demands import Demands
 from tacita.engine.network import Network
 from tacita.exact import Cells, Floats, Mask, Units
-from tacita.methods.missed import missed
-from tacita.methods.protection_inequalities import Windows
-from tacita.methods.sensitive_roundings import Roundings
-from tacita.methods.whole_squares import Moved, Squares, network_of
+from tacita.methods.moving.missed import missed
+from tacita.methods.random_roundings.inequalities import Windows
+from tacita.methods.random_roundings.sensitive import Roundings
+from tacita.methods.random_roundings.whole_squares import Moved, Squares, network_of
 from tacita.problem import Problem
 from tacita.run import Run
 

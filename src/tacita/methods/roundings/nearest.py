@@ -14,7 +14,7 @@ from tacita.engine.network import Network
 from tacita.engine.whole import solve_whole
 from tacita.errors import InfeasibleError
 from tacita.exact import Cells, Units
-from tacita.methods.lattice import Lattice
+from tacita.methods.roundings.lattice import Lattice
 from tacita.run import Run
 from tacita.solvers.cheapest_flow import cheapest_flow
 from tacita.solvers.program import Program

@@ -15,9 +15,9 @@ from tacita.engine.demands import ALWAYS
 from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, StoppedError
 from tacita.exact import Cells, Floats, Mask
-from tacita.methods.attained import drawn_in
-from tacita.methods.draft import Stated
-from tacita.methods.scaling import solved
+from tacita.methods.drafting.attained import drawn_in
+from tacita.methods.drafting.draft import Stated
+from tacita.methods.drafting.scaling import solved
 from tacita.run import Run
 
 ROUNDS = 10

@@ -17,11 +17,11 @@ from tacita.engine.model import NO_SWITCH
 from tacita.engine.solution import Solution
 from tacita.errors import InfeasibleError
 from tacita.exact import UNBOUNDED, Floats, Mask
-from tacita.methods.attained import drawn_in
-from tacita.methods.draft import NO_VARIABLE, Stated
-from tacita.methods.moves import NOISE, outward, unmet
-from tacita.methods.scaling import solved
-from tacita.methods.whole_moves import with_whole_moves
+from tacita.methods.drafting.attained import drawn_in
+from tacita.methods.drafting.draft import NO_VARIABLE, Stated
+from tacita.methods.drafting.scaling import solved
+from tacita.methods.moving.moves import NOISE, outward, unmet
+from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.outcome import Outcome, Status
 from tacita.release import Mark, Release
 from tacita.run import Run

@@ -32,8 +32,8 @@ from tacita.errors import InputError, did_you_mean
 from tacita.exact import Mask
 from tacita.methods.intervals import Intervals
 from tacita.methods.method import make_method, options_of
+from tacita.methods.options.phrases import split, unquoted
 from tacita.methods.perturbation import Perturbation
-from tacita.methods.phrases import split, unquoted
 from tacita.methods.rounding import Rounding
 from tacita.methods.suppression import Suppression
 from tacita.problem import Problem

@@ -12,7 +12,7 @@ from tacita.engine.demands import Demands, all_demands, outsider_demands, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.network import Network
 from tacita.exact import Floats, Units
-from tacita.methods.moves import unmet
+from tacita.methods.moving.moves import unmet
 from tacita.problem import Problem
 from tacita.run import Run
 

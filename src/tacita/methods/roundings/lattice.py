@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.exact import Cells, Floats, Mask, Units
-from tacita.methods.goal import Goal
+from tacita.methods.roundings.goal import Goal
 from tacita.problem import Problem
 
 if TYPE_CHECKING:

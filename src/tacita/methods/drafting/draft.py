@@ -24,7 +24,7 @@ from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.network import Network
 from tacita.errors import InfeasibleError
 from tacita.exact import Cells, Floats, Mask, Units
-from tacita.methods.per_cell import largest_level, scale_for
+from tacita.methods.options.per_cell import largest_level, scale_for
 from tacita.problem import Problem
 from tacita.release import Mark
 

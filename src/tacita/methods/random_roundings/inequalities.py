@@ -25,7 +25,7 @@ import numpy as np
 from tacita.compiled import LARGE
 from tacita.engine.demands import DOWN, SLIDING, UP, Demands, all_demands, room
 from tacita.exact import Cells, Floats, Mask, Units
-from tacita.methods.sensitive_roundings import Roundings
+from tacita.methods.random_roundings.sensitive import Roundings
 from tacita.problem import Problem
 from tacita.run import Run
 from tacita.solvers.highs import Ended, Session

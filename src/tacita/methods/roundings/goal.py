@@ -15,7 +15,7 @@ import numpy as np
 
 from tacita.errors import InputError, did_you_mean
 from tacita.exact import Cells, Floats, Units
-from tacita.methods.per_cell import weights
+from tacita.methods.options.per_cell import weights
 from tacita.problem import Problem
 
 KINDS = ("distance", "mean")

@@ -10,7 +10,7 @@ import numpy as np
 from tacita.engine.demands import OUTSIDER, room
 from tacita.errors import InputError
 from tacita.exact import Mask
-from tacita.methods.draft import Draft
+from tacita.methods.drafting.draft import Draft
 from tacita.methods.suppression import Suppression
 
 

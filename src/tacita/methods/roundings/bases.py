@@ -21,7 +21,7 @@ import numpy as np
 from tacita import exact
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import Mask, Units
-from tacita.methods.per_cell import amounts, round_number
+from tacita.methods.options.per_cell import amounts, round_number
 from tacita.problem import Problem, Requirement
 
 MOST_BASES = 10_000

@@ -13,7 +13,7 @@ import numpy as np
 from tacita.adjusting.task import Choice, Norm, Task
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
-from tacita.methods.per_cell import amounts, weights
+from tacita.methods.options.per_cell import amounts, weights
 from tacita.problem import Problem
 
 FAR = 16

@@ -15,11 +15,11 @@ import numpy as np
 
 from tacita.errors import InputError, StoppedError
 from tacita.exact import Cells, Mask, Units
-from tacita.methods.draft import Draft
-from tacita.methods.goal import Goal
-from tacita.methods.lattice import Lattice, lattice
-from tacita.methods.nearest import nearest
-from tacita.methods.subtotals import Subtotal, neighbours, smallest_conflict, watched
+from tacita.methods.drafting.draft import Draft
+from tacita.methods.roundings.goal import Goal
+from tacita.methods.roundings.lattice import Lattice, lattice
+from tacita.methods.roundings.nearest import nearest
+from tacita.methods.roundings.subtotals import Subtotal, neighbours, smallest_conflict, watched
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Mark

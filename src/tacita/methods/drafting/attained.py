@@ -18,8 +18,8 @@ import numpy as np
 
 from tacita.engine.demands import DOWN, OUTSIDER, UP, room
 from tacita.exact import Floats
-from tacita.methods.draft import NO_VARIABLE, Stated
-from tacita.methods.moves import Moves, outward
+from tacita.methods.drafting.draft import NO_VARIABLE, Stated
+from tacita.methods.moving.moves import Moves, outward
 from tacita.run import Run
 
 TELLING = 1e-9

@@ -12,9 +12,9 @@ import numpy as np
 from tacita import exact
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Mask, Units
-from tacita.methods.adjustment_task import part_of, percentage
-from tacita.methods.missed import missed
-from tacita.methods.per_cell import amounts, round_number
+from tacita.methods.adjustments.task import part_of, percentage
+from tacita.methods.moving.missed import missed
+from tacita.methods.options.per_cell import amounts, round_number
 from tacita.problem import Problem
 from tacita.run import Run
 

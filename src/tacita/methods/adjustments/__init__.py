@@ -1,0 +1,1 @@
+"""What an adjustment asks for, and the radius that is announced with it."""

@@ -1,0 +1,1 @@
+"""A model while several methods write it, and its answer turned into a release."""

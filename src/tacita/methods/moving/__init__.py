@@ -1,0 +1,1 @@
+"""How far cells can move inside the windows of a release, and the demands that are missed."""

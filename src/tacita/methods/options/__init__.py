@@ -1,0 +1,1 @@
+"""Options in words: amounts and weights per cell, small sentences, parts of a table."""

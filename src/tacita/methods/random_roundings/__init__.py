@@ -1,0 +1,1 @@
+"""Sensitive cells rounded at random, the others moved by least squares."""

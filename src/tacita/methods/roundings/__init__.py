@@ -1,0 +1,1 @@
+"""Tables of multiples: which bases can protect, what is kept small, how the nearest one is found."""
