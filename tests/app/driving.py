@@ -88,6 +88,7 @@ def open_example(page: Page, name: str) -> None:
     """Begin with an example; the page is Table afterwards."""
     page.get_by_test_id("nav-start").click()
     page.get_by_test_id(f"example-{name}").click()
+    page.wait_for_url("**/table")
     expect(page.get_by_test_id("case-name")).to_be_visible()
 
 

@@ -348,14 +348,14 @@ def test_bases_of_their_own_may_have_no_table() -> None:
 
 def test_a_run_that_is_over_says_so() -> None:
     random = np.random.default_rng(0)
-    problem = asked(random.integers(0, 999, (8, 8, 8)))
+    problem = asked(random.integers(0, 999, (10, 10, 10)))
     run = tc.Run(time_limit=0.0)
     with pytest.raises(StoppedError):
         Rounding(base=5).protect(problem, run)
 
 
 def test_progress_is_told_in_the_losses_of_the_user() -> None:
-    problem = asked(np.random.default_rng(0).integers(0, 999, (12, 12, 12)))
+    problem = asked(np.random.default_rng(0).integers(0, 999, (10, 10, 10)))
     heard: list[Event] = []
     release = Rounding(base=5).protect(problem, tc.Run(time_limit=20, listener=heard.append))
     told = [event.incumbent for event in heard if event.incumbent is not None]
