@@ -245,9 +245,7 @@
   // ------------------------------------------------------------------ focus
 
   /** Whether one sees that an element has the focus: an outline, or a border, of enough contrast. */
-  async function focus() {
-    // The page reacts to the focus, and draws it, a moment later.
-    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  function focus() {
     const element = document.activeElement;
     const shown = [element, ...["::before", "::after"].map((part) => [element, part])];
     const field = element.closest(".q-field__control");
@@ -264,16 +262,41 @@
     return `the focus is not seen: ${called(element)}`;
   }
 
-  function all() {
+  /** The page reacts to the focus, or to the mode, and draws it, a moment later. */
+  function drawn() {
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+
+  async function turned(mode) {
+    while (!document.body.classList.contains(`body--${mode}`)) await drawn();
+    await drawn();
+  }
+
+  async function all(mode) {
+    await turned(mode);
     return [contrast, edges, names, twice, headings, landmarks, references, room].flatMap((check) => check());
   }
 
   /** What has the focus: its role, what is wrong with how it shows that, and its name. */
-  async function stop() {
+  async function stop(mode) {
+    await turned(mode);
     const element = document.activeElement;
     if (element === document.body) return ["body", "", ""];
-    return [element.role ?? element.tagName.toLowerCase(), await focus(), name(element)];
+    (window.stops ??= []).push(element);
+    return [element.role ?? element.tagName.toLowerCase(), focus(), name(element)];
   }
 
-  return { all, stop };
+  /** What is wrong with how the stops so far show that they have the focus, in another mode. */
+  async function again(mode) {
+    await turned(mode);
+    const complaints = [];
+    for (const element of window.stops) {
+      element.focus();
+      await drawn();
+      complaints.push(focus());
+    }
+    return complaints.filter(Boolean);
+  }
+
+  return { all, stop, again };
 }

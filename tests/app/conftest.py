@@ -3,6 +3,8 @@
 ``server``     one per worker; ``server.new_address()`` is a fresh one-time address, hence a fresh session
 ``page``       a browser page with a session of its own, on the start screen
 ``new_page``   more of them: ``new_page()`` for each further visitor
+``prepare``    ``prepare(steps)`` takes steps in a session once, ``new_page(prepared, "/result")`` goes on in
+               it: for tests that look at the same runs and change nothing
 ``start_server``  another server, for tests that stop it or need other options
 
 Whatever page a test uses, the test fails if it asked another host for anything or if a script failed in it.
@@ -12,19 +14,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
 
+from driving import PATIENCE, listening
 from get_chromium import REMEDY, find_chromium
 from running_server import RunningServer
 
 LAPTOP = {"width": 1366, "height": 768}
 
-# A busy machine is no defect of the page: what is expected may take a while to come.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -83,27 +85,76 @@ def faults() -> Iterator[list[str]]:
 
 @pytest.fixture
 def new_context(
-    server: RunningServer, browser: Browser, outside: list[str], faults: list[str]
-) -> Iterator[Callable[[], BrowserContext]]:
+    browser: Browser, outside: list[str], faults: list[str]
+) -> Iterator[Callable[..., BrowserContext]]:
     """A visitor without a session: cookies, storage and cache of its own."""
+    with visitors(browser, outside, faults) as visit:
+        yield visit
+
+
+@pytest.fixture
+def new_page(server: RunningServer, new_context: Callable[..., BrowserContext]) -> Callable[..., Page]:
+    """A visitor with a fresh session, on the start screen; or with a prepared one, on any."""
+
+    def visit(prepared: StorageState | None = None, path: str = "/") -> Page:
+        address = server.new_address() if prepared is None else server.origin + path
+        return enter(new_context(prepared), address)
+
+    return visit
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    return new_page()
+
+
+@pytest.fixture(scope="session")
+def prepare(server: RunningServer, browser: Browser) -> Callable[[Callable[[Page], None]], StorageState]:
+    """A session in which some steps have been taken: what is open in it belongs to its cookie."""
+
+    def take(steps: Callable[[Page], None]) -> StorageState:
+        outside: list[str] = []
+        faults: list[str] = []
+        with visitors(browser, outside, faults) as visit:
+            page = enter(visit(), server.new_address())
+            steps(page)
+            prepared = page.context.storage_state()
+        assert outside == faults == []
+        return prepared
+
+    return take
+
+
+def enter(context: BrowserContext, address: str) -> Page:
+    """A page at this address, once it listens."""
+    page = context.new_page()
+    page.goto(address)
+    listening(page)
+    return page
+
+
+@contextmanager
+def visitors(
+    browser: Browser, outside: list[str], faults: list[str]
+) -> Iterator[Callable[..., BrowserContext]]:
+    """Visitors, and what their pages do that they should not; gone in the end."""
+
+    def watch(page: Page) -> None:
+        page.on("websocket", lambda socket: record(socket.url))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda said: faults.append(said.text) if _held_back(said.text) else None)
+
+    def record(address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("data", "blob", "about") and parts.hostname not in ("127.0.0.1", "localhost"):
+            outside.append(address)
+
     with ExitStack() as opened:
 
-        def watch(page: Page) -> None:
-            page.on("websocket", lambda socket: record(socket.url))
-            page.on("pageerror", lambda error: faults.append(str(error)))
-            page.on("console", lambda said: faults.append(said.text) if _held_back(said.text) else None)
-
-        def record(address: str) -> None:
-            parts = urlsplit(address)
-            if parts.scheme not in ("data", "blob", "about") and parts.hostname not in (
-                "127.0.0.1",
-                "localhost",
-            ):
-                outside.append(address)
-
-        def visit() -> BrowserContext:
-            context = browser.new_context(viewport=LAPTOP, reduced_motion="reduce")
+        def visit(prepared: StorageState | None = None) -> BrowserContext:
+            context = browser.new_context(viewport=LAPTOP, reduced_motion="reduce", storage_state=prepared)
             opened.callback(context.close)
+            context.set_default_timeout(PATIENCE)
             context.on("request", lambda request: record(request.url))
             context.on("page", watch)
             return context
@@ -113,20 +164,3 @@ def new_context(
 
 def _held_back(said: str) -> bool:
     return "Content Security Policy" in said
-
-
-@pytest.fixture
-def new_page(server: RunningServer, new_context: Callable[[], BrowserContext]) -> Callable[[], Page]:
-    """A visitor with a fresh session, on the start screen."""
-
-    def visit() -> Page:
-        page = new_context().new_page()
-        page.goto(server.new_address())
-        return page
-
-    return visit
-
-
-@pytest.fixture
-def page(new_page: Callable[[], Page]) -> Page:
-    return new_page()

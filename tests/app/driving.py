@@ -1,19 +1,75 @@
-"""What a person does in the browser, by name: for tests that go from one screen to the next."""
+"""What a person does in the browser, by name: for tests that go from one screen to the next.
+
+Whatever leads to another page goes through :func:`leads_on`, so that nothing is done on a page that is about
+to be left, or on one that does not listen yet.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-PATIENCE = 30_000
-"""Milliseconds that a run may take on a busy machine."""
+PATIENCE = 60_000
+"""Milliseconds that anything may take: a busy machine is no defect of the page."""
+
+
+def listening(page: Page) -> None:
+    """Wait until the page is there and what is done on it is heard, at once and in order."""
+    page.wait_for_function("() => !window.isLeft && window.did_handshake")
+
+
+@contextmanager
+def leads_on(page: Page) -> Iterator[None]:
+    """What is done inside leads to another page, or to this one anew: afterwards that one listens."""
+    page.evaluate("() => { window.isLeft = true; }")
+    yield
+    listening(page)
 
 
 def go(page: Page, screen: str) -> None:
     """Follow the link in the head of the page."""
-    page.get_by_test_id(f"nav-{screen}").click()
+    with leads_on(page):
+        page.get_by_test_id(f"nav-{screen}").click()
     expect(page.get_by_test_id(f"nav-{screen}")).to_have_attribute("aria-current", "page")
+
+
+def reload(page: Page) -> None:
+    """What F5 does."""
+    with leads_on(page):
+        page.reload()
+
+
+def undo(page: Page) -> None:
+    """The button in the head of every page."""
+    with leads_on(page):
+        page.get_by_test_id("undo").click()
+
+
+def open_example(page: Page, name: str) -> None:
+    """Begin with an example, from whatever page; it is Table afterwards."""
+    if urlsplit(page.url).path != "/":
+        go(page, "start")
+    open_by(page, f"example-{name}")
+
+
+def open_path(page: Page, path: Path) -> None:
+    """Begin with a file of this machine, from the page Start; the page is Table afterwards."""
+    page.get_by_test_id("path").fill(str(path))
+    open_by(page, "path-open")
+
+
+def open_by(page: Page, button: str) -> None:
+    """Press what opens a table; the page is Table afterwards, and the table on it."""
+    with leads_on(page):
+        page.get_by_test_id(button).click()
+    page.wait_for_url("**/table")
+    expect(page.get_by_test_id("sheet").get_by_role("gridcell").first).to_be_visible()
 
 
 def new_table(page: Page, rows: int, columns: int, kind: str, decimals: int = 0) -> None:
@@ -23,13 +79,11 @@ def new_table(page: Page, rows: int, columns: int, kind: str, decimals: int = 0)
     choose(page, "new-kind", kind)
     if decimals:
         page.get_by_test_id("new-decimals").fill(str(decimals))
-    page.get_by_test_id("new-open").click()
-    page.wait_for_url("**/table")
+    open_by(page, "new-open")
 
 
 def type_numbers(page: Page, numbers: Sequence[Sequence[float]]) -> None:
     """Type numbers row by row from the first cell on, with the keyboard alone."""
-    expect(cell(page, 0, 0)).to_be_visible()
     cell(page, 0, 0).click()
     for row in numbers:
         for number in row:
@@ -48,9 +102,16 @@ def cell(page: Page, row: int, column: int, sheet: str = "sheet") -> Locator:
 
 
 def choose(page: Page, field: str, what: str) -> None:
-    """Pick from a list."""
+    """Pick from a list; it is closed afterwards."""
     page.get_by_test_id(field).click()
     page.get_by_role("option", name=what, exact=True).click()
+    expect(page.get_by_role("option")).to_have_count(0)
+
+
+def choose_run(page: Page, title: str) -> None:
+    """Another run than the one that Result or Export shows."""
+    with leads_on(page):
+        choose(page, "choose-run", title)
 
 
 def add_rule(page: Page, kind: str, written: str) -> None:
@@ -67,34 +128,13 @@ def run(page: Page, shortcut: str = "", *, state: str = "safe") -> int:
         choose(page, "preset", shortcut)
     number = 1 + page.locator("[data-testid^=run-][data-testid$=-state]").count()
     page.get_by_test_id("run").click()
-    expect(page.get_by_test_id(f"run-{number}-state")).to_contain_text(state, timeout=PATIENCE)
+    expect(page.get_by_test_id(f"run-{number}-state")).to_contain_text(state)
     return number
-
-
-def result(page: Page, number: int) -> None:
-    """Look at what a run found."""
-    page.get_by_test_id(f"run-{number}-result").click()
-    page.wait_for_url("**/result")
-    expect(page.get_by_test_id("verdict-word")).to_be_visible()
-
-
-def numbers_of(page: Page, sheet: str, rows: int, columns: int) -> list[list[str]]:
-    """What a sheet shows, without the signs."""
-    expect(cell(page, 0, 0, sheet)).to_be_visible()
-    return [[cell(page, r, c, sheet).inner_text().strip() for c in range(columns)] for r in range(rows)]
-
-
-def open_example(page: Page, name: str) -> None:
-    """Begin with an example; the page is Table afterwards."""
-    page.get_by_test_id("nav-start").click()
-    page.get_by_test_id(f"example-{name}").click()
-    page.wait_for_url("**/table")
-    expect(page.get_by_test_id("case-name")).to_be_visible()
 
 
 def run_method(page: Page, method: str, number: int, state: str = "✔ safe", **options: str | bool) -> None:
     """Run a method and wait until it is over; ``number`` is the run's."""
-    page.get_by_test_id("nav-protect").click()
+    go(page, "protect")
     # By way of another method, so that it is seen when the form of this one is there.
     for name in ("mixture", method):
         page.get_by_test_id(f"method-{name}").click()
@@ -107,4 +147,25 @@ def run_method(page: Page, method: str, number: int, state: str = "✔ safe", **
             field.fill(value)
             expect(field).to_have_value(value)
     page.get_by_test_id("run").click()
-    expect(page.get_by_test_id(f"run-{number}-state")).to_have_text(state, timeout=PATIENCE)
+    expect(page.get_by_test_id(f"run-{number}-state")).to_have_text(state)
+
+
+def result(page: Page, number: int) -> None:
+    """Look at what a run found."""
+    with leads_on(page):
+        page.get_by_test_id(f"run-{number}-result").click()
+    expect(page.get_by_test_id("verdict-word")).to_be_visible()
+
+
+def numbers_of(page: Page, sheet: str, rows: int, columns: int) -> list[list[str]]:
+    """What a sheet shows, without the signs."""
+    expect(cell(page, rows - 1, columns - 1, sheet)).to_be_visible()
+    return [[cell(page, r, c, sheet).inner_text().strip() for c in range(columns)] for r in range(rows)]
+
+
+def downloaded(page: Page, button: str) -> dict[str, bytes]:
+    """The files of the archive that a button hands out, by name."""
+    with page.expect_download() as download:
+        page.get_by_test_id(button).click()
+    with zipfile.ZipFile(io.BytesIO(download.value.path().read_bytes())) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}

@@ -5,58 +5,47 @@ Each page is looked at on a laptop and at 125 %, in the light and in the dark.
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from access import SCREENS, complaints
-from driving import cell, choose, go, open_example, run, run_method
+from access import READY, SCREENS, complaints
+from driving import cell, choose, go, leads_on, open_example, result, run_method
 from tacita.app.sheet.content import LOOKS
-
-READY = {
-    "start": "example-nchs",
-    "table": "sheet",
-    "rules": "attackers-count",
-    "protect": "run",
-    "result": "verdict-word",
-    "compare": "plot-table",
-    "export": "publish",
-}
-
-
-@pytest.fixture
-def runs(page: Page) -> Page:
-    """A table with a run that is safe, one that is not, and one that failed."""
-    open_example(page, "tiwari-3")
-    go(page, "protect")
-    run(page)
-    run_method(page, "random-rounding", 2, "✘ not safe", base="19", protected=False)
-    run_method(page, "random-rounding", 3, "! failed", base="19")
-    return page
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_screens_without_a_table(page: Page, screen: str) -> None:
+def test_screens_without_a_table_and_their_help(page: Page, screen: str) -> None:
     go(page, screen)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert complaints(page) == []
+    page.get_by_test_id("help").click()
+    expect(page.get_by_test_id("help-close")).to_be_visible()
+    assert complaints(page) == []
 
 
-def test_screens_with_runs(runs: Page) -> None:
+def test_screens_with_runs(page: Page) -> None:
+    """A table with a run that is safe, one that is not, and one that failed."""
+    open_example(page, "tiwari-3")
+    run_method(page, "suppression", 1)
+    run_method(page, "random-rounding", 2, "✘ not safe", base="19", protected=False)
+    run_method(page, "random-rounding", 3, "! failed", base="19")
     for screen in SCREENS:
-        go(runs, screen)
-        expect(runs.get_by_test_id(READY[screen])).to_be_visible()
-        assert complaints(runs) == [], screen
-        expect(runs).to_have_title(f"{screen.capitalize()} · Tacita")
-
-
-@pytest.mark.parametrize("ending", ["✔ safe", "✘ not safe"])
-def test_results_and_exports_of_every_ending(runs: Page, ending: str) -> None:
-    for screen, there in (("result", "sensitive-cells"), ("export", "download-publication")):
-        go(runs, screen)
-        runs.get_by_test_id("choose-run").click()
-        runs.get_by_role("option").filter(has_text=ending).click()
-        expect(runs.get_by_test_id(there)).to_be_visible()
-        assert complaints(runs) == [], screen
+        go(page, screen)
+        expect(page.get_by_test_id(READY[screen])).to_be_visible()
+        assert complaints(page) == [], screen
+        expect(page).to_have_title(f"{screen.capitalize()} · Tacita")
+    for ending in ("✔ safe", "✘ not safe"):
+        go(page, "result")
+        with leads_on(page):
+            page.get_by_test_id("choose-run").click()
+            page.get_by_role("option").filter(has_text=ending).click()
+        for screen, there in (("result", "sensitive-cells"), ("export", "download-publication")):
+            go(page, screen)
+            expect(page.get_by_test_id("choose-run")).to_have_value(re.compile(ending))
+            expect(page.get_by_test_id(there)).to_be_visible()
+            assert complaints(page) == [], (screen, ending)
 
 
 def test_errors_and_complaints(page: Page) -> None:
@@ -100,15 +89,7 @@ def test_words_beside_the_pointer(page: Page) -> None:
     open_example(page, "nchs")
     page.get_by_test_id("mark-levels").hover()
     expect(page.get_by_role("tooltip")).to_be_visible()
-    assert complaints(page) == []
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-def test_help(page: Page, screen: str) -> None:
-    go(page, screen)
-    page.get_by_test_id("help").click()
-    expect(page.get_by_test_id("help-close")).to_be_visible()
-    assert complaints(page) == []
+    assert complaints(page, pointer_away=False) == []
 
 
 def test_cells_of_every_kind(page: Page) -> None:
@@ -132,7 +113,7 @@ def test_cells_of_every_kind(page: Page) -> None:
 def test_sheets_stay_in_their_room(page: Page) -> None:
     open_example(page, "thesis-20x30")
     run_method(page, "adjustment", 1)
-    page.get_by_test_id("run-1-result").click()
+    result(page, 1)
     expect(cell(page, 0, 0, "sheet-protected")).to_be_visible()
     sheet = page.get_by_test_id("sheet-protected").locator(".sheet").bounding_box()
     legend = page.get_by_test_id("legend").bounding_box()

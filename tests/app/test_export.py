@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, StorageState, expect
 
 import tacita as tc
-from driving import open_example, run_method
+from driving import downloaded, go, open_example, open_path, run_method, undo
 from running_server import RunningServer
 from tacita.examples import example
 from tacita.io import write_table
@@ -23,14 +24,43 @@ LARGE = np.array([[48271, 91733, 60919], [73609, 35803, 82457], [27427, 64153, 5
 REASON = "for the auditors of the house only"
 
 
+Prepare = Callable[[Callable[[Page], None]], StorageState]
+
+
+@pytest.fixture(scope="module")
+def safe_run(prepare: Prepare) -> StorageState:
+    """Salazar's table, suppressed."""
+
+    def steps(page: Page) -> None:
+        open_example(page, "salazar")
+        run_method(page, "suppression", 1)
+
+    return prepare(steps)
+
+
+@pytest.fixture(scope="module")
+def unsafe_run(prepare: Prepare) -> StorageState:
+    """The NCHS table, rounded without regard to what can be deduced."""
+
+    def steps(page: Page) -> None:
+        open_example(page, "nchs")
+        run_method(page, "rounding", 1, "✘ not safe", base="3", protected=False)
+
+    return prepare(steps)
+
+
 @pytest.fixture
-def exporting(page: Page) -> Page:
-    """Salazar's table, suppressed, on the screen Export, all formats chosen."""
-    open_example(page, "salazar")
-    run_method(page, "suppression", 1)
-    page.get_by_test_id("nav-export").click()
+def exporting(safe_run: StorageState, new_page: Callable[..., Page]) -> Page:
+    """What is safe, on the screen Export, all formats chosen."""
+    page = new_page(safe_run, "/export")
     choose_all_formats(page)
     return page
+
+
+@pytest.fixture
+def unsafe(unsafe_run: StorageState, new_page: Callable[..., Page]) -> Page:
+    """What is not safe, on the screen Export."""
+    return new_page(unsafe_run, "/export")
 
 
 def choose_all_formats(page: Page) -> None:
@@ -39,22 +69,8 @@ def choose_all_formats(page: Page) -> None:
     expect(page.get_by_test_id("primary-told")).to_be_visible()
 
 
-def unsafe(page: Page) -> None:
-    open_example(page, "nchs")
-    run_method(page, "rounding", 1, "✘ not safe", base="3", protected=False)
-    page.get_by_test_id("nav-export").click()
-
-
 def fill_folder(page: Page, folder: Path) -> None:
     page.get_by_test_id("export-folder").fill(str(folder))
-
-
-def downloaded(page: Page, button: str) -> dict[str, bytes]:
-    """The files of the archive that a button hands out."""
-    with page.expect_download() as download:
-        page.get_by_test_id(button).click()
-    with zipfile.ZipFile(download.value.path()) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def texts_of(name: str, content: bytes) -> str:
@@ -79,11 +95,9 @@ def holds(text: str, number: int) -> bool:
 def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path) -> None:
     problem = tc.Problem(tc.Table.from_array(LARGE, decimals=0), tc.Marked([0, 7], 20_000, 20_000))
     write_table(problem.table, tmp_path / "large.csv", problem)
-    page.get_by_test_id("path").fill(str(tmp_path / "large.csv"))
-    page.get_by_test_id("path-open").click()
-    page.wait_for_url("**/table")
+    open_path(page, tmp_path / "large.csv")
     run_method(page, "suppression", 1)
-    page.get_by_test_id("nav-export").click()
+    go(page, "export")
     choose_all_formats(page)
     files = downloaded(page, "download-publication")
     assert set(files) == PUBLISHED
@@ -128,8 +142,8 @@ def test_preview_shows_what_files_hold(exporting: Page) -> None:
     expect(preview.get_by_text("mark,low,high,value")).to_be_visible()
 
 
-def test_an_unsafe_release_needs_a_reason_that_its_files_carry(page: Page) -> None:
-    unsafe(page)
+def test_an_unsafe_release_needs_a_reason_that_its_files_carry(unsafe: Page) -> None:
+    page = unsafe
     button = page.get_by_test_id("download-publication")
     expect(button).to_be_disabled()
     expect(button).to_contain_text("Needs a reason first")
@@ -144,9 +158,8 @@ def test_an_unsafe_release_needs_a_reason_that_its_files_carry(page: Page) -> No
         assert REASON in texts_of(name, content), name
 
 
-def test_the_house_gets_the_audit_of_an_unsafe_release_without_a_reason(page: Page) -> None:
-    unsafe(page)
-    files = downloaded(page, "download-house")
+def test_the_house_gets_the_audit_of_an_unsafe_release_without_a_reason(unsafe: Page) -> None:
+    files = downloaded(unsafe, "download-house")
     assert "audit.json" in files
     assert "certificate.json" not in files
     assert "release.csv" not in files
@@ -155,7 +168,7 @@ def test_the_house_gets_the_audit_of_an_unsafe_release_without_a_reason(page: Pa
 @pytest.mark.parametrize("way", ["CSV", "Excel", "JJ file"])
 def test_the_table_is_saved_without_a_run_and_opens_again(page: Page, tmp_path: Path, way: str) -> None:
     open_example(page, "salazar")
-    page.get_by_test_id("nav-export").click()
+    go(page, "export")
     expect(page.get_by_test_id("no-run")).to_be_visible()
     page.get_by_test_id("save-as").click()
     page.get_by_role("option", name=way).click()
@@ -173,7 +186,7 @@ def test_the_table_is_saved_without_a_run_and_opens_again(page: Page, tmp_path: 
 
 def test_the_project_is_downloaded(page: Page) -> None:
     open_example(page, "salazar")
-    page.get_by_test_id("nav-export").click()
+    go(page, "export")
     files = downloaded(page, "save-download")
     assert {"project.toml", "table.parquet"} <= set(files)
 
@@ -182,18 +195,18 @@ def test_a_run_of_what_was_asked_before_is_told_apart(page: Page) -> None:
     """Safe by a rule that has been tightened since: on every screen that speaks of the run."""
     open_example(page, "nchs")
     run_method(page, "suppression", 1)
-    page.get_by_test_id("nav-rules").click()
+    go(page, "rules")
     expect(page.get_by_test_id("sensitive-count")).to_have_text("3")
     page.get_by_test_id("rule-1-n").fill("30")
     expect(page.get_by_test_id("sensitive-count")).not_to_have_text("3")
-    page.get_by_test_id("nav-export").click()
+    go(page, "export")
     expect(page.get_by_test_id("earlier-case")).to_contain_text("have changed since this run")
     expect(page.get_by_test_id("publish")).to_contain_text("✔ safe, for an earlier table or rules")
-    page.get_by_test_id("nav-protect").click()
+    go(page, "protect")
     expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe, for an earlier table or rules")
-    page.get_by_test_id("nav-compare").click()
+    go(page, "compare")
     expect(page.get_by_test_id("run-1")).to_contain_text("✔ safe, for an earlier table or rules")
-    page.get_by_test_id("nav-result").click()
+    go(page, "result")
     expect(page.get_by_test_id("earlier-case")).to_be_visible()
-    page.get_by_test_id("undo").click()
+    undo(page)
     expect(page.get_by_test_id("earlier-case")).to_have_count(0)

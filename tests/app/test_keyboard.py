@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import zipfile
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from access import MODES, SCREENS, asked
-from driving import PATIENCE, cell, go, open_example, run
+from access import READY, SCREENS, asked
+from driving import cell, go, leads_on, open_example, run
 
 MOST_STOPS = 200
 HEAD = [
@@ -28,7 +27,7 @@ def stops(page: Page) -> list[str]:
     names: list[str] = []
     while len(names) < MOST_STOPS:
         page.keyboard.press("Tab")
-        role, unseen, name = asked(page, "access.stop()")
+        role, unseen, name = asked(page, "stop", "light")
         if role == "body":
             return names
         if role == "grid":
@@ -53,17 +52,16 @@ def press(page: Page, name: str, key: str = "Enter") -> None:
     page.keyboard.press(key)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_tab_comes_to_everything_and_is_seen(page: Page, mode: str) -> None:
+def test_tab_comes_to_everything_and_is_seen(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")
     run(page)
-    page.emulate_media(color_scheme=mode)
     for screen in SCREENS:
         go(page, screen)
-        page.wait_for_load_state("networkidle")
+        expect(page.get_by_test_id(READY[screen])).to_be_visible()
         names = stops(page)
         assert [name for name in names if name.startswith("!")] == [], screen
+        assert asked(page, "again", "dark") == [], screen
         assert names[: len(HEAD)] == HEAD
         buttons = page.locator("button:visible:enabled:not([tabindex='-1']), input:visible:enabled")
         assert len(names) >= buttons.count(), (screen, names)
@@ -91,8 +89,9 @@ def test_dialogs_close_with_escape_and_give_the_focus_back(page: Page) -> None:
     expect(page.get_by_test_id("ask-lower")).to_be_focused()
     for _ in range(12):
         page.keyboard.press("Tab")
-        assert page.evaluate("() => document.activeElement.closest('main, header') === null")
+        page.wait_for_function("() => document.activeElement.closest('main, header') === null")
     page.keyboard.press("Escape")
+    expect(page.get_by_test_id("ask-lower")).not_to_be_visible()
     go(page, "start")
     page.get_by_test_id("clear-all").focus()
     page.keyboard.press("Enter")
@@ -121,8 +120,8 @@ def test_arrows_walk_through_a_menu(page: Page) -> None:
 
 def test_a_journey_without_a_mouse(page: Page) -> None:
     """From an example by a mark and a rule to a safe release, downloaded."""
-    press(page, "example-salazar")
-    page.wait_for_url("**/table")
+    with leads_on(page):
+        press(page, "example-salazar")
     expect(cell(page, 0, 0)).to_be_visible()
 
     reach(page, page.get_by_test_id("sheet").get_by_role("grid"))
@@ -135,8 +134,8 @@ def test_a_journey_without_a_mouse(page: Page) -> None:
     expect(cell(page, 1, 1)).to_have_attribute("aria-label", "19, sensitive")
 
     reach(page, page.get_by_test_id("nav-rules"), "Shift+Tab")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/rules")
+    with leads_on(page):
+        page.keyboard.press("Enter")
     expect(page.get_by_test_id("sensitive-count")).to_have_text("2")
     reach(page, page.get_by_test_id("outsider"))
     page.keyboard.press("Enter")
@@ -149,18 +148,18 @@ def test_a_journey_without_a_mouse(page: Page) -> None:
     page.keyboard.type("100")
 
     reach(page, page.get_by_test_id("nav-protect"), "Shift+Tab")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/protect")
+    with leads_on(page):
+        page.keyboard.press("Enter")
     press(page, "method-suppression")
     press(page, "run", "Space")
-    expect(page.get_by_test_id("run-1-state")).to_contain_text("safe", timeout=PATIENCE)
-    press(page, "run-1-result")
-    page.wait_for_url("**/result")
+    expect(page.get_by_test_id("run-1-state")).to_contain_text("safe")
+    with leads_on(page):
+        press(page, "run-1-result")
     expect(page.get_by_test_id("verdict-word")).to_have_text("✔ Safe")
 
     reach(page, page.get_by_test_id("nav-export"))
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/export")
+    with leads_on(page):
+        page.keyboard.press("Enter")
     press(page, "format-html", "Space")
     reach(page, page.get_by_test_id("download-publication"))
     with page.expect_download() as download:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from running_server import RunningServer
 from tacita.cli import main
@@ -22,6 +22,6 @@ def test_the_first_visitor_finds_the_case(
     first, second = new_context().new_page(), new_context().new_page()
     first.goto(server.first_address)
     second.goto(server.new_address())
-    first.get_by_test_id("case-name").get_by_text("visits").wait_for()
-    second.get_by_test_id("nav-table").wait_for()
-    assert second.get_by_test_id("case-name").count() == 0
+    expect(first.get_by_test_id("case-name")).to_contain_text("visits")
+    expect(second.get_by_test_id("nav-table")).to_be_visible()
+    expect(second.get_by_test_id("case-name")).to_have_count(0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from driving import choose, go, open_example
+from driving import choose, go, leads_on, listening, open_example, open_path, reload, undo
 from tacita.examples.printed import NCHS
 
 RECORDS = """region,trade,firm,turnover
@@ -42,8 +42,7 @@ def below(limit: int) -> int:
 def open_firms(page: Page, folder: Path) -> None:
     (folder / "firms.csv").write_text(RECORDS)
     (folder / "project.toml").write_text(PROJECT)
-    page.get_by_test_id("path").fill(str(folder / "project.toml"))
-    page.get_by_test_id("path-open").click()
+    open_path(page, folder / "project.toml")
     expect(page.get_by_test_id("case-name")).to_contain_text("9 cells")
     go(page, "rules")
 
@@ -81,12 +80,12 @@ def test_counts_by_threshold_and_undo_field_by_field(page: Page) -> None:
     field.blur()
     choose(page, "cost", "unit")
     expect(page.get_by_test_id("cost-meaning")).to_contain_text("as few cells as possible")
-    page.reload()
+    reload(page)
     expect(page.get_by_test_id("rule-1-n")).to_have_value("100")
-    page.get_by_test_id("undo").click()
+    undo(page)
     expect(page.get_by_test_id("cost-meaning")).not_to_contain_text("as few cells as possible")
     expect(page.get_by_test_id("rule-1-n")).to_have_value("100")
-    page.get_by_test_id("undo").click()
+    undo(page)
     expect(page.get_by_test_id("rule-1-n")).to_have_value("5")
     expect(page.get_by_test_id("sensitive-count")).to_have_text("3")
 
@@ -97,11 +96,15 @@ def test_a_rule_that_cannot_be_read_says_so_and_is_not_lost(page: Page) -> None:
     page.get_by_test_id("rule-1-text").fill("treshold(5)")
     expect(page.get_by_test_id("rule-1-error")).to_contain_text("did you mean 'threshold'?")
     expect(page.get_by_test_id("sensitive-count")).to_have_text("?")
-    page.reload()
+    reload(page)
     expect(page.get_by_test_id("rule-1-text")).to_have_value("treshold(5)")
     go(page, "protect")
-    expect(page.get_by_test_id("notice-error")).to_contain_text("did you mean 'threshold'?")
+    refused = page.get_by_test_id("notice-error")
+    expect(refused).to_contain_text("did you mean 'threshold'?")
+    refused.get_by_role("button", name="Close").click()
+    expect(refused).to_have_count(0)
     page.get_by_test_id("run").click()
+    expect(refused).to_contain_text("did you mean 'threshold'?")
     expect(page.get_by_test_id("run-1-state")).to_have_count(0)
 
 
@@ -156,10 +159,12 @@ def test_a_second_window_does_not_put_back_what_the_first_changed(page: Page) ->
     expect(page.get_by_test_id("sensitive-count")).to_have_text("3")
     other = page.context.new_page()
     other.goto(page.url)
+    listening(other)
     expect(other.get_by_test_id("sensitive-count")).to_have_text("3")
     choose(page, "add-rule", "zeros")
     expect(page.get_by_test_id("rule-2-text")).to_be_visible()
-    other.get_by_test_id("rule-1-n").fill("2")
+    with leads_on(other):
+        other.get_by_test_id("rule-1-n").fill("2")
     expect(other.get_by_test_id("notice-note")).to_contain_text("another window")
     expect(other.get_by_test_id("rule-2-text")).to_be_visible()
     expect(other.get_by_test_id("rule-1-n")).to_have_value("5")

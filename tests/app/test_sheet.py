@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import sheet_server
+from driving import listening
 from running_server import RunningServer
 
 # The sheet on "/" has rows R11 R12 R1 R21 R22 R2 R31 R32 R3 R and columns I11 I12 I1 I21 I22 I2 I.
@@ -41,26 +42,25 @@ def header(page: Page, code: str) -> Locator:
     return page.locator(".sheet-header").filter(has=page.get_by_text(code, exact=True))
 
 
-def active(page: Page) -> tuple[int, int]:
-    """Row and column of the cell that a screen reader takes for the one in focus."""
-    return page.evaluate("""() => {
-        const grid = document.activeElement;
-        const cell = document.getElementById(grid.getAttribute("aria-activedescendant"));
-        return [cell.closest("[role=row]").ariaRowIndex - 2, cell.ariaColIndex - 2];
-    }""")
+def expect_active(page: Page, row: int, column: int) -> None:
+    """This cell is the one that a screen reader takes for the one in focus."""
+    page.wait_for_function(
+        """([row, column]) => {
+            const grid = document.activeElement;
+            const cell = document.getElementById(grid.getAttribute("aria-activedescendant"));
+            return Number(cell?.closest("[role=row]").ariaRowIndex) === row + 2
+                && Number(cell.ariaColIndex) === column + 2;
+        }""",
+        arg=[row, column],
+    )
 
 
 def heard(page: Page, kind: str, count: int = 1) -> list[list[Any]]:
     """What the server heard of a kind, once there are so many; each without the name of the kind."""
     label = page.get_by_test_id("heard")
-    expect(label).to_contain_text(f'["{kind}"')
-    for _ in range(50):
-        said = [json.loads(line) for line in (label.text_content() or "").splitlines()]
-        found = [words[1:] for words in said if words[0] == kind]
-        if len(found) >= count:
-            return found
-        page.wait_for_timeout(20)
-    raise AssertionError(f"{count} of {kind} expected: {said}")
+    expect(label).to_have_text(re.compile(rf'(\["{kind}"[\s\S]*){{{count}}}'))
+    said = [json.loads(line) for line in (label.text_content() or "").splitlines()]
+    return [words[1:] for words in said if words[0] == kind]
 
 
 def expect_selected(page: Page, selection: list[Any]) -> None:
@@ -110,7 +110,7 @@ def test_typing_replaces_and_totals_follow(sheet: Page) -> None:
     assert heard(sheet, "edit") == [[[[0, 0, "500"]]]]
     expect(cell(sheet, 0, 0)).to_have_text("500")
     expect(cell(sheet, 0, 2)).to_have_text("501")  # I1 = I11 + I12 = 500 + 1
-    assert active(sheet) == [1, 0]
+    expect_active(sheet, 1, 0)
 
 
 def test_an_entry_that_is_refused_gives_way_to_what_was_there(sheet: Page) -> None:
@@ -127,7 +127,7 @@ def test_escape_gives_up_an_entry(sheet: Page) -> None:
     sheet.keyboard.type("77")
     press(sheet, "Escape")
     expect(cell(sheet, 0, 1)).to_have_text("1")
-    assert active(sheet) == [0, 1]
+    expect_active(sheet, 0, 1)
     press(sheet, "Control+z")
     heard(sheet, "undo")
     assert '"edit"' not in (sheet.get_by_test_id("heard").text_content() or "")
@@ -141,7 +141,7 @@ def test_f2_and_double_click_edit_the_present_text(sheet: Page) -> None:
     sheet.keyboard.type("4")
     press(sheet, "Tab")
     assert heard(sheet, "edit") == [[[[1, 1, "1143"]]]]
-    assert active(sheet) == [1, 2]
+    expect_active(sheet, 1, 2)
     cell(sheet, 3, 1).dblclick()
     press(sheet, "End")
     sheet.keyboard.type("9")
@@ -152,17 +152,20 @@ def test_f2_and_double_click_edit_the_present_text(sheet: Page) -> None:
 def test_typing_goes_on_over_scrolling_and_over_another_content(sheet: Page) -> None:
     cell(sheet, 3, 1).click()
     sheet.keyboard.type("12")
-    sheet.evaluate(
-        "[...document.querySelectorAll('button')].find(b => b.textContent === 'Show again').click()"
-    )
-    expect(sheet.get_by_test_id("heard")).to_contain_text("select")
+    with sheet.expect_response("**/sheet/*"):
+        sheet.evaluate(
+            "[...document.querySelectorAll('button')].find(b => b.textContent === 'Show again').click()"
+        )
     sheet.set_viewport_size({"width": 700, "height": 420})
     sheet.evaluate("document.querySelector('.sheet-scroller').scrollTop = 20")
-    sheet.wait_for_timeout(200)
-    under, over = cell(sheet, 3, 1).bounding_box(), sheet.locator(".sheet-editor").bounding_box()
-    assert under is not None
-    assert over is not None
-    assert (under["x"], under["y"]) == (over["x"], over["y"])
+    editor = sheet.locator(".sheet-editor").element_handle()
+    sheet.wait_for_function(
+        """([cell, editor]) => {
+            const [under, over] = [cell, editor].map((element) => element.getBoundingClientRect());
+            return under.x === over.x && under.y === over.y;
+        }""",
+        arg=[cell(sheet, 3, 1).element_handle(), editor],
+    )
     sheet.keyboard.type("3")
     press(sheet, "Enter")
     assert heard(sheet, "edit") == [[[[3, 1, "123"]]]]
@@ -254,7 +257,7 @@ def test_fields_in_quotes(sheet: Page) -> None:
 def test_keys_move(sheet: Page, keys: list[str], place: list[int]) -> None:
     cell(sheet, 0, 0).click()
     press(sheet, *keys)
-    assert active(sheet) == place
+    expect_active(sheet, *place)
 
 
 @pytest.mark.parametrize(
@@ -290,24 +293,27 @@ def test_the_mouse_selects_by_dragging_and_by_headers(sheet: Page) -> None:
 
 
 def test_columns_are_resized_by_mouse_and_by_keys(sheet: Page) -> None:
-    def width() -> float:
-        box = cell(sheet, 0, 0).bounding_box()
-        assert box is not None
-        return box["width"]
+    def expect_width(condition: str, than: float) -> None:
+        sheet.wait_for_function(
+            f"([cell, than]) => cell.getBoundingClientRect().width {condition} than",
+            arg=[cell(sheet, 0, 0).element_handle(), than],
+        )
 
-    before = width()
+    box = cell(sheet, 0, 0).bounding_box()
+    assert box is not None
+    before = box["width"]
     edge = header(sheet, "I11").locator(".sheet-edge").bounding_box()
     assert edge is not None
     sheet.mouse.move(edge["x"] + 3, edge["y"] + 5)
     sheet.mouse.down()
     sheet.mouse.move(edge["x"] + 43, edge["y"] + 5)
     sheet.mouse.up()
-    assert width() == before + 40
+    expect_width("===", before + 40)
     cell(sheet, 0, 0).click()
     press(sheet, "Alt+Shift+ArrowLeft")
-    assert width() == before + 30
+    expect_width("===", before + 30)
     header(sheet, "I11").locator(".sheet-edge").dblclick()
-    assert width() < before + 30
+    expect_width("<", before + 30)
 
 
 # ---------------------------------------------------------------------- folding
@@ -340,9 +346,9 @@ def test_folded_lines_are_not_selected(sheet: Page) -> None:
 def test_keys_fold_and_the_focus_goes_to_the_parent(sheet: Page) -> None:
     cell(sheet, 1, 1).click()
     press(sheet, "Alt+ArrowLeft")
-    assert active(sheet) == [2, 1]
+    expect_active(sheet, 2, 1)
     press(sheet, "Alt+ArrowUp")
-    assert active(sheet) == [2, 2]
+    expect_active(sheet, 2, 2)
     press(sheet, "Alt+ArrowRight", "Alt+ArrowDown")
     expect(cell(sheet, 0, 0)).to_be_visible()
 
@@ -352,7 +358,7 @@ def test_folding_from_the_server(sheet: Page) -> None:
     expect(sheet.locator("[role=rowheader]")).to_have_text(["R1", "R2", "R3", "R"])
     sheet.get_by_role("button", name="Go to the first").click()
     expect(cell(sheet, 0, 0)).to_be_visible()
-    assert active(sheet) == [0, 0]
+    expect_active(sheet, 0, 0)
 
 
 def test_another_content_takes_the_place(sheet: Page) -> None:
@@ -385,11 +391,11 @@ def test_roles_and_names(sheet: Page) -> None:
 def test_nobody_is_caught(sheet: Page) -> None:
     cell(sheet, 0, 0).click()
     press(sheet, "Tab")
-    assert active(sheet) == [0, 1]
+    expect_active(sheet, 0, 1)
     press(sheet, "Escape", "Tab")
     expect(sheet.locator("summary", has_text="Keys")).to_be_focused()
     press(sheet, "Shift+Tab", "Tab")
-    assert active(sheet) == [0, 2], "back in the sheet, Tab moves again"
+    expect_active(sheet, 0, 2)  # Back in the sheet, Tab moves again.
     press(sheet, "Escape", "Shift+Tab")
     expect(sheet.get_by_role("button", name="Before")).to_be_focused()
 
@@ -428,6 +434,7 @@ def test_contrast(sheet: Page, dark: bool) -> None:
 
 # ---------------------------------------------------------------------- a hundred thousand cells
 
+MOST_BLANK_FRAMES = 2
 LONGEST_BLANK = """async () => {
     const area = document.querySelector(".sheet-scroller");
     const isDrawn = ([x, y]) => {
@@ -439,14 +446,15 @@ LONGEST_BLANK = """async () => {
     const nextFrame = () => new Promise(requestAnimationFrame);
     while (!allDrawn()) await nextFrame();
     const start = performance.now();
-    let [drawn, longest, now] = [start, 0, start];
+    // In frames, not in time: on a busy machine frames are far apart, which is no fault of the sheet.
+    let [blank, longest, now] = [0, 0, start];
     while (now < start + 1000) {
         const share = (now - start) / 1000;
         area.scrollTop = (area.scrollHeight - area.clientHeight) * Math.abs(Math.sin(9 * share));
         area.scrollLeft = (area.scrollWidth - area.clientWidth) * Math.abs(Math.sin(5 * share));
         now = await nextFrame();
-        if (allDrawn()) drawn = now;
-        longest = Math.max(longest, now - drawn);
+        blank = allDrawn() ? 0 : blank + 1;
+        longest = Math.max(longest, blank);
     }
     return longest;
 }"""
@@ -455,16 +463,18 @@ LONGEST_BLANK = """async () => {
 @pytest.mark.parametrize("path", ["/square", "/deep", "/tall"])
 def test_fast_scrolling_leaves_no_blanks(server: RunningServer, page: Page, path: str) -> None:
     page.goto(server.origin + path)
+    listening(page)
     expect(cell(page, 0, 0)).to_have_text("0")
-    assert page.evaluate(LONGEST_BLANK) < 200
+    assert page.evaluate(LONGEST_BLANK) <= MOST_BLANK_FRAMES
     assert page.locator("[role=gridcell]").count() < 2000
 
 
 def test_the_far_corner(server: RunningServer, page: Page) -> None:
     page.goto(server.origin + "/square")
+    listening(page)
     cell(page, 0, 0).click()
     press(page, "Control+End", "ArrowUp", "ArrowLeft")
-    assert active(page) == [314, 314]
+    expect_active(page, 314, 314)
     expect(cell(page, 314, 314)).to_be_in_viewport()
     page.keyboard.type("12345")
     press(page, "Enter")
@@ -474,11 +484,12 @@ def test_the_far_corner(server: RunningServer, page: Page) -> None:
 
 def test_a_whole_sheet_is_set_to_zero_in_one_step(server: RunningServer, page: Page) -> None:
     page.goto(server.origin + "/square")
+    listening(page)
     cell(page, 1, 1).click()
     press(page, "Control+a", "Delete")
     expect(cell(page, 1, 1)).to_have_text("0")
     press(page, "Control+End")
-    expect(cell(page, 315, 315)).to_have_text("0", timeout=30_000)
+    expect(cell(page, 315, 315)).to_have_text("0")
     expect(cell(page, 315, 315)).to_have_accessible_name("0, a sum")
     assert len(heard(page, "edit")) == 1
 
@@ -486,11 +497,13 @@ def test_a_whole_sheet_is_set_to_zero_in_one_step(server: RunningServer, page: P
 def test_sheets_of_a_group_move_together(server: RunningServer, new_page: Callable[[], Page]) -> None:
     page = new_page()
     page.goto(server.origin + "/pair")
+    listening(page)
     left, right = page.get_by_role("grid", name="left"), page.get_by_role("grid", name="right")
     expect(right.locator("[role=gridcell]").first).to_be_visible()
     left.evaluate("area => area.scrollTo(300, 500)")
     expect(right.locator("[role=row][aria-rowindex='25']")).to_be_visible()
-    assert right.evaluate("area => [area.scrollLeft, area.scrollTop]") == [300, 500]
+    expect(right).to_have_js_property("scrollLeft", 300)
+    expect(right).to_have_js_property("scrollTop", 500)
     left.evaluate("area => area.scrollTo(0, 0)")
     left.get_by_role("button", name="Fold R1", exact=True, include_hidden=True).click()
     expect(right.locator("[role=row][aria-rowindex='2']")).to_have_count(0)

@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from driving import cell, choose, go, open_example, run
+from driving import (
+    cell,
+    choose,
+    go,
+    leads_on,
+    listening,
+    open_by,
+    open_example,
+    open_path,
+    reload,
+    run,
+)
 from tacita.cli import main
 
 # Salazar's table: rows I, II, III, Total by columns A, B, C, Total; (II, C) = 22 is sensitive.
@@ -18,7 +29,6 @@ SENSITIVE = (1, 2)
 @pytest.fixture
 def salazar(page: Page) -> Page:
     open_example(page, "salazar")
-    page.wait_for_url("**/table")
     expect(cell(page, 3, 3)).to_contain_text("190")
     return page
 
@@ -41,25 +51,20 @@ def paste(page: Page, text: str) -> None:
     )
 
 
-def open_path(page: Page, path: Path) -> None:
-    page.get_by_test_id("path").fill(str(path))
-    page.get_by_test_id("path-open").click()
-    page.wait_for_url("**/table")
-
-
 def edit_menu(page: Page, item: str) -> None:
     page.get_by_test_id("edit-table").click()
     page.get_by_test_id(item).click()
 
 
-def rows_of(page: Page) -> list[str]:
-    return page.get_by_test_id("sheet").locator("[role=rowheader] .sheet-code").all_inner_texts()
+def expect_rows(page: Page, codes: list[str]) -> None:
+    expect(page.get_by_test_id("sheet").locator("[role=rowheader] .sheet-code")).to_have_text(codes)
 
 
 def test_without_a_table_the_way_to_one_is_shown(page: Page) -> None:
     go(page, "table")
     expect(page.get_by_test_id("no-table")).to_contain_text("no table yet")
-    page.get_by_role("link", name="Open, paste, type").click()
+    with leads_on(page):
+        page.get_by_role("link", name="Open, paste, type").click()
     expect(page.get_by_test_id("nav-start")).to_have_attribute("aria-current", "page")
 
 
@@ -72,7 +77,7 @@ def test_totals_follow_and_undo_leads_back(salazar: Page) -> None:
     expect(cell(salazar, 3, 3)).to_contain_text("190")
     salazar.keyboard.press("Control+y")
     expect(cell(salazar, 3, 3)).to_contain_text("195")
-    salazar.reload()
+    reload(salazar)
     expect(cell(salazar, 0, 0)).to_contain_text("25")
 
 
@@ -208,8 +213,8 @@ def test_what_a_run_publishes_can_be_looked_at(salazar: Page) -> None:
 def test_rows_and_columns_swap_and_stay_swapped(salazar: Page) -> None:
     salazar.get_by_test_id("swap").click()
     expect(cell(salazar, 0, 1)).to_have_text("8")
-    assert rows_of(salazar) == ["A", "B", "C", "Total"]
-    salazar.reload()
+    expect_rows(salazar, ["A", "B", "C", "Total"])
+    reload(salazar)
     expect(cell(salazar, 0, 1)).to_have_text("8")
 
 
@@ -219,7 +224,7 @@ def test_codes_are_added_renamed_and_removed(salazar: Page) -> None:
     salazar.get_by_test_id("ask-code").fill("IV")
     salazar.keyboard.press("Enter")
     expect(cell(salazar, 4, 3)).to_contain_text("190")
-    assert rows_of(salazar) == ["I", "II", "III", "IV", "Total"]
+    expect_rows(salazar, ["I", "II", "III", "IV", "Total"])
     enter(salazar, 3, 0, "10")
     expect(cell(salazar, 4, 3)).to_contain_text("200")
     cell(salazar, 3, 0).click()
@@ -240,8 +245,7 @@ def test_a_code_is_text_wherever_it_stands(page: Page) -> None:
         "{{window.hit=4}}",
     )
     page.get_by_test_id("new-dimensions").fill(f"place: {', '.join(codes)}\nkind: a, b")
-    page.get_by_test_id("new-open").click()
-    page.wait_for_url("**/table")
+    open_by(page, "new-open")
     for row, code in enumerate(codes):
         cell(page, row, 0).click()
         expect(page.get_by_test_id("cell-name")).to_have_text(f"place={code}, kind=a")
@@ -266,6 +270,7 @@ def test_a_dimension_is_renamed_where_it_stands(salazar: Page) -> None:
 def test_another_window_is_not_overwritten(salazar: Page) -> None:
     other = salazar.context.new_page()
     other.goto(salazar.url)
+    listening(other)
     expect(cell(other, 0, 0)).to_have_text("20")
     enter(salazar, 0, 0, "25")
     expect(cell(salazar, 3, 3)).to_contain_text("195")
@@ -277,8 +282,7 @@ def test_another_window_is_not_overwritten(salazar: Page) -> None:
 
 def test_a_slice_of_a_cube_is_chosen_and_typed_into(page: Page) -> None:
     page.get_by_test_id("new-dimensions").fill("region: N, S\nsex: f, m\nyear: 2024, 2025")
-    page.get_by_test_id("new-open").click()
-    page.wait_for_url("**/table")
+    open_by(page, "new-open")
     expect(cell(page, 0, 0)).to_have_attribute("aria-readonly", "true")
     choose(page, "slicer-year", "2025")
     expect(cell(page, 0, 0)).to_have_attribute("aria-readonly", "false")
@@ -301,8 +305,7 @@ def test_cells_without_dimensions_are_listed_by_label(page: Page, tmp_path: Path
     assert main(["generate", "table", "--shape", "3,3", "--family", "uniform", "--out", str(path)]) == 0
     open_path(page, path)
     sums = page.get_by_test_id("sheet").locator("[role=gridcell][aria-readonly=true]")
-    expect(sums.first).to_be_visible()
-    assert sums.count() == 7
+    expect(sums).to_have_count(7)
     leaf = page.get_by_test_id("sheet").locator("[role=gridcell][aria-readonly=false]").first
     leaf.click()
     expect(page.get_by_test_id("cell-name")).to_contain_text("cell ")
@@ -349,8 +352,7 @@ def test_a_table_from_records_names_contributors_and_is_typed_over_without_them(
 
 def test_what_is_folded_stays_folded_when_cells_change(page: Page) -> None:
     page.get_by_test_id("generate-levels").fill("2, 1")
-    page.get_by_test_id("generate-open").click()
-    page.wait_for_url("**/table")
+    open_by(page, "generate-open")
     lines = page.get_by_test_id("sheet").get_by_role("rowheader")
     expect(lines.nth(1)).to_be_visible()
     unfolded = lines.count()

@@ -75,9 +75,10 @@ def take_what_is_dropped(files: ui.upload, texts: ui.upload, field: str) -> None
             {_uploader(files)}.addFiles([...event.dataTransfer.files]);
         }}""",
     )
-    # Where nothing has the focus, only the window hears of a paste.
-    ui.run_javascript(
-        f"""window.addEventListener('paste', (event) => {{
+    # Where nothing has the focus, only the window hears of a paste. The page brings this listener with it: sent
+    # afterwards, it would miss what is pasted at once.
+    ui.add_body_html(
+        f"""<script>window.addEventListener('paste', (event) => {{
             const board = event.clipboardData;
             const text = board.getData('text/plain');
             const field = event.target.closest?.('input, textarea, [contenteditable]');
@@ -85,7 +86,7 @@ def take_what_is_dropped(files: ui.upload, texts: ui.upload, field: str) -> None
             event.preventDefault();
             if (text) {_send(texts, "text")};
             else if (board.files.length) {_uploader(files)}.addFiles([...board.files]);
-        }});"""
+        }});</script>"""
     )
 
 
