@@ -344,7 +344,7 @@ def test_a_case_asks_what_is_asked_anew_of_its_final_table(model: Model, data: s
     except InputError:
         return
     workspace = Workspace()
-    workspace.open(case)
+    workspace.change(case)
     models_done, at = [model], 0
     for _ in range(data.draw(st.integers(1, 7))):
         move = data.draw(st.sampled_from(("do", "do", "do", "undo", "redo")))

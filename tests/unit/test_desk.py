@@ -21,7 +21,7 @@ def never() -> None:
 @pytest.fixture
 def workspace() -> Workspace:
     made = Workspace()
-    made.open(Case("nchs", example("nchs").table))
+    made.change(Case("nchs", example("nchs").table))
     return made
 
 

@@ -69,7 +69,7 @@ def test_undo_holds_few_large_tables_and_no_problem(
     opened = [Case.of(example("salazar"), str(k)) for k in range(6)]
     for case in opened:
         assert case.problem is case.problem
-        workspace.open(case)
+        workspace.change(case)
     assert all("_problem" not in vars(case) for case in opened[:-1])
     while workspace.can_undo:
         workspace.undo()

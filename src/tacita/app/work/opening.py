@@ -18,6 +18,7 @@ import numpy as np
 
 from tacita import generate
 from tacita.app.work.case import Attackers, Case, Kind, Wish
+from tacita.app.work.paths import path_written
 from tacita.app.work.stated import Stated
 from tacita.errors import FormatError, InputError
 from tacita.exact import MOST_DECIMALS
@@ -86,10 +87,7 @@ UNTOLD = Reading()
 
 def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> Case:
     """The case of one file or folder on this machine."""
-    try:
-        path = Path(path).expanduser()
-    except RuntimeError:
-        raise InputError(f"{path}: there is no such user on this machine; write the whole path") from None
+    path = path_written(path)
     if path.suffix.lower() == ".toml" and path.is_file():
         return _case_of_project(path, reading)
     return Case.of(read_case(path, **_options(path, reading, {})), path.stem)

@@ -53,16 +53,12 @@ class Workspace:
             raise InputError("there is no table yet: open, type or generate one on the page Start")
         return self.case
 
-    def open(self, case: Case) -> None:
-        """Begin with another case; undo leads back to the one before, the runs stay."""
-        self.change(case)
-
     def open_path(self, path: str | Path) -> None:
         """Begin with the case of a file."""
         from tacita.app.work.opening import UNTOLD, case_from_path, notes_on
 
         case = case_from_path(Path(path))
-        self.open(case)
+        self.change(case)
         self.notes = notes_on(case, UNTOLD)
 
     def clear(self) -> None:
@@ -75,7 +71,10 @@ class Workspace:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def change(self, case: Case) -> None:
-        """The case after something was done to it."""
+        """Go on with another case, or with this one after something was done to it.
+
+        Undo leads back to the one before; the runs stay.
+        """
         if self.case is not None:
             self.case.forget_problem()
             self._past = _within_limits([*self._past, self.case])

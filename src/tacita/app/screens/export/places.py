@@ -8,11 +8,12 @@ from pathlib import Path
 
 from nicegui import ui
 
+from tacita.app.work.paths import path_written
 from tacita.errors import InputError
 
 
-class FolderField:
-    """The path of a folder; one that holds something needs a tick.
+class PlaceField:
+    """The path of a folder or a file; a place that holds something needs a tick.
 
     Parameters
     ----------
@@ -33,7 +34,6 @@ class FolderField:
         self._field.props(f"outlined dense debounce=200 spellcheck=false data-testid={name}").classes("path")
         self._confirm = ui.checkbox("", on_change=lambda: on_change())
         self._confirm.props(f"dense data-testid={name}-confirm")
-        self._filled = False
         self._look()
 
     @property
@@ -43,10 +43,11 @@ class FolderField:
         Raises
         ------
         InputError
-            The path is not a whole one, or the place holds something and nobody agreed to replace it.
+            The path is not a whole one or begins with the folder of a user whom nobody knows, or the place
+            holds something and nobody agreed to replace it.
         """
         text = str(self._field.value or "").strip()
-        path = Path(text).expanduser()
+        path = path_written(text)
         if not text or not path.is_absolute():
             raise InputError(f"'{text}' is no whole path: begin with the root of the disk, or with ~")
         if _holds(path, self._file) and not self._confirm.value:
@@ -58,12 +59,8 @@ class FolderField:
         """Whether something can be written there, as far as can be told before."""
         try:
             return bool(self.path)
-        except (InputError, OSError, RuntimeError):
+        except (InputError, OSError):
             return False
-
-    def propose(self, path: Path) -> None:
-        """Another path, with its own question."""
-        self._field.set_value(str(path))
 
     def check(self) -> None:
         """Look again at what is there."""
@@ -72,8 +69,8 @@ class FolderField:
 
     def _look(self) -> None:
         try:
-            filled = _holds(Path(str(self._field.value or "")).expanduser(), self._file)
-        except (OSError, RuntimeError):
+            filled = _holds(path_written(str(self._field.value or "")), self._file)
+        except (InputError, OSError):
             filled = False
         self._confirm.set_value(False)
         self._confirm.set_text("Replace it" if self._file else "It is not empty: replace an earlier export")

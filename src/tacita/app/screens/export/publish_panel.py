@@ -12,7 +12,7 @@ from nicegui import ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.runs import choose_run, in_words, wait_for
-from tacita.app.screens.export.places import FolderField, busy
+from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.job import Job, State
 from tacita.app.work.parcels import Parcel, is_reason, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
@@ -56,7 +56,7 @@ def build(workspace: Workspace) -> None:
 
 
 @dataclass(frozen=True)
-class Wish:
+class Asked:
     """What the user asked for."""
 
     formats: tuple[str, ...]
@@ -122,7 +122,7 @@ class Publishing:
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")
         with ui.element("div").classes("strip"):
-            self._folder = FolderField(Path.cwd() / FOLDER, lambda: self._refresh(), "export-folder")
+            self._folder = PlaceField(Path.cwd() / FOLDER, lambda: self._refresh(), "export-folder")
             self._write = ui.button("Write to this folder", on_click=self._write_folder).props(
                 "no-caps data-testid=write-folder"
             )
@@ -138,31 +138,31 @@ class Publishing:
             ).props("no-caps flat data-testid=preview-files")
 
     @property
-    def _wish(self) -> Wish:
+    def _asked(self) -> Asked:
         formats = tuple(ending for ending, box in self._boxes.items() if box.value and box.enabled)
-        return Wish(formats, self._reason.value or "" if self._reason is not None else None)
+        return Asked(formats, self._reason.value or "" if self._reason is not None else None)
 
     def _refresh(self) -> None:
         """Open the buttons that can be used now; names say what they do to an unsafe release."""
-        wish = self._wish
-        allowed = self._safe or (wish.reason is not None and is_reason(wish.reason))
-        self._warning.set_visibility("txt" in wish.formats)
+        asked = self._asked
+        allowed = self._safe or (asked.reason is not None and is_reason(asked.reason))
+        self._warning.set_visibility("txt" in asked.formats)
         for button, safe, unsafe in (
             (self._write, "Write to this folder", "Write NOT SAFE release to this folder"),
             (self._publication, "Download for publication", "Download NOT SAFE release"),
         ):
             button.set_text(safe if self._safe else unsafe if allowed else "Needs a reason first")
-            button.set_enabled(allowed and bool(wish.formats))
-        self._look.set_enabled(allowed and bool(wish.formats))
+            button.set_enabled(allowed and bool(asked.formats))
+        self._look.set_enabled(allowed and bool(asked.formats))
         self._write.set_enabled(self._write.enabled and self._folder.ready)
 
     # ------------------------------------------------------------------ doing it
 
     async def _pack(self, folder: Path, repeatable: bool = True) -> Parcel:
-        wish, passing = self._wish, self._workspace.folder
-        reason = wish.reason if wish.reason and is_reason(wish.reason) else None
+        asked, passing = self._asked, self._workspace.folder
+        reason = asked.reason if asked.reason and is_reason(asked.reason) else None
         return await asyncio.to_thread(
-            pack, self._job, folder, wish.formats, reason, passing=passing, repeatable=repeatable
+            pack, self._job, folder, asked.formats, reason, passing=passing, repeatable=repeatable
         )
 
     async def _write_folder(self) -> None:

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.nothing import no_table
-from tacita.app.screens.export.places import FolderField, busy
+from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.case import Case
 from tacita.app.work.parcels import FOLDERS, plain_name, save, zipped
 from tacita.app.work.workspace import Workspace
@@ -62,7 +62,7 @@ class Saving:
         self._row.clear()
         with self._row:
             is_file = self._way.value not in FOLDERS
-            self._place = FolderField(
+            self._place = PlaceField(
                 Path.cwd() / self._name(), lambda: self._refresh(), "save-place", file=is_file
             )
             self._button = ui.button("Save", on_click=self._save).props("no-caps data-testid=save-button")

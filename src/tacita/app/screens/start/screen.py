@@ -170,7 +170,7 @@ class StartScreen:
             case = await run.io_bound(make)
         self._busy.set_visibility(False)
         if case is not None:
-            self.workspace.open(case)
+            self.workspace.change(case)
             self.workspace.notes = notes_on(case, reading) if reading is not None else []
             frame.go("table")
         return case
