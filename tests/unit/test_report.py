@@ -14,9 +14,11 @@ from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.release import Release
+from tacita.report.compared import MEASURES
 from tacita.report.html import report_page
 from tacita.report.picture import KINDS, crosstab, kinds, shown_text
 from tacita.report.record import audit_object, audit_record
+from tacita.report.side_by_side import Row, side_by_side
 from tacita.report.terminal import crosstab_table, findings_table, legend, verdict_line
 from tacita.report.verdicts import MEANINGS, verdict_key
 from tacita.rules import Marked
@@ -213,3 +215,23 @@ def test_tables_without_dimensions_are_drawn_as_squares(problem: Problem) -> Non
     squares = [a for tag, a in page.tags if tag == "rect" and a.get("width") == "8"]
     assert len(squares) == len(table)
     assert crosstab_table(found.release, same.levels.sensitive, 100) is None
+
+
+def test_nothing_checked_is_neither_safe_nor_proven() -> None:
+    """For all of none is true, and proves nothing: no sentence, line, page or row calls it so."""
+    table = Table.from_array(VALUES)
+    found = audit(Problem(table, Levels.none(len(table))), Release.suppress(table, np.array([], dtype=int)))
+    row = Row("as it is", {measure.key: 0.0 for measure in MEASURES}, found)
+    told = {
+        "sentence": found.verdict,
+        "record": audit_record(found)["verdict"],
+        "line": drawn(verdict_line(found)),
+        "page": report_page(found.problem, found.release, found, "Nothing").partition("<body>")[2],
+        "row": drawn(side_by_side([row], 100)).splitlines()[3],
+    }
+    assert found.safe
+    for where, text in told.items():
+        assert "proven" not in text, where
+        assert "safe" not in text, where
+        assert "✔" not in text, where
+    assert told["sentence"] == "no cell is sensitive: there was nothing to check"

@@ -39,6 +39,8 @@ from tacita.problem import Problem, Requirement
 from tacita.release import Release
 from tacita.run import Run
 
+NOTHING_CHECKED = "no cell is sensitive: there was nothing to check"
+"""The verdict where nothing had to be protected: it is neither good nor bad."""
 UNSAFE = BELOW_UPPER | BELOW_LOWER | BELOW_SLIDING | EXACT
 
 WORDS = {
@@ -106,7 +108,7 @@ class Audit:
 
     @property
     def safe(self) -> bool:
-        """True if every sensitive cell is safe against every attacker, and proven so."""
+        """True if every sensitive cell is safe against every attacker, and proven so; of none, all are."""
         return not any(own.bits.any() for own in self.answers)
 
     def __bool__(self) -> bool:
@@ -130,6 +132,8 @@ class Audit:
     def verdict(self) -> str:
         """The result in a sentence."""
         n = self.counts
+        if not n["checked"]:
+            return NOTHING_CHECKED
         cells = f"{n['checked']:,} sensitive cell" + ("s" if n["checked"] != 1 else "")
         if self.safe:
             return f"{cells}: {n['safe']:,} safe, all proven"

@@ -17,7 +17,7 @@ from tacita.exact import Mask
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
-from tacita.report.verdicts import verdict_key
+from tacita.report.verdicts import tone_of, verdict_key
 
 STYLE = Path(__file__).with_name("report.css")
 MOST_SQUARES = 4000
@@ -59,8 +59,9 @@ def report_page(
 
 
 def _verdict(audit: Audit) -> str:
-    kind, sign = ("safe", "✔ Safe") if audit.safe else ("unsafe", "✘ Not safe")
-    return f'<p class="verdict"><span class="{kind}">{sign}.</span> {escape(audit.verdict)}.</p>'
+    tone = tone_of(audit)
+    said = f'<span class="{tone.kind}">{tone.sign} {tone.word.capitalize()}.</span>'
+    return f'<p class="verdict">{said} {escape(audit.verdict)}.</p>'
 
 
 def _figures(problem: Problem, release: Release) -> str:

@@ -11,6 +11,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tacita.report.compared import MEASURES, Measure, Measures, best
+from tacita.report.terminal import TONES
+from tacita.report.verdicts import tone_of
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -56,7 +58,8 @@ def side_by_side(rows: Sequence[Row], width: int) -> Group:
 def _verdict(row: Row) -> Text:
     if row.audit is None:
         return Text("! no release", "bold yellow")
-    return Text("✔ safe", "bold green") if row.audit.safe else Text("✘ not safe", "bold red")
+    tone = tone_of(row.audit)
+    return Text(f"{tone.sign} {tone.word}", TONES[tone.kind])
 
 
 def _entry(measure: Measure, row: Row, wins: bool) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tacita import exact
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
-from tacita.report.verdicts import verdict_key
+from tacita.report.verdicts import NOT_SAFE, tone_of, verdict_key
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit, Finding
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from tacita.problem import Problem
     from tacita.release import Release
 
+TONES = {"safe": "bold green", "unsafe": "bold red", "unchecked": "bold yellow"}
 STYLES = {"published": "", "sensitive": "bold blue", "other": "red", "exposed": "bold white on red"}
 
 
 def verdict_line(audit: Audit) -> Text:
     """The verdict as one sentence, its sign first."""
-    sign, style = ("✔ safe", "bold green") if audit.safe else ("✘ NOT SAFE", "bold red")
-    return Text.assemble((sign, style), f"  {audit.verdict}")
+    tone = tone_of(audit)
+    word = tone.word.upper() if tone is NOT_SAFE else tone.word
+    return Text.assemble((f"{tone.sign} {word}", TONES[tone.kind]), f"  {audit.verdict}")
 
 
 def crosstab_table(release: Release, sensitive: Mask, width: int, most_rows: int = 40) -> RichTable | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from tacita.auditing.audit import WORDS, Finding
+from tacita.auditing.audit import WORDS, Audit, Finding
 from tacita.auditing.piece import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
 
 MEANINGS = {
@@ -15,6 +16,29 @@ MEANINGS = {
     FRACTIONAL: "safe only from those who do not know that cells are whole numbers",
     UNPROVEN: "not settled, hence not called safe",
 }
+
+
+@dataclass(frozen=True)
+class Tone:
+    """How a verdict is shown: by its sign, in a word or two, and in the colour of its kind."""
+
+    kind: str
+    sign: str
+    word: str
+
+
+SAFE, NOT_SAFE, UNCHECKED = (
+    Tone("safe", "✔", "safe"),
+    Tone("unsafe", "✘", "not safe"),
+    Tone("unchecked", "–", "nothing checked"),
+)
+
+
+def tone_of(audit: Audit) -> Tone:
+    """An audit that had nothing to look at finds nothing wrong: that is not called safe."""
+    if not len(audit.problem.levels):
+        return UNCHECKED
+    return SAFE if audit.safe else NOT_SAFE
 
 
 def verdict_key(findings: Iterable[Finding]) -> str:

@@ -7,6 +7,7 @@ import asyncio
 from nicegui import ui
 
 from tacita.app.controls import notices
+from tacita.app.controls.labels import as_label
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
@@ -20,6 +21,9 @@ def build(workspace: Workspace, job: Job, audit: Audit) -> None:
         ui.label("Certificate").classes("panel-title").props("role=heading aria-level=2")
         if not audit.safe:
             ui.label("Only a release that is proven safe has one.").classes("muted")
+            return
+        if not len(audit.problem.levels):
+            ui.label(as_label(f"{audit.verdict}, and there is nothing to prove.")).classes("muted")
             return
         ui.label(
             f"For each of {len(audit.problem.sensitive):,} sensitive cells and every attacker (here "
