@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from driving import cell, go, run
+from driving import cell, go, listening, open_by, open_example, result, run
 from get_chromium import REMEDY, find_chromium
 from running_server import RunningServer
 
@@ -41,8 +41,7 @@ def tour(page: Page, camera: Camera) -> None:
     """Through all screens with the table of Gonzalez and Cox."""
     expect(page.get_by_test_id("example-nchs")).to_be_visible()
     camera.take("start", whole=True)
-    page.get_by_test_id("example-nchs").click()
-    page.wait_for_url("**/table")
+    open_example(page, "nchs")
     cell(page, 2, 2).click()
     expect(page.get_by_test_id("cell-interval")).to_be_visible()
     camera.take("table")
@@ -54,8 +53,7 @@ def tour(page: Page, camera: Camera) -> None:
     run(page, "NCHS: controlled rounding")
     run(page, "NCHS: controlled tabular adjustment")
     camera.take("protect", whole=True)
-    page.get_by_test_id("run-1-result").click()
-    page.wait_for_url("**/result")
+    result(page, 1)
     expect(cell(page, 0, 0, "sheet-protected")).to_be_visible()
     camera.take("result", whole=True)
     go(page, "compare")
@@ -78,8 +76,7 @@ def dark_and_large(page: Page, camera: Camera) -> None:
     page.get_by_test_id("generate-rows").fill("60")
     page.get_by_test_id("generate-columns").fill("24")
     page.get_by_test_id("generate-levels").fill("3, 2")
-    page.get_by_test_id("generate-open").click()
-    page.wait_for_url("**/table")
+    open_by(page, "generate-open")
     page.get_by_test_id("light").click()
     expect(cell(page, 0, 0)).to_be_visible()
     camera.take("dark")
@@ -103,6 +100,7 @@ def main(folder: Path) -> int:
             )
             page = browser.new_context(viewport=LAPTOP, reduced_motion="reduce").new_page()
             page.goto(server.first_address)
+            listening(page)
             tour(page, Camera(page, folder))
             dark_and_large(page, Camera(page, folder))
             browser.close()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from access import READY, SCREENS, complaints
@@ -15,14 +14,15 @@ from driving import cell, choose, go, leads_on, open_example, result, run_method
 from tacita.app.sheet.content import LOOKS
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_screens_without_a_table_and_their_help(page: Page, screen: str) -> None:
-    go(page, screen)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    assert complaints(page) == []
-    page.get_by_test_id("help").click()
-    expect(page.get_by_test_id("help-close")).to_be_visible()
-    assert complaints(page) == []
+def test_screens_without_a_table_and_their_help(page: Page) -> None:
+    for screen in SCREENS:
+        go(page, screen)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert complaints(page) == [], screen
+        page.get_by_test_id("help").click()
+        expect(page.get_by_test_id("help-close")).to_be_visible()
+        assert complaints(page) == [], f"help on {screen}"
+        page.keyboard.press("Escape")
 
 
 def test_screens_with_runs(page: Page) -> None:

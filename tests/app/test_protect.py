@@ -112,6 +112,10 @@ def test_a_long_run_is_watched_reloaded_and_cancelled_with_its_best(page: Page, 
     # The page answers while it searches.
     page.get_by_test_id("method-rounding").click()
     expect(page.get_by_test_id("method-name")).to_have_text("rounding", timeout=SOON)
+    # Another window waits for what comes out.
+    waiting = page.context.new_page()
+    waiting.goto(page.url.replace("/protect", "/result"))
+    expect(waiting.get_by_test_id("not-over")).to_be_visible()
     page.get_by_test_id("run-1-cancel").click()
     expect(state).not_to_have_text("searching", timeout=SOON)
     expect(state).to_have_text("✔ safe")
@@ -120,6 +124,7 @@ def test_a_long_run_is_watched_reloaded_and_cancelled_with_its_best(page: Page, 
         for name in ("loss", "bound")
     )
     assert 0 < bound <= loss
+    expect(waiting.get_by_test_id("verdict-word")).to_have_text("✔ Safe")
     page.get_by_test_id("run-1-log").get_by_role("button").first.click()
     expect(page.get_by_test_id("run-1-log")).to_contain_text("60 safe, all proven")
 

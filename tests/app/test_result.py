@@ -101,16 +101,6 @@ def test_another_run_is_chosen_and_a_reload_keeps_it(page: Page) -> None:
     expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
 
 
-def test_a_run_that_is_not_over_appears_when_it_is(page: Page) -> None:
-    open_example(page, "thesis-50x75")
-    go(page, "protect")
-    page.get_by_test_id("time-limit").fill("3")
-    page.get_by_test_id("run").click()
-    expect(page.get_by_test_id("run-1")).to_be_visible()
-    go(page, "result")
-    expect(page.get_by_test_id("verdict-word")).to_have_text("✔ Safe")
-
-
 def test_without_a_run_it_says_where_to_get_one(page: Page) -> None:
     go(page, "result")
     expect(page.get_by_test_id("no-run")).to_contain_text("no run yet")

@@ -237,9 +237,8 @@ def test_fields_in_quotes(sheet: Page) -> None:
 # ---------------------------------------------------------------------- moving and selecting
 
 
-@pytest.mark.parametrize(
-    ("keys", "place"),
-    [
+def test_keys_move(sheet: Page) -> None:
+    for keys, place in (
         (["ArrowDown", "ArrowRight"], [1, 1]),
         (["ArrowUp", "ArrowLeft"], [0, 0]),
         (["End"], [0, LAST_COLUMN]),
@@ -252,30 +251,25 @@ def test_fields_in_quotes(sheet: Page) -> None:
         (["Enter", "Enter", "Shift+Enter"], [1, 0]),
         (["Shift+ArrowDown", "Shift+ArrowRight", "Tab", "Tab"], [1, 0]),
         (["Shift+ArrowDown", "Shift+ArrowRight", "Enter", "Enter", "Enter", "Enter"], [0, 0]),
-    ],
-)
-def test_keys_move(sheet: Page, keys: list[str], place: list[int]) -> None:
-    cell(sheet, 0, 0).click()
-    press(sheet, *keys)
-    expect_active(sheet, *place)
+    ):
+        cell(sheet, 0, 0).click()
+        press(sheet, *keys)
+        expect_active(sheet, *place)
 
 
-@pytest.mark.parametrize(
-    ("keys", "rows", "columns"),
-    [
+def test_keys_select_blocks(sheet: Page) -> None:
+    for keys, rows, columns in (
         (["Shift+ArrowDown", "Shift+ArrowRight"], [3, 4], [1, 2]),
         (["Shift+ArrowUp", "Shift+Home"], [2, 3], [0, 1]),
         (["Control+a"], list(range(LAST_ROW + 1)), list(range(LAST_COLUMN + 1))),
         (["Shift+Space"], [3], list(range(LAST_COLUMN + 1))),
         (["Control+Space"], list(range(LAST_ROW + 1)), [1]),
         (["Control+Shift+End"], list(range(3, LAST_ROW + 1)), list(range(1, LAST_COLUMN + 1))),
-    ],
-)
-def test_keys_select_blocks(sheet: Page, keys: list[str], rows: list[int], columns: list[int]) -> None:
-    cell(sheet, 3, 1).click()
-    press(sheet, *keys)
-    expect(sheet.locator("[role=gridcell][aria-selected=true]")).to_have_count(len(rows) * len(columns))
-    expect_selected(sheet, [3, 1, rows, columns])
+    ):
+        cell(sheet, 3, 1).click()
+        press(sheet, *keys)
+        expect(sheet.locator("[role=gridcell][aria-selected=true]")).to_have_count(len(rows) * len(columns))
+        expect_selected(sheet, [3, 1, rows, columns])
 
 
 def test_the_mouse_selects_by_dragging_and_by_headers(sheet: Page) -> None:
@@ -425,11 +419,11 @@ def contrast(page: Page, row: int, column: int) -> float:
     )
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_contrast(sheet: Page, dark: bool) -> None:
-    sheet.evaluate("dark => document.body.classList.toggle('body--dark', dark)", dark)
-    for row, column in ((0, 0), (0, 1), (1, 0), (2, 0)):
-        assert contrast(sheet, row, column) >= 4.5
+def test_contrast(sheet: Page) -> None:
+    for dark in (False, True):
+        sheet.evaluate("dark => document.body.classList.toggle('body--dark', dark)", dark)
+        for row, column in ((0, 0), (0, 1), (1, 0), (2, 0)):
+            assert contrast(sheet, row, column) >= 4.5
 
 
 # ---------------------------------------------------------------------- a hundred thousand cells
@@ -460,13 +454,13 @@ LONGEST_BLANK = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("path", ["/square", "/deep", "/tall"])
-def test_fast_scrolling_leaves_no_blanks(server: RunningServer, page: Page, path: str) -> None:
-    page.goto(server.origin + path)
-    listening(page)
-    expect(cell(page, 0, 0)).to_have_text("0")
-    assert page.evaluate(LONGEST_BLANK) <= MOST_BLANK_FRAMES
-    assert page.locator("[role=gridcell]").count() < 2000
+def test_fast_scrolling_leaves_no_blanks(server: RunningServer, page: Page) -> None:
+    for path in ("/square", "/deep", "/tall"):
+        page.goto(server.origin + path)
+        listening(page)
+        expect(cell(page, 0, 0)).to_have_text("0")
+        assert page.evaluate(LONGEST_BLANK) <= MOST_BLANK_FRAMES, path
+        assert page.locator("[role=gridcell]").count() < 2000, path
 
 
 def test_the_far_corner(server: RunningServer, page: Page) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from driving import choose, go, leads_on, listening
@@ -63,10 +62,10 @@ def test_a_broken_file_is_named_with_its_line_and_changes_nothing(page: Page) ->
     expect_open(page, "broken", 9)
 
 
-@pytest.mark.parametrize("name", ["noise.xlsx", "noise.parquet", "noise.jj", "noise.docx"])
-def test_noise_is_refused_by_name(page: Page, name: str) -> None:
-    upload(page, **{name: bytes(range(256))})
-    expect_refused(page, name)
+def test_noise_is_refused_by_name(page: Page) -> None:
+    for name in ("noise.xlsx", "noise.parquet", "noise.jj", "noise.docx"):
+        upload(page, **{name: bytes(range(256))})
+        expect_refused(page, name)
 
 
 def test_two_files_of_one_name_are_refused(page: Page) -> None:
