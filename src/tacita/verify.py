@@ -294,7 +294,9 @@ def check_release(certificate: dict[str, Any], path: str) -> None:
     except (OSError, ValueError, csv.Error) as error:
         raise RefusedError(f"{path} cannot be read as a release: {error}") from None
     first = header.index("mark") if "mark" in header else -1
-    if header[first : first + len(RELEASE)] != RELEASE or not set(header[first:]) <= {*RELEASE, *LABELS}:
+    last = first + len(RELEASE)
+    labels = header[last:]
+    if header[first:last] != RELEASE or labels != [name for name in LABELS if name in labels]:
         raise RefusedError(f"{path} is not a release: its columns must end with {', '.join(RELEASE)}")
     width = 10 ** certificate["decimals"]
     for number, line in enumerate(lines, start=2):
@@ -302,8 +304,10 @@ def check_release(certificate: dict[str, Any], path: str) -> None:
         if len(line) != len(header) or name not in cell_of:
             raise RefusedError(f"line {number} of the release is of no cell of the certificate")
         cell = cell_of[name]
-        if _window(line[first : first + 4], width) != (certificate["low"][cell], certificate["high"][cell]):
+        if _window(line[first:last], width) != (certificate["low"][cell], certificate["high"][cell]):
             raise RefusedError(f"the release says something else about cell ({', '.join(name)})")
+        if line[last:] != lines[0][last:]:
+            raise RefusedError(f"line {number} of the release has another {' or '.join(labels)} than line 2")
         missing.discard(cell)
     if missing:
         name = certificate["cells"][min(missing)][0]
@@ -320,7 +324,7 @@ def _window(told: list[str], width: int) -> tuple[Bound, Bound] | None:
     if mark == "published":
         honest = shown is not None and least == most == shown
     elif mark in ("rounded", "adjusted"):
-        honest = None not in (least, most)
+        honest = least is not None and most is not None and shown is not None and least <= shown <= most
     else:
         honest = shown is None and (mark == "interval" or (mark == "suppressed" and least is most is None))
     if not honest:

@@ -213,6 +213,7 @@ def test_the_file_that_was_written_is_the_one_certified(files: tuple[Path, Path]
         ("Total,Total,published,100,100,100", "Total,Total,published,100,100,101", "something else"),
         ("Total,Total,published,100,100,100", "Total,Total,published,100,100,", "something else"),
         ("mark,low,high,value", "mark,low,high,value,truth", "columns"),
+        ("mark,low,high,value", "mark,low,high,value,value", "columns"),
         ("mark,low,high,value", "mark,high,low,value", "columns"),
         ("mark,", "status,", "columns"),
     ],
@@ -225,6 +226,39 @@ def test_a_file_that_says_more_or_other_is_refused(
     files[1].write_text(text.replace(old, new, 1))
     with pytest.raises(verify.RefusedError, match=reason):
         verify.check_release(CERTIFICATE, str(files[1]))
+
+
+def test_a_notice_is_of_the_whole_release(files: tuple[Path, Path]) -> None:
+    """Words that change from row to row can tell each cell's value."""
+    header, *rows = files[1].read_text().splitlines()
+    told = [f"{header},notice", *(f"{row},as usual" for row in rows)]
+    files[1].write_text("\n".join(told) + "\n")
+    verify.check_release(CERTIFICATE, str(files[1]))
+    told[3] = told[3].replace("as usual", "10")
+    files[1].write_text("\n".join(told) + "\n")
+    with pytest.raises(verify.RefusedError, match="line 4 of the release has another notice"):
+        verify.check_release(CERTIFICATE, str(files[1]))
+
+
+@pytest.mark.parametrize(
+    ("shown", "fits"), [("10", True), ("5", True), ("15", True), ("16", False), ("98765", False), ("", False)]
+)
+def test_a_rounded_value_lies_in_its_window(tmp_path: Path, shown: str, fits: bool) -> None:
+    """``[v - r, v + r]`` holds ``v``: another number tells something else than the window."""
+    sensitive = np.zeros(len(TABLE), dtype=bool)
+    sensitive[P] = True
+    problem = Problem(TABLE, Levels.of(sensitive, np.full(len(TABLE), 3)))
+    safe = audit(problem, Release.rounded(TABLE, TABLE.units, 5))
+    path = safe.release.write(tmp_path / "release.csv", audit=safe)
+    text = path.read_text()
+    assert "'=a,c,rounded,5,15,10" in text
+    path.write_text(text.replace("'=a,c,rounded,5,15,10", f"'=a,c,rounded,5,15,{shown}"))
+    certificate = certify(safe)
+    if fits:
+        verify.check_release(certificate, str(path))
+    else:
+        with pytest.raises(verify.RefusedError, match=r"something else about cell \(=a, c\)"):
+            verify.check_release(certificate, str(path))
 
 
 def test_files_that_cannot_be_read_are_refused(files: tuple[Path, Path], tmp_path: Path) -> None:

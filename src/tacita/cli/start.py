@@ -9,12 +9,10 @@ import numpy as np
 
 from tacita.cli.case import ReleaseOptions, load_release, release_file
 from tacita.errors import InputError
-from tacita.exact import Cells, Mask
+from tacita.exact import Mask
 
 if TYPE_CHECKING:
     from tacita.problem import Problem
-    from tacita.tables.columns import Columns
-    from tacita.tables.structure import Structure
 
 
 def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
@@ -24,6 +22,7 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
     are left out, and cells that it does not list count as published. Other files must be of this very table.
     """
     from tacita.io.columns import read_columns
+    from tacita.io.rows import cells_of_rows
     from tacita.release import Mark
 
     if not path.exists():
@@ -33,7 +32,7 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
     if "mark" not in source.names or len(structure.parts) > 1:
         return load_release(path, problem, ReleaseOptions(), decimal).changed
     try:
-        cells = _cells(source, structure)
+        cells = cells_of_rows(source, structure)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     if (cells < 0).all():
@@ -45,21 +44,3 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
     hidden = np.zeros(len(structure), dtype=bool)
     hidden[cells[(cells >= 0) & ~np.isin(codes, published)]] = True
     return hidden
-
-
-def _cells(source: Columns, structure: Structure) -> Cells:
-    """The cell of each row; -1 where the table has no such cell."""
-    if structure.labels:
-        codes, labels = source.codes("cell")
-        place = {label: k for k, label in enumerate(structure.labels)}
-        return np.array([place.get(label, -1) for label in labels], dtype=np.int64)[codes]
-    rows = np.empty((source.data.num_rows, len(structure.dimensions)), dtype=np.int32)
-    for d, dimension in enumerate(structure.dimensions):
-        codes, names = source.codes(dimension.name)
-        known = dimension.position
-        found = [int(dimension.representative[known[name]]) if name in known else -1 for name in names]
-        rows[:, d] = np.array(found, dtype=np.int32)[codes]
-    listed = (rows >= 0).all(axis=1)
-    cells = np.full(rows.shape[0], -1, dtype=np.int64)
-    cells[listed] = structure.locate(rows[listed])
-    return cells

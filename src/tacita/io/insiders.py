@@ -22,6 +22,7 @@ from tacita.attackers import Insider
 from tacita.attackers.attacker import bounds_in_units
 from tacita.errors import FormatError, InputError, likewise
 from tacita.exact import UNBOUNDED, Cells, Units
+from tacita.io.rows import cells_of_rows, code_columns
 from tacita.tables.frames import numbers_to_arrow
 from tacita.tables.structure import Structure
 
@@ -46,7 +47,7 @@ def write_insiders(problem: Problem, path: Path) -> Path:
     import pyarrow.parquet
 
     structure, insiders = problem.table.structure, problem.insiders
-    names = _code_columns(structure)
+    names = code_columns(structure)
     if taken := [name for name in names if name in OWN_COLUMNS]:
         raise InputError(
             f"{path}: a dimension is called '{taken[0]}', as is a column of attackers: rename it"
@@ -113,10 +114,6 @@ def _rows(insider: Insider) -> tuple[Cells, Units]:
     return cells, numbers
 
 
-def _code_columns(structure: Structure) -> list[str]:
-    return [dimension.name for dimension in structure.dimensions] or ["cell"]
-
-
 def _code_texts(structure: Structure, cells: Cells) -> list[Any]:
     if structure.labels:
         return [np.array(structure.labels)[cells]]
@@ -124,23 +121,14 @@ def _code_texts(structure: Structure, cells: Cells) -> list[Any]:
 
 
 def _cells(source: Columns, structure: Structure) -> Cells:
-    names = _code_columns(structure)
-    coded = [source.codes(name) for name in names]
-    if structure.labels:
-        rows, distinct = coded[0]
-        return np.array([structure.find(label) for label in distinct], dtype=np.int64)[rows]
-    keys = np.column_stack(
-        [
-            dimension.representative[[dimension.index(code) for code in distinct]][rows]
-            for dimension, (rows, distinct) in zip(structure.dimensions, coded, strict=True)
-        ]
-    )
-    cells = structure.locate(keys.astype(np.int32))
-    if (empty := np.flatnonzero(cells < 0)).size:
-        raise FormatError(
-            f"{source.place(int(empty[0]))}: there is no such cell in the table"
-            f"{likewise(int(empty.size), 'rows')}: correct the codes, or drop the row"
-        )
+    cells = cells_of_rows(source, structure)
+    if (wrong := np.flatnonzero(cells < 0)).size:
+        row = int(wrong[0])
+        coded = [source.codes(name) for name in code_columns(structure)]
+        try:
+            structure.find(*(distinct[rows[row]] for rows, distinct in coded))
+        except InputError as error:
+            raise FormatError(f"{source.place(row)}: {error}{likewise(wrong.size, 'rows')}") from None
     return cells
 
 

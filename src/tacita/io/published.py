@@ -7,7 +7,8 @@
 | ``[4...10]``, ``4-10``, ``4..10``, ``[4,10]``, ``(4;10)`` | between 4 and 10, ends included |
 | ``<5``, ``<=4``, ``>100`` | below, at most, above |
 
-A dash says nothing, or zero: where the value is zero it counts as published.
+A dash says nothing, or zero: where the value is zero it counts as published. A number beside a mark
+(``PS 22``, as the NCHS program writes for the house) is a number that readers see.
 """
 
 from __future__ import annotations
@@ -37,28 +38,33 @@ SUPPRESSED = frozenset(
         "..",
         "...",
         "confidential",
+        "ps",
+        "cs",
     ]
 )
+PRIMARY = frozenset(["ps", "x (primary)"])
 DASHES = frozenset(["-", "–"])
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _VALUE = re.compile(rf"({_NUMBER})\Z")
 _BETWEEN = re.compile(rf"({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|-|–|—|to)\s*({_NUMBER})\Z")
 _BRACKETS = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|,|-|–|—|to)\s*({_NUMBER})\s*[\])]\Z")
 _ONE_SIDED = re.compile(rf"(<=|>=|≤|≥|<|>)\s*({_NUMBER})\Z")
-# The NCHS program writes its marks before the value it hides.
-_NCHS = re.compile(r"(ps|cs)\b")
+_BESIDE = re.compile(r"(?:ps|cs)\b\s*(.+)\Z")
 
 Said = tuple[Mark, float, float, bool]
 
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """Per cell: mark, window, whether it is called a primary suppression, whether it cannot be read."""
+    """Per cell: mark, window, whether it is called a primary suppression, whether something stands beside its
+    mark, whether it cannot be read.
+    """
 
     marks: np.ndarray[tuple[int], np.dtype[np.uint8]]
     low: Floats
     high: Floats
     primary: Mask
+    beside: Mask
     unreadable: Mask
 
 
@@ -75,22 +81,26 @@ def shown_texts(release: Release, primary: str, secondary: str) -> list[str]:
 
 def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -> Published:
     """What each of many texts says; ``whole`` makes ``<5`` mean at most 4."""
-    said = [_say(text.strip().lower(), decimal, whole) for text in texts]
+    written = [text.strip().lower() for text in texts]
+    beside = [_BESIDE.match(text) for text in written]
+    said = [
+        _say(text if more is None else more[1], decimal, whole)
+        for text, more in zip(written, beside, strict=True)
+    ]
     known = [entry if entry is not None else (Mark.SUPPRESSED, -np.inf, np.inf, False) for entry in said]
     return Published(
         np.array([entry[0] for entry in known], dtype=np.uint8),
         np.array([entry[1] for entry in known], dtype=np.float64),
         np.array([entry[2] for entry in known], dtype=np.float64),
         np.array([entry[3] for entry in known], dtype=bool),
+        np.array([more is not None for more in beside], dtype=bool),
         np.array([entry is None for entry in said], dtype=bool),
     )
 
 
 def _say(text: str, decimal: str, whole: bool) -> Said | None:
     if text in SUPPRESSED:
-        return Mark.SUPPRESSED, -np.inf, np.inf, text.endswith("(primary)")
-    if (nchs := _NCHS.match(text)) is not None:
-        return Mark.SUPPRESSED, -np.inf, np.inf, nchs[1] == "ps"
+        return Mark.SUPPRESSED, -np.inf, np.inf, text in PRIMARY
     if decimal == ",":
         text = text.replace(",", ".")
     if (value := _VALUE.match(text)) is not None:

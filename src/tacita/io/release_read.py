@@ -1,13 +1,14 @@
 """Reading a release: our own files, and tables that somebody protected by hand or with another program.
 
 Every number that is said to be the value is compared with the table, and every window must hold the value: a
-release that contradicts its table is refused by the name of the cell.
+release that contradicts its table is refused by the name of the cell. So is a file that tells readers more
+than a release can hold: further columns, or a number beside the mark of a hidden cell.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,11 +22,14 @@ from tacita.errors import FormatError, InputError, ReleaseError, likewise
 from tacita.exact import Cells, Floats, Mask, Units, frozen
 from tacita.io.columns import read_columns
 from tacita.io.published import DASHES, parse_published
+from tacita.io.rows import cells_of_rows, code_columns
 from tacita.release import Mark, Release
 from tacita.tables.columns import Columns
 from tacita.tables.dimension import Dimension
 from tacita.tables.frames import part_of
+from tacita.tables.structure import Structure
 from tacita.tables.table import Table
+from tacita.verify import LABELS, RELEASE
 
 VALUE_NAMES = ("value", "published", "release", "released", "figure")
 WORDS = {mark.word: int(mark) for mark in Mark}
@@ -53,7 +57,8 @@ def read_release(
     Parameters
     ----------
     value
-        The column of published values, where it cannot be told by its name.
+        The column of published values, where it cannot be told by its name. Other columns are then taken to
+        stay in the house; without this word they are refused.
     base
         The numbers are rounded to multiples of ``base``: the truth is announced to be within ``base`` of
         them.
@@ -73,9 +78,11 @@ def read_release(
     try:
         cells = _cells(source, table, part)
         if "mark" in source.names:
+            _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
+            _refuse_varying_labels(source)
             said = _own(source, base, radius)
         else:
-            said = _foreign(source, table, cells, part, value, path, base, radius)
+            said = _foreign(source, table, cells, value, path, base, radius)
         return _release(table, source, cells, said, absent, base)
     except ReleaseError as error:
         if str(error).startswith(str(path)):
@@ -134,21 +141,11 @@ def _melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
 def _cells(source: Columns, table: Table, part: int) -> Cells:
     """The cell that each row speaks of."""
     structure = table.structure
-    if structure.labels:
-        codes, distinct = source.codes("cell")
-        position = {label: k for k, label in enumerate(structure.labels)}
-        found = np.array([position.get(label, -1) for label in distinct], dtype=np.int64)[codes]
-    else:
-        found = np.full(source.data.num_rows, -1, dtype=np.int64)
-        for own, rows in _parts(source, table, part):
-            picked = Columns(source.data.take(pa.array(rows)), _placed(source, rows), source.decimal)
-            shown = np.empty((rows.size, len(structure.dimensions)), dtype=np.int32)
-            for d, dimension in enumerate(structure.dimensions):
-                shown[:, d] = dimension.representative[dimension.index(dimension.total)]
-                if d in part_of(structure, own).dimensions:
-                    shown[:, d] = _encoded(picked, dimension)
-            known = (shown >= 0).all(axis=1)
-            found[rows[known]] = structure.locate(shown[known])
+    found = np.full(source.data.num_rows, -1, dtype=np.int64)
+    for own, rows in _parts(source, structure, part):
+        picked = Columns(source.data.take(pa.array(rows)), _placed(source, rows), source.decimal)
+        _refuse_other_codes(picked, structure, own)
+        found[rows] = cells_of_rows(picked, structure, part_of(structure, own).dimensions)
     if (wrong := np.flatnonzero(found < 0)).size:
         raise ReleaseError(
             f"{source.place(int(wrong[0]))}: the table has no such cell{likewise(wrong.size, 'rows')}: "
@@ -157,8 +154,9 @@ def _cells(source: Columns, table: Table, part: int) -> Cells:
     return found
 
 
-def _parts(source: Columns, table: Table, part: int) -> list[tuple[int, Cells]]:
-    parts = table.structure.parts
+def _parts(source: Columns, structure: Structure, part: int) -> list[tuple[int, Cells]]:
+    """The tables that a file shows, and the rows of each."""
+    parts = structure.parts
     if len(parts) < 2 or "table" not in source.names:
         return [(part, np.arange(source.data.num_rows))]
     codes, distinct = source.codes("table")
@@ -173,11 +171,43 @@ def _placed(source: Columns, rows: Cells) -> Callable[[int], str]:
     return lambda row: source.place(int(rows[row]))
 
 
-def _encoded(source: Columns, dimension: Dimension) -> NDArray[np.int32]:
-    codes, distinct = source.codes(dimension.name)
-    known = dimension.position
-    found = [int(dimension.representative[known[c]]) if c in known else -1 for c in distinct]
-    return np.array(found, dtype=np.int32)[codes]
+def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> None:
+    """Rows of one linked table have nothing to say in the columns of the others."""
+    own = part_of(structure, part)
+    for d, dimension in enumerate(structure.dimensions):
+        if d in own.dimensions or dimension.name not in source.names:
+            continue
+        texts = pc.fill_null(source.column(dimension.name).cast(pa.string()), "")
+        idle = pc.is_in(texts, value_set=pa.array(["", dimension.total])).to_numpy(zero_copy_only=False)
+        if not idle.all():
+            raise ReleaseError(
+                f"{source.place(int(np.flatnonzero(~idle)[0]))}: table '{own.name}' has no dimension "
+                f"'{dimension.name}': leave its column empty in this row"
+            )
+
+
+def _code_columns(structure: Structure) -> list[str]:
+    """The columns by which a file may say which cells it shows."""
+    return [*(["table"] if len(structure.parts) > 1 else []), *code_columns(structure)]
+
+
+def _refuse_further(source: Columns, known: Sequence[str]) -> None:
+    """What stands in a column besides, readers see and the audit does not."""
+    if further := [name for name in source.names if name not in known]:
+        raise ReleaseError(
+            f"column '{further[0]}' is none of a release, whose columns here are {', '.join(known)}: readers "
+            "would see what the audit cannot: take it out"
+        )
+
+
+def _refuse_varying_labels(source: Columns) -> None:
+    """A label speaks of the whole release, so it is the same in every row."""
+    for name in LABELS:
+        if name in source.names and len(source.column(name).unique()) > 1:
+            raise ReleaseError(
+                f"column '{name}' differs from row to row, so it may say something of single cells: "
+                "write the same words in every row, or take it out"
+            )
 
 
 def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
@@ -230,17 +260,22 @@ def _foreign(
     source: Columns,
     table: Table,
     cells: Cells,
-    part: int,
     value: str | None,
     path: str | os.PathLike[str],
     base: float | None,
     radius: float | None,
 ) -> Rows:
-    name = value if value is not None else _value_column(source, table, part, path)
+    name = value if value is not None else _value_column(source, table, path)
     encoded = pc.fill_null(source.column(name).cast(pa.string()), "").combine_chunks().dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     at = encoded.indices.to_numpy()
     said = parse_published(distinct, source.decimal, table.whole)
+    if (wrong := np.flatnonzero(said.beside[at])).size:
+        row = int(wrong[0])
+        raise ReleaseError(
+            f"{source.place(row)}: something stands beside the mark of ({table.name(int(cells[row]))})"
+            f"{likewise(wrong.size, 'cells')}, so every reader knows it: write the mark alone"
+        )
     if (wrong := np.flatnonzero(said.unreadable[at])).size:
         row = int(wrong[0])
         raise ReleaseError(
@@ -261,15 +296,13 @@ def _foreign(
     return Rows(marks, low, high, shown, said.primary[at])
 
 
-def _value_column(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> str:
-    structure = table.structure
-    taken = {"cell", "table"}
-    if not structure.labels:
-        taken |= {structure.dimensions[d].name for d in part_of(structure, part).dimensions}
-    left = [name for name in source.names if name not in taken]
+def _value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -> str:
+    codes = _code_columns(table.structure)
+    left = [name for name in source.names if name not in codes]
     named = [name for name in left if name.lower() in (*VALUE_NAMES, table.value_name.lower())]
     for choice in (named, left):
         if len(choice) == 1:
+            _refuse_further(source, [*codes, choice[0]])
             return choice[0]
     raise FormatError(f"{path}: which column holds the published values? Say value=, of {', '.join(left)}")
 
