@@ -76,6 +76,12 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
     )
 
 
+def cells_in(linked: Table, table: Table) -> Cells:
+    """Where the cells of one of the tables that were linked are among those of all."""
+    codes, _ = _embedded(table, linked.structure.dimensions)
+    return linked.structure.locate(codes)
+
+
 @dataclass(frozen=True, eq=False)
 class _Placed:
     """A table in the union: ``cells[i]`` is where its cell ``i`` is, ``axes[d]`` its dimension ``d``."""
@@ -150,20 +156,7 @@ def _refuse_two_totals(dimension: Dimension) -> None:
 def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple[list[_Placed], Codes]:
     """Every table's cells among the distinct cells of all, which stand in the order of first occurrence."""
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
-    totals = np.array([d.representative[d.index(d.total)] for d in dimensions], dtype=np.int32)
-    embedded, recodings = [], []
-    for table in named.values():
-        own = table.structure
-        recoded = tuple(
-            np.array([dimensions[axis[d.name]].position[code] for code in d.codes], dtype=np.int32)
-            for d in own.dimensions
-        )
-        codes = np.tile(totals, (len(table), 1))
-        for d, dimension in enumerate(own.dimensions):
-            at = axis[dimension.name]
-            codes[:, at] = dimensions[at].representative[recoded[d][own.codes[:, d]]]
-        embedded.append(codes)
-        recodings.append(recoded)
+    embedded, recodings = zip(*(_embedded(table, dimensions) for table in named.values()), strict=True)
     everything = np.vstack(embedded)
     first, place = in_order_of_first(cell_keys(dimensions, everything))
     starts = np.cumsum([0, *(codes.shape[0] for codes in embedded)])
@@ -178,6 +171,24 @@ def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple
         for k, (name, table) in enumerate(named.items())
     ]
     return placed, everything[first]
+
+
+def _embedded(table: Table, dimensions: Sequence[Dimension]) -> tuple[Codes, tuple[Codes, ...]]:
+    """The cells of a table by their codes in the union, and per dimension of its own what its codes are
+    there.
+    """
+    axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
+    own = table.structure
+    recoded = tuple(
+        np.array([dimensions[axis[d.name]].position[code] for code in d.codes], dtype=np.int32)
+        for d in own.dimensions
+    )
+    totals = np.array([d.representative[d.index(d.total)] for d in dimensions], dtype=np.int32)
+    codes = np.tile(totals, (len(table), 1))
+    for d, dimension in enumerate(own.dimensions):
+        at = axis[dimension.name]
+        codes[:, at] = dimensions[at].representative[recoded[d][own.codes[:, d]]]
+    return codes, recoded
 
 
 def _equations(
