@@ -13,19 +13,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacita.exact import Cells, Mask, Units, keep
 
+if TYPE_CHECKING:
+    from tacita.rules.arithmetic import Number
+
 
 @dataclass(frozen=True, eq=False)
 class Reason:
-    """Cells that one rule hit, and why: ``explain(cell)`` is a sentence that may name values."""
+    """Cells that one rule hit, and why: ``explain(cell)`` is a sentence that may name values.
+
+    ``percent`` says that the rule asks for LPL and UPL in percent of the value. Whoever changes a value works
+    them out anew; without it they are amounts, which stay.
+    """
 
     rule: str
     cells: Cells
     explain: Callable[[int], str]
+    percent: tuple[Number, Number] | None = None
 
 
 @dataclass(frozen=True, eq=False)

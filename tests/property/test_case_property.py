@@ -1,7 +1,8 @@
 """Whatever is done to a case, its problem is the one that is put anew for the final table.
 
 The reference keeps leaf values and what was said of each cell by its codes alone, and builds a table and a
-problem from these. A cell goes by its finest codes: a code with a single part is the same cell as that part.
+problem from these; a level that was said in percent is worked out from the final value. A cell goes by its
+finest codes: a code with a single part is the same cell as that part.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.case import Case, Decision, Kind
+from tacita.app.work.case import Attackers, Case, Decision, Kind
 from tacita.app.work.workspace import Workspace
 from tacita.attackers import Outsider
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED
 from tacita.hierarchy import Hierarchy
-from tacita.levels import Levels
+from tacita.levels import Levels, Reason
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
 from tacita.tables.build import build_table
 from tacita.tables.dimension import Dimension
@@ -44,6 +45,7 @@ TREES = (
     Hierarchy.flat(["p", "q", "r"]),
     Hierarchy.from_dict({"A": ["p", "q"], "B": ["r"]}),
 )
+EVERYONE = Attackers()
 RULES = ((), ("threshold(4)",), ("threshold(3)", "zeros(protection=2)"))
 DECISIONS = (
     Decision(Kind.SENSITIVE),
@@ -56,10 +58,11 @@ DECISIONS = (
 
 @dataclass(frozen=True)
 class Told:
-    """What a file said of one cell; amounts are whole numbers."""
+    """What a file said of one cell; amounts are whole numbers, ``percent`` is of the value."""
 
     lower: int
     upper: int
+    percent: int | None
     bounds: tuple[int, int]
     cost: float
 
@@ -76,6 +79,7 @@ class Model:
     decisions: Mapping[Key, Decision]
     told: Mapping[Key, Told] | None
     rules: tuple[str, ...] = ()
+    attackers: Attackers = EVERYONE
 
     def finest(self, key: Key) -> Key:
         """The same cell by the last codes of its chains of single children."""
@@ -95,13 +99,9 @@ class Model:
         table = self.table
         keys = [self.finest(table.structure.key(cell)) for cell in range(len(table))]
         rules: list[Rule] = [parse_rule(text) for text in self.rules]
-        outsider, cost = Outsider.of(table), np.abs(table.values)
+        outsider, cost = self._outsider(table, keys), np.abs(table.values)
         if self.told is not None:
-            rules.append(Given(self._levels(keys)))
-            factor = 10**self.decimals
-            bounds = [self.told[key].bounds if key in self.told else (0, UNBOUNDED) for key in keys]
-            scaled = [[end if end >= UNBOUNDED else end * factor for end in ends] for ends in bounds]
-            outsider = Outsider(*np.array(scaled, dtype=np.int64).T)
+            rules.append(Given(self._levels(table, keys, outsider)))
             cost = np.array(
                 [self.told[k].cost if k in self.told else c for k, c in zip(keys, cost, strict=True)]
             )
@@ -116,15 +116,39 @@ class Model:
         )
         return tc.Problem(table, Exempt(rule, safe) if safe else rule, outsider, cost, publish, hide)
 
-    def _levels(self, keys: list[Key]) -> Levels:
+    def _outsider(self, table: Table, keys: list[Key]) -> Outsider:
+        chosen = self.attackers
+        if chosen.within is not None:
+            return Outsider.within(table, *chosen.within)
+        if chosen.upper is not None or self.told is None:
+            return Outsider.of(table, upper=chosen.upper)
+        factor = 10**self.decimals
+        bounds = [self.told[key].bounds if key in self.told else (0, UNBOUNDED) for key in keys]
+        scaled = [[end if end >= UNBOUNDED else end * factor for end in ends] for ends in bounds]
+        return Outsider(*np.array(scaled, dtype=np.int64).T)
+
+    def _levels(self, table: Table, keys: list[Key], outsider: Outsider) -> Levels:
         assert self.told is not None
         factor = 10**self.decimals
-        said = [self.told.get(key) for key in keys]
-        lower, upper = (
-            np.array([getattr(one, name) * factor if one else 0 for one in said], dtype=np.int64)
-            for name in ("lower", "upper")
-        )
-        return Levels.of((lower > 0) | (upper > 0), upper, lower)
+        lower, upper = np.zeros((2, len(table)), dtype=np.int64)
+        in_percent: dict[int, list[int]] = {}
+        for cell, key in enumerate(keys):
+            if (said := self.told.get(key)) is None:
+                continue
+            lower[cell], upper[cell] = said.lower * factor, said.upper * factor
+            if said.percent is not None:
+                in_percent.setdefault(said.percent, []).append(cell)
+                value = int(table.units[cell])
+                share = -(-value * said.percent // (100 * table.unit)) * table.unit
+                lower[cell] = max(lower[cell], min(share, value - outsider.lower[cell]))
+                upper[cell] = max(upper[cell], min(share, outsider.upper[cell] - value))
+        reasons = [
+            Reason("told", np.array(cells), lambda cell: "", (percent, percent))
+            for percent, cells in in_percent.items()
+        ]
+        sensitive = (lower > 0) | (upper > 0)
+        sensitive[[cell for cells in in_percent.values() for cell in cells]] = True
+        return Levels.of(sensitive, upper, lower, reasons=reasons, least=table.unit)
 
     def following(self, changed: Model, where: Callable[[Key], Key | None]) -> Model:
         """What was said of cells, at their place in a changed table; refused if that is contradictory."""
@@ -144,11 +168,16 @@ class Model:
 
 
 def _joined(told: Mapping[Key, Told], new: Mapping[Key, list[Key]]) -> dict[Key, Told]:
+    # Of a cell that the file did not have everyone knows what is usual: it is not negative.
+    bounds = {
+        key: told[key].bounds if key in told else (0, UNBOUNDED) for came in new.values() for key in came
+    }
     return {
         at: Told(
             max(told[key].lower for key in known),
             max(told[key].upper for key in known),
-            (max(told[key].bounds[0] for key in known), min(told[key].bounds[1] for key in known)),
+            max((p for key in known if (p := told[key].percent) is not None), default=None),
+            (max(bounds[key][0] for key in came), min(bounds[key][1] for key in came)),
             max(told[key].cost for key in known),
         )
         for at, came in new.items()
@@ -276,7 +305,15 @@ def rules(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
     return replace(case, rules=chosen), replace(model, rules=chosen)
 
 
-STEPS = (edit, edit, decide, decide, add, remove, remove, rename, rename_dimension, other_kind, finer, rules)
+def attack(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
+    chosen = data.draw(st.sampled_from((EVERYONE, Attackers(upper=70), Attackers(within=(0.5, 1.0)))))
+    return replace(case, attackers=chosen), replace(model, attackers=chosen)
+
+
+STEPS = (
+    *(edit, edit, edit, decide, decide, add, remove, remove, rename, rename_dimension),
+    *(other_kind, finer, rules, attack),
+)
 
 
 @st.composite
@@ -299,10 +336,12 @@ def models(draw: st.DrawFn) -> Model:
         return bare
     table, known = bare.table, {}
     for cell, key in enumerate(_keys(table.structure, bare)):
-        lower, upper = draw(st.sampled_from(((0, 0), (0, 0), (1, 2), (0, 3))))
+        lower, upper, percent = draw(
+            st.sampled_from(((0, 0, None), (1, 2, None), (0, 3, None), (0, 0, 20), (0, 0, 50)))
+        )
         wide = int(table.units[cell]) + draw(st.integers(5, 60))
         known[key] = Told(
-            lower, upper, (draw(st.sampled_from((0, -2))), wide), draw(st.sampled_from((0.5, 1.5)))
+            lower, upper, percent, (draw(st.sampled_from((0, -2))), wide), draw(st.sampled_from((0.5, 1.5)))
         )
     return replace(bare, told=known)
 

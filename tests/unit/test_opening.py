@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tacita import generate
 from tacita.app.work.case import Attackers, Case, Kind, Wish
 from tacita.app.work.opening import (
     Reading,
@@ -21,8 +23,11 @@ from tacita.app.work.opening import (
 )
 from tacita.errors import InputError
 from tacita.examples import example, example_names
+from tacita.generate import FAMILIES
 from tacita.io import load_project, write_thesis
 from tacita.problem import Problem
+from tacita.rules import Marked
+from tacita.tables.editing import with_values
 
 CELLS = "region,size,value\nN,s,12\nN,l,20\nS,s,30\nS,l,40\n"
 MARKED = "region,size,value,status,cost\nN,s,12,u,1\nN,l,20,s,2\nS,s,30,z,3\nS,l,40,s,4\n"
@@ -267,3 +272,75 @@ def test_generated_values_keep_their_range() -> None:
 @pytest.mark.parametrize("name", example_names())
 def test_examples_open(name: str) -> None:
     assert len(case_of_example(name).problem.levels) == len(example(name).levels) > 0
+
+
+def typed(case: Case, cell: int, value: int) -> Case:
+    return case.with_table(with_values(case.table, np.array([cell]), np.array([value])))
+
+
+def levels_at(case: Case, cell: int) -> tuple[int, int]:
+    levels = case.problem.levels
+    return int(levels.lower[cell]), int(levels.upper[cell])
+
+
+STATUS = "region,size,value,status\nN,s,10,u\nN,l,20,s\nS,s,30,s\nS,l,40,s\n"
+BOUNDED = "region,size,value,status,ub\nN,s,10,u,1000\nN,l,20,s,\nS,s,30,s,\nS,l,40,s,\n"
+RULED = '[table]\nfile = "t.csv"\n[rules]\nrule = "threshold(2)"\nprotection = 50.0\n'
+
+
+@pytest.mark.parametrize(("text", "wanted"), [(STATUS, (180, 180)), (BOUNDED, (180, 100))])
+def test_levels_in_percent_follow_a_typed_value(tmp_path: Path, text: str, wanted: tuple[int, int]) -> None:
+    opened = case_from_path(write(tmp_path, t_csv=text)[0])
+    cell = opened.table.find("N", "s")
+    assert levels_at(opened, cell) == (2, 2)
+    changed = typed(opened, cell, 900)
+    assert levels_at(changed, cell) == wanted
+    again = case_from_path(write(tmp_path, t_csv=text.replace("N,s,10", "N,s,900"))[0])
+    assert levels_at(again, cell) == wanted
+    assert levels_at(typed(changed, cell, 0), cell) == (0, 0)
+    assert cell in typed(changed, cell, 0).problem.sensitive
+
+
+def test_levels_in_percent_follow_a_value_besides_the_rule_of_a_project(tmp_path: Path) -> None:
+    *_, project = write(tmp_path, t_csv=STATUS, p_toml=RULED)
+    opened = case_from_path(project)
+    cell = opened.table.find("N", "s")
+    assert levels_at(opened, cell) == (5, 5)
+    assert levels_at(typed(opened, cell, 1000), cell) == (500, 500)
+    assert levels_at(replace(typed(opened, cell, 1000), rules=()), cell) == (500, 500)
+
+
+def test_levels_in_percent_follow_pasted_and_generated_values() -> None:
+    pasted = case_from_text(STATUS.replace(",", "\t"))
+    cell = pasted.table.find("N", "s")
+    assert levels_at(typed(pasted, cell, 1000), cell) == (200, 200)
+    made = case_generated([4, 5], "uniform", sensitive=3, protection=30, seed=1)
+    cell = int(made.problem.sensitive[0])
+    assert levels_at(typed(made, cell, 1000), cell) == (300, 300)
+
+
+def test_amounts_of_a_file_stay_when_a_value_is_typed(tmp_path: Path) -> None:
+    text = "region,size,value,status,lpl,upl\nN,s,10,u,3,4\nN,l,20,u,,\nS,s,30,s,,\nS,l,40,s,,\n"
+    opened = case_from_path(write(tmp_path, t_csv=text)[0])
+    amounts, percent = opened.table.find("N", "s"), opened.table.find("N", "l")
+    changed = typed(typed(opened, amounts, 1000), percent, 1000)
+    assert levels_at(changed, amounts) == (3, 4)
+    assert levels_at(changed, percent) == (200, 200)
+
+
+def test_a_mark_of_another_percentage_follows_its_value() -> None:
+    table = example("salazar").table
+    cell = table.find("II", "C")
+    for hidden in ([], [cell]):
+        opened = Case.of(Problem(table, Marked([cell], protection=(10, 50)), must_hide=hidden), "x")
+        assert levels_at(opened, cell) == (3, 11)
+        assert levels_at(typed(opened, cell, 1000), cell) == (100, 500)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_generated_problem_is_asked_as_it_was_made(seed: int) -> None:
+    for family in FAMILIES:
+        made = generate.problem((6, 7), family, seed=seed)
+        asked = Case.of(made, "x").problem.levels
+        for name in ("sensitive", "lower", "upper", "sliding"):
+            assert np.array_equal(getattr(asked, name), getattr(made.levels, name)), (family, name)

@@ -118,7 +118,11 @@ def problem(
     percent = chosen.protection if protection is None else protection
     level = np.maximum(ceil_units(made.units * (percent / 100.0), 0, made.unit), made.unit)
     reason = Reason(
-        "generated", np.flatnonzero(marked), lambda _: f"drawn at random, {percent:g} % of its value"
+        "generated",
+        np.flatnonzero(marked),
+        lambda _: f"drawn at random, {percent:g} % of its value",
+        # Without a percentage the level is one unit, whatever the value.
+        percent=(percent, percent) if percent > 0 else None,
     )
     levels = Levels.of(marked, level, lower=np.minimum(level, made.units), reasons=(reason,), least=made.unit)
     return Problem(made, levels, cost=cost)

@@ -17,6 +17,8 @@ from tacita.errors import FormatError
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.levels import Levels, Reason
 from tacita.problem import Problem
+from tacita.rules.arithmetic import Number
+from tacita.rules.protection import percent_of_value
 from tacita.tables.table import Table
 
 LETTERS = frozenset("suzpmxew") | {""}
@@ -131,13 +133,15 @@ def outsider_from_marks(
 def _levels(
     table: Table, marks: Marks, sensitive: Mask, outsider: Outsider, protection: float
 ) -> tuple[Levels, list[str]]:
-    below = np.where(outsider.lower <= -UNBOUNDED, UNBOUNDED, table.units - outsider.lower)
-    above = np.where(outsider.upper >= UNBOUNDED, UNBOUNDED, outsider.upper - table.units)
+    below, above = _room(table, outsider)
     columns = [c for c in (marks.lower_level, marks.upper_level, marks.sliding_level) if c is not None]
-    unsaid = np.all([np.isnan(column) for column in columns], axis=0) if columns else np.array(True)
-    share = exact.ceil_units(np.abs(table.values) * protection / 100.0, table.decimals, table.unit)
-    lower = np.where(unsaid, np.minimum(share, below), _level(table, marks.lower_level, below))
-    upper = np.where(unsaid, np.minimum(share, above), _level(table, marks.upper_level, above))
+    unsaid = np.ones(len(table), dtype=bool)
+    for column in columns:
+        unsaid &= np.isnan(column)
+    percent = (protection, protection)
+    shares = shares_of_value(table, percent, outsider)
+    lower = np.where(unsaid, shares[0], _level(table, marks.lower_level, below))
+    upper = np.where(unsaid, shares[1], _level(table, marks.upper_level, above))
     sliding = _level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
     notes = []
     nothing = sensitive & (lower == 0) & (upper == 0) & (sliding == 0)
@@ -147,8 +151,29 @@ def _levels(
             f"{int(known.sum()):,} sensitive cells without levels are known to everyone: not protected"
         )
     sensitive = sensitive & ~known
-    reason = Reason("marked in the file", np.flatnonzero(sensitive), lambda cell: "status u")
-    return Levels.of(sensitive, upper, lower, sliding, (reason,), least=table.unit), notes
+    amounts = Reason("marked in the file", np.flatnonzero(sensitive & ~unsaid), lambda cell: "status u")
+    follow = Reason(
+        amounts.rule,
+        np.flatnonzero(sensitive & unsaid),
+        lambda cell: f"status u, {protection:g} % of the value",
+        percent,
+    )
+    reasons = [reason for reason in (amounts, follow) if reason.cells.size]
+    return Levels.of(sensitive, upper, lower, sliding, reasons, least=table.unit), notes
+
+
+def shares_of_value(table: Table, percent: tuple[Number, Number], outsider: Outsider) -> tuple[Units, Units]:
+    """``(LPL, UPL)`` of every cell in percent of its value, as far as everyone's bounds leave room."""
+    lower, upper = percent_of_value(table, percent)
+    below, above = _room(table, outsider)
+    return np.minimum(lower, below), np.minimum(upper, above)
+
+
+def _room(table: Table, outsider: Outsider) -> tuple[Units, Units]:
+    """How far everyone's bounds lie below and above each value."""
+    below = np.where(outsider.lower <= -UNBOUNDED, UNBOUNDED, table.units - outsider.lower)
+    above = np.where(outsider.upper >= UNBOUNDED, UNBOUNDED, outsider.upper - table.units)
+    return below, above
 
 
 def _level(table: Table, said: Floats | None, room: Units) -> Units:

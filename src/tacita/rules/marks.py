@@ -19,6 +19,7 @@ from tacita.rules.protection import (
     capped_at_value,
     check_protection,
     minimal,
+    pair_of,
     percent_of_value,
     settle,
 )
@@ -157,11 +158,13 @@ class Marked(Rule):
             return np.full(len(table), exact.ceil_units(float(number), table.decimals, table.unit))
 
         lower, upper = amount(self.lower), amount(self.upper)
+        percent = None
         if lower is None and upper is None:
-            below, upper = percent_of_value(table, self.protection)
+            percent = pair_of(self.protection)
+            below, upper = percent_of_value(table, percent)
             lower = capped_at_value(table, below)
         nothing = np.zeros(len(table), dtype=np.int64)
-        reason = Reason(self.text, np.flatnonzero(hit), lambda cell: "the office marked it")
+        reason = Reason(self.text, np.flatnonzero(hit), lambda cell: "the office marked it", percent)
         return Levels.of(
             hit,
             nothing if upper is None else upper,

@@ -51,13 +51,18 @@ def capped_at_value(table: Table, lower: Units) -> Units:
 
 def percent_of_value(table: Table, protection: Number | tuple[Number, Number]) -> tuple[Units, Units]:
     """``(LPL, UPL)`` of every cell as percentages of its absolute value, rounded up."""
-    below, above = protection if isinstance(protection, tuple) else (protection, protection)
+    below, above = pair_of(protection)
     size = np.abs(table.units)
     lower, upper = (
         ceil_to_unit(combine([size], [share.numerator]), share.denominator, table.unit)
         for share in (as_fraction(below) / 100, as_fraction(above) / 100)
     )
     return lower, upper
+
+
+def pair_of(protection: Number | tuple[Number, Number]) -> tuple[Number, Number]:
+    """``(lower, upper)`` percentages, where one may stand for both."""
+    return protection if isinstance(protection, tuple) else (protection, protection)
 
 
 def minimal(table: Table) -> Units:

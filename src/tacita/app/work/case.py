@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tacita.app.work.stated import Stated
+from tacita.app.work.stated import Stated, amounts_in
 from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.errors import InputError
@@ -128,7 +128,7 @@ class Case:
         if self.waived:
             rules = [rule.waived_by(self.waived) for rule in rules]
         if self.stated is not None:
-            rules.append(Given(self.stated.levels))
+            rules.append(Given(self.stated.levels_of(self.table, self._outsider())))
         alike: dict[Decision, list[int]] = {}
         for cell in self.decided(Kind.SENSITIVE):
             alike.setdefault(self.decisions[cell], []).append(cell)
@@ -174,13 +174,15 @@ class Case:
     def _attackers(self) -> list[AttackerLike]:
         chosen = self.attackers
         listed: list[AttackerLike] = [*chosen.kinds, *(Coalition(*members) for members in chosen.coalitions)]
+        return [*listed, self._outsider(), *(self.stated.insiders if self.stated is not None else ())]
+
+    def _outsider(self) -> Outsider:
+        chosen = self.attackers
         if chosen.within is not None:
-            listed.append(Outsider.within(self.table, *chosen.within))
-        elif chosen.lower is not None or chosen.upper is not None or self.stated is None:
-            listed.append(Outsider.of(self.table, chosen.lower, chosen.upper))
-        else:
-            listed.append(self.stated.outsider)
-        return [*listed, *(self.stated.insiders if self.stated is not None else ())]
+            return Outsider.within(self.table, *chosen.within)
+        if chosen.lower is not None or chosen.upper is not None or self.stated is None:
+            return Outsider.of(self.table, chosen.lower, chosen.upper)
+        return self.stated.outsider
 
     def decide(self, cells: Iterable[int], decision: Decision | None) -> Case:
         """The same with a decision on some cells, or without one."""
@@ -227,29 +229,34 @@ def _followed(decisions: Mapping[int, Decision], table: Table, places: Cells) ->
 
 
 def _in_parts(problem: Problem) -> tuple[tuple[str, ...], dict[int, Decision], Levels]:
-    """What makes cells sensitive as rules, decisions and levels, which a user changes one by one.
+    """What makes cells sensitive as rules, decisions and what a file states, which a user changes one by one.
 
-    A rule that has no written form stays what it is for this table: levels.
+    A rule that has no written form stays what it is for this table: levels, which follow the value where they
+    are a percentage of it.
     """
     table, whole = problem.table, problem.rule
     rules: list[str] = []
     decisions: dict[int, Decision] = {}
+
+    def amounts(levels: Levels) -> Levels:
+        return amounts_in(levels, table, problem.outsider)
+
     if whole is None:
-        return (), decisions, problem.levels
+        return (), decisions, amounts(problem.levels)
     levels = Levels.none(len(table))
     for rule in whole.rules if isinstance(whole, AnyOf) else [whole]:
         if isinstance(rule, Given):
-            levels |= rule.given
+            levels |= amounts(rule.given)
         elif isinstance(rule, Marked) and not isinstance(rule.cells, str):
             cells = [table.find(*cell) if isinstance(cell, tuple) else cell for cell in rule.cells]
             # A cell has one decision: what must be hidden as well is sensitive by its levels.
             if rule.protection != MARKED or decisions.keys() & cells or problem.must_hide[cells].any():
-                levels |= rule.levels(table)
+                levels |= amounts(rule.levels(table))
             else:
                 said = Decision(Kind.SENSITIVE, rule.lower, rule.upper, rule.sliding)
                 decisions |= dict.fromkeys(cells, said)
         elif type(rule) in RULES.values():
             rules.append(written(rule))
         else:
-            levels |= problem.levels
+            levels |= amounts(problem.levels)
     return tuple(rules), decisions, levels

@@ -19,7 +19,7 @@ import numpy as np
 from tacita import generate
 from tacita.app.work.case import Attackers, Case, Kind, Wish
 from tacita.app.work.paths import path_written
-from tacita.app.work.stated import Stated
+from tacita.app.work.stated import Stated, amounts_in
 from tacita.errors import FormatError, InputError
 from tacita.exact import MOST_DECIMALS
 from tacita.examples import EXAMPLES, example
@@ -263,6 +263,7 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
     case = Case.of(problem, path.stem)
     insiders = () if attack.file is None else tuple(read_insiders(project.folder / attack.file, case.table))
     own = Levels.none(len(case.table)) if levels is None else levels
+    own = amounts_in(own, case.table, problem.outsider)
     cost = None if project.cost.by or case.stated is None else case.stated.cost
     stated = Stated.unless_usual(case.table, own, problem.outsider, insiders, cost)
     return replace(
