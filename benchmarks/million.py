@@ -51,7 +51,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for suffix in ("csv", "parquet"):
             with timed(f"written as {suffix}"):
-                write_release(release, Path(folder) / f"release.{suffix}", unaudited="benchmark")
+                write_release(release, Path(folder) / f"release.{suffix}", unaudited="for a benchmark only")
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     verdict = "met" if seconds <= 60 and len(table) >= cells else "MISSED"

@@ -66,7 +66,7 @@ def same(one: Any, other: Any, fields: str) -> None:
 def test_releases(case: tuple[Table, Release], ending: str) -> None:
     table, release = case
     with tempfile.TemporaryDirectory() as folder:
-        path = write_release(release, Path(folder) / f"release.{ending}", unaudited="a test")
+        path = write_release(release, Path(folder) / f"release.{ending}", unaudited="for a test only")
         back = read_release(path, table)
     same(back.with_decimals(table.decimals), release, "marks low high value shown")
 

@@ -196,7 +196,7 @@ def test_demo_goes_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "▲" in told
     assert sorted(path.name for path in out.iterdir()) == ["internal", "release.csv", "release.xlsx"]
     internal = out / "internal"
-    assert {"audit.json", "certificate.json", "report.html", "project.toml", "release.xlsx"} <= {
+    assert {"audit.json", "certificate.json", "report.html", "project.toml", "release-internal.xlsx"} <= {
         p.name for p in internal.iterdir()
     }
     # The project file in it says the same once more.

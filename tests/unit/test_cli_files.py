@@ -158,7 +158,7 @@ def test_project_file_chooses_method_folder_and_formats(
     answer = said(capsys, "protect", "project.toml")
     assert answer["options"]["at_most"] == 20
     assert {path.name for path in Path("public").iterdir()} == {"internal", "release.csv", "release.xlsx"}
-    assert Path("public/internal/release.xlsx").exists()
+    assert Path("public/internal/release-internal.xlsx").exists()
     answer = said(capsys, "protect", "project.toml", "--option", "at_most=30", "--out", "elsewhere")
     assert answer["options"]["at_most"] == 30
     assert Path("elsewhere/release.csv").exists()

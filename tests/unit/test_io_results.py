@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InputError, UnsafeError
+from tacita.errors import FormatError, InputError, UnsafeError
 from tacita.examples import example
-from tacita.io import write_results
+from tacita.io import load_project, release_html, write_results
+from tacita.io.release_write import FORMATS, is_reason
+from tacita.io.results import write_verdict
+
+REASON = "for the training course only"
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +35,13 @@ def files(folder: Path) -> set[str]:
 
 
 def test_a_safe_release_in_every_format(safe: tc.Audit, tmp_path: Path) -> None:
-    formats = ("csv", "parquet", "xlsx", "txt", "html")
+    formats = FORMATS
     folder = tmp_path / "new" / "out"
     written = write_results(safe, folder, formats)
-    house = {"internal/release.xlsx", "internal/audit.json", "internal/certificate.json"}
+    house = {"internal/release-internal.xlsx", "internal/audit.json", "internal/certificate.json"}
     assert files(folder) == {f"release.{ending}" for ending in formats} | house
     assert set(written.paths) == {folder / name for name in files(folder)}
-    assert len(written.notes) == 1
-    assert "PS" in written.notes[0]
+    assert ["PS" in note for note in written.notes] == [True, True]
     assert "unaudited" not in (folder / "release.csv").read_text()
 
 
@@ -57,11 +60,62 @@ def test_a_reason_stands_in_every_file(unsafe: tc.Audit, tmp_path: Path) -> None
         assert "for the training course only" in (tmp_path / name).read_text(), name
 
 
-@pytest.mark.parametrize("reason", ["", "  ", "because", "x y"])
-def test_a_reason_is_a_few_words(unsafe: tc.Audit, tmp_path: Path, reason: str) -> None:
+@pytest.mark.parametrize("reason", ["", "  ", "because", "x y", "a b c", "          "])
+def test_a_reason_is_a_few_words_wherever_it_is_given(unsafe: tc.Audit, tmp_path: Path, reason: str) -> None:
+    assert not is_reason(reason)
     with pytest.raises(UnsafeError, match="in a few words why"):
         write_results(unsafe, tmp_path / "out", reason=reason)
-    assert not (tmp_path / "out").exists()
+    with pytest.raises(UnsafeError, match="in a few words why"):
+        tc.write_release(unsafe.release, tmp_path / "release.csv", unaudited=reason)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_of_an_earlier_release_stays_beside_another(
+    safe: tc.Audit, unsafe: tc.Audit, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    write_results(safe, tmp_path, ("csv", "xlsx", "html"))
+    written = write_results(unsafe, tmp_path, ("csv",), reason=REASON)
+    assert files(tmp_path) == {"notes.txt", "release.csv", "internal/audit.json"}
+    for gone in ("certificate.json", "release-internal.xlsx", "release.xlsx", "release.html"):
+        assert gone in written.notes[0]
+    assert "audit.json" not in written.notes[0]
+    written = write_results(unsafe, tmp_path)
+    assert files(tmp_path) == {"notes.txt", "internal/audit.json"}
+    assert "release.csv" in written.notes[0]
+
+
+def test_a_verdict_replaces_the_earlier_one_and_leaves_releases_alone(
+    safe: tc.Audit, unsafe: tc.Audit, tmp_path: Path
+) -> None:
+    write_results(safe, tmp_path, ("csv", "xlsx"))
+    written = write_verdict(unsafe, tmp_path)
+    house = {"internal/audit.json", "internal/release-internal.xlsx"}
+    assert files(tmp_path) == {"release.csv", "release.xlsx"} | house
+    assert "certificate.json" in written.notes[0]
+    assert json.loads((tmp_path / "internal" / "audit.json").read_text())["safe"] is False
+
+
+def test_a_format_that_fails_leaves_the_earlier_release_with_its_verdict(
+    safe: tc.Audit, unsafe: tc.Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_results(safe, tmp_path, ("csv", "html"))
+    before = {name: (tmp_path / name).read_bytes() for name in files(tmp_path)}
+    monkeypatch.setattr(release_html, "MOST_CELLS", 3)
+    with pytest.raises(InputError, match="a page shows at most 3 cells") as told:
+        write_results(unsafe, tmp_path, ("csv", "html"), reason=REASON)
+    assert str(told.value).startswith(f"{tmp_path / 'release.html'}:")
+    assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
+    assert {path.name for path in tmp_path.iterdir()} == {"release.csv", "release.html", "internal"}
+
+
+def test_a_project_asks_for_the_formats_that_there_are(tmp_path: Path) -> None:
+    project = tmp_path / "project.toml"
+    project.write_text(f'[table]\nfile = "t.csv"\n[output]\nformats = {json.dumps(FORMATS)}\n')
+    assert load_project(project).output.formats == list(FORMATS)
+    project.write_text('[table]\nfile = "t.csv"\n[output]\nformats = ["pdf"]\n')
+    with pytest.raises(FormatError, match=r"line 4: output\.formats.*'tsv'"):
+        load_project(project)
 
 
 def test_a_safe_release_carries_no_reason(safe: tc.Audit, tmp_path: Path) -> None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.work.case import Case, Decision, Kind
+from tacita.app.work import parcels
+from tacita.app.work.case import Case, Decision, Kind, Wish
 from tacita.app.work.job import Job, State
-from tacita.app.work.parcels import is_reason, pack, plain_name, save, zipped
-from tacita.errors import UnsafeError
+from tacita.app.work.opening import case_from_path
+from tacita.app.work.parcels import pack, plain_name, save, zipped
+from tacita.errors import InputError, UnsafeError
 from tacita.examples import example
-from tacita.io import load_project
+from tacita.io import load_project, release_html
+from tacita.io.differences import differences
+from tacita.io.release_write import FORMATS
+from tacita.tables.editing import with_cells
 
 REASON = "for the auditors of the house only"
 
@@ -63,22 +70,53 @@ def test_a_reason_stands_in_the_file(tmp_path: Path) -> None:
     assert REASON in parcel.publication[0].read_text(encoding="utf-8")
 
 
+def test_publication_and_house_share_no_name(tmp_path: Path) -> None:
+    """An archive has no folders: a file of the house must not be taken for the one that is published."""
+    parcel = pack(job(), tmp_path, list(FORMATS), passing=tmp_path / "session")
+    assert not names(parcel.publication) & names(parcel.house)
+    assert "release-internal.xlsx" in names(parcel.house)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_export_that_fails_leaves_the_earlier_one_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack(job(), tmp_path, ["csv", "html"], passing=tmp_path / "session")
+    before = everything(tmp_path)
+    with monkeypatch.context() as broken:
+        broken.setattr(release_html, "MOST_CELLS", 3)
+        with pytest.raises(InputError, match="a page shows at most 3 cells"):
+            pack(unsafe(), tmp_path, ["csv", "html"], REASON, passing=tmp_path / "session")
+    assert everything(tmp_path) == before
+    with monkeypatch.context() as broken:
+        broken.setattr(parcels, "write_script", refuse)
+        with pytest.raises(InputError, match="cannot be written as text"):
+            pack(unsafe(), tmp_path, ["csv"], REASON, passing=tmp_path / "session")
+    assert everything(tmp_path) == before
+
+
+def refuse(*_: object, **__: object) -> Path:
+    raise InputError("option 'parts': cannot be written as text")
+
+
 def test_nothing_of_an_earlier_export_stays_beside_another_release(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     pack(job(), tmp_path, ["csv", "xlsx", "html"], passing=tmp_path / "session")
     assert (tmp_path / "internal" / "certificate.json").exists()
-    pack(unsafe(), tmp_path, ["csv"], REASON, passing=tmp_path / "session")
+    parcel = pack(unsafe(), tmp_path, ["csv"], REASON, passing=tmp_path / "session")
     assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", "release.csv", "internal"}
     assert not (tmp_path / "internal" / "certificate.json").exists()
-    assert not (tmp_path / "internal" / "release.xlsx").exists()
+    assert not (tmp_path / "internal" / "release-internal.xlsx").exists()
+    assert any("certificate.json" in note for note in parcel.notes)
 
 
-@pytest.mark.parametrize("reason", ["", "because", "a b c", "           "])
-def test_a_reason_has_to_be_one(tmp_path: Path, reason: str) -> None:
-    assert not is_reason(reason)
-    with pytest.raises(UnsafeError):
-        pack(unsafe(), tmp_path, ["csv"], reason, passing=tmp_path / "session")
-    assert not (tmp_path / "release.csv").exists()
+def test_a_reason_has_to_be_one(tmp_path: Path) -> None:
+    with pytest.raises(UnsafeError, match="in a few words why"):
+        pack(unsafe(), tmp_path, ["csv"], "a b c", passing=tmp_path / "session")
+    assert everything(tmp_path) == {}
 
 
 def test_a_run_without_audit_is_not_written(tmp_path: Path) -> None:
@@ -111,6 +149,62 @@ def test_a_saved_project_keeps_what_was_decided(tmp_path: Path) -> None:
     save(case, tmp_path, "project", passing=tmp_path / "session")
     again = load_project(tmp_path / "project.toml").problem()
     assert again.must_publish.tolist() == case.problem.must_publish.tolist()
+
+
+def marked_case() -> Case:
+    """A case with a cell of each mark, a rule, and a method."""
+    case = Case.of(example("nchs"), "nchs")
+    inner = ~case.problem.levels.sensitive & ~case.table.structure.is_total
+    free = np.flatnonzero(inner & (case.table.units > 5))
+    for cell, kind in zip(free.tolist(), (Kind.SENSITIVE, Kind.PUBLISH, Kind.HIDE), strict=False):
+        case = case.decide([cell], Decision(kind))
+    return replace(case, wish=Wish("rounding", {"base": 5}))
+
+
+def test_a_saved_project_keeps_rules_marks_and_method(tmp_path: Path) -> None:
+    case = marked_case()
+    assert case.rules
+    written = save(case, tmp_path, "project", passing=tmp_path / "session")
+    assert written.notes == ()
+    again = case_from_path(tmp_path / "project.toml")
+    assert differences(case.problem, again.problem) == []
+    assert again.rules == case.rules
+    assert again.wish == case.wish
+    # The rule says what a new value is, not what the table said when it was saved.
+    sensitive, inner = case.problem.levels.sensitive, ~case.table.structure.is_total
+    for before, value in ((True, 10_000), (False, 1)):
+        candidates = np.flatnonzero(inner & (sensitive == before)).tolist()
+        cell = next(c for c in candidates if c not in case.decisions)
+        changed = {case.table.structure.key(cell): value}
+        edited = (c.with_table(with_cells(c.table, changed)) for c in (case, again))
+        one, other = (e.problem.levels.sensitive.tolist() for e in edited)
+        assert one == other
+        assert one[cell] is not before
+
+
+LOST = {
+    "csv": {"must be hidden", "rules"},
+    "xlsx": {"must be hidden", "rules"},
+    "parquet": {"must be hidden", "rules"},
+    "jj": {"must be hidden", "rules"},
+    "thesis": {"must be hidden", "must be published", "rules"},
+    "nchs": {"must be hidden", "must be published", "rules", "sensitive cells"},
+}
+
+
+@pytest.mark.parametrize("way", LOST)
+def test_what_a_file_does_not_hold_is_told(tmp_path: Path, way: str) -> None:
+    (note,) = save(marked_case(), tmp_path / f"case.{way}", way, passing=tmp_path / "session").notes
+    told = {what for what in set.union(*LOST.values()) if what in note}
+    assert told == LOST[way]
+    assert "project folder" in note
+
+
+def test_a_file_that_holds_everything_is_not_remarked_on(tmp_path: Path) -> None:
+    case = Case.of(example("salazar"), "salazar")
+    assert not case.rules
+    for way in ("csv", "jj"):
+        assert save(case, tmp_path / f"case.{way}", way, passing=tmp_path / "session").notes == ()
 
 
 def test_a_table_whose_rules_do_not_fit_is_saved_without_them(tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from tacita.cli.case import (
     load_problem,
     load_release,
 )
-from tacita.cli.console import out, print_json, say
+from tacita.cli.console import out, print_json
 from tacita.cli.effort import Effort, carry_out
+from tacita.cli.protect import tell_written
 from tacita.cli.verb import DONE, UNSAFE, Output
 
 
@@ -61,8 +62,8 @@ def audit(
             lambda run: deduce(problem, published, run=run), effort, time_limit=effort.time_limit
         )
         answer["intervals"] = intervals_list(deduced)
-    for path in write_verdict(found, to) if to is not None else ():
-        say(str(path), "written:", "green")
+    if to is not None:
+        tell_written(write_verdict(found, to))
     if output.json:
         print_json(answer)
     else:

@@ -1,17 +1,16 @@
 """Writing ``project.toml`` for a problem at hand, with everything that ``tacita protect`` needs to repeat it.
 
-The folder gets the table with its levels, bounds and costs (``table.parquet``; ``table.jj`` where a table has
-no dimensions of its own), classifications that are not flat, and insiders, if there are any. A problem that a
-project file states on microdata keeps referring to them. Whatever is written is read back and compared with
-the problem before it takes its place: a project that would repeat something else is never left behind. All of
-it is for the house.
+The folder gets the table with its marks, bounds and costs (``table.parquet``; ``table.jj`` where a table has
+no dimensions of its own), classifications that are not flat, and insiders, if there are any. Rules that have
+a written form stand in the project file; the table marks, with its levels, what is sensitive besides. A
+problem that a project file states on microdata keeps referring to them. Whatever is written is read back and
+compared with the problem before it takes its place: a project that would repeat something else is never left
+behind. All of it is for the house.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from tacita.atomic import write_text
 from tacita.errors import InputError, TacitaError
 from tacita.exact import Mask
 from tacita.io.differences import differences
+from tacita.io.drafts import draft_in, moved
 from tacita.io.hierarchy import write_hierarchy
 from tacita.io.insiders import write_insiders
 from tacita.io.jj import write_jj
@@ -31,8 +31,12 @@ from tacita.io.results import Written
 from tacita.io.roles import part_by_name
 from tacita.io.table_write import further_columns, role_columns, write_table
 from tacita.io.toml import toml_text
+from tacita.levels import Levels
 from tacita.methods import Method, make_method, options_of
 from tacita.problem import Problem
+from tacita.rules import RULES, AnyOf, Exempt, FromColumns, Marked, Rule
+from tacita.rules.contributors import ContributorRule
+from tacita.rules.written import written as rule_text
 from tacita.tables.table import Table
 
 MOST_LISTED = 30
@@ -52,6 +56,20 @@ class Origin:
     waived: Sequence[str] | None = None
     attackers: AttackersSpec | None = None
     cost: str | None = None
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """What makes cells sensitive: rules as they are written, consents to them, and all else as levels."""
+
+    rules: tuple[str, ...]
+    waived: tuple[str, ...]
+    marked: Levels
+
+    @property
+    def section(self) -> dict[str, Any]:
+        """``[rules]`` of the project file."""
+        return {"rule": " | ".join(self.rules) or None, "waived": list(self.waived) or None}
 
 
 def write_project(
@@ -84,20 +102,66 @@ def write_project(
     """
     how = _how(problem, method, options or {}, seed, time_limit, formats)
     chosen = make_method(method, options)
-    folder.mkdir(parents=True, exist_ok=True)
     notes: list[str] = []
     if origin is not None:
         try:
-            with tempfile.TemporaryDirectory(dir=folder, prefix=".project-") as draft:
-                written = _draft_origin(problem, origin, how, Path(draft))
-                _refuse_difference(problem, chosen, Path(draft), named=True)
-                return Written(_moved(written, folder))
+            with draft_in(folder) as draft:
+                written = _draft_origin(problem, origin, how, draft)
+                _refuse_difference(problem, chosen, draft, named=True)
+                return Written(moved(written, folder))
         except TacitaError as error:
             notes.append(f"{origin.path} does not give this problem: the table itself was written ({error})")
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".project-") as draft:
-        written, more = _draft_table(problem, how, Path(draft))
-        _refuse_difference(problem, chosen, Path(draft), named=_has_codes(problem.table))
-        return Written(_moved(written, folder), (*notes, *more))
+    sensitive = _in_parts(problem)
+    if sensitive.rules:
+        try:
+            return _write_table(problem, sensitive, how, chosen, folder, notes)
+        except TacitaError as error:
+            notes.append(f"rules are left out, and what they hit is marked in the table instead ({error})")
+    return _write_table(problem, Sensitive((), (), problem.levels), how, chosen, folder, notes)
+
+
+def _write_table(
+    problem: Problem,
+    sensitive: Sensitive,
+    how: Sections,
+    method: Method,
+    folder: Path,
+    notes: Sequence[str],
+) -> Written:
+    with draft_in(folder) as draft:
+        written, more = _draft_table(problem, sensitive, how, draft)
+        _refuse_difference(problem, method, draft, named=_has_codes(problem.table))
+        return Written(moved(written, folder), (*notes, *more))
+
+
+def _in_parts(problem: Problem) -> Sensitive:
+    """The rules of a problem that can be written, and the levels of marks and of rules that cannot.
+
+    Cells that are exempt from rules are exempt from the marks here; where rules hit them all the same, the
+    project is found to ask something else when it is read back.
+    """
+    table, rule = problem.table, problem.rule
+    if rule is None:
+        return Sensitive((), (), problem.levels)
+    exempt = rule.cells if isinstance(rule, Exempt) else ()
+    rule = rule.rule if isinstance(rule, Exempt) else rule
+    named: list[Rule] = []
+    others: list[Rule] = []
+    for part in rule.rules if isinstance(rule, AnyOf) else (rule,):
+        by_rule = type(part) in RULES.values() and not isinstance(part, Marked | FromColumns)
+        (named if by_rule else others).append(part)
+    marked = Exempt(AnyOf(tuple(others)), exempt).levels(table) if others else Levels.none(len(table))
+    waived = _waived(named)
+    plain = [
+        replace(r, waivers=frozenset()) if waived and isinstance(r, ContributorRule) else r for r in named
+    ]
+    return Sensitive(tuple(map(rule_text, plain)), waived, marked)
+
+
+def _waived(rules: Sequence[Rule]) -> tuple[str, ...]:
+    """Those who consented to every rule on contributors; consents to single rules stand in these."""
+    consents = {rule.waivers for rule in rules if isinstance(rule, ContributorRule)}
+    return tuple(sorted(consents.pop())) if len(consents) == 1 else ()
 
 
 def _how(
@@ -159,18 +223,21 @@ def _absolute(project: Project, path: str) -> str:
     return str(project.folder / path)
 
 
-def _draft_table(problem: Problem, how: Sections, folder: Path) -> tuple[list[Path], list[str]]:
+def _draft_table(
+    problem: Problem, sensitive: Sensitive, how: Sections, folder: Path
+) -> tuple[list[Path], list[str]]:
     """The files of a problem that stands for itself, and what they cannot hold."""
     table, notes = _writable(problem.table)
     # A mark of cells to be hidden is not binding in a file of cells: the project lists them.
     plain = Problem(
         table,
-        problem.levels,
+        sensitive.marked,
         attackers=problem.outsider,
         cost=problem.cost,
         must_publish=np.flatnonzero(problem.must_publish).tolist(),
     )
-    sections: Sections = {"table": {"file": "table.parquet"}, "hierarchies": {}, "attackers": {}, **how}
+    sections: Sections = {"table": {"file": "table.parquet"}, "hierarchies": {}, "rules": sensitive.section}
+    sections |= {"attackers": {}, **how}
     if _has_codes(table):
         written = [write_table(table, folder / "table.parquet", plain)]
         by, hierarchies, more = _classifications(table, folder)
@@ -198,10 +265,8 @@ def _draft_table(problem: Problem, how: Sections, folder: Path) -> tuple[list[Pa
         named = problem if _has_codes(table) else _numbered(problem, folder / "table.jj")
         written.append(write_insiders(named, folder / "attackers.parquet"))
         sections["attackers"] = {"file": "attackers.parquet"}
-    rules = ", ".join(dict.fromkeys(reason.rule for reason in problem.levels.reasons))
-    about = (
-        f"# Sensitive cells and their levels are marked in the table. Rules: {' '.join(rules.split())}\n\n"
-    )
+    rules = ", ".join(dict.fromkeys(reason.rule for reason in sensitive.marked.reasons))
+    about = f"# Marked in the table, with levels: {' '.join(rules.split())}\n\n" if rules else ""
     written.append(write_text(folder / "project.toml", about + toml_text(sections)))
     return written, notes
 
@@ -278,9 +343,3 @@ def _refuse_difference(problem: Problem, method: Method, folder: Path, named: bo
         differing.append("options")
     if differing:
         raise InputError(f"read back, the project has other {', '.join(differing)}")
-
-
-def _moved(written: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    for path in written:
-        os.replace(path, folder / path.name)
-    return tuple(folder / path.name for path in written)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from tacita.errors import InputError, UnsafeError
 from tacita.io.csv import write_rows
@@ -21,7 +21,11 @@ from tacita.tables.frames import listing, part_of
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
 
-FORMATS = (".csv", ".parquet", ".xlsx", ".txt", ".tsv", ".html")
+Format = Literal["csv", "parquet", "xlsx", "txt", "tsv", "html"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+"""What a release can be written as: endings of files, without the point."""
+FEWEST_WORDS, FEWEST_LETTERS = 3, 10
+"""Of a reason."""
 WORDS = [mark.word for mark in Mark]
 
 
@@ -42,15 +46,17 @@ def write_release(
     audit
         An audit of this release that found it safe.
     unaudited
-        Why the release is written without one; the reason stands in the file, as the release's notice does.
+        Why the release is written without one, in a few words (see :func:`is_reason`), which stand in the
+        file, as the release's notice does.
 
     Raises
     ------
     UnsafeError
         There is neither.
     """
-    refuse_unless_safe(release, audit, unaudited)
-    labels = {"unaudited": unaudited, "notice": release.notice}
+    if unaudited is None:
+        refuse_unless_safe(release, audit)
+    labels = {"unaudited": None if unaudited is None else reason_of(unaudited), "notice": release.notice}
     told = {name: text for name, text in labels.items() if text}
     target = Path(path)
     suffix = target.suffix.lower()
@@ -72,15 +78,27 @@ def write_release(
         from tacita.io.release_html import write_html
 
         return write_html(release, target, told)
-    raise InputError(f"{target}: no format has the ending '{suffix}'; use one of {', '.join(FORMATS)}")
+    known = ", ".join(f".{ending}" for ending in FORMATS)
+    raise InputError(f"{target}: no format has the ending '{suffix}'; use one of {known}")
 
 
-def refuse_unless_safe(release: Release, audit: Audit | None, unaudited: str | None) -> None:
-    """Raise unless an audit of this very release found it safe, or a reason stands in for one."""
-    if unaudited is not None:
-        if not unaudited.strip():
-            raise UnsafeError("unaudited= needs a reason in words; it will stand in the file")
-        return
+def is_reason(text: str) -> bool:
+    """Whether a text can stand in for an audit that found everything safe: a few words, not mere letters."""
+    return len(text.split()) >= FEWEST_WORDS and len(text.strip()) >= FEWEST_LETTERS
+
+
+def reason_of(text: str) -> str:
+    """The reason as files carry it, on one line; refused if it is none."""
+    if not is_reason(text):
+        raise UnsafeError(
+            "a release that is not proven safe is written with a reason only: say in a few words why, and "
+            "for whom it is; they will stand in every file"
+        )
+    return " ".join(text.split())
+
+
+def refuse_unless_safe(release: Release, audit: Audit | None) -> None:
+    """Raise unless an audit of this very release found it safe."""
     if audit is None:
         raise UnsafeError(
             "no audit stands behind this release: pass audit=, or a reason with unaudited='...'"

@@ -3,27 +3,36 @@
 | file | for | written |
 |---|---|---|
 | ``release.csv`` and other formats | publication | if the release is safe, or a reason is given |
-| ``internal/release.xlsx`` | the house | with ``release.xlsx``: tells primary cells apart |
+| ``internal/release-internal.xlsx`` | the house | with ``release.xlsx``: tells primary cells apart |
 | ``internal/audit.json`` | the house | always |
 | ``internal/certificate.json`` | the house | if the release is safe |
+
+All of them are complete before any takes its place, and files of an earlier release go first: a certificate
+beside another release would be taken for its proof, and two releases of one table can be set off against each
+other.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacita.atomic import write_text
-from tacita.errors import InputError, UnsafeError
-from tacita.io.release_write import FORMATS, write_release
+from tacita.errors import InputError
+from tacita.io.drafts import draft_in, moved
+from tacita.io.release_write import FORMATS, reason_of, write_release
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
 
-FEWEST_WORDS = 3
+INTERNAL = "internal"
+VERDICT = (f"{INTERNAL}/certificate.json", f"{INTERNAL}/audit.json")
+WORKBOOK = f"{INTERNAL}/release-internal.xlsx"
+RESULTS = (*VERDICT, WORKBOOK, *(f"release.{ending}" for ending in FORMATS))
+"""What speaks of one release alone, by its place in the folder; the certificate first, as it goes first."""
 PRIMARY_TOLD = (
     "marks primary cells PS and the others CS, as its format demands: readers learn which cells a rule hits, "
     "which the audit does not assume them to know. Publish another format where that matters."
@@ -41,7 +50,7 @@ class Written:
 def write_results(
     audit: Audit, folder: Path, formats: Sequence[str] = ("csv",), reason: str | None = None
 ) -> Written:
-    """Write the release in each format, and the verdict on it.
+    """Write the release in each format, and the verdict on it; an earlier release and its verdict go.
 
     Parameters
     ----------
@@ -56,54 +65,62 @@ def write_results(
     UnsafeError
         The reason is not one.
     """
-    if strange := [ending for ending in formats if f".{ending}" not in FORMATS]:
-        known = ", ".join(ending.removeprefix(".") for ending in FORMATS)
-        raise InputError(f"no format of a release is called '{strange[0]}': choose among {known}")
-    unaudited = None if audit.safe or reason is None else _in_words(reason)
-    folder.mkdir(parents=True, exist_ok=True)
-    published: list[Path] = []
-    notes: list[str] = []
-    if audit.safe or unaudited is not None:
-        for ending in dict.fromkeys(formats):
-            path = folder / f"release.{ending}"
-            published.append(write_release(audit.release, path, audit=audit, unaudited=unaudited))
-            if ending in ("txt", "tsv"):
-                notes.append(f"{path} {PRIMARY_TOLD}")
-        if "xlsx" in formats:
-            published.append(_internal_workbook(audit, folder))
-    return Written((*published, *write_verdict(audit, folder)), tuple(notes))
+    if strange := [ending for ending in formats if ending not in FORMATS]:
+        raise InputError(
+            f"no format of a release is called '{strange[0]}': choose among {', '.join(FORMATS)}"
+        )
+    unaudited = None if audit.safe or reason is None else reason_of(reason)
+    chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
+    with draft_in(folder) as public, draft_in(folder / INTERNAL) as house:
+        published = [
+            write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
+            for ending in chosen
+        ]
+        kept = _workbook(audit, house) if "xlsx" in chosen else []
+        kept += _verdict(audit, house)
+        gone = _removed(folder, RESULTS)
+        paths = (*moved(published, folder), *moved(kept, folder / INTERNAL))
+    told = [f"{path} {PRIMARY_TOLD}" for path in paths if path.suffix in (".txt", ".tsv")]
+    return Written(paths, (*told, *_left_behind(gone, paths)))
 
 
-def write_verdict(audit: Audit, folder: Path) -> tuple[Path, ...]:
-    """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe."""
+def write_verdict(audit: Audit, folder: Path) -> Written:
+    """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe; an earlier verdict
+    goes.
+    """
+    with draft_in(folder / INTERNAL) as house:
+        kept = _verdict(audit, house)
+        gone = _removed(folder, VERDICT)
+        paths = moved(kept, folder / INTERNAL)
+    return Written(paths, _left_behind(gone, paths))
+
+
+def _verdict(audit: Audit, house: Path) -> list[Path]:
     from tacita.auditing.certificate import certify, dump
     from tacita.report.record import audit_record, finite
 
-    internal = _internal(folder)
     record = json.dumps(finite(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
-    written = [write_text(internal / "audit.json", record + "\n")]
+    written = [write_text(house / "audit.json", record + "\n")]
     if audit.safe:
-        written.append(write_text(internal / "certificate.json", dump(certify(audit))))
-    return tuple(written)
+        written.append(write_text(house / "certificate.json", dump(certify(audit))))
+    return written
 
 
-def _in_words(reason: str) -> str:
-    words = reason.split()
-    if len(words) < FEWEST_WORDS:
-        raise UnsafeError(
-            "a release that is not proven safe is written with a reason only: say in a few words why, and "
-            "for whom it is; they will stand in every file"
-        )
-    return " ".join(words)
-
-
-def _internal_workbook(audit: Audit, folder: Path) -> Path:
+def _workbook(audit: Audit, house: Path) -> list[Path]:
     from tacita.io.excel import write_excel
 
-    return write_excel(audit.release, _internal(folder) / "release.xlsx", internal=True)
+    return [write_excel(audit.release, house / Path(WORKBOOK).name, internal=True)]
 
 
-def _internal(folder: Path) -> Path:
-    internal = folder / "internal"
-    internal.mkdir(parents=True, exist_ok=True)
-    return internal
+def _removed(folder: Path, names: Iterable[str]) -> list[Path]:
+    """The files of these names that were there, and are no longer."""
+    there = [folder / name for name in names if (folder / name).is_file()]
+    for path in there:
+        path.unlink()
+    return there
+
+
+def _left_behind(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:
+    """That files are gone which nothing came in place of."""
+    lost = [str(path) for path in gone if path not in written]
+    return (f"removed, as of an earlier release: {', '.join(lost)}",) if lost else ()

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacita.app.work.case import Attackers, Case
+import numpy as np
+
+from tacita.app.work.case import Attackers, Case, Wish
 from tacita.app.work.job import Job
 from tacita.atomic import replacing
+from tacita.attackers import Outsider
 from tacita.errors import InputError, TacitaError, UnsafeError
 from tacita.io import (
     Origin,
@@ -30,23 +33,26 @@ from tacita.io import (
     write_table,
     write_thesis,
 )
+from tacita.io.drafts import draft_in, moved
+from tacita.io.petrenko import FILES as THESIS
 from tacita.io.project import AttackersSpec
-from tacita.io.release_write import FORMATS
-from tacita.io.results import FEWEST_WORDS
+from tacita.io.results import INTERNAL
 from tacita.levels import Levels
 from tacita.problem import Problem
 
-EXPORTED = (
-    *(f"release{ending}" for ending in FORMATS),
-    *(f"internal/{name}" for name in ("release.xlsx", "audit.json", "certificate.json")),
-)
-"""What an export leaves in a folder and speaks of its release alone."""
-SHORTEST_REASON = 10
-"""Letters of a reason, besides the words that the core asks for."""
+USUAL = Wish("suppression")
+"""How a case is protected that names no method."""
 LONGEST_NAME = 50
 """Letters of a name; files allow 255 bytes, and a letter has up to four."""
 FOLDERS = ("project", "thesis")
 """Ways to save a case that take several files."""
+HELD = {
+    "csv": {"sensitive cells", "lower or sliding levels", "cells that must be published", "costs", "bounds"},
+    "thesis": {"sensitive cells"},
+    "nchs": set[str](),
+}
+HELD |= dict.fromkeys(("xlsx", "parquet", "jj"), HELD["csv"])
+"""What files can hold of a case besides its values; a project holds all of it."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,6 @@ class Parcel:
     notes: tuple[str, ...]
 
 
-def is_reason(text: str) -> bool:
-    """Whether a text can stand in for an audit that found everything safe."""
-    return len(text.strip()) >= SHORTEST_REASON and len(text.split()) >= FEWEST_WORDS
-
-
 def pack(
     job: Job,
     folder: Path,
@@ -72,10 +73,9 @@ def pack(
     passing: Path,
     repeatable: bool = True,
 ) -> Parcel:
-    """Write all files of a run; for publication none where it is neither safe nor given a reason.
+    """Write all files of a run, or none; for publication none where it is neither safe nor given a reason.
 
-    Files of an earlier export that this one does not replace are removed: a certificate beside another
-    release would be taken for its proof.
+    Files of an earlier release go: see :func:`tacita.io.write_results`.
 
     Parameters
     ----------
@@ -92,14 +92,10 @@ def pack(
     """
     if job.audit is None:
         raise UnsafeError(f"run {job.number} has no audit: there is nothing to write. Run it again.")
-    if reason is not None and not job.audit.safe and not is_reason(reason):
-        raise UnsafeError("the reason is too short: say in a few words why, and for whom the files are")
-    results = write_results(job.audit, folder, formats, reason)
-    again = _repeat(job, folder / "internal", formats, passing) if repeatable else Written(())
-    paths = (*results.paths, *again.paths)
-    for old in EXPORTED:
-        if folder / old not in paths:
-            (folder / old).unlink(missing_ok=True)
+    with draft_in(folder / INTERNAL) as draft:
+        again = _repeat(job, draft, formats, passing) if repeatable else Written(())
+        results = write_results(job.audit, folder, formats, reason)
+        paths = (*results.paths, *moved(again.paths, folder / INTERNAL))
     return Parcel(
         tuple(path for path in paths if path.parent == folder),
         tuple(path for path in paths if path.parent != folder),
@@ -130,7 +126,8 @@ def zipped(paths: Sequence[Path], target: Path) -> Path:
 def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
     """Write a case with its true values: ``project`` and ``thesis`` into a folder, other ways to a file.
 
-    Where rules or attackers do not fit the table, the table is written without them, and a note says so.
+    Where rules or attackers do not fit the table, the table is written without them, and a note says so, as
+    it does of what the files cannot hold.
 
     Raises
     ------
@@ -141,13 +138,19 @@ def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
     folder = target if way in FOLDERS else target.parent
     folder.mkdir(parents=True, exist_ok=True)
     if way == "project":
-        written = write_project(problem, target, method="suppression", origin=_origin(case, passing))
+        wish = case.wish or USUAL
+        written = write_project(
+            problem, target, method=wish.method, options=wish.options, origin=_origin(case, passing)
+        )
         return Written(written.paths, (*notes, *written.notes))
+    notes += _left_out(case, problem, HELD.get(way, set()))
     if way == "thesis":
         write_thesis(problem, target)
-        return Written(tuple(sorted(target.glob("*.txt"))), notes)
+        return Written(tuple(target / name for name in THESIS), notes)
     if way == "jj":
-        return Written((write_jj(problem, target),), notes)
+        write_jj(problem, target, outsider_only=True)
+        beside = (target, target.with_suffix(".frq"))
+        return Written(tuple(path for path in beside if path.is_file()), notes)
     if way == "nchs":
         return Written((write_nchs(case.table, target),), notes)
     if way in ("csv", "xlsx", "parquet"):
@@ -166,6 +169,25 @@ def _problem(case: Case) -> tuple[Problem, tuple[str, ...]]:
     except TacitaError as error:
         bare = Problem(case.table, Levels.none(len(case.table)))
         return bare, (f"written without rules and attackers, which do not fit the table: {error}",)
+
+
+def _left_out(case: Case, problem: Problem, held: Collection[str]) -> tuple[str, ...]:
+    """What the case has and the files do not hold, by name and number."""
+    table, levels, known = problem.table, problem.levels, problem.outsider
+    usual = known if (table.units < 0).any() else Outsider.of(table)
+    uneven = (levels.lower != np.minimum(levels.upper, table.units)) | (levels.sliding > 0)
+    there = {
+        "sensitive cells": len(levels),
+        "lower or sliding levels": int(uneven.sum()),
+        "cells that must be hidden": int(problem.must_hide.sum()),
+        "cells that must be published": int(problem.must_publish.sum()),
+        "rules": len(case.rules),
+        "insiders": len(problem.insiders),
+        "costs": int((problem.cost != np.abs(table.values)).sum()),
+        "bounds": int(((known.lower != usual.lower) | (known.upper != usual.upper)).sum()),
+    }
+    lost = [f"{what} ({n:,})" for what, n in there.items() if n and what not in held]
+    return (f"not in these files, but in a project folder: {', '.join(lost)}",) if lost else ()
 
 
 def _origin(case: Case, passing: Path) -> Origin | None:

@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from nicegui import ui
 
 from tacita.app.controls import notices
+from tacita.app.controls.downloads import offer, passing_file
 from tacita.app.controls.runs import choose_run, in_words, wait_for
 from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.job import Job, State
-from tacita.app.work.parcels import Parcel, is_reason, pack, plain_name, zipped
+from tacita.app.work.parcels import Parcel, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
+from tacita.auditing.audit import NOTHING_CHECKED
+from tacita.io.release_write import Format, is_reason
 from tacita.io.results import PRIMARY_TOLD
 
 FOLDER = "tacita-export"
-FORMATS = {
+ABOUT: dict[Format, str] = {
     "xlsx": "Excel: one row per cell, and a crosstab; all hidden cells look alike",
     "csv": "CSV: one row per cell with its codes, mark, low, high, value",
     "parquet": "Parquet: the same rows with their types",
     "html": "HTML: the table as a page to read, with a legend and your notice; no script",
     "txt": "Tab-separated: rows of a table with two dimensions, hidden cells as PS or CS",
+    "tsv": "The same, with the ending .tsv",
 }
+TELLING = {"txt", "tsv"}
+"""Formats that tell which cells are primary, of tables with two dimensions."""
 USUAL = ("xlsx", "csv")
+CERTIFICATE = "internal/certificate.json"
 HOUSE = {
     "internal/audit.json": "the verdict on every sensitive cell; which cells are sensitive, no true values",
-    "internal/certificate.json": "the proof, with true values; only of a safe release",
-    "internal/release.xlsx": "the release in colours, primary cells told apart; with the format Excel",
+    CERTIFICATE: "the proof, with true values; only of a safe release",
+    "internal/release-internal.xlsx": "the release in colours, primary cells told apart; with Excel",
     "internal/project.toml": "repeats the run: tacita protect project.toml",
     "internal/repeat.py": "repeats the run from Python",
     "internal/table.parquet": "the table with true values, levels, bounds and costs (.jj without dimensions)",
@@ -88,12 +95,12 @@ class Publishing:
         two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
         ui.label("For publication").classes("stack-title")
         self._boxes = {}
-        for ending, about in FORMATS.items():
+        for ending, about in ABOUT.items():
             box = ui.checkbox(about, value=ending in USUAL, on_change=lambda: self._refresh())
             box.props(f"dense data-testid=format-{ending}")
-            box.set_enabled(ending != "txt" or two_dimensions)
+            box.set_enabled(ending not in TELLING or two_dimensions)
             self._boxes[ending] = box
-        self._warning = ui.label(f"! release.txt {PRIMARY_TOLD}").classes("warning")
+        self._warning = ui.label(f"! A tab-separated file {PRIMARY_TOLD}").classes("warning")
         self._warning.props("role=note data-testid=primary-told")
 
     def _why(self) -> None:
@@ -110,14 +117,15 @@ class Publishing:
 
     def _house(self) -> None:
         ui.label("For the house, never to be published").classes("stack-title")
+        unproven = f"{NOTHING_CHECKED}; with true values" if self._job.state is State.UNCHECKED else ""
         with ui.element("dl").classes("files"):
             for name, about in HOUSE.items():
-                if name.endswith("certificate.json") and not self._safe:
+                if name == CERTIFICATE and not self._safe:
                     continue
                 with ui.element("dt"):
                     ui.label(name)
                 with ui.element("dd"):
-                    ui.label(about)
+                    ui.label(unproven if unproven and name == CERTIFICATE else about)
 
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")
@@ -146,7 +154,7 @@ class Publishing:
         """Open the buttons that can be used now; names say what they do to an unsafe release."""
         asked = self._asked
         allowed = self._safe or (asked.reason is not None and is_reason(asked.reason))
-        self._warning.set_visibility("txt" in asked.formats)
+        self._warning.set_visibility(not TELLING.isdisjoint(asked.formats))
         for button, safe, unsafe in (
             (self._write, "Write to this folder", "Write NOT SAFE release to this folder"),
             (self._publication, "Download for publication", "Download NOT SAFE release"),
@@ -185,24 +193,26 @@ class Publishing:
 
     async def _download(self, which: str, button: ui.button) -> None:
         with notices.attempt(), busy(button):
-            parcel = await self._pack(self._scratch(), which == "house")
-            files = parcel.publication if which == "publication" else parcel.house
             name = f"{plain_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
-            archive = await asyncio.to_thread(zipped, files, self._scratch() / name)
-            ui.download.file(archive, name)
+            archive = passing_file(self._workspace.folder)
+            with self._scratch() as folder:
+                parcel = await self._pack(Path(folder), which == "house")
+                files = parcel.publication if which == "publication" else parcel.house
+                await asyncio.to_thread(zipped, files, archive)
+            offer(archive, name)
             notices.tell(f"{name}: {len(files)} files" + _told(parcel.notes), "done")
 
     async def _show_preview(self) -> None:
-        with notices.attempt(), busy(self._look):
-            parcel = await self._pack(self._scratch())
+        with notices.attempt(), busy(self._look), self._scratch() as folder:
+            parcel = await self._pack(Path(folder))
             self._preview.clear()
             with self._preview:
                 for path in (*parcel.publication, *parcel.house):
                     _file(path, "for publication" if path in parcel.publication else "for the house")
 
-    def _scratch(self) -> Path:
-        """A new folder that goes with the session."""
-        return Path(tempfile.mkdtemp(dir=self._workspace.folder, prefix="export-"))
+    def _scratch(self) -> TemporaryDirectory[str]:
+        """A folder for files that are looked at or packed, and then gone."""
+        return TemporaryDirectory(dir=self._workspace.folder, prefix="export-")
 
 
 def _told(notes: Sequence[str]) -> str:

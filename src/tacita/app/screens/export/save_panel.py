@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from nicegui import ui
 
 from tacita.app.controls import notices
+from tacita.app.controls.downloads import offer, passing_file
 from tacita.app.controls.nothing import no_table
 from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.case import Case
@@ -16,7 +17,7 @@ from tacita.app.work.parcels import FOLDERS, plain_name, save, zipped
 from tacita.app.work.workspace import Workspace
 
 WAYS = {
-    "project": "Project folder: table, marks, attackers, project.toml",
+    "project": "Project folder: table, rules, marks, attackers, method",
     "xlsx": "Excel, one row per cell with levels and costs",
     "csv": "CSV, one row per cell with levels and costs",
     "parquet": "Parquet, one row per cell with levels and costs",
@@ -35,7 +36,10 @@ def build(workspace: Workspace) -> None:
         if case is None:
             no_table()
             return
-        ui.label("With true values, rules and marks, for the house. No run is needed.").classes("muted")
+        ui.label(
+            "With true values, for the house. No run is needed. A project folder keeps rules, marks and "
+            "method; what other files cannot hold is told when they are written."
+        ).classes("muted")
         Saving(workspace, case)
 
 
@@ -79,13 +83,16 @@ class Saving:
 
     async def _download(self) -> None:
         with notices.attempt(), busy(self._archive):
-            folder = Path(tempfile.mkdtemp(dir=self._workspace.folder, prefix="save-"))
-            target = folder / self._name()
-            paths, notes = await self._write(target)
-            if self._way.value in FOLDERS:
-                target = await asyncio.to_thread(zipped, paths, folder / f"{self._name()}.zip")
-            ui.download.file(target, target.name)
-            notices.tell(f"{target.name} (true values)" + "".join(f"\n{n}" for n in notes), "done")
+            name, ready = self._name(), passing_file(self._workspace.folder)
+            with TemporaryDirectory(dir=self._workspace.folder, prefix="save-") as folder:
+                paths, notes = await self._write(Path(folder) / name)
+                if len(paths) == 1 and self._way.value not in FOLDERS:
+                    paths[0].replace(ready)
+                else:
+                    name = f"{name}.zip"
+                    await asyncio.to_thread(zipped, paths, ready)
+            offer(ready, name)
+            notices.tell(f"{name} (true values)" + "".join(f"\n{n}" for n in notes), "done")
 
     async def _write(self, target: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         way, case, passing = str(self._way.value), self._case, self._workspace.folder

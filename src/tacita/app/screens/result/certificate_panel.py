@@ -7,15 +7,15 @@ import asyncio
 from nicegui import ui
 
 from tacita.app.controls import notices
+from tacita.app.controls.downloads import offer, passing_file
 from tacita.app.controls.labels import as_label
-from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
 from tacita.auditing.certificate import certify, dump
 from tacita.verify import RefusedError, verify
 
 
-def build(workspace: Workspace, job: Job, audit: Audit) -> None:
+def build(workspace: Workspace, audit: Audit) -> None:
     """The panel; the certificate is made when it is asked for, in a thread."""
     with ui.element("section").classes("panel").props("aria-label=Certificate data-testid=certificate"):
         ui.label("Certificate").classes("panel-title").props("role=heading aria-level=2")
@@ -45,9 +45,9 @@ def build(workspace: Workspace, job: Job, audit: Audit) -> None:
 
     async def download() -> None:
         with notices.attempt():
-            path = workspace.folder / f"run-{job.number}-certificate.json"
+            path = passing_file(workspace.folder)
             await asyncio.to_thread(lambda: path.write_text(dump(certify(audit)), encoding="utf-8"))
-            ui.download.file(path, "certificate.json")
+            offer(path, "certificate.json")
 
 
 def checked(audit: Audit) -> str:

@@ -31,7 +31,7 @@ def build(workspace: Workspace) -> None:
     beside.build(workspace, job, job.release)
     if job.intervals is not None:
         sensitive_panel.build(job.audit, job.intervals)
-    certificate_panel.build(workspace, job, job.audit)
+    certificate_panel.build(workspace, job.audit)
 
 
 def _verdict(job: Job) -> None:

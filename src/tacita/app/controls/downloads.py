@@ -1,0 +1,35 @@
+"""Files for the browser to fetch, of which nothing stays on this machine afterwards."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from nicegui import app, ui
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse
+
+
+def passing_file(folder: Path) -> Path:
+    """A name in a folder that nothing else has."""
+    return folder / f"download-{secrets.token_hex(8)}"
+
+
+def offer(file: Path, name: str) -> None:
+    """Have the browser fetch a file under a name; it is removed when it was sent, or when the page goes.
+
+    The address cannot be guessed and works once.
+    """
+    address = f"/download/{secrets.token_urlsafe(32)}"
+
+    async def remove() -> None:
+        app.remove_route(address)
+        file.unlink(missing_ok=True)
+
+    @app.get(address, include_in_schema=False)
+    def fetch() -> FileResponse:
+        headers = {"Cache-Control": "no-store"}
+        return FileResponse(file, filename=name, headers=headers, background=BackgroundTask(remove))
+
+    ui.context.client.on_delete(remove)
+    ui.download.from_url(address, name)
