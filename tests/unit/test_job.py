@@ -7,11 +7,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from tacita.app.work.case import Case
 from tacita.app.work.job import MOST_EVENTS, Job, State
-from tacita.errors import InputError
+from tacita.errors import InputError, SolverError
 from tacita.examples import example
 from tacita.generate import problem as generated
 from tacita.methods import make_method
@@ -146,6 +147,41 @@ def test_a_stopped_audit_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     assert auditing.state is State.UNSAFE
     assert auditing.audit is not None
     assert not auditing.audit.safe
+
+
+class Unlucky(Job):
+    """Whoever watches it cancels at the very moment in which the audit gets its run."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, Run) and self.release is not None:
+            self.cancel()
+
+
+def test_a_cancel_that_meets_the_end_of_the_search_leaves_the_audit_alone() -> None:
+    auditing = Unlucky(1, Case.of(example("nchs"), "nchs"), "suppression", {})
+    auditing.carry_out()
+    assert auditing.cancelled
+    assert auditing.state is State.SAFE
+
+
+@pytest.mark.parametrize("error", [SolverError("the solver gave up"), ZeroDivisionError("oh")])
+def test_a_verdict_does_not_hang_on_the_pictures(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tacita.app.work import job as module
+
+    def fails(*_: object, **__: object) -> Any:
+        raise error
+
+    monkeypatch.setattr(module, "deduce", fails)
+    done = job()
+    done.carry_out()
+    assert done.state is State.SAFE
+    assert done.audit is not None
+    assert done.audit.safe
+    assert done.intervals is not None
+    assert len(done.intervals) == 3
+    assert np.isnan(done.intervals.low).all()
+    assert any("not worked out" in line and str(error) in line for line in done.log)
 
 
 def test_a_real_search_stops_within_seconds() -> None:

@@ -1,8 +1,8 @@
 """One run of a method on a case: in a thread of its own, watched, stopped and kept.
 
-A job protects, audits what came out, and works out what an attacker deduces. The audit has no time limit: one
-that is cut short proves nothing. A cancel ends the search; the best so far is kept and audited. Only a job
-that nobody wants any more is abandoned as a whole.
+A job protects, audits what came out, and works out what an attacker deduces, for pictures beside the verdict.
+The audit has no time limit: one that is cut short proves nothing. A cancel ends the search; the best so far
+is kept and audited. Only a job that nobody wants any more is abandoned as a whole.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import Any
+
+import numpy as np
 
 from tacita.app.work.case import Case
 from tacita.auditing.audit import Audit, audit
@@ -83,7 +85,9 @@ class Job:
         self.intervals: Deduction | None = None
         self.lost: Lost | None = None
         self.error = ""
-        self._run: Run | None = None
+        # A run of its own for each part, so that a stop never reaches the next part.
+        self._search: Run | None = None
+        self._check: Run | None = None
         self._cancelled = threading.Event()
         self._abandoned = threading.Event()
         self._started: float | None = None
@@ -109,20 +113,19 @@ class Job:
     def cancel(self) -> None:
         """Stop searching; what was found so far is kept and audited."""
         self._cancelled.set()
-        if self._run is not None and self.state is State.SEARCHING:
-            self._run.cancel()
+        if self._search is not None:
+            self._search.cancel()
 
     def stop_audit(self) -> None:
         """Cut the audit short; what is not proven by then counts as not safe."""
-        if self._run is not None and self.state is State.AUDITING:
-            self._run.cancel()
+        if self._check is not None:
+            self._check.cancel()
 
     def abandon(self) -> None:
         """Stop whatever it does, the audit too: nobody will ask for what it found."""
         self._abandoned.set()
-        self._cancelled.set()
-        if self._run is not None:
-            self._run.cancel()
+        self.cancel()
+        self.stop_audit()
 
     def carry_out(self) -> None:
         """Protect, audit, deduce; to be called in a thread. Whatever goes wrong is kept as ``error``."""
@@ -130,23 +133,17 @@ class Job:
         try:
             self._protect()
             self._judge()
-        except TacitaError as error:
-            self._fail(str(error))
         except Exception as error:
-            self._fail(f"{type(error).__name__}: {error}. A fault of the program: please report it.")
+            self._fail(_in_words(error))
         finally:
             self._ended = time.monotonic()
 
-    def _begin(self, state: State, run: Run, stopped: threading.Event) -> Run:
-        """The next part of the work; a stop that came before it or comes between is not lost."""
-        self._run, self.state = run, state
-        if stopped.is_set():
-            run.cancel()
-        return run
-
     def _protect(self) -> None:
-        run = Run(self.time_limit, self.seed, listener=self._listen)
-        self._begin(State.SEARCHING, run, self._cancelled)
+        run = self._search = Run(self.time_limit, self.seed, listener=self._listen)
+        # After the run can be reached: a stop that came before it, or comes now, is not lost.
+        if self._cancelled.is_set():
+            run.cancel()
+        self.state = State.SEARCHING
         self._say(f"{self.method.name} on {self.problem.table!r}, {len(self.problem.levels):,} sensitive")
         self.release = self.method.protect(self.problem, run)
         if (outcome := self.release.outcome) is not None:
@@ -156,16 +153,27 @@ class Job:
 
     def _judge(self) -> None:
         assert self.release is not None
-        run = self._begin(State.AUDITING, Run(listener=self._listen), self._abandoned)
+        run = self._check = Run(listener=self._listen)
+        if self._abandoned.is_set():
+            run.cancel()
+        self.state = State.AUDITING
         self.lost = replace(compare(self.problem, [self.release])[0], name=self.title)
-        found = audit(self.problem, self.release, run)
+        found = self.audit = audit(self.problem, self.release, run)
         self._say(found.verdict)
-        hidden = self.release.hidden[self.problem.sensitive]
-        self.intervals = deduce(self.problem, self.release, run=run, cells=self.problem.sensitive[hidden])
-        self.audit = found
+        self.intervals = self._deduced(self.release, run)
         # An audit that had nothing to look at finds nothing wrong: that is no verdict.
         passed = State.SAFE if len(self.problem.levels) else State.UNCHECKED
         self.state = passed if found.safe else State.UNSAFE
+
+    def _deduced(self, release: Release, run: Run) -> Deduction:
+        """What the outsider deduces; a picture beside the verdict, which does not hang on it."""
+        cells = self.problem.sensitive[release.hidden[self.problem.sensitive]]
+        try:
+            return deduce(self.problem, release, run=run, cells=cells)
+        except Exception as error:
+            self._say(f"the intervals that an outsider deduces were not worked out: {_in_words(error)}")
+            unknown = np.full(cells.size, np.nan)
+            return Deduction(self.problem.table.structure, cells, unknown, unknown)
 
     def _fail(self, message: str) -> None:
         self.error = message
@@ -182,3 +190,9 @@ class Job:
 
     def _say(self, what: str) -> None:
         self.log = [*self.log[-MOST_EVENTS:], f"{self.seconds:8.2f} s  {what}"]
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, TacitaError):
+        return str(error)
+    return f"{type(error).__name__}: {error}. A fault of the program: please report it."
