@@ -37,6 +37,8 @@ from tacita.io.case import read_table_file
 from tacita.io.hierarchy import read_hierarchy
 from tacita.io.insiders import read_insiders
 from tacita.io.jj import read_jj
+from tacita.io.linked import link_problems
+from tacita.io.release_write import Format
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import Given, Marked, Rule, parse_rule
@@ -154,7 +156,7 @@ class OutputSpec(Section):
     """Where results go and in which formats."""
 
     folder: str = "out"
-    formats: list[Literal["csv", "parquet", "xlsx", "txt", "html"]] = ["csv"]
+    formats: list[Format] = ["csv"]
 
 
 class Project(Section):
@@ -182,14 +184,14 @@ class Project(Section):
         return self._folder
 
     def problem(self) -> Problem:
-        """Read the data and put the question; a file that states its own levels may do without a rule.
+        """Read the data and put the question; files that state their own levels may do without a rule.
 
-        What the file states of its cells (levels, bounds, costs, cells to be published) holds unless this
-        project says otherwise; a rule can only add to the levels.
+        What a file states of its cells (levels, bounds, costs, cells to be published) holds unless this
+        project says otherwise; a rule can only add to the levels. What the files of linked tables state holds
+        together; see :mod:`tacita.io.linked`.
         """
-        read = (
-            self._read(self.table, None, self._read_hierarchies()) if self.table is not None else self.data()
-        )
+        hierarchies = self._read_hierarchies()
+        read = self._linked(hierarchies) if self.table is None else self._read(self.table, None, hierarchies)
         table, stated = (read.table, read) if isinstance(read, Problem) else (read, None)
         rule = self._rule(stated)
         own_cost = "value" if stated is None else stated.cost
@@ -212,14 +214,25 @@ class Project(Section):
         named = {name: self._read(spec, name, hierarchies) for name, spec in self.tables.items()}
         return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
 
+    def _linked(self, hierarchies: Mapping[str, Hierarchy]) -> Problem | Table:
+        """All linked tables with what their files state, which microdata do not."""
+        said = self.attackers
+        named = {
+            name: self._read(spec, name, hierarchies, stating=True) for name, spec in self.tables.items()
+        }
+        tables = {name: part for name, part in named.items() if isinstance(part, Table)}
+        if len(tables) == len(named):
+            return link(tables)
+        # Shares of the values go before all other bounds.
+        return link_problems(named, -np.inf if said.within is not None else said.lower, said.upper)
+
     def _rule(self, stated: Problem | None) -> Rule | Levels:
         if self.rules.rule is None:
-            if stated is not None:
+            if stated is not None and (self.table is not None or len(stated.levels)):
                 return stated.levels
-            if self.table is None:
-                raise InputError('linked tables need a rule: add rule = "..." to [rules] of the project file')
+            what = "linked tables" if self.table is None else self.table.file or self.table.microdata
             raise InputError(
-                f"{self.table.file or self.table.microdata}: nothing says which cells are sensitive: "
+                f"{what}: nothing says which cells are sensitive: "
                 "add rule = \"...\" to [rules], or a column 'status' to the file"
             )
         rule = parse_rule(self.rules.rule)
@@ -251,8 +264,9 @@ class Project(Section):
         return read_hierarchy(self._folder / spec.file, spec.total, spec.lead)
 
     def _read(
-        self, spec: TableSpec, name: str | None, hierarchies: Mapping[str, Hierarchy]
+        self, spec: TableSpec, name: str | None, hierarchies: Mapping[str, Hierarchy], stating: bool = False
     ) -> Problem | Table:
+        """A table; with ``stating``, or a rule, what its file states of the cells as well."""
         by = _dimensions(spec.by, hierarchies)
         if spec.microdata is not None:
             from tacita.tabulation.tabulate import tabulate
@@ -281,8 +295,9 @@ class Project(Section):
             count=spec.count,
             status=spec.status,
             # Bounds and costs of the file hold also where only the project's rule makes it a problem.
-            rule=None if self.rules.rule is None else NO_RULE,
-            cost=None if self.rules.rule is None else self.cost.by,
+            rule=NO_RULE if stating or self.rules.rule is not None else None,
+            # What the project says of costs is worked out later, on all cells, instead of the file's.
+            cost=None if self.cost.by is None else "unit",
             largest=spec.largest if isinstance(spec.largest, list) else None,
             protection=self.rules.protection,
             lower=self.attackers.lower,
