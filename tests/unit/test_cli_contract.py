@@ -263,3 +263,34 @@ def test_no_published_file_holds_a_hidden_value(tmp_path: Path) -> None:
     written = {field for row in rows for name, field in row.items() if name != "cell"}
     assert hidden
     assert not hidden & written
+
+
+@pytest.mark.parametrize("name", ["release.csv", "release.html"])
+def test_what_is_read_is_never_taken_for_an_earlier_result(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "r,c,value\nN,a,20\nN,b,50\nS,a,8\nS,b,9\n"
+    Path(name).write_text(text)
+    Path("project.toml").write_text(
+        f'[table]\nfile = "{name}"\n[rules]\nrule = "threshold(9)"\n[output]\nfolder = "."\n'
+    )
+    rules = ["--rules", "threshold(9)"]
+    for command in (["protect", name, "--out", ".", *rules], ["protect", "project.toml"]):
+        assert main(command) == 1
+        assert "would take its place" in capsys.readouterr().err
+    assert Path(name).read_text() == text
+    assert {path.name for path in tmp_path.iterdir()} == {name, "project.toml"}
+
+
+def test_an_audit_takes_the_certificate_of_another_release_away(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    good = write_release(tmp_path / "good.csv", CORNERS)
+    assert main(["audit", str(case), str(good), "--out", str(out)]) == 0
+    assert (out / "internal" / "certificate.json").exists()
+    bad = write_release(tmp_path / "bad.csv", (SENSITIVE,))
+    assert main(["audit", str(case), str(bad), "--out", str(out)]) == 2
+    assert [path.name for path in (out / "internal").iterdir()] == ["audit.json"]
+    assert "certificate.json" in capsys.readouterr().err

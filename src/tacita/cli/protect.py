@@ -98,6 +98,8 @@ def protect(
     if case is None:
         raise InputError("which case? Name its file: tacita protect CASE --method NAME --out DIR")
     plan = planned(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
+    if plan.folder is not None:
+        _refuse_inputs(plan.folder, case, start)
     chosen = make_method(plan.method, plan.options)
     problem = load_problem(case, table_options, requirement)
     begin = {} if start is None else _beginning(chosen, start, problem, table_options.decimal)
@@ -159,6 +161,25 @@ def planned(case: Path, said: Plan) -> Plan:
         said.folder or project.folder / project.output.folder,
         tuple(dict.fromkeys(("csv", *project.output.formats))),
     )
+
+
+def _refuse_inputs(folder: Path, case: Path, start: Path | None) -> None:
+    """Results take the place of earlier ones; what is read must not be taken for such."""
+    from tacita.io.results import RESULTS
+
+    read = [case] if start is None else [case, start]
+    if case.suffix.lower() == ".toml":
+        from tacita.io.project import load_project
+
+        project = load_project(case)
+        tables = [*project.tables.values(), *([project.table] if project.table is not None else [])]
+        read += [project.folder / str(table.file or table.microdata) for table in tables]
+    results = {(folder / name).resolve() for name in RESULTS}
+    if mixed := next((path for path in read if path.resolve() in results), None):
+        raise InputError(
+            f"{mixed}: it is called like a result of {folder}, which would take its place: write to another "
+            "folder with --out"
+        )
 
 
 def _beginning(method: Method, start: Path, problem: Problem, decimal: str) -> dict[str, Any]:
