@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from math import isinf
 
 
 class Status(Enum):
@@ -32,6 +33,14 @@ class Outcome:
 
     @property
     def gap(self) -> float:
-        """``(loss - bound) / |loss|``, or of the bound where that is larger: zero when proven optimal."""
-        size = max(abs(self.loss), abs(self.bound))
-        return 0.0 if self.loss <= self.bound else (self.loss - self.bound) / size
+        """How far the loss may be from the smallest possible one; zero when proven optimal."""
+        return gap_between(self.loss, self.bound)
+
+
+def gap_between(loss: float, bound: float) -> float:
+    """``(loss - bound) / max(|loss|, |bound|)``: 0 where nothing less can be lost, 1 where one of them is
+    infinite, so that nothing is known.
+    """
+    if loss <= bound:
+        return 0.0
+    return 1.0 if isinf(loss) or isinf(bound) else (loss - bound) / max(abs(loss), abs(bound))

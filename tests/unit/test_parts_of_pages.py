@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 
 import pytest
 from nicegui import ui
 
+from tacita.app.controls import notices
+from tacita.app.controls.runs import choose_run
 from tacita.app.screens.export.places import PlaceField
+from tacita.app.screens.protect.run_cards import RunCards
+from tacita.app.screens.rules.rule_list import RuleList
+from tacita.app.screens.table.screen import TableScreen
+from tacita.app.work.case import Case
+from tacita.app.work.desk import Desk
+from tacita.app.work.job import Job
 from tacita.app.work.opening import case_from_path
+from tacita.app.work.view import Judged
+from tacita.app.work.workspace import Workspace
 from tacita.errors import InputError
+from tacita.examples import example
+from tacita.outcome import Outcome, Status
+from tacita.report.progress import known_so_far
+from tacita.run import Event
+
+
+@pytest.fixture
+def workspace() -> Iterator[Workspace]:
+    made = Workspace()
+    made.change(Case.of(example("salazar"), "salazar"))
+    yield made
+    made.close()
+
+
+def names_in(place: ui.element) -> list[str]:
+    """The ``data-testid`` of everything in a part of a page."""
+    return [str(part.props["data-testid"]) for part in place.descendants() if "data-testid" in part.props]
 
 
 def test_the_folder_of_a_user_whom_nobody_knows_is_refused_in_the_same_words_wherever_it_is_typed(
@@ -26,3 +55,83 @@ def test_the_folder_of_a_user_whom_nobody_knows_is_refused_in_the_same_words_whe
     with pytest.raises(InputError, match="no such user") as reading:
         case_from_path(typed)
     assert str(writing.value) == str(reading.value)
+
+
+def test_a_run_that_another_window_removed_takes_its_card_with_it(workspace: Workspace) -> None:
+    runs = [workspace.start("suppression", {}) for _ in range(2)]
+    with ui.element() as page:
+        cards = RunCards(workspace, lambda _: None)
+        assert {"run-1", "run-2"} <= set(names_in(page))
+        workspace.forget(runs[1])
+        cards.remove(runs[1])
+        assert "run-2" not in names_in(page)
+        assert "run-1" in names_in(page)
+
+
+def test_the_choice_of_a_run_offers_only_runs_that_are_there(workspace: Workspace) -> None:
+    runs = [workspace.start("suppression", {}) for _ in range(2)]
+    workspace.forget(runs[1])
+    with ui.element():
+        notices.area()
+        RunCards(workspace, lambda _: None).show_result(runs[1])
+    with ui.element() as page:
+        assert choose_run(workspace) is runs[0]
+        assert "choose-run" in names_in(page)
+        workspace.forget(runs[0])
+        assert choose_run(workspace) is None
+
+
+def test_no_two_rules_have_the_same_number(workspace: Workspace) -> None:
+    with ui.element() as page:
+        rules = RuleList(Desk(workspace, lambda _: None, lambda: None))
+        for text in ("threshold(3)", "threshold(4)"):
+            rules._add(text)
+        rules.remove(rules._rows[0])
+        rules._add("threshold(5)")
+        texts = [name for name in names_in(page) if name.endswith("-text")]
+    assert len(texts) == 2
+    assert len(set(texts)) == 2
+
+
+def test_the_attack_on_a_run_ends_with_the_run(workspace: Workspace) -> None:
+    case = workspace.current()
+    done = Job(1, case, "suppression", {})
+    done.carry_out()
+    screen = object.__new__(TableScreen)
+    screen._judged, screen._attack = Judged.of(case), None
+    hidden = screen._attacker(done)
+    assert hidden is not None
+    assert hidden is screen._attacker(done)
+    assert hidden.release is done.release
+    bare = screen._attacker(None)
+    assert bare is not None
+    assert bare.release is not done.release
+    assert bare is screen._attacker(None)
+    assert bare.release.hidden.sum() == len(case.problem.levels)
+
+
+@pytest.mark.parametrize(
+    ("loss", "bound", "wanted"),
+    [
+        (120.0, 90.0, "25.00%"),
+        (0.0, 0.0, "0.00%"),
+        (0.0, -5.0, "100.00%"),
+        (10.0, -40.0, "125.00%"),
+        (inf, 3.0, "100.00%"),
+        (3.0, -inf, "100.00%"),
+        (3.0, 4.0, "0.00%"),
+    ],
+)
+def test_the_gap_is_the_same_in_every_place(
+    workspace: Workspace, loss: float, bound: float, wanted: str
+) -> None:
+    assert f"{Outcome(Status.FEASIBLE, loss, bound).gap:.2%}" == wanted
+    assert known_so_far(Event("searching", incumbent=loss, bound=bound)).endswith(f"gap {wanted}")
+    job = Job(1, workspace.current(), "suppression", {})
+    job._listen(Event("searching", incumbent=loss, bound=bound))
+    workspace.jobs.append(job)
+    with ui.element() as page:
+        RunCards(workspace, lambda _: None)
+        shown = next(p for p in page.descendants() if p.props.get("data-testid") == "run-1-gap")
+    assert isinstance(shown, ui.label)
+    assert shown.text == wanted

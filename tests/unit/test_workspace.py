@@ -145,3 +145,16 @@ def test_the_folder_goes_with_the_workspace() -> None:
     (folder / "upload.csv").write_text("secret", encoding="utf-8")
     workspace.close()
     assert not folder.exists()
+
+
+def test_a_run_that_another_window_removed_is_not_missed(workspace: Workspace) -> None:
+    workspace.change(Case.of(example("salazar"), "salazar"))
+    first, second = (finished(workspace.start("suppression", {})) for _ in range(2))
+    workspace.forget(second)
+    workspace.forget(second)
+    assert workspace.jobs == [first]
+    with pytest.raises(InputError, match="run 2 was removed"):
+        workspace.choose(second)
+    assert workspace.chosen is first
+    workspace.forget(first)
+    assert workspace.chosen is None

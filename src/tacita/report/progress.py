@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tacita.outcome import gap_between
 from tacita.run import Event
 
 
@@ -12,6 +13,6 @@ def known_so_far(event: Event) -> str:
         told.append(f"loss {event.incumbent:,.6g}")
     if event.bound is not None:
         told.append(f"bound {event.bound:,.6g}")
-    if event.incumbent and event.bound is not None:
-        told.append(f"gap {max(0.0, (event.incumbent - event.bound) / abs(event.incumbent)):.2%}")
+    if event.incumbent is not None and event.bound is not None:
+        told.append(f"gap {gap_between(event.incumbent, event.bound):.2%}")
     return ", ".join(told)

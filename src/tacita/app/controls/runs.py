@@ -25,26 +25,27 @@ LOOK_AGAIN = 0.4
 
 def choose_run(workspace: Workspace) -> Job | None:
     """A list of all runs; the page is built anew for another one. None where there is no run."""
-    if not workspace.jobs:
+    chosen = workspace.chosen
+    if chosen is None:
         no_run()
         return None
-    if workspace.chosen is None:
-        workspace.chosen = workspace.jobs[-1]
 
     def choose(event: ValueChangeEventArguments[int]) -> None:
-        workspace.chosen = workspace.job(event.value)
+        # A run that another window removed is no longer in the list of the page built anew.
+        if (job := workspace.job(event.value)) is not None:
+            workspace.choose(job)
         ui.navigate.reload()
 
     named = {job.number: f"{job.title} · {in_words(job, workspace.case)}" for job in reversed(workspace.jobs)}
-    ui.select(named, value=workspace.chosen.number, label="Run", on_change=choose).props(
+    ui.select(named, value=chosen.number, label="Run", on_change=choose).props(
         "outlined dense options-dense data-testid=choose-run"
     ).classes("choose-run")
-    if workspace.chosen.case is not workspace.case:
+    if chosen.case is not workspace.case:
         ui.label(
             "The table or its rules have changed since this run: it is of the case as it was then, and so is "
             "its verdict."
         ).classes("complaint").props("data-testid=earlier-case")
-    return workspace.chosen
+    return chosen
 
 
 def in_words(job: Job, now: Case | None) -> str:

@@ -120,9 +120,14 @@ class Attack:
 
     def __init__(self, problem: Problem, release: Release | None) -> None:
         self.problem = problem
+        self.asked = release
         self.release = Release.suppress(problem.table, problem.sensitive) if release is None else release
         self._hidden = self.release.hidden
         self._found: dict[int, Interval] = {}
+
+    def is_on(self, problem: Problem, release: Release | None) -> bool:
+        """Whether this is the attack on that problem and that release, or on that problem without one."""
+        return self.problem is problem and self.asked is release
 
     def hides(self, cell: int) -> bool:
         """Whether there is anything to deduce."""

@@ -34,6 +34,7 @@ from tacita.io.roles import find_roles
 from tacita.levels import Levels
 from tacita.rules import Given
 from tacita.rules.rule import AnyOf
+from tacita.rules.written import written
 from tacita.tables.table import Table
 
 ENDINGS = (*FORMATS, ".jj", ".txt", ".dat", ".toml", ".hrc")
@@ -41,8 +42,6 @@ ENDINGS = (*FORMATS, ".jj", ".txt", ".dat", ".toml", ".hrc")
 MOST_CELLS = 1_000_000
 """Cells of a table that is made here; larger ones are made in Python and opened by their path."""
 MOST_NOTES = 10
-NO_RULE = "marked([])"
-"""A written rule that no cell meets."""
 
 
 @dataclass(frozen=True)
@@ -249,14 +248,15 @@ def _options(path: Path, reading: Reading, trees: Mapping[str, Path]) -> dict[st
 def _case_of_project(path: Path, reading: Reading) -> Case:
     """What a project asks, in parts that can be changed one by one; without rules if it has none."""
     from tacita.io.insiders import read_insiders
-    from tacita.io.project import load_project
+    from tacita.io.project import NO_RULE, load_project
 
     if said := [*reading.options, *(name for name in ("by", "total") if getattr(reading, name))]:
         raise InputError(f"{path}: a project says itself how its files are read; leave out {said[0]}")
     project = load_project(path)
     rules, attack = project.rules, project.attackers
     # A rule that no cell meets lets a table without any be opened; it changes nothing.
-    asked = project.model_copy(update={"rules": rules.model_copy(update={"rule": rules.rule or NO_RULE})})
+    ruled = rules.model_copy(update={"rule": rules.rule or written(NO_RULE)})
+    asked = project.model_copy(update={"rules": ruled})
     problem = asked.problem()
     joined = problem.rule.rules if isinstance(problem.rule, AnyOf) else ()
     levels = next((rule.given for rule in joined if isinstance(rule, Given)), None)

@@ -38,7 +38,7 @@ class Workspace:
         self._threads = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="tacita-run")
         self.case: Case | None = None
         self.jobs: list[Job] = []
-        self.chosen: Job | None = None
+        self._chosen: Job | None = None
         self.dark: bool | None = None
         self.notes: list[str] = []
 
@@ -115,16 +115,35 @@ class Workspace:
             number = 1 + max((job.number for job in self.jobs), default=0)
             job = Job(number, self.current(), method, options, time_limit=time_limit, seed=seed)
             self.jobs.append(job)
-        self.chosen = job
+        self.choose(job)
         self._threads.submit(job.carry_out)
         return job
 
     def forget(self, job: Job) -> None:
-        """Stop a run and drop what it found."""
+        """Stop a run and drop what it found; nothing is left to do where another window did so before."""
         job.abandon()
-        self.jobs.remove(job)
-        if self.chosen is job:
-            self.chosen = self.jobs[-1] if self.jobs else None
+        with self._numbering:
+            if job in self.jobs:
+                self.jobs.remove(job)
+        if self._chosen is job:
+            self._chosen = None
+
+    @property
+    def chosen(self) -> Job | None:
+        """The run that screens show: the one chosen last, or the newest where that is gone."""
+        return self._chosen or (self.jobs[-1] if self.jobs else None)
+
+    def choose(self, job: Job) -> None:
+        """Let screens show a run.
+
+        Raises
+        ------
+        InputError
+            Another window has removed it.
+        """
+        if job not in self.jobs:
+            raise InputError(f"run {job.number} was removed in another window: choose another one")
+        self._chosen = job
 
     def job(self, number: int) -> Job | None:
         """A run by its number."""

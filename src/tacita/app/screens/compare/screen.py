@@ -5,6 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app import frame
+from tacita.app.controls import notices
 from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare import risk_plot, statistics_table
@@ -132,5 +133,6 @@ class RunTable:
             ui.label(f"★ {entry}" if wins else entry)
 
     def _open(self, job: Job) -> None:
-        self._workspace.chosen = job
-        frame.go("result")
+        with notices.attempt():
+            self._workspace.choose(job)
+            frame.go("result")

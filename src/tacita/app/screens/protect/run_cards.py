@@ -7,12 +7,13 @@ from collections.abc import Callable
 from nicegui import ui
 
 from tacita.app import frame
+from tacita.app.controls import notices
 from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE, Workspace
-from tacita.outcome import Outcome
+from tacita.outcome import Outcome, gap_between
 
 EVERY = 0.3
 """Seconds between two looks at the runs."""
@@ -69,8 +70,10 @@ class RunCards:
 
     def show_result(self, job: Job) -> None:
         """Lead to what came out of a run."""
-        self.workspace.chosen = job
-        frame.go("result")
+        with notices.attempt():
+            self.workspace.choose(job)
+            frame.go("result")
+        self._look()
 
     def use_again(self, job: Job) -> None:
         """Put the options of a run into the form."""
@@ -79,7 +82,6 @@ class RunCards:
 
     def remove(self, job: Job) -> None:
         """Stop a run and forget it."""
-        job.abandon()
         self.workspace.forget(job)
         self._look()
 
@@ -191,7 +193,7 @@ class _Figures:
     def _tell(self, loss: float | None, bound: float | None) -> None:
         self._shown["loss"].set_text("–" if loss is None else f"{loss:,.10g}")
         self._shown["bound"].set_text("–" if bound is None else f"{bound:,.10g}")
-        gap = None if loss is None or bound is None else max(0.0, loss - bound) / abs(loss) if loss else 0.0
+        gap = None if loss is None or bound is None else gap_between(loss, bound)
         self._shown["gap"].set_text("–" if gap is None else f"{gap:.2%}")
 
 

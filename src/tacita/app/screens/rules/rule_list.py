@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from nicegui import ui
@@ -27,6 +28,8 @@ class RuleList:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._rows: list[_Row] = []
+        # Numbers run on: two rows never have the same, whatever was removed before.
+        self._numbers = count(1)
         with ui.element("section").classes("panel").props('aria-label="Rules"'):
             ui.label("What is sensitive").classes("panel-title").props("role=heading aria-level=2")
             self._about = ui.label().classes("muted")
@@ -54,7 +57,7 @@ class RuleList:
 
     def _add(self, text: str) -> None:
         with self._place:
-            self._rows.append(_Row(self, len(self._rows) + 1, text))
+            self._rows.append(_Row(self, next(self._numbers), text))
 
     def remove(self, row: _Row) -> None:
         """Take a rule away."""

@@ -75,8 +75,8 @@ def take_what_is_dropped(files: ui.upload, texts: ui.upload, field: str) -> None
             {_uploader(files)}.addFiles([...event.dataTransfer.files]);
         }}""",
     )
-    # Where nothing has the focus, only the window hears of a paste. The page brings this listener with it: sent
-    # afterwards, it would miss what is pasted at once.
+    # Where nothing has the focus, only the window hears of a paste. The page brings this listener with it:
+    # sent afterwards, it would miss what is pasted at once.
     ui.add_body_html(
         f"""<script>window.addEventListener('paste', (event) => {{
             const board = event.clipboardData;

@@ -285,6 +285,6 @@ class TableScreen:
         problem, release = self._judged.problem, None if job is None else job.release
         if problem is None:
             return None
-        if self._attack is None or (release is not None and self._attack.release is not release):
+        if self._attack is None or not self._attack.is_on(problem, release):
             self._attack = Attack(problem, release)
         return self._attack
