@@ -97,7 +97,11 @@ def test_intervals_rounded_and_adjusted_cells_keep_their_windows(tmp_path: Path)
 
 def test_csv_has_the_agreed_columns(tmp_path: Path) -> None:
     table = secret_table()
-    text = write_release(release_of(table), tmp_path / "r.csv", unaudited="=why not for once").read_text().splitlines()
+    text = (
+        write_release(release_of(table), tmp_path / "r.csv", unaudited="=why not for once")
+        .read_text()
+        .splitlines()
+    )
     assert text[0] == "region,size,mark,low,high,value,unaudited"
     assert "N,a,suppressed,,,,'=why not for once" in text
     assert "N,'=c,published,11,11,11,'=why not for once" in text
@@ -293,7 +297,9 @@ def test_files_that_cannot_be_told_apart(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="line 2: mark 'hid' is unknown"):
         read_release(foreign(tmp_path, "r,c,mark,value\n1,1,hid,\n"), small())
     with pytest.raises(InputError, match="no format has the ending"):
-        write_release(Release.suppress(small(), np.array([0])), tmp_path / "r.doc", unaudited="for a test only")
+        write_release(
+            Release.suppress(small(), np.array([0])), tmp_path / "r.doc", unaudited="for a test only"
+        )
 
 
 def test_codes_of_one_cell_are_all_listed(tmp_path: Path) -> None:
