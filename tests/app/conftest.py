@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
 
-from driving import PATIENCE, listening
+from driving import PATIENCE, Prepare, listening
 from get_chromium import REMEDY, find_chromium
 from running_server import RunningServer
 
@@ -109,7 +109,7 @@ def page(new_page: Callable[..., Page]) -> Page:
 
 
 @pytest.fixture(scope="session")
-def prepare(server: RunningServer, browser: Browser) -> Callable[[Callable[[Page], None]], StorageState]:
+def prepare(server: RunningServer, browser: Browser) -> Prepare:
     """A session in which some steps have been taken: what is open in it belongs to its cookie."""
 
     def take(steps: Callable[[Page], None]) -> StorageState:

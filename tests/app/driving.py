@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, StorageState, expect
 
+Prepare = Callable[[Callable[[Page], None]], StorageState]
+"""Takes steps in a session of their own; the session, to go on in."""
 PATIENCE = 60_000
 """Milliseconds that anything may take: a busy machine is no defect of the page."""
 

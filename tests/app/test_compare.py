@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import Page, StorageState, expect
 
 import tacita as tc
-from driving import choose, go, leads_on, open_example, run_method
+from driving import Prepare, choose, go, leads_on, open_example, run_method
 from tacita.examples import example
 
 
 @pytest.fixture(scope="module")
-def three_runs(prepare: Callable[[Callable[[Page], None]], StorageState]) -> StorageState:
+def three_runs(prepare: Prepare) -> StorageState:
     """Three runs of the NCHS table, one of them not safe."""
 
     def steps(page: Page) -> None:

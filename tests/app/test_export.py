@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, StorageState, expect
 
 import tacita as tc
-from driving import downloaded, go, open_example, open_path, run_method, undo
+from driving import Prepare, downloaded, go, open_example, open_path, run_method, undo
 from running_server import RunningServer
 from tacita.examples import example
 from tacita.io import write_table
@@ -22,9 +22,6 @@ PUBLISHED = {f"release.{ending}" for ending in ("xlsx", "csv", "parquet", "html"
 LARGE = np.array([[48271, 91733, 60919], [73609, 35803, 82457], [27427, 64153, 53197]])
 """Numbers that no style sheet and no workbook has of its own."""
 REASON = "for the auditors of the house only"
-
-
-Prepare = Callable[[Callable[[Page], None]], StorageState]
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +109,14 @@ def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path
 
 def test_the_house_has_an_archive_of_its_own(exporting: Page) -> None:
     files = downloaded(exporting, "download-house")
-    wanted = {"audit.json", "certificate.json", "release.xlsx", "project.toml", "repeat.py", "table.parquet"}
+    wanted = {
+        "audit.json",
+        "certificate.json",
+        "release-internal.xlsx",
+        "project.toml",
+        "repeat.py",
+        "table.parquet",
+    }
     assert wanted <= set(files)
     assert not {"release.csv", "release.html", "release.txt", "release.parquet"} & set(files)
     assert b'method = "suppression"' in files["project.toml"]

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, StorageState, expect
 
-from driving import choose_run, go, open_example, reload, run_method
+from driving import Prepare, choose_run, go, open_example, reload, run_method
 from tacita.verify import verify
 
 
 @pytest.fixture(scope="module")
-def safe_run(prepare: Callable[[Callable[[Page], None]], StorageState]) -> StorageState:
+def safe_run(prepare: Prepare) -> StorageState:
     """The NCHS table, cells suppressed."""
 
     def steps(page: Page) -> None:
