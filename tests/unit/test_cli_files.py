@@ -163,6 +163,9 @@ def test_project_file_chooses_method_folder_and_formats(
     assert answer["options"]["at_most"] == 30
     assert Path("elsewhere/release.csv").exists()
     assert said(capsys, "tabulate", "project.toml", "--out", "table.csv")["cells"] == answer["cells"]
+    # The folder of a project is the project.
+    assert said(capsys, "protect", ".", "--option", "at_most=30", "--out", "again")["loss"] == answer["loss"]
+    assert said(capsys, "tabulate", ".", "--out", "again.csv")["cells"] == answer["cells"]
 
 
 def test_a_note_says_that_nchs_text_tells_which_cells_are_primary(

@@ -20,7 +20,7 @@ def convert(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="IN", help="JJ file, table (CSV, Parquet, Excel), NCHS text, thesis folder, project.toml."
+            metavar="IN", help="JJ file, table (CSV, Parquet, Excel), NCHS text, thesis folder, project.toml or its folder."
         ),
     ],
     target: Annotated[

@@ -57,7 +57,7 @@ def protect(
     case: Annotated[
         Path | None,
         typer.Argument(
-            metavar="CASE", help="JJ file, table (CSV, Parquet, Excel), thesis folder, or project.toml."
+            metavar="CASE", help="JJ file, table (CSV, Parquet, Excel), thesis folder, or project.toml or its folder."
         ),
     ] = None,
     method: Annotated[
@@ -143,11 +143,13 @@ def audited(problem: Problem, release: Release, effort: Effort) -> Audit:
 
 def planned(case: Path, said: Plan) -> Plan:
     """What was said, completed by what a project file says."""
-    if case.suffix.lower() != ".toml":
+    from tacita.io.case import project_file
+
+    if (file := project_file(case)) is None:
         return replace(said, method=said.method or DEFAULT_METHOD)
     from tacita.io.project import load_project
 
-    project = load_project(case)
+    project = load_project(file)
     wanted = project.protect
     same_method = said.method in ("", wanted.method)
     return Plan(
@@ -165,13 +167,15 @@ def planned(case: Path, said: Plan) -> Plan:
 
 def _refuse_inputs(folder: Path, case: Path, start: Path | None) -> None:
     """Results take the place of earlier ones; what is read must not be taken for such."""
+    from tacita.io.case import project_file
     from tacita.io.results import RESULTS
 
-    read = [case] if start is None else [case, start]
-    if case.suffix.lower() == ".toml":
+    file = project_file(case)
+    read = [file or case] if start is None else [file or case, start]
+    if file is not None:
         from tacita.io.project import load_project
 
-        project = load_project(case)
+        project = load_project(file)
         tables = [*project.tables.values(), *([project.table] if project.table is not None else [])]
         read += [project.folder / str(table.file or table.microdata) for table in tables]
     results = {(folder / name).resolve() for name in RESULTS}

@@ -52,12 +52,13 @@ def tabulate(
     ] = None,
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
+    from tacita.io.case import project_file
     from tacita.tabulation.tabulate import tabulate as count_up
 
-    if source.endswith(".toml"):
+    if (file := project_file(source)) is not None:
         from tacita.io.project import load_project
 
-        table = load_project(source).data()
+        table = load_project(file).data()
     else:
         if not by:
             raise InputError("by which columns? Name each: --by region=regions.csv --by size")

@@ -1,7 +1,7 @@
 """A case from a file: the ending of its name says how to read it.
 
-``.jj`` and ``project.toml`` state a whole problem. CSV, Parquet and Excel files state a table, one row per
-cell; with a column ``status``, or a rule, they state a problem too.
+``.jj`` and ``project.toml``, or the folder it is in, state a whole problem. CSV, Parquet and Excel files state
+a table, one row per cell; with a column ``status``, or a rule, they state a problem too.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tacita.io.crosstab import one_row_per_cell
 from tacita.io.jj import read_jj
 from tacita.io.marks import Marks, costs_from_marks, outsider_from_marks, problem_from_marks
 from tacita.io.nchs import read_nchs
+from tacita.io.petrenko import FILES as THESIS
 from tacita.io.petrenko import read_thesis
 from tacita.io.roles import NUMERIC, Roles, find_roles
 from tacita.problem import Problem
@@ -31,26 +32,41 @@ from tacita.tables.table import Table
 
 FEWEST_RECORDS = 20
 """Shorter lists are tables often enough."""
+PROJECT = "project.toml"
+"""What a project is called in a folder that stands for it."""
+
+
+def project_file(path: str | os.PathLike[str]) -> Path | None:
+    """The project that a path means: the file itself, or the ``project.toml`` of a folder; None for others."""
+    path = Path(path)
+    if path.is_dir():
+        return path / PROJECT if (path / PROJECT).is_file() else None
+    return path if path.suffix.lower() == ".toml" else None
 
 
 def read_case(path: str | os.PathLike[str], **options: Any) -> Problem | Table:
     """A problem, or a table where the file says nothing of what is sensitive.
 
     Options are those of :func:`read_jj` for ``.jj``, of :func:`read_nchs` for ``.txt`` and ``.dat``, of
-    :func:`read_table_file` for CSV, Parquet and Excel, of :func:`read_thesis` for a folder; ``project.toml``
-    takes none.
+    :func:`read_table_file` for CSV, Parquet and Excel, of :func:`read_thesis` for the folder of the thesis
+    program; a project, be it named by its file or its folder, takes none.
     """
     suffix = Path(path).suffix.lower()
     if not Path(path).exists():
         raise FormatError(f"{path}: there is no such file; check the path")
-    if Path(path).is_dir():
-        _refuse_options(path, options, ("lower",))
-        return read_thesis(path, **options)
-    if suffix == ".toml":
+    if (project := project_file(path)) is not None:
         from tacita.io.project import load_project
 
-        _refuse_options(path, options, ())
-        return load_project(path).problem()
+        _refuse_options(project, options, ())
+        return load_project(project).problem()
+    if Path(path).is_dir():
+        if not any((Path(path) / name).exists() for name in THESIS):
+            raise FormatError(
+                f"{path}: a folder should hold a {PROJECT}, or {', '.join(THESIS)} of the thesis program: "
+                "name a file, or another folder"
+            )
+        _refuse_options(path, options, ("lower",))
+        return read_thesis(path, **options)
     if suffix == ".jj":
         _refuse_options(path, options, ("decimals", "counts"))
         return read_jj(path, **options)
