@@ -22,7 +22,9 @@ def open_app(
     output: Output,
     case: Annotated[
         Path | None,
-        typer.Argument(metavar="CASE", help="Table, JJ file, NCHS text, thesis folder, project.toml or its folder."),
+        typer.Argument(
+            metavar="CASE", help="Table, JJ file, NCHS text, thesis folder, project.toml or its folder."
+        ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
     no_browser: Annotated[

@@ -20,7 +20,8 @@ def convert(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="IN", help="JJ file, table (CSV, Parquet, Excel), NCHS text, thesis folder, project.toml or its folder."
+            metavar="IN",
+            help="JJ file, table (CSV, Parquet, Excel), NCHS text, thesis folder, project.toml or its folder.",
         ),
     ],
     target: Annotated[

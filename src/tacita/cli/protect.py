@@ -57,7 +57,8 @@ def protect(
     case: Annotated[
         Path | None,
         typer.Argument(
-            metavar="CASE", help="JJ file, table (CSV, Parquet, Excel), thesis folder, or project.toml or its folder."
+            metavar="CASE",
+            help="JJ file, table (CSV, Parquet, Excel), thesis folder, project.toml or its folder.",
         ),
     ] = None,
     method: Annotated[
