@@ -21,7 +21,7 @@ def convert(
         Path,
         typer.Argument(
             metavar="IN",
-            help="JJ file, table (CSV, Parquet, Excel), NCHS text, thesis folder, project.toml or its folder.",
+            help="JJ file, table (CSV, Parquet, Excel), NCHS text, thesis folder, project.toml, its folder.",
         ),
     ],
     target: Annotated[

@@ -1,7 +1,7 @@
 """A case from a file: the ending of its name says how to read it.
 
-``.jj`` and ``project.toml``, or the folder it is in, state a whole problem. CSV, Parquet and Excel files state
-a table, one row per cell; with a column ``status``, or a rule, they state a problem too.
+``.jj`` and ``project.toml``, or the folder it is in, state a whole problem. CSV, Parquet and Excel files
+state a table, one row per cell; with a column ``status``, or a rule, they state a problem too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PROJECT = "project.toml"
 
 
 def project_file(path: str | os.PathLike[str]) -> Path | None:
-    """The project that a path means: the file itself, or the ``project.toml`` of a folder; None for others."""
+    """The project that a path means: the file itself, or ``project.toml`` in a folder; None for others."""
     path = Path(path)
     if path.is_dir():
         return path / PROJECT if (path / PROJECT).is_file() else None
