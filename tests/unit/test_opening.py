@@ -21,6 +21,7 @@ from tacita.app.work.opening import (
     dimensions_from_text,
     notes_on,
 )
+from tacita.app.work.parcels import save
 from tacita.errors import InputError
 from tacita.examples import example, example_names
 from tacita.generate import FAMILIES
@@ -127,6 +128,23 @@ def test_a_project_that_names_a_method_begins_with_it(tmp_path: Path) -> None:
     assert case_from_path(path).wish == Wish("rounding", {"base": 5})
 
 
+def test_a_project_is_opened_by_its_folder(tmp_path: Path) -> None:
+    text = PROJECT.format(rule="threshold(25)")
+    path, _ = write(tmp_path, project_toml=text, t_csv=CELLS)
+    case = case_from_path(tmp_path)
+    assert (case.rules, case.origin) == (("threshold(25)",), path)
+    assert same_question(case, load_project(path).problem())
+    path.unlink()
+    with pytest.raises(InputError, match=r"a folder should hold a project.toml, or A.txt, PSC.txt, VSC.txt"):
+        case_from_path(tmp_path)
+
+
+def test_what_export_saves_as_a_project_folder_opens_again(tmp_path: Path) -> None:
+    case = case_of_example("salazar")
+    save(case, tmp_path / "saved", "project", passing=tmp_path / "passing")
+    assert same_question(case_from_path(tmp_path / "saved"), case.problem)
+
+
 def test_a_project_that_says_nothing_of_sensitive_cells_opens(tmp_path: Path) -> None:
     path, _ = write(tmp_path, project_toml='[table]\nfile = "t.csv"\n', t_csv=CELLS)
     case = case_from_path(path)
@@ -182,7 +200,7 @@ def test_files_together_a_table_with_a_classification(tmp_path: Path, ending: st
     assert case.table.values[case.table.find("W", "Total")] == 102
     paths[1].rename(tmp_path / f"land.{ending}")
     with pytest.raises(
-        InputError, match=rf"land.{ending} is called like none of the dimensions region, size"
+        InputError, match=rf"'land' is none of the dimensions region, size, so land.{ending} classifies"
     ):
         case_from_files([paths[0], tmp_path / f"land.{ending}"])
 

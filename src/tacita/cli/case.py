@@ -5,8 +5,10 @@ Whatever the command line says wins over what the file says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +18,6 @@ from tacita.cli.console import say
 from tacita.errors import InputError
 
 if TYPE_CHECKING:
-    from tacita.hierarchy import Hierarchy
     from tacita.levels import Levels
     from tacita.problem import Problem
     from tacita.release import Release
@@ -154,24 +155,23 @@ def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
 
     A classification of one dimension leaves the others to be found in the file.
     """
-    from tacita.io.columns import read_columns
-    from tacita.io.crosstab import one_row_per_cell
-    from tacita.io.roles import find_roles
+    from tacita.io.dimensions import dimensions_as_said
 
     if not (options.by or options.hierarchy or options.total):
         return None
-    totals = pairs(options.total, "--total")
-    trees = hierarchies(options.hierarchy, totals)
-    names = options.by
-    if not names:
-        named = {"value": options.value, "count": options.count}
-        source = one_row_per_cell(read_columns(path, decimal=options.decimal), path, None, named)
-        names = list(find_roles(source, path, None, named, None).dimensions)
-    if strange := [name for name in (*trees, *totals) if name not in names]:
-        raise InputError(
-            f"{path}: '{strange[0]}' is none of the dimensions {', '.join(names)}; correct the name"
-        )
-    return {name: trees.get(name, totals.get(name)) for name in names}
+    trees: dict[str, list[Path]] = {}
+    for text in options.hierarchy:
+        name, file = pair(text, "--hierarchy NAME=FILE")
+        trees.setdefault(name, []).append(Path(file))
+    return dimensions_as_said(
+        path,
+        options.by,
+        trees,
+        pairs(options.total, "--total"),
+        value=options.value,
+        count=options.count,
+        decimal=options.decimal,
+    )
 
 
 def load_problem(path: Path, table: TableOptions, requirement: RequirementOptions) -> Problem:
@@ -257,11 +257,14 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
 
 def _joined(rule: Rule | None, loaded: Problem) -> Rule | Levels:
     """Rules of the command line instead of the project's; cells that a file marks stay sensitive besides."""
-    from tacita.rules import Given
+    from tacita.rules import AnyOf, Given
 
     if rule is None:
         return loaded.rule or loaded.levels
-    return rule if loaded.rule is not None else rule | Given(loaded.levels)
+    if loaded.rule is None:
+        return rule | Given(loaded.levels)
+    parts = loaded.rule.rules if isinstance(loaded.rule, AnyOf) else (loaded.rule,)
+    return reduce(or_, (part for part in parts if isinstance(part, Given)), rule)
 
 
 def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:
@@ -293,17 +296,6 @@ def release_file(path: Path) -> Path:
     if path.is_dir() and not (path / "release.csv").is_file():
         raise InputError(f"{path} holds no release.csv: name the file of the release")
     return path / "release.csv" if path.is_dir() else path
-
-
-def hierarchies(given: Iterable[str], totals: Mapping[str, str]) -> dict[str, list[Hierarchy]]:
-    """``NAME=FILE`` texts as classifications per dimension."""
-    from tacita.io import read_hierarchy
-
-    found: dict[str, list[Hierarchy]] = {}
-    for text in given:
-        name, file = pair(text, "--hierarchy NAME=FILE")
-        found.setdefault(name, []).append(read_hierarchy(file, totals.get(name)))
-    return found
 
 
 def pairs(given: Iterable[str], option: str) -> dict[str, str]:

@@ -23,14 +23,12 @@ from tacita.app.work.stated import Stated, amounts_in
 from tacita.errors import FormatError, InputError
 from tacita.exact import MOST_DECIMALS
 from tacita.examples import EXAMPLES, example
-from tacita.hierarchy import Hierarchy
-from tacita.io import read_case, read_hierarchy
+from tacita.io import read_case
 from tacita.io.columns import FORMATS, read_columns
-from tacita.io.crosstab import one_row_per_cell
+from tacita.io.dimensions import dimensions_as_said
 from tacita.io.pasted import read_pasted
 from tacita.io.petrenko import FILES as THESIS
 from tacita.io.petrenko import read_thesis
-from tacita.io.roles import find_roles
 from tacita.levels import Levels
 from tacita.rules import Given
 from tacita.rules.rule import AnyOf
@@ -206,7 +204,7 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Cas
     if trees and table.suffix.lower() not in FORMATS:
         raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
     return Case.of(
-        read_case(table, **_options(table, reading, {path.stem: path for path in trees})), table.stem
+        read_case(table, **_options(table, reading, {path.stem: [path] for path in trees})), table.stem
     )
 
 
@@ -222,27 +220,15 @@ def _is_classification(path: Path) -> bool:
     return {"parent", "child"} <= names
 
 
-def _options(path: Path, reading: Reading, trees: Mapping[str, Path]) -> dict[str, Any]:
+def _options(path: Path, reading: Reading, trees: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
     """Options of the reader, with all dimensions as soon as something is said of one of them."""
     options = reading.options
     if not (reading.by or reading.total or trees):
         return options
     if path.suffix.lower() not in FORMATS:
         return {**options, **{name: said for name in ("by", "total") if (said := getattr(reading, name))}}
-    given = {"value": reading.value, "count": reading.count}
-    source = read_columns(path, decimal=reading.decimal or ".", sheet=reading.sheet)
-    source = one_row_per_cell(source, path, reading.by or None, given)
-    names = reading.by or find_roles(source, path, None, given, None).dimensions
-    if strange := [file.name for name, file in trees.items() if name not in names]:
-        raise InputError(
-            f"{path}: the classification {strange[0]} is called like none of the dimensions "
-            f"{', '.join(names)}; rename the file"
-        )
-    by: dict[str, Hierarchy | str | None] = {}
-    for name in names:
-        total = reading.total if reading.total in source.codes(name)[1] else None
-        by[name] = read_hierarchy(trees[name], total) if name in trees else total
-    return {**options, "by": by}
+    how = {name: options[name] for name in ("value", "count", "decimal", "sheet") if name in options}
+    return {**options, "by": dimensions_as_said(path, reading.by, trees, reading.total, **how)}
 
 
 def _case_of_project(path: Path, reading: Reading) -> Case:

@@ -1,0 +1,37 @@
+"""What the command line says of a case, joined with what its files say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tacita.cli.case import RequirementOptions, TableOptions, load_problem
+from tacita.io import read_hierarchy
+from tacita.io.dimensions import dimensions_as_said
+
+CELLS = "region,size,value,status\nN,s,10,u\nN,l,20,s\nS,s,30,s\nS,l,1,s\n"
+
+
+def test_rules_of_the_command_line_leave_what_a_project_s_file_marks(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(CELLS)
+    project = tmp_path / "project.toml"
+    project.write_text('[table]\nfile = "t.csv"\n[rules]\nrule = "threshold(2)"\n')
+
+    def sensitive(rules: str | None) -> list[str]:
+        problem = load_problem(project, TableOptions(), RequirementOptions(rules=rules))
+        return [problem.table.name(cell) for cell in problem.sensitive.tolist()]
+
+    marked, small = "region=N, size=s", "region=S, size=l"
+    assert sensitive(None) == [marked, small]
+    assert sensitive("threshold(1)") == [marked]
+    assert sensitive("threshold(1) | threshold(2)") == [marked, small]
+
+
+def test_a_total_is_said_for_one_dimension_or_for_all_that_have_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("region,size,value\nN,s,10\nN,all,10\nall,s,10\nall,all,10\nN,x,0\nall,x,0\n")
+    assert dimensions_as_said(path, totals="all") == {"region": "all", "size": "all"}
+    assert dimensions_as_said(path, totals="N") == {"region": "N", "size": None}
+    assert dimensions_as_said(path, totals={"size": "all"}) == {"region": None, "size": "all"}
+    (tmp_path / "tree.csv").write_text("parent,child\nall,s\nall,x\n")
+    said = dimensions_as_said(path, ["size"], {"size": [tmp_path / "tree.csv"]}, "all")
+    assert said == {"size": [read_hierarchy(tmp_path / "tree.csv", "all")]}
