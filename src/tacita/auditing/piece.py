@@ -14,6 +14,7 @@ from math import ceil
 
 import numpy as np
 
+from tacita.auditing.joint_moves import MANY, WORTHWHILE, is_flat, joint_move
 from tacita.auditing.pool import Pool
 from tacita.auditing.region import Piece, by_columns
 from tacita.auditing.short_moves import ShortMoves
@@ -150,7 +151,9 @@ class _Examiner:
                 run, matrix = self.task.run, self.task.piece.matrix
                 point = self.short_moves.find(p, sign, level, self.low, self.high, run, nearby=True)
                 exact = None if point is None else snap(matrix, self.low, self.high, point)
-                if exact is not None and (exact[1] == 1 or not self.task.whole):
+                if exact is None or (self.task.whole and exact[1] > 1):
+                    continue
+                if sign * int(exact[0][p]) >= level * exact[1]:
                     by[t] = len(self.pool.moves)
                     self.pool.add(*exact)
             by[proven[levels[proven] == 0]] = -1
@@ -187,6 +190,7 @@ class _Examiner:
             )
 
     def _answer(self, targets: Targets) -> None:
+        self._together(targets)
         n = targets.columns.size
         bits, above, below = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
         up_move, down_move = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
@@ -209,6 +213,38 @@ class _Examiner:
         self.result.below.append(below)
         self.result.up_move.append(up_move)
         self.result.down_move.append(down_move)
+
+    def _together(self, targets: Targets) -> None:
+        """Put moves into the pool that prove many targets at once, where there are many."""
+        if targets.columns.size < MANY or not is_flat(self._columns):
+            return
+        matrix = self.task.piece.matrix
+        for levels, sign in (targets.upper, 1), (targets.lower, -1):
+            left, won = self._short_of(targets.columns, levels, sign), 1.0
+            while left.size and won >= WORTHWHILE:
+                self.result.programs += 1
+                point = joint_move(
+                    matrix,
+                    self._columns,
+                    self._floats(self.low),
+                    self._floats(self.high),
+                    targets.columns[left],
+                    self._floats(levels[left]),
+                    sign,
+                    self.task.run,
+                )
+                exact = None if point is None else snap(matrix, self.low, self.high, point * self.scale)
+                if exact is None or (self.task.whole and exact[1] > 1):
+                    return
+                self.pool.add(*exact)
+                before = left.size
+                left = left[self._short_of(targets.columns[left], levels[left], sign)]
+                won = 1 - left.size / before
+
+    def _short_of(self, columns: Cells, levels: Units, sign: int) -> Cells:
+        """Which columns no move of the pool carries as far as their levels."""
+        pairs = zip(columns.tolist(), levels.tolist(), strict=True)
+        return np.flatnonzero([self.pool.best(p, sign)[0] < level for p, level in pairs])
 
     # ------------------------------------------------------------------ one direction of one target
 

@@ -95,8 +95,10 @@ class Session:
         self._highs.changeColCost(column, 0.0)
         return answer if answer.point.size == 0 else replace(answer, value=float(answer.point[column]))
 
-    def minimise(self, costs: Floats, run: Run) -> Answer:
-        """Minimise ``costs @ x``; the costs stay until the next call."""
+    def minimise(self, costs: Floats, run: Run, most_pivots: int | None = None) -> Answer:
+        """Minimise ``costs @ x``, giving up after so many pivots; the costs stay until the next call."""
+        if most_pivots is not None:
+            self._highs.setOptionValue("simplex_iteration_limit", most_pivots)
         self._highs.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
         if self._afresh:
             self._highs.clearSolver()

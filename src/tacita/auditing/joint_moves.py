@@ -1,0 +1,70 @@
+"""One move for many targets: most proofs of a large piece from a few linear programs.
+
+For targets ``P``, direction ``s`` and levels ``l``
+
+    max  sum_{p in P} s z_p / l_p    s.t.  M z = 0,  low <= z <= high,  s z_p <= l_p for p in P.
+
+No target is paid for going beyond its level, so that each leaves room for the others. All other columns only
+help, and a few of every equation are enough. Whoever is paid is bounded where he is headed, so that the dual
+simplex can begin where nothing moves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from tacita.exact import Cells, Floats
+from tacita.run import Run
+from tacita.solvers.highs import Ended, Session
+
+MANY = 50
+"""Fewer targets are asked for one by one."""
+WORTHWHILE = 0.1
+"""Another round follows one that proved at least this share of its targets."""
+HELPERS = 20
+"""Columns of every equation that may move besides the targets."""
+PIVOTS = 3
+"""Pivots allowed per equation and target. Networks take fewer; what takes more ends in crooked vertices."""
+
+
+def is_flat(columns: csc_array) -> bool:
+    """Most cells lie in two equations or fewer, as in tables of two dimensions: networks, or nearly. Beyond
+    them pivots are slow, and a move for many targets is too crooked for floats to name.
+    """
+    return bool(np.median(np.diff(columns.indptr)) <= 2)
+
+
+def joint_move(
+    rows: csr_array,
+    columns: csc_array,
+    low: Floats,
+    high: Floats,
+    targets: Cells,
+    levels: Floats,
+    sign: int,
+    run: Run,
+) -> Floats | None:
+    """A move that carries many targets as far as their (positive) levels, or None if that takes too long."""
+    used = np.union1d(targets, _helpers(rows, seed=targets.size))
+    at = np.searchsorted(used, targets)
+    lower, upper, costs = low[used], high[used], np.zeros(used.size)
+    if sign > 0:
+        upper[at] = np.minimum(upper[at], levels)
+    else:
+        lower[at] = np.maximum(lower[at], -levels)
+    costs[at] = -sign / levels
+    program = Session(columns[:, used], lower, upper, np.zeros(rows.shape[0]), afresh=True)
+    answer = program.minimise(costs, run, most_pivots=PIVOTS * (rows.shape[0] + targets.size))
+    if answer.status is not Ended.OPTIMAL:
+        return None
+    move = np.zeros(low.size)
+    move[used] = answer.point
+    return move
+
+
+def _helpers(rows: csr_array, seed: int) -> Cells:
+    """Some columns of every equation, drawn at random so that they are not the same few everywhere."""
+    draws = np.random.default_rng(seed).random((rows.shape[0], HELPERS))
+    places = rows.indptr[:-1, None] + np.floor(draws * np.diff(rows.indptr)[:, None])
+    return np.unique(rows.indices[places.astype(np.int64)])
