@@ -27,6 +27,12 @@ def test_a_method_says_what_it_does_and_when_to_choose_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", method_names())
+def test_methods_with_the_same_options_are_the_same(name: str) -> None:
+    assert make_method(name) == make_method(name)
+    assert hash(make_method(name)) == hash(make_method(name))
+
+
+@pytest.mark.parametrize("name", method_names())
 @given(data=st.data())
 def test_releases_pass_the_audit(name: str, data: st.DataObject) -> None:
     problem = data.draw(problems(tables(NETWORKS)))

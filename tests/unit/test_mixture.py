@@ -153,6 +153,16 @@ def test_parts_from_python() -> None:
     assert both.outcome.loss == Mixture().protect(problem).outcome.loss
 
 
+def test_mixtures_are_the_same_if_their_parts_are() -> None:
+    said = Mixture("totals: rounding(base=5), rest: suppression or intervals")
+    assert said == Mixture({"totals": Rounding(base=5), "rest": (Intervals(), Suppression())})
+    assert said != Mixture("totals: rounding(base=10), rest: suppression or intervals")
+    assert said != Mixture("inner: rounding(base=5), rest: suppression or intervals")
+    some, others = np.array([True, False]), np.array([False, True])
+    assert Mixture([(some, Suppression())]) == Mixture([(some.copy(), Suppression())])
+    assert Mixture([(some, Suppression())]) != Mixture([(others, Suppression())])
+
+
 def test_the_record_says_which_part_did_what() -> None:
     method = make_method("mixture", {"parts": "totals: rounding(base=30), rest: suppression"})
     told = method.protect(problem_of()).made_by["options"]["parts"]

@@ -19,7 +19,7 @@ from tacita.engine.model import Model
 from tacita.methods.drafting.draft import Draft, Stated
 from tacita.methods.drafting.hiding import hide
 from tacita.methods.drafting.settle import settle
-from tacita.methods.options.partition import Parts, cells_of, described, read_parts
+from tacita.methods.options.partition import Parts, are_same, cells_of, described, read_parts
 from tacita.methods.suppression import Suppression
 from tacita.problem import Problem
 from tacita.release import Release
@@ -50,6 +50,13 @@ class Mixture:
             "help": "cells and methods, as in 'totals: rounding(base=5), rest: suppression or intervals'"
         },
     )
+
+    def __eq__(self, other: object) -> bool:
+        """The same cells by the same methods, however that is said."""
+        return isinstance(other, Mixture) and are_same(read_parts(self.parts), read_parts(other.parts))
+
+    def __hash__(self) -> int:
+        return hash(tuple(ways for _, ways in read_parts(self.parts)))
 
     def model(self, problem: Problem) -> Model:
         """Variables, windows, constraints and loss of all parts."""

@@ -68,6 +68,13 @@ def cells_of(problem: Problem, parts: Sequence[tuple[Where, Ways]]) -> Iterator[
         yield cells, ways
 
 
+def are_same(some: Sequence[tuple[Where, Ways]], others: Sequence[tuple[Where, Ways]]) -> bool:
+    """Whether parts name the same cells and the same methods, in the same order."""
+    return [ways for _, ways in some] == [ways for _, ways in others] and all(
+        np.array_equal(one, other) for (one, _), (other, _) in zip(some, others, strict=True)
+    )
+
+
 def described(parts: Sequence[tuple[Where, Ways]]) -> list[dict[str, Any]]:
     """Parts as plain data, for the record of what made a release."""
     return [
