@@ -218,3 +218,41 @@ def test_insiders_by_hand(tmp_path: Path) -> None:
     (tmp_path / "insiders.csv").write_text("attacker,activity,region,lb\nfirm,II,Z,8\n")
     with pytest.raises(InputError, match="code 'Z'"):
         load_project(tmp_path / "project.toml").problem()
+
+
+def test_rules_are_written_as_rules_and_marks_as_marks(tmp_path: Path) -> None:
+    table = example("nchs").table
+    problem = tc.Problem(table, tc.Threshold(5) | tc.Marked([20], lower=1, upper=1))
+    assert write_project(problem, tmp_path, method="suppression").notes == ()
+    project = load_project(tmp_path / "project.toml")
+    assert project.rules.rule == "threshold(5)"
+    assert differences(problem, project.problem()) == []
+    (marked,) = np.flatnonzero(pq.read_table(tmp_path / "table.parquet")["status"].to_numpy() == "u")
+    assert table.structure.key(20) == tuple(
+        pq.read_table(tmp_path / "table.parquet")[d.name][int(marked)].as_py()
+        for d in table.structure.dimensions
+    )
+
+
+def test_rules_that_would_give_something_else_are_left_out_and_told(tmp_path: Path) -> None:
+    """A cell that is exempt by hand: the rule alone would hit it again."""
+    problem = example("nchs")
+    exempt = tc.Problem(problem.table, tc.Exempt(tc.Threshold(5), problem.sensitive[:1].tolist()))
+    (note,) = write_project(exempt, tmp_path, method="suppression").notes
+    assert "rules are left out" in note
+    project = load_project(tmp_path / "project.toml")
+    assert project.rules.rule is None
+    assert differences(exempt, project.problem()) == []
+    free = np.flatnonzero(~problem.levels.sensitive)[:1].tolist()
+    harmless = tc.Problem(problem.table, tc.Exempt(tc.Threshold(5), free))
+    assert write_project(harmless, tmp_path, method="suppression").notes == ()
+    assert load_project(tmp_path / "project.toml").rules.rule == "threshold(5)"
+
+
+def test_consents_are_written_once_for_all_rules(tmp_path: Path) -> None:
+    table = replace(example("salazar").table, count=np.arange(16) + 1)
+    rule = (tc.MinimumFrequency(4) | tc.Threshold(9)).waived_by(["Mill & Sons"])
+    problem = tc.Problem(table, rule)
+    assert write_project(problem, tmp_path, method="suppression").notes == ()
+    rules = load_project(tmp_path / "project.toml").rules
+    assert (rules.rule, rules.waived) == ("frequency(4) | threshold(9)", ["Mill & Sons"])
