@@ -273,5 +273,5 @@ def implies(strong: np.ndarray, weak: np.ndarray) -> bool:
 def test_a_waiver_of_an_unknown_name_changes_nothing() -> None:
     table = of_cells([[50, 3], [4, 4]], depth=2)
     assert PPercent(10).waived_by(["nobody"]).levels(table).cells.tolist() == [1, 2]
-    with pytest.raises(RuleError, match="largest=3"):
+    with pytest.raises(RuleError, match="tabulate with the 3 largest"):
         PPercent(10, n=2).levels(table)

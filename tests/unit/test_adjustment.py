@@ -325,7 +325,7 @@ def test_a_radius_is_only_advised_where_one_helps() -> None:
     z = np.zeros(len(table), dtype=np.int64)
     hopeless = np.full(len(table), 10)
     hopeless[[table.find("1", "Total"), table.find("1", "2")]] = 0
-    with pytest.raises(InfeasibleError, match=r"whatever the radius.*must_publish"):
+    with pytest.raises(InfeasibleError, match=r"whatever the radius.*must be published"):
         refuse_missed(problem, z, hopeless, tc.Run())
     with pytest.raises(InfeasibleError, match="Announce a larger radius, such as ") as caught:
         refuse_missed(problem, z, np.full(len(table), 1), tc.Run())
@@ -334,7 +334,7 @@ def test_a_radius_is_only_advised_where_one_helps() -> None:
 
 
 def test_a_capacity_is_not_promised_to_directions_that_are_drawn() -> None:
-    with pytest.raises(InfeasibleError, match="With directions=optimal the smallest that works"):
+    with pytest.raises(InfeasibleError, match="With optimal directions the smallest that works"):
         Adjustment(directions="random", capacity=0).protect(thesis())
 
 

@@ -152,7 +152,7 @@ def test_counts_fall_to_zero() -> None:
 
 def test_a_sensitive_total_cannot_be_fixed() -> None:
     table = tc.Table.from_array([[2, 9], [8, 7]], counts=False)
-    with pytest.raises(InfeasibleError, match=r"row=1, column=Total.*let totals=free"):
+    with pytest.raises(InfeasibleError, match=r"row=1, column=Total.*let totals be free"):
         task(tc.Problem(table, tc.Marked([("1", "Total")], lower=1, upper=1)), fixed=True)
 
 

@@ -138,7 +138,7 @@ def test_none_exists_even_so() -> None:
     """Base 1 for one cell, 7 for all others, and a total that no multiple of 7 can be near."""
     problem = asked([[3, 0], [0, 0]], {"base": np.full(9, 7)})
     frozen = tc.Problem(problem.table, tc.Marked([]), must_publish=[problem.table.find("1", "1")])
-    with pytest.raises(InfeasibleError, match=r"row=1, column=1.*take it off must_publish"):
+    with pytest.raises(InfeasibleError, match=r"row=1, column=1.*take it off those that must be published"):
         Rounding(base="base", steps=2).protect(frozen)
 
 

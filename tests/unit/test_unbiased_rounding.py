@@ -76,7 +76,7 @@ def test_seeds_differ() -> None:
 
 def test_beyond_networks_it_is_refused_and_the_message_names_what_can_be_had() -> None:
     problem = free(tc.Table.from_array(IMPOSSIBLE))
-    with pytest.raises(InfeasibleError, match=r"no network .* With partial=yes"):
+    with pytest.raises(InfeasibleError, match=r"no network .* Switch partial on"):
         UnbiasedRounding(base=2).protect(problem)
 
 

@@ -51,7 +51,7 @@ class Outsider:
                 cell = int(np.argmin(table.units))
                 raise InputError(
                     f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not: "
-                    "give the attacker's lower bounds, for example lower=-inf"
+                    "give the lower bound that everyone knows (-inf: none)"
                 )
             lower = 0.0
         low, high = bounds_in_units(lower, np.inf if upper is None else upper, table.decimals)

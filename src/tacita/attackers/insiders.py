@@ -42,7 +42,7 @@ class Coalition:
 
     def __init__(self, *members: object) -> None:
         if not members:
-            raise InputError("a coalition needs members: Coalition('first', 'second')")
+            raise InputError("a coalition needs members: name at least one")
         object.__setattr__(self, "members", tuple(dict.fromkeys(map(str, members))))
 
 
@@ -88,7 +88,7 @@ def resolve_attackers(
     words = [a for a in listed if isinstance(a, str) and a != "outsider"]
     if wrong := [word for word in words if word not in KINDS]:
         known = ", ".join(["outsider", *KINDS])
-        raise InputError(f"unknown attackers {wrong[0]!r}: use {known}, or an Outsider, Insider or Coalition")
+        raise InputError(f"there are no attackers '{wrong[0]}': use {known}, a coalition or an insider")
     outsider = outsiders[0] if outsiders else Outsider.of(table)
     coalitions = [a for a in listed if isinstance(a, Coalition)]
     derived: list[Insider] = []
@@ -107,7 +107,7 @@ def _identified(table: Table, by: str) -> Contributions:
     if contributions is None or ((contributions.who < 0).all() and len(table)):
         raise InputError(
             f"attackers who are {by}s need to be known: the table does not say who stands behind its cells; "
-            f"tabulate microdata with {by}='column', or attack as an outsider only"
+            f"tabulate records with a column of {by}s, or attack as an outsider only"
         )
     return contributions
 
@@ -142,8 +142,8 @@ def _groups(
 def _position(name: str, position: dict[str, int]) -> int:
     if name not in position:
         raise InputError(
-            f"coalition member {name!r}{did_you_mean(name, position)} is not among the largest contributors "
-            "of any cell: correct the name, or tabulate with a larger largest="
+            f"coalition member '{name}'{did_you_mean(name, position)} is not among the largest contributors "
+            "of any cell: correct the name, or tabulate with more of the largest contributions"
         )
     return position[name]
 

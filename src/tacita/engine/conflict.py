@@ -110,7 +110,7 @@ def _smallest_number(model: Model, run: Run) -> str:
     needed = f"{enough:,} are needed"
     if not found.status:
         needed = f"{enough:,} are enough, and at least {least:,} are needed"
-    return f"no pattern of at most {most:,} cells protects the table: {needed}. Allow at_most={enough}."
+    return f"no pattern of at most {most:,} cells protects the table: {needed}. Allow at most {enough:,}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +208,10 @@ def _remedy(problem: Problem, freed: Cells) -> str:
     listed = problem.must_publish[freed]
     ways = []
     if listed.any():
-        ways.append(f"take {problem.table.structure.names(freed[listed])} off must_publish")
+        ways.append(
+            f"take {problem.table.structure.names(freed[listed])} off the cells that must be published"
+        )
     if not listed.all():
-        ways.append("allow totals to be hidden (margins=yes)")
+        ways.append("switch margins on, so that totals may be hidden")
     remedy = " and ".join(ways)
     return remedy[0].upper() + remedy[1:]

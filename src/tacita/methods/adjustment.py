@@ -256,11 +256,11 @@ class Adjustment:
     def _remedy(self, problem: Problem, run: Run) -> str:
         """What helps; where that is a larger capacity, the smallest if there is time to find it."""
         if self.capacity is None:
-            return "Let totals=free, ease the statistics to keep, or lower the levels."
+            return "Let totals be free, ease the statistics to keep, or lower the levels."
         try:
             return self._wider(problem, self.capacity, run)
         except StoppedError:
-            return "Allow a larger capacity, let totals=free, or lower the levels."
+            return "Allow a larger capacity, let totals be free, or lower the levels."
 
     def _wider(self, problem: Problem, capacity: float | str, run: Run) -> str:
         """The smallest capacity that works, and the cells that need all of it."""
@@ -268,7 +268,7 @@ class Adjustment:
         still = (loose.lower == 0) & (loose.upper == 0)
         enough = smallest_capacity(loose, np.where(still, 0.0, shares(problem, capacity)), run)
         if enough is None:
-            return "No capacity would do: let totals=free, or lower the levels."
+            return "No capacity would do: let totals be free, or lower the levels."
         least, whole = _written(problem, capacity, enough.amount), ""
         for more in WIDER:
             if run.over:
@@ -280,10 +280,10 @@ class Adjustment:
                 break
         says = "The smallest that works for all cells is" if enough.smallest else "Enough would be"
         if self.directions not in ("auto", "optimal", "up", "down", *problem.table.columns):
-            says = f"With directions=optimal {says[0].lower()}{says[1:]}"
+            says = f"With optimal directions {says[0].lower()}{says[1:]}"
         return (
             f"{says} about {least}{whole} (binding: "
-            f"{problem.table.structure.names(enough.binding)}); or give up protection with shortfall=yes."
+            f"{problem.table.structure.names(enough.binding)}); or switch shortfall on to give up protection."
         )
 
     # ------------------------------------------------------------------ the release

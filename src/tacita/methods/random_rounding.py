@@ -41,7 +41,10 @@ from tacita.problem import Problem
 from tacita.release import Mark, Release
 from tacita.run import Run
 
-REMEDY = "Use a larger base, wider bounds (below, above), more candidates, protected=no, or another method."
+REMEDY = (
+    "Use a larger base, wider bounds (below, above), more candidates, switch protected off, or use another "
+    "method."
+)
 
 
 @dataclass(frozen=True)

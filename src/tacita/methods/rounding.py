@@ -141,8 +141,8 @@ class Rounding:
             return self._nearest(question, run)
         made_by = {"method": self.name, "options": asdict(self)}
         remedy = (
-            f"Try another base, steps={beyond + 1}, a mixture that rounds only some of the cells, or another "
-            "method."
+            f"Try another base, more steps ({beyond + 1}), a mixture that rounds only some of the cells, or "
+            "another method."
         )
         try:
             release = settle(self._stated(question), made_by, run, remedy)

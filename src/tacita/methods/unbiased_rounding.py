@@ -157,9 +157,9 @@ class UnbiasedRounding:
         if not self.partial:
             raise InfeasibleError(
                 "the table is no network (more than two dimensions, or more than one hierarchy): in general "
-                "no draw adds up, is right on average and puts every cell next to its value. With "
-                "partial=yes some totals become sums of rounded cells, several bases from their values; or "
-                "use the method 'rounding'."
+                "no draw adds up, is right on average and puts every cell next to its value. Switch "
+                "partial on, and some totals become sums of rounded cells, several bases from their values; "
+                "or use the method 'rounding'."
             )
         trees = TwoTrees.of(table.structure)
         if trees is None:
@@ -183,8 +183,8 @@ class UnbiasedRounding:
             raise InfeasibleError(
                 f"{table.structure.names(np.unique(missing.cell))}: this draw leaves less uncertainty than "
                 f"the levels ask for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a "
-                f"larger base{room}, protected=no, or another method. (To draw until it fits would not be "
-                "unbiased.)"
+                f"larger base{room}, switch protected off, or use another method. (To draw until it fits "
+                "would not be unbiased.)"
             )
 
     def _remarks(self, pieces: Units, seed: int) -> tuple[str, ...]:

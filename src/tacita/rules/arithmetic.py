@@ -53,17 +53,30 @@ def is_number(value: object) -> TypeGuard[Number]:
 
 def short(number: object) -> str:
     """A parameter as it is shown in a rule's text."""
-    return f"{float(number):g}" if is_number(number) else repr(number)
+    return f"{float(number):g}" if is_number(number) else said(number)
+
+
+def said(given: object) -> str:
+    """What was given for a parameter, as errors repeat it: yes and no, text in quotes, lists without
+    brackets.
+    """
+    if given is None:
+        return "empty"
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    if isinstance(given, tuple | list):
+        return ", ".join(map(said, given))
+    return str(given) if is_number(given) else f"'{given}'"
 
 
 def require_number(rule: str, name: str, number: object, above: float, most: float = LARGEST) -> None:
     """Refuse a parameter outside ``above < number <= most``."""
     if not (is_number(number) and isfinite(number) and above < number <= most):
         upto = f" and at most {most:g}" if isfinite(most) else ""
-        raise RuleError(f"{rule}: {name}={number!r} must be a number above {above:g}{upto}")
+        raise RuleError(f"{rule}: {name} must be a number above {above:g}{upto}, not {said(number)}")
 
 
 def require_whole(rule: str, name: str, number: object) -> None:
     """Refuse a parameter that is no whole number from 1 on."""
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise RuleError(f"{rule}: {name}={number!r} must be a whole number, 1 or more")
+        raise RuleError(f"{rule}: {name} must be a whole number, 1 or more, not {said(number)}")

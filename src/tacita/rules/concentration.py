@@ -122,7 +122,7 @@ class Concentration(ContributorRule):
         if contributions.depth < needed:
             raise RuleError(
                 f"{self.text} looks at the {needed} largest contributions of each cell, "
-                f"the table holds {contributions.depth}: tabulate with largest={needed}"
+                f"the table holds {contributions.depth}: tabulate with the {needed} largest"
             )
         return contributions
 

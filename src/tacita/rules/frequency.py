@@ -29,7 +29,7 @@ class _Counting(ContributorRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.weighted and self.by == HOLDING:
-            raise RuleError(f"{self.text}: holdings have no weights; drop weighted=True or by='{HOLDING}'")
+            raise RuleError(f"{self.text}: holdings have no weights; count respondents, or without weights")
 
     def _suffix(self) -> str:
         return super()._suffix() + (" (weighted)" if self.weighted else "")
@@ -45,10 +45,10 @@ class _Counting(ContributorRule):
         else:
             found = table.count
         if found is None:
-            wanted = "weight='column'" if self.weighted else f"{self.by}='column'"
+            wanted = "weights" if self.weighted else f"{self.by}s"
             raise RuleError(
                 f"{self.text} needs the number of contributors per cell, and the table has none: "
-                f"tabulate microdata with {wanted}, or name its column (count=..., holding_count=...)"
+                f"tabulate records with a column of {wanted}, or name the column of that number"
             )
         return found
 

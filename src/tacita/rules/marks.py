@@ -13,7 +13,7 @@ from tacita import exact
 from tacita.errors import RuleError, did_you_mean
 from tacita.exact import Mask, Units
 from tacita.levels import Levels, Reason
-from tacita.rules.arithmetic import Number, as_fraction, combine, is_number, short
+from tacita.rules.arithmetic import Number, as_fraction, combine, is_number, said, short
 from tacita.rules.protection import (
     Protection,
     capped_at_value,
@@ -79,7 +79,8 @@ class Request(Rule):
         check_protection(self.text, self.protection)
         if not (is_number(self.share) and 0 <= self.share < 100):
             raise RuleError(
-                f"{self.text}: share={self.share!r} is a percentage of the cell: use 0 or more, below 100"
+                f"{self.text}: share must be a percentage of the cell, 0 or more and below 100, not "
+                f"{said(self.share)}"
             )
 
     @property
@@ -96,9 +97,9 @@ class Request(Rule):
         position = {str(name): i for i, name in enumerate(contributions.names)}
         if unknown := [name for name in asked if name not in position]:
             raise RuleError(
-                f"{self.text}: {', '.join(map(repr, unknown[:5]))} not among the largest contributors of any "
+                f"{self.text}: {said(unknown[:5])} not among the largest contributors of any "
                 f"cell{did_you_mean(unknown[0], position)}: correct the name, take it off the list, or "
-                "tabulate with a larger largest="
+                "tabulate with more of the largest contributions"
             )
         shares = contributions.of(np.array([position[name] for name in asked], dtype=np.int64))
         share = as_fraction(self.share) / 100
@@ -143,7 +144,7 @@ class Marked(Rule):
         for name in ("lower", "upper", "sliding"):
             amount = getattr(self, name)
             if amount is not None and not (is_number(amount) and 0 <= amount < float("inf")):
-                raise RuleError(f"{self.text}: {name}={amount!r} must be an amount, zero or more")
+                raise RuleError(f"{self.text}: {name} must be an amount, zero or more, not {said(amount)}")
 
     @property
     def text(self) -> str:

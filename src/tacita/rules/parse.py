@@ -54,7 +54,7 @@ def parse_rule(text: str) -> Rule:
         if match is None or (match.end() < len(text) and text[match.end()] != "|"):
             where = match.end() if match else at
             raise RuleError(
-                f"cannot read the rule {text!r} from place {where + 1} on: write name(argument, "
+                f"cannot read the rule '{text}' from place {where + 1} on: write name(argument, "
                 f"argument=value), several joined with |; known rules: {', '.join(RULES)}"
             )
         found.append(_one(match["name"], match["arguments"] or ""))

@@ -13,7 +13,7 @@ import numpy as np
 from tacita.errors import RuleError
 from tacita.exact import Mask, Units
 from tacita.levels import Levels, Reason
-from tacita.rules.arithmetic import Number, as_fraction, ceil_to_unit, combine, is_number
+from tacita.rules.arithmetic import Number, as_fraction, ceil_to_unit, combine, is_number, said
 from tacita.tables.table import Table
 
 Protection = Number | tuple[Number, Number] | None
@@ -77,6 +77,6 @@ def check_protection(rule: str, protection: object) -> None:
     pair = protection if isinstance(protection, tuple) else (protection, protection)
     if len(pair) != 2 or not all(is_number(p) and 0 <= p < float("inf") for p in pair):
         raise RuleError(
-            f"{rule}: protection={protection!r} is not a percentage of the value: "
-            "give one number (zero or more), or two as (lower, upper)"
+            f"{rule}: protection must be a percentage of the value, not {said(protection)}: "
+            "give one number, zero or more, or two: the lower and the upper"
         )

@@ -22,7 +22,7 @@ HOLDING: Final = "holding"
 def check_by(rule: str, by: str) -> None:
     """Refuse anything but the two kinds of contributors."""
     if by not in (RESPONDENT, HOLDING):
-        raise RuleError(f"{rule}: by={by!r} is unknown; use by='{RESPONDENT}' or by='{HOLDING}'")
+        raise RuleError(f"{rule}: contributors are told apart by {RESPONDENT} or by {HOLDING}, not by '{by}'")
 
 
 def contributions_of(table: Table, by: str, rule: str) -> Contributions:
@@ -31,7 +31,7 @@ def contributions_of(table: Table, by: str, rule: str) -> Contributions:
     if found is None:
         raise RuleError(
             f"{rule} needs the largest contributions per cell by {by}, and the table has none: "
-            f"tabulate microdata with {by}='column', or name the columns that hold them with largest=(...)"
+            f"tabulate records with a column of {by}s, or name the columns of the largest contributions"
         )
     return found
 

@@ -36,7 +36,7 @@ def rule_name(rule: Rule) -> str:
     for name, kind in RULES.items():
         if type(rule) is kind:
             return name
-    raise RuleError(f"{rule.text}: such a rule has no written form; state it in Python")
+    raise RuleError(f"{rule.text}: such a rule has no written form; choose one of {', '.join(RULES)}")
 
 
 def arguments(rule: Rule) -> dict[str, Any]:

@@ -60,7 +60,9 @@ def adjusted(task: Task, run: Run, formulation: str = AUTO) -> Adjusted:
         if flow is not None:
             return flow
         if formulation == "flow":
-            raise InputError("the equations are no network, so there is no flow: use formulation='linear'")
+            raise InputError(
+                "the equations are no network, so there is no flow: choose the linear formulation"
+            )
     boxed = Boxed.of(task)
     chosen = _chosen(task) if formulation == AUTO else formulation
     if not boxed.residual(boxed.resting).any():
@@ -71,7 +73,9 @@ def adjusted(task: Task, run: Run, formulation: str = AUTO) -> Adjusted:
             return _told(task, boxed, found, chosen)
         if formulation != AUTO:
             _refuse_infeasible(boxed, run)
-            raise SolverError("Newton's method does not converge on this table: use formulation='quadratic'")
+            raise SolverError(
+                "Newton's method does not converge on this table: choose the quadratic formulation"
+            )
         chosen = "quadratic"
     return _told(task, boxed, _by_program(boxed, chosen, run), chosen)
 
@@ -90,19 +94,19 @@ def _by_flow(task: Task, run: Run) -> Adjusted | None:
 
 def _check(task: Task, formulation: str) -> None:
     if task.choice is not None:
-        raise InputError("directions of sensitive cells are open: give them first, task.directed(up)")
+        raise InputError("directions of sensitive cells are open: give them first")
     known = FORMULATIONS[task.norm]
     if formulation not in (AUTO, *known):
         raise InputError(
-            f"norm {task.norm!r} has no formulation {formulation!r}{did_you_mean(formulation, known)}: "
+            f"the norm {task.norm} has no formulation '{formulation}'{did_you_mean(formulation, known)}: "
             f"choose from {', '.join((AUTO, *known))}"
         )
     if formulation == "flow" and not _sideless(task):
-        raise InputError("statistics that are kept are no part of a flow: use formulation='linear'")
+        raise InputError("statistics that are kept are no part of a flow: choose the linear formulation")
     if formulation == "newton" and not (_sideless(task) and _weighs(task)):
         raise InputError(
             "Newton's method takes neither statistics that are kept nor weights of 0: "
-            "use formulation='quadratic'"
+            "choose the quadratic formulation"
         )
 
 

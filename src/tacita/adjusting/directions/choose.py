@@ -83,7 +83,7 @@ def chosen(task: Task, how: How, run: Run, given: Mask | None = None) -> Directi
     """
     if how not in HOWS:
         raise InputError(
-            f"there are no {how!r} directions{did_you_mean(how, HOWS)}: choose from {', '.join(HOWS)}"
+            f"there are no directions '{how}'{did_you_mean(how, HOWS)}: choose from {', '.join(HOWS)}"
         )
     if task.choice is None or not task.choice.cells.size:
         return Directions(np.zeros(0, dtype=bool), 0.0, True)

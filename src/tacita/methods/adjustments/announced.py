@@ -50,14 +50,14 @@ def refuse_missed(problem: Problem, z: Units, radius: Units, run: Run) -> None:
     if enough is None:
         raise InfeasibleError(
             f"{names}: readers come nearer than the levels allow whatever the radius, {who} for one, by what "
-            "they know and by cells that are published as they are. Let totals=free, take cells off "
-            "must_publish, lower the levels, or say protected=no."
+            "they know and by cells that are published as they are. Let totals be free, take "
+            "cells off those that must be published, lower the levels, or switch protected off."
         )
     # Once the time is over nobody knows whether that radius is enough.
     such_as = "" if run.late else f", such as {exact.text(enough, problem.table.decimals)}"
     raise InfeasibleError(
         f"{names}: with this radius readers come nearer than the levels allow, {who} for one. Announce a "
-        f"larger radius{such_as}, let totals be free, or say protected=no."
+        f"larger radius{such_as}, let totals be free, or switch protected off."
     )
 
 

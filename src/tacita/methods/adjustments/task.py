@@ -57,7 +57,7 @@ def task_of(
     if (wrong := np.flatnonzero(still & sensitive)).size:
         raise InfeasibleError(
             f"{table.structure.names(wrong)}: sensitive, so it must change, but it must be published, or "
-            "totals are fixed; take it off must_publish, or let totals=free"
+            "totals are fixed; take it off the cells that must be published, or let totals be free"
         )
     upper, lower = (
         np.where(still, 0, np.minimum(most, room_up)),
@@ -161,7 +161,7 @@ def fixed_directions(problem: Problem, choice: Choice, said: str) -> Mask | None
     if (wrong := np.flatnonzero(np.where(up, ~choice.can_rise, ~choice.can_fall))).size:
         raise InputError(
             f"{problem.table.structure.names(choice.cells[wrong])}: no safe value lies in the direction that "
-            "is given; give the other direction, or choose directions=optimal"
+            "is given; give the other direction, or choose optimal directions"
         )
     return np.asarray(up)
 

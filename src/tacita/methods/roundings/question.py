@@ -151,11 +151,11 @@ class Question:
         frozen = np.flatnonzero(self.problem.must_publish & (table.units % self.base != 0))
         if frozen.size:
             return (
-                f"{how} adds up while {table.structure.names(frozen)} must be published: take it off "
-                "must_publish, or use a base that divides it"
+                f"{how} adds up while {table.structure.names(frozen)} must be published: take it off those "
+                "that must be published, or use a base that divides it"
             )
-        farther = f"steps={self.beyond + 1}"
-        return f"{how} adds up: this is proven. Let cells go farther with {farther}, or change the base"
+        more = f"more steps ({self.beyond + 1})"
+        return f"{how} adds up: this is proven. Let cells go farther with {more}, or change the base"
 
     def why_none_at_all(self, run: Run) -> str:
         """The same where levels are to be kept; nothing where it is for them that there is no such table."""
