@@ -100,8 +100,8 @@ def risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
     ----------
     cells, low, high
         The hidden cells with their intervals, in plain numbers, as in a :class:`Deduction`. A sensitive cell
-        that is not among them is published, hence known. Where an end is not settled (NaN) the risk counts
-        as infinite: what is not known is not called small.
+        that is not among them is published, hence known. Where an end is not settled (NaN) the risk is not
+        either, unless some cell is known exactly: what is not known is called neither small nor large.
     """
     levels, at = problem.levels, problem.sensitive
     if at.size == 0:
@@ -114,8 +114,9 @@ def risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
     width[cells] = np.asarray(high) - np.asarray(low)
     left = width[at]
     each = np.full(at.size, np.inf)
-    np.divide(needed, left, out=each, where=left > 0)
-    return Risk(float(each.max()), float(np.median(each)), int((left == 0).sum()))
+    np.divide(needed, left, out=each, where=left != 0)
+    worst = np.inf if (left == 0).any() else each.max()
+    return Risk(float(worst), float(np.median(each)), int((left == 0).sum()))
 
 
 def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run | None = None) -> Comparison:

@@ -10,6 +10,7 @@ import pytest
 import tacita as tc
 from tacita.auditing.region import pieces
 from tacita.errors import InputError
+from tacita.levels import Levels
 
 
 def case() -> tuple[tc.Problem, tc.Release]:
@@ -54,3 +55,12 @@ def test_the_rest_of_the_table_is_not_asked() -> None:
         deduced = tc.deduce(problem, release, run=run, cells=np.array(hidden[:1]))
     assert told == [1]
     assert deduced.of(hidden[0]) == tc.deduce(problem, release).of(hidden[0])
+
+
+def test_ends_are_numbers_of_the_table_and_not_a_solver_s_noise() -> None:
+    table = tc.Table.from_array([[0.1, 40372.41], [12.3, 7.7]], decimals=2, counts=False)
+    hidden = np.flatnonzero(~table.structure.is_total)
+    problem = tc.Problem(table, Levels.none(len(table)))
+    deduced = tc.deduce(problem, tc.Release.suppress(table, hidden))
+    assert deduced.low.tolist() == [0, 40360.11, 0, 7.6]
+    assert deduced.high.tolist() == [12.4, 40372.51, 12.4, 20]

@@ -90,9 +90,13 @@ def test_what_is_known_exactly_is_an_infinite_risk_and_what_is_unbounded_none() 
     assert risk(problem, *intervals(problem, (0, np.inf), (-np.inf, np.inf), (0, np.inf))) == Risk(0, 0, 0)
 
 
-def test_an_interval_that_is_not_settled_is_no_small_risk() -> None:
-    problem = leveled((1, 2, 0))
-    assert risk(problem, *intervals(problem, (np.nan, 14))) == Risk(np.inf, np.inf, 0)
+def test_an_interval_that_is_not_settled_leaves_the_risk_open_unless_another_is_known() -> None:
+    problem = leveled((1, 2, 0), (1, 2, 0))
+    found = risk(problem, *intervals(problem, (np.nan, 14), (8, 14)))
+    assert np.isnan([found.worst, found.median]).all()
+    assert found.exact == 0
+    found = risk(problem, *intervals(problem, (np.nan, 14), (10, 10)))
+    assert (found.worst, found.exact) == (np.inf, 1)
 
 
 def test_nothing_sensitive_is_no_risk() -> None:

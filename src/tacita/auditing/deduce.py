@@ -24,6 +24,9 @@ from tacita.run import Run
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 
+SOLVER_DIGITS = 6
+"""Decimals of a unit that a linear program can be trusted with."""
+
 
 @dataclass(frozen=True, eq=False)
 class Deduction:
@@ -83,9 +86,10 @@ def deduce(
     rhs = np.zeros(len(table.equations), dtype=np.int64)
     low, high = np.where(free, low, 0), np.where(free, high, 0)
     least, most = _ends(table.equations, rhs, low, high, asked, table.whole, run)
-    step = table.unit / 10.0**table.decimals
-    value = table.values[hidden]
-    return Deduction(table.structure, hidden, value + least[hidden] * step, value + most[hidden] * step)
+    ends = (
+        _in_values(table.units[hidden] + table.unit * end[hidden], table.decimals) for end in (least, most)
+    )
+    return Deduction(table.structure, hidden, *ends)
 
 
 def expose(
@@ -128,8 +132,13 @@ def expose(
     asked = release.low < release.high
     least, most = _ends(equations, rhs, low, high, asked, whole, run)
     hidden = np.flatnonzero(asked)
-    step = unit / 10.0**release.decimals
-    return Deduction(structure, hidden, least[hidden] * step, most[hidden] * step)
+    ends = (_in_values(unit * end[hidden], release.decimals) for end in (least, most))
+    return Deduction(structure, hidden, *ends)
+
+
+def _in_values(units: Floats, decimals: int) -> Floats:
+    """Units as values, without the last digits of a solver's zero."""
+    return np.round(units, SOLVER_DIGITS) / 10.0**decimals + 0.0
 
 
 def _ends(
