@@ -255,4 +255,4 @@ def test_consents_are_written_once_for_all_rules(tmp_path: Path) -> None:
     problem = tc.Problem(table, rule)
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     rules = load_project(tmp_path / "project.toml").rules
-    assert (rules.rule, rules.waived) == ("frequency(4) | threshold(9)", ["Mill & Sons"])
+    assert (rules.rule, rules.waived) == ("frequency(n=4) | threshold(9)", ["Mill & Sons"])
