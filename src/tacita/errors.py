@@ -3,6 +3,7 @@
     TacitaError                    everything this package raises on purpose
     ├── InputError                 what the user handed over cannot be used as it is
     │   ├── HierarchyError         a classification is broken: cycle, two parents, unknown code
+    │   ├── RepeatedCellError      a cell is given more than once: the rows may be records, not cells
     │   ├── NotAdditiveError       totals differ from the sums of their parts
     │   ├── RuleError              a rule cannot be applied to this table
     │   ├── LevelsError            a protection level that no release could ever meet
@@ -35,6 +36,10 @@ class HierarchyError(InputError):
 
 
 class NotAdditiveError(InputError):
+class RepeatedCellError(InputError):
+    """A cell is given more than once: the rows may be records, not cells."""
+
+
     """Totals differ from the sums of their parts."""
 
 

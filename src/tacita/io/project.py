@@ -183,6 +183,14 @@ class Project(Section):
         """Where the project file stands."""
         return self._folder
 
+    @property
+    def files(self) -> list[Path]:
+        """Every file that it names."""
+        tables = [self.table] if self.table is not None else list(self.tables.values())
+        named = [name for table in tables for name in (table.file, table.microdata)]
+        named += [spec if isinstance(spec, str) else spec.file for spec in self.hierarchies.values()]
+        return [self._folder / name for name in (*named, self.attackers.file) if name is not None]
+
     def problem(self) -> Problem:
         """Read the data and put the question; files that state their own levels may do without a rule.
 
@@ -269,10 +277,11 @@ class Project(Section):
         """A table; with ``stating``, or a rule, what its file states of the cells as well."""
         by = _dimensions(spec.by, hierarchies)
         if spec.microdata is not None:
+            from tacita.io.records import records_in
             from tacita.tabulation.tabulate import tabulate
 
             return tabulate(
-                str(self._folder / spec.microdata),
+                records_in(self._folder / spec.microdata, spec.sheet),
                 by or [],
                 value=spec.value,
                 respondent=spec.respondent,

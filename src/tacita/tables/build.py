@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tacita.errors import InputError
+from tacita.errors import InputError, RepeatedCellError
 from tacita.exact import Cells, Mask, Units
 from tacita.tables.additivity import repaired
 from tacita.tables.dimension import Codes, Dimension
@@ -170,7 +170,7 @@ def _refuse_repeated(dimensions: Sequence[Dimension], codes: Codes, shown: Codes
     _, first, count = np.unique(keys, return_index=True, return_counts=True)
     if (count > 1).any():
         at = np.flatnonzero(keys == keys[first[count > 1][0]])
-        raise InputError(
+        raise RepeatedCellError(
             f"cell ({_row_name(dimensions, shown[at[0]])}) is given more than once, in rows "
             f"{', '.join(str(r + 1) for r in at[:5])}: keep one row per cell, or tabulate the records instead"
         )

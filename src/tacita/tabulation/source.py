@@ -27,7 +27,7 @@ from tacita.tabulation.complaints import told_as_input_error
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
+CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
 PARQUET = (".parquet", ".pq")
 DUCKDB = (".duckdb", ".db", ".ddb")
 REMEDY = (
@@ -118,6 +118,16 @@ def open_records(
     finally:
         connection.close()
         folder.cleanup()
+
+
+def column_names(source: Any) -> list[str]:
+    """The names of all columns of a source, in its order."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        place, scan, _ = _scan(connection, source, [], [], [], None, ".")
+        with told_as_input_error(place):
+            return list(connection.sql(f"SELECT * FROM {scan} LIMIT 0").columns)
 
 
 def quoted(name: str) -> str:

@@ -192,7 +192,7 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Cas
         return case_from_path(projects[0], reading)
     if {path.name for path in paths} & set(THESIS[1:]):
         return Case.of(read_thesis(folder), "thesis")
-    trees = [path for path in paths if _is_classification(path)]
+    trees = [path for path in paths if is_classification(path)]
     tables = [path for path in paths if path not in trees]
     if len(tables) != 1 or projects:
         names = ", ".join(path.name for path in projects or tables)
@@ -208,7 +208,8 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Cas
     )
 
 
-def _is_classification(path: Path) -> bool:
+def is_classification(path: Path) -> bool:
+    """Whether a file holds the tree of a dimension's codes: ``.hrc``, or columns ``parent`` and ``child``."""
     if path.suffix.lower() == ".hrc":
         return True
     if path.suffix.lower() != ".csv":

@@ -35,7 +35,7 @@ from tacita.io import (
 )
 from tacita.io.drafts import draft_in, moved
 from tacita.io.petrenko import FILES as THESIS
-from tacita.io.project import AttackersSpec
+from tacita.io.project import AttackersSpec, load_project
 from tacita.io.results import INTERNAL
 from tacita.levels import Levels
 from tacita.problem import Problem
@@ -192,7 +192,7 @@ def _left_out(case: Case, problem: Problem, held: Collection[str]) -> tuple[str,
 
 def _origin(case: Case, passing: Path) -> Origin | None:
     """The project file behind a case, with what was changed since; the core reads it back and compares."""
-    if case.origin is None or case.origin.is_relative_to(passing):
+    if case.origin is None or _passes(case.origin, passing):
         return None
     return Origin(
         case.origin,
@@ -201,6 +201,13 @@ def _origin(case: Case, passing: Path) -> Origin | None:
         attackers=_spec(case.attackers),
         cost=case.cost,
     )
+
+
+def _passes(project: Path, passing: Path) -> bool:
+    """Whether a project goes with the session, and files that it names with it; others stay where they are."""
+    if not project.is_relative_to(passing):
+        return False
+    return any(file.resolve().is_relative_to(passing.resolve()) for file in load_project(project).files)
 
 
 def _spec(attackers: Attackers) -> AttackersSpec:

@@ -11,11 +11,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacita.app.work.case import Case
 from tacita.app.work.job import Job
 from tacita.errors import InputError
+
+if TYPE_CHECKING:
+    from tacita.app.work.records import RecordsAtHand
 
 MOST_STEPS = 100
 """How far undo reaches back."""
@@ -41,6 +44,7 @@ class Workspace:
         self._chosen: Job | None = None
         self.dark: bool | None = None
         self.notes: list[str] = []
+        self.records: RecordsAtHand | None = None
 
     @property
     def folder(self) -> Path:
@@ -67,6 +71,7 @@ class Workspace:
             self.forget(job)
         self.case = None
         self._past, self._future, self.notes = [], [], []
+        self.records = None
         for left in self.folder.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 

@@ -1,0 +1,165 @@
+"""Records that are to become a table: what their file offers, what is chosen of it, and the case it makes.
+
+What is chosen is written down as a project file in the session's folder, and the case is that project's. So
+an export refers to records that stay where they are, and one that was handed over ends as its table.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tacita.app.work.case import Case
+from tacita.app.work.opening import UNTOLD, Reading, case_from_path, is_classification
+from tacita.app.work.paths import path_written
+from tacita.atomic import write_text
+from tacita.errors import InputError
+from tacita.io.records import WORKBOOKS, records_in
+from tacita.io.toml import toml_text
+from tacita.tabulation.overview import Overview, overview
+from tacita.tabulation.source import CSV, PARQUET
+
+ENDINGS = (*CSV, *PARQUET, *WORKBOOKS)
+"""What a file of records may be called."""
+USUAL_LARGEST = 5
+"""Contributions kept per cell: rules look at two or three, and waivers step over some."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What makes the table: columns by their roles, as :func:`tacita.tabulate` takes them.
+
+    ``classified``: whether the classifications beside the records are used.
+    """
+
+    by: tuple[str, ...] = ()
+    value: str | None = None
+    respondent: str | None = None
+    holding: str | None = None
+    weight: str | None = None
+    where: str | None = None
+    largest: int = USUAL_LARGEST
+    decimals: int | None = None
+    classified: bool = True
+
+
+@dataclass(frozen=True)
+class RecordsAtHand:
+    """A file of records that was looked through.
+
+    Attributes
+    ----------
+    classifications
+        Files of classifications, by the column that each is called after.
+    private
+        The session's folder of the file, if it was handed over and is no file of the user's.
+    choice
+        What was chosen so far.
+    """
+
+    path: Path
+    seen: Overview
+    classifications: Mapping[str, Path] = field(default_factory=dict)
+    decimal: str = "."
+    sheet: str | None = None
+    private: Path | None = None
+    choice: Choice = Choice()
+
+
+def records_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> RecordsAtHand:
+    """Records in a file of this machine; classifications are found beside it, by the names of columns."""
+    path = path_written(path).absolute()
+    found = _look(path, reading)
+    beside = [path.parent / f"{name}{ending}" for name in found.names for ending in (".csv", ".hrc")]
+    trees = {
+        file.stem: file for file in beside if file != path and file.is_file() and is_classification(file)
+    }
+    return RecordsAtHand(path, found, trees, reading.decimal or ".", reading.sheet)
+
+
+def records_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> RecordsAtHand:
+    """Records that were handed over, in a folder of their own, with classifications called like columns."""
+    trees = {path.stem: path for path in paths if is_classification(path)}
+    others = [path for path in paths if path not in trees.values()]
+    if len(others) != 1:
+        names = ", ".join(path.name for path in others)
+        raise InputError(
+            f"{names or 'no records among the files'}: choose one file of records, with the classifications "
+            "of its columns"
+        )
+    path = others[0]
+    with _told_by_name(path.parent):
+        found = _look(path, reading)
+    if strange := [file.name for name, file in trees.items() if name not in found.names]:
+        raise InputError(
+            f"{path.name}: the classification {strange[0]} is called like none of the columns "
+            f"{', '.join(found.names)}; rename the file"
+        )
+    return RecordsAtHand(path, found, trees, reading.decimal or ".", reading.sheet, path.parent)
+
+
+def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Case:
+    """The table that a choice makes of records, as a case.
+
+    Parameters
+    ----------
+    folder
+        Where the project file is put that says what was chosen; it is kept as long as the case.
+
+    Raises
+    ------
+    InputError
+        Nothing is chosen, or the records do not suit the choice; the message says where.
+    """
+    if not choice.by:
+        raise InputError("Columns that make the table: choose at least one, such as a region or a branch")
+    trees = {name: file for name, file in records.classifications.items() if name in choice.by}
+    table = {
+        "microdata": str(records.path),
+        "by": list(choice.by),
+        "value": choice.value,
+        "respondent": choice.respondent,
+        "holding": choice.holding,
+        "weight": choice.weight,
+        "where": choice.where,
+        "largest": choice.largest,
+        "decimals": choice.decimals,
+        "decimal": records.decimal,
+        "sheet": records.sheet,
+    }
+    hierarchies = {name: str(file) for name, file in trees.items()} if choice.classified else {}
+    place = Path(tempfile.mkdtemp(prefix="tabulated-", dir=folder))
+    project = write_text(
+        place / f"{records.path.stem}.toml", toml_text({"table": table, "hierarchies": hierarchies})
+    )
+    try:
+        with _told_by_name(records.private):
+            return case_from_path(project)
+    except InputError:
+        project.unlink()
+        place.rmdir()
+        raise
+
+
+def _look(path: Path, reading: Reading) -> Overview:
+    if not path.name.lower().endswith(ENDINGS):
+        raise InputError(f"{path}: records are read from {' '.join(ENDINGS)}; save them in one of these")
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file. Check the path.")
+    return overview(records_in(path, reading.sheet), reading.decimal or ".")
+
+
+@contextmanager
+def _told_by_name(private: Path | None) -> Iterator[None]:
+    """Complaints that name a file without the folder of the session that it was put into."""
+    try:
+        yield
+    except InputError as error:
+        if private is None:
+            raise
+        told = str(error).replace(f"{private.resolve()}{os.sep}", "").replace(f"{private}{os.sep}", "")
+        raise type(error)(told) from None

@@ -1,0 +1,80 @@
+"""What records hold, column by column: enough to see which are classifications, values and names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tacita.tabulation.source import column_names, literal, open_records, quoted
+
+FIRST_RECORDS = 200
+"""Records from which samples are taken."""
+SAMPLES = 4
+
+
+@dataclass(frozen=True)
+class ColumnSeen:
+    """A column of records.
+
+    Attributes
+    ----------
+    numbers
+        Whether all that is given are numbers.
+    distinct, missing
+        How many different entries there are, and how many records have none.
+    samples
+        The first few different entries.
+    """
+
+    name: str
+    numbers: bool
+    distinct: int
+    missing: int
+    samples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The number of records, and their columns in the order of the source."""
+
+    records: int
+    columns: tuple[ColumnSeen, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+
+def overview(source: Any, decimal: str = ".") -> Overview:
+    """Look through records, which may be anything that :func:`~tacita.tabulation.tabulate.tabulate` takes.
+
+    Raises
+    ------
+    InputError
+        The source cannot be read; the message names the line where that is known.
+
+    Examples
+    --------
+    >>> seen = overview({"region": ["N", "N", "S"], "turnover": [5, 7, None]})
+    >>> [(column.name, column.numbers, column.distinct, column.missing) for column in seen.columns]
+    [('region', False, 2, 0), ('turnover', True, 2, 1)]
+    """
+    names = column_names(source)
+    with open_records(source, names, [], [], None, decimal) as records:
+        asked = ", ".join(_counts(quoted(name), decimal) for name in names)
+        n, *counted = records.row(f"SELECT count(*), {asked} FROM records")
+        texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in names)
+        first = records.ask(f"SELECT {texts} FROM records LIMIT {FIRST_RECORDS}")
+    columns = []
+    for k, name in enumerate(names):
+        distinct, given, numbers = counted[3 * k : 3 * k + 3]
+        samples = dict.fromkeys(text for text in first.column(k).to_pylist() if text is not None)
+        columns.append(ColumnSeen(name, 0 < given == numbers, distinct, n - given, tuple(samples)[:SAMPLES]))
+    return Overview(n, tuple(columns))
+
+
+def _counts(column: str, decimal: str) -> str:
+    """How many different entries, how many at all, and how many of them are numbers."""
+    number = f"TRY_CAST(replace(CAST({column} AS VARCHAR), {literal(decimal)}, '.') AS DOUBLE)"
+    return f"count(DISTINCT {column}), count({column}), count({number})"
