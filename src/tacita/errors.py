@@ -35,11 +35,11 @@ class HierarchyError(InputError):
     """A classification is broken."""
 
 
-class NotAdditiveError(InputError):
 class RepeatedCellError(InputError):
     """A cell is given more than once: the rows may be records, not cells."""
 
 
+class NotAdditiveError(InputError):
     """Totals differ from the sums of their parts."""
 
 
