@@ -46,7 +46,7 @@ TREES = (
     Hierarchy.from_dict({"A": ["p", "q"], "B": ["r"]}),
 )
 EVERYONE = Attackers()
-RULES = ((), ("threshold(4)",), ("threshold(3)", "zeros(protection=2)"))
+RULES = ((), ("threshold(4)",), ("threshold(3)", "zeros(upper=2)"))
 DECISIONS = (
     Decision(Kind.SENSITIVE),
     Decision(Kind.SENSITIVE, lower=1, upper=2),
