@@ -169,7 +169,7 @@ def parse_number(value: object) -> Decimal | None:
     except InvalidOperation:
         remedy = ""
         if written.count(",") == 1 and "." not in written:
-            remedy = "; it looks like a decimal comma: read the file with decimal=',' or write a point"
+            remedy = "; it looks like a decimal comma: name the comma as the decimal sign, or write a point"
         raise InputError(f"'{written}' is not a number{remedy}") from None
 
 
@@ -194,7 +194,7 @@ def _units_of(value: object, decimals: int, what: str) -> int:
 def _too_fine(number: object, most: int) -> str:
     return (
         f"values such as {number!s} have more than {most} decimals: "
-        "say how many count with decimals=..., each value is then rounded to them"
+        "say how many decimals count, each value is then rounded to them"
     )
 
 
@@ -203,5 +203,5 @@ def _refuse_large(values: NDArray[Any], decimals: int, what: str) -> None:
     if largest * 10.0**decimals > LARGEST:
         raise InputError(
             f"a {what} of about {largest:.3g} with {decimals} more decimals does not fit into 53 bits: "
-            "use fewer decimals (decimals=...) or a larger unit, such as thousands"
+            "use fewer decimals or a larger unit, such as thousands"
         )

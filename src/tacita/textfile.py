@@ -33,12 +33,12 @@ def read_text(path: str | os.PathLike[str], encoding: str | None = None) -> tupl
         try:
             text = data.decode(candidate)
         except LookupError:
-            raise FormatError(f"{path}: the encoding {candidate!r} is unknown; try 'utf-8'") from None
+            raise FormatError(f"{path}: the encoding '{candidate}' is unknown; try 'utf-8'") from None
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
         else:
             return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), candidate
     raise FormatError(
-        f"{path}, line {line}: the bytes are not {' or '.join(candidates)}; name the file's encoding "
-        "(encoding=...), or save it in UTF-8"
+        f"{path}, line {line}: the bytes are not {' or '.join(candidates)}; name the file's encoding, "
+        "or save it in UTF-8"
     )

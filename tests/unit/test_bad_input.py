@@ -26,7 +26,7 @@ NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
         ("\n\n", {}, FormatError, "is empty"),
         ("r,value\n", {}, FormatError, "has a header but no rows"),
         ("r,value\na,1\nb\n", {}, FormatError, r"line 3: 1 fields where the header has 2: add or remove"),
-        ("r,value\na,1\nb,2,3\n", {}, FormatError, r"line 3: 3 fields .*decimal=','"),
+        ("r,value\na,1\nb,2,3\n", {}, FormatError, r"line 3: 3 fields .*the decimal sign"),
         ("r,r,value\na,b,1\n", {}, FormatError, r"line 1: column 'r' occurs twice; rename"),
         (
             "r,value\na,1\nb,two\n",
@@ -34,12 +34,12 @@ NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
             InputError,
             r"line 3, column 'value'.*'two' is not a number; correct it",
         ),
-        ("r;value\na;1,5\n", {}, InputError, r"line 2, column 'value'.*decimal comma: read with decimal=','"),
+        ("r;value\na;1,5\n", {}, InputError, r"line 2, column 'value'.*comma as the decimal sign"),
         (
             "r;value\na;1.5\n",
             {"decimal": ","},
             InputError,
-            r"line 2.*'1\.5' is not a number with decimal ','",
+            r"line 2.*'1\.5' is not a number with a decimal comma",
         ),
         ("r,value\na,NaN\nb,2\n", {}, InputError, r"no value for \(r=a\).*give the value, write 0"),
         ("r,value\na,inf\n", {}, InputError, r"line 2, column 'value'.*'inf' is not a number"),
@@ -50,7 +50,12 @@ NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
             InputError,
             r"\(r=a\) is given more than once, in rows 1, 3: keep one",
         ),
-        ("r,value\na,1\nb,0\nTotal,3\n", {}, NotAdditiveError, r"(?s)t\.csv.*\(r=Total\).*by 2.*repair=True"),
+        (
+            "r,value\na,1\nb,0\nTotal,3\n",
+            {},
+            NotAdditiveError,
+            r"(?s)t\.csv.*\(r=Total\).*by 2.*repair the table",
+        ),
         (
             "r,value\nn1,1\nn22,3\n",
             {"by": {"r": NORTH_SOUTH}},
@@ -200,7 +205,7 @@ def test_a_faulty_table_is_refused_and_nothing_is_written(
     [
         ("r,value\nn1,1\nn2\n", "line 3: 1 fields where the header has 2"),
         ("r,value\nn1,1\nn2,two\n", "line 3: 'two' in column 'value' is not a number"),
-        ("r;value\nn1;1,5\n", "(--decimal ,)"),
+        ("r;value\nn1;1,5\n", "Options: --decimal"),
         ("r,value\nn1,1\nn2,nan\n", "first in record 2"),
         ("r,value\nn1,1\nn22,2\n", "Did you mean 'n2'?"),
         ("", "the file is empty"),

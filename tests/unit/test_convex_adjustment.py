@@ -279,7 +279,7 @@ def test_a_side_row_is_kept(norm: Norm) -> None:
 @pytest.mark.parametrize(
     ("task", "formulation", "message"),
     [
-        (rectangle("l1"), "newton", "norm 'l1' has no formulation 'newton'"),
+        (rectangle("l1"), "newton", "norm l1 has no formulation 'newton'"),
         (rectangle("linf"), "linaer", "did you mean 'linear'"),
         (replace(rectangle("l2"), weight=np.zeros(4)), "newton", "quadratic"),
     ],

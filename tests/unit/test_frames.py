@@ -187,7 +187,7 @@ def test_mistakes_are_told_with_the_remedy() -> None:
         Table.from_frame([1, 2], ["r"], value="v")
     with pytest.raises(InputError, match="at least one dimension"):
         Table.from_frame(frame, [], value="v")
-    with pytest.raises(InputError, match=r"value=.*count="):
+    with pytest.raises(InputError, match=r"Name the column of values, or that of respondents per cell"):
         Table.from_frame(frame, ["r"])
     with pytest.raises(InputError, match="row 1: the count in column 'v' is negative"):
         Table.from_frame(pd.DataFrame({"r": ["a"], "v": [-1]}), ["r"], count="v")

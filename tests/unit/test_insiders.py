@@ -318,8 +318,8 @@ def test_a_list_may_mix_all_kinds_and_keeps_those_made_by_hand() -> None:
 @pytest.mark.parametrize(
     ("attackers", "message"),
     [
-        ("respondent", r"unknown attackers 'respondent': use outsider, respondents, holdings"),
-        ("holdings", r"tabulate microdata with holding='column'"),
+        ("respondent", r"there are no attackers 'respondent': use outsider, respondents, holdings"),
+        ("holdings", r"tabulate records with a column of holdings"),
         (Coalition("a", "nobody"), r"'nobody' is not among the largest contributors"),
     ],
 )

@@ -155,7 +155,7 @@ def test_insiders_are_not_dropped_in_silence(path: Path) -> None:
     table = Table.from_array([5, 7])
     insider = Insider("firm", np.array([1]), np.array([2]), np.array([UNBOUNDED]))
     problem = Problem(table, Levels.none(3), attackers=[Outsider.of(table), insider])
-    with pytest.raises(InputError, match="outsider_only=True"):
+    with pytest.raises(InputError, match="for the outsider only"):
         write_jj(problem, path)
     assert not path.exists()
     write_jj(problem, path, outsider_only=True)

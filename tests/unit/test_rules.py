@@ -208,7 +208,7 @@ def test_too_few_stored_contributions_are_refused_with_the_remedy() -> None:
         PPercent(10, n=2).levels(magnitudes([5, 4, 3], depth=2))
     with pytest.raises(RuleError, match=r"by holding.* tabulate records with a column of holdings"):
         PPercent(10, by="holding").levels(magnitudes([5, 4, 3]))
-    with pytest.raises(RuleError, match=r"number of contributors .* respondent="):
+    with pytest.raises(RuleError, match=r"number of contributors .* with a column of respondents"):
         MinimumFrequency(3).levels(magnitudes([5, 4, 3], count=None))
 
 
@@ -359,13 +359,13 @@ def test_written_rules(written: str, rule: Rule) -> None:
         ("p-percent(10) threshold(3)", r"from place 15 on: .* joined with \|"),
         ("p-percent(10", r"cannot read the rule"),
         ("p-percent(10 20)", r"cannot read the arguments .* p-percent takes p, n"),
-        ("p-percent(ten)", r"p='ten' must be a number above 0"),
+        ("p-percent(ten)", r"p must be a number above 0, not 'ten'"),
         ("pq(50, 10)", r"p must be smaller than q"),
-        ("dominance(1, 120)", r"k=120 must be a number above 0 and at most 100"),
-        ("dominance(0, 80)", r"n=0 must be a whole number"),
+        ("dominance(1, 120)", r"k must be a number above 0 and at most 100, not 120"),
+        ("dominance(0, 80)", r"n must be a whole number, 1 or more, not 0"),
         ("linear((1, 2))", r"none larger than the one before"),
-        ("threshold(3, by=firm)", r"by='firm' is unknown"),
-        ("threshold(3, protection=-5)", r"protection=-5 is not a percentage"),
+        ("threshold(3, by=firm)", r"by respondent or by holding, not by 'firm'"),
+        ("threshold(3, protection=-5)", r"protection must be a percentage of the value, not -5"),
         ("threshold(__import__('os'))", r"cannot read the arguments"),
         ("", r"cannot read the rule"),
     ],

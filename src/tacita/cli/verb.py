@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from tacita.cli.console import print_json, report_error
+from tacita.cli.flags import with_flags
 from tacita.errors import TacitaError
 
 DONE = 0
@@ -51,7 +52,7 @@ def verb(function: Callable[..., int]) -> Callable[..., int]:
             name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
             for name, kind in groups.items()
         }
-        return _guarded(function, {**given, **arguments})
+        return _guarded(function, {**given, **arguments}, [parameter.name for parameter in parameters])
 
     command.__name__ = function.__name__
     command.__doc__ = inspect.getdoc(function)
@@ -73,14 +74,14 @@ def _options(group: type[Any]) -> list[inspect.Parameter]:
     ]
 
 
-def _guarded(function: Callable[..., int], arguments: dict[str, Any]) -> int:
+def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
     output = next(value for value in arguments.values() if isinstance(value, Output))
     try:
         return function(**arguments)
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"
     except (TacitaError, OSError) as error:
-        message = _in_words(error)
+        message = with_flags(_in_words(error), parameters)
         _trace(output)
     except Exception as error:
         message = (

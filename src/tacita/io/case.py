@@ -210,8 +210,7 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
         if len(source.column(name).unique()) == rows:
             raise InputError(
                 f"{path}: every row has a '{name}' of its own, as in records about single respondents: "
-                f"tabulate them first (tacita tabulate {path} --respondent {name}), or name the columns "
-                "of codes with --by (by= in Python)"
+                f"tabulate them first, with '{name}' as the respondent column, or name the columns of codes"
             )
 
 

@@ -114,7 +114,10 @@ def _header(path: str | os.PathLike[str], line: str, separator: str) -> list[str
 def _refuse_ragged(path: str | os.PathLike[str], row: Any, separator: str) -> None:
     remedy = "add or remove fields"
     if row.actual_columns > row.expected_columns and separator == ",":
-        remedy += "; if numbers have decimal commas, separate the columns with ';' and read with decimal=','"
+        remedy += (
+            "; if numbers have decimal commas, separate the columns with ';' and name the comma as the "
+            "decimal sign"
+        )
     raise FormatError(
         f"{path}, line {row.number}: {row.actual_columns} fields where the header has "
         f"{row.expected_columns}: {remedy}"

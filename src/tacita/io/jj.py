@@ -70,7 +70,7 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
     if problem.insiders and not outsider_only:
         raise InputError(
             f"a JJ file knows one attacker, this problem has {len(problem.insiders)} insiders besides: "
-            "write it with outsider_only=True to leave them out"
+            "write it for the outsider only to leave them out"
         )
     table, levels, outsider = problem.table, problem.levels, problem.outsider
     n, d = len(table), table.decimals

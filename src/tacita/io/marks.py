@@ -96,7 +96,7 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
     if strange:
         cell = int(np.flatnonzero(status == strange[0])[0])
         raise FormatError(
-            f"({table.name(cell)}): status {strange[0]!r} is unknown: "
+            f"({table.name(cell)}): status '{strange[0]}' is unknown: "
             "use s (free), u (sensitive), z or p (published as it is), m (hidden before)"
         )
 

@@ -72,7 +72,8 @@ def said(given: object) -> str:
 def require_number(rule: str, name: str, number: object, above: float, most: float = LARGEST) -> None:
     """Refuse a parameter outside ``above < number <= most``."""
     if not (is_number(number) and isfinite(number) and above < number <= most):
-        upto = f" and at most {most:g}" if isfinite(most) else ""
+        told = most < LARGEST or (is_number(number) and number > most)
+        upto = f" and at most {most:g}" if told else ""
         raise RuleError(f"{rule}: {name} must be a number above {above:g}{upto}, not {said(number)}")
 
 

@@ -10,10 +10,10 @@ from tacita.exact import Cells, Units
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 
-REPAIR = "Correct the values, or have the totals computed anew with repair=True (--repair)."
+REPAIR = "Correct the values, or repair the table: have wrong totals computed anew."
 MISSING_TREE = (
     "Most parts add up to far more than their totals, as if sums between were counted too: is a hierarchy "
-    "missing? Give it with by={'region': hierarchy} (--hierarchy region=FILE)."
+    "missing? Give the classification of the dimension whose codes these are."
 )
 
 

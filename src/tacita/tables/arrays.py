@@ -35,7 +35,7 @@ def table_from_array(
         raise InputError("the array is empty: a table needs at least one cell")
     inner = [n - 1 if totals else n for n in array.shape]
     if min(inner) < 1:
-        raise InputError("with totals=True each axis needs at least one position besides its total")
+        raise InputError("where totals are given, each axis needs at least one position besides its total")
     names = (
         list(names)
         if names is not None

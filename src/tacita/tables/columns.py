@@ -120,11 +120,13 @@ class Columns:
 
     def _refuse_text(self, name: str, row: int, written: str, how_many: int) -> None:
         if self.decimal == ",":
-            reason = f"'{written}' is not a number with decimal ',': leave out points and other signs"
+            reason = f"'{written}' is not a number with a decimal comma: leave out points and other signs"
         else:
             reason = f"'{written}' is not a number"
             if written.count(",") == 1 and "." not in written:
-                reason += "; it looks like a decimal comma: read with decimal=',' or write a point"
+                reason += (
+                    "; it looks like a decimal comma: name the comma as the decimal sign, or write a point"
+                )
             else:
                 reason += "; correct it, or leave it empty if it is missing"
         raise InputError(f"{self.place(row)}, column '{name}'{likewise(how_many, 'rows')}: {reason}")
@@ -149,9 +151,12 @@ def table_from_columns(
     """A table from one row per cell; the parameters are those of :meth:`Table.from_frame`."""
     specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
     if not specs:
-        raise InputError("a table needs at least one dimension: name the columns of codes with by=")
+        raise InputError("a table needs at least one dimension: name the columns of codes")
     if value is None and count is None:
-        raise InputError(f"name the column of values (value=) or of counts (count=) among {source.names}")
+        raise InputError(
+            "which column holds the values? Name the column of values, or that of respondents per cell, of "
+            f"{', '.join(source.names)}"
+        )
     if source.data.num_rows == 0:
         raise InputError("there are no rows: a table needs at least one cell")
     dimensions, shown = _dimensions(source, specs, totals)
@@ -235,7 +240,7 @@ def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
     trees = tuple(spec)
     if not trees or not all(isinstance(tree, Hierarchy) for tree in trees):
         raise InputError(
-            "each dimension is given by a Hierarchy, a list of them, the code of its total, or None"
+            "each dimension is given by a hierarchy, a list of them, the code of its total, or nothing"
         )
     return trees
 
@@ -243,7 +248,7 @@ def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
 def _compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Totals) -> bool:
     """Whether totals have to be computed: asked for, or no row has the code of a total in any dimension."""
     if totals not in ("auto", "given", "compute"):
-        raise InputError(f"totals='{totals}': choose 'auto', 'given' or 'compute'")
+        raise InputError(f"there are no totals '{totals}': choose 'auto', 'given' or 'compute'")
     if totals != "auto":
         return totals == "compute"
     return not any(_has_parts(dimension)[shown[:, k]].any() for k, dimension in enumerate(dimensions))

@@ -165,5 +165,5 @@ def _kind_of(frame: Any) -> str:
         return str(nw.from_native(frame).implementation.value)
     except TypeError:
         raise InputError(
-            f"a {type(frame).__name__} is no data frame: name a kind, such as like='pandas'"
+            f"a {type(frame).__name__} is no data frame: name a kind of frame, such as 'pandas'"
         ) from None

@@ -85,7 +85,7 @@ def free_cells(table: Table) -> tuple[Codes, Units]:
         total = row_name(structure.dimensions, rolled.codes[unlisted[0]])
         raise InputError(
             f"the table leaves out totals such as ({total}), so nobody can tell which of them new cells "
-            "or codes would bring along: list all of them, or have them computed (totals='compute')"
+            "or codes would bring along: list all of them, or have all totals computed"
         )
     finest = [_finest(dimension) for dimension in structure.dimensions]
     codes = np.column_stack([fine[structure.codes[free, k]] for k, fine in enumerate(finest)])

@@ -88,12 +88,12 @@ class Table:
         if (wrong := np.flatnonzero(np.abs(self.units) > LARGEST)).size:
             raise InputError(
                 f"values that do not fit into 53 bits with {self.decimals} decimals: "
-                f"{self.structure.names(wrong)}; use fewer decimals (decimals=...) or a larger unit"
+                f"{self.structure.names(wrong)}; use fewer decimals or a larger unit"
             )
         if (wrong := np.flatnonzero(self.units % self.unit)).size:
             raise InputError(
                 f"counts that are no whole numbers: {self.structure.names(wrong)}; "
-                "correct them, or say counts=False"
+                "correct them, or say that they are amounts"
             )
         refuse_unless_additive(self.structure, self.units, self.decimals)
 

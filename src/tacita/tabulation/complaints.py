@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from tacita.errors import InputError
 
-DECIMAL_COMMA = "read the file with decimal=',' (--decimal ,)"
+DECIMAL_COMMA = "name the comma as the decimal sign"
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def _message(place: str, said: str) -> str:
         comma = f"; it looks like a decimal comma: {DECIMAL_COMMA}" if "," in value[2] else ""
         return (
             f"{at}: '{value[2]}' in column '{value[1]}' is not a number{comma}. Correct it, or empty the "
-            f"field and leave the record out with where='\"{value[1]}\" IS NOT NULL'."
+            f'field and leave the record out with the condition "{value[1]}" IS NOT NULL.'
         )
     columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
     if columns:
@@ -48,8 +48,8 @@ def _message(place: str, said: str) -> str:
         return f"{at}: the text is not UTF-8. Save the file in UTF-8."
     unknown = re.search(r'Referenced column "(.*?)" not found', said)
     if unknown:
-        return f"{at}: where=... asks for column '{unknown[1]}', which is not there. Correct the name."
+        return f"{at}: the condition asks for column '{unknown[1]}', which is not there. Correct the name."
     first = re.sub(r"^[A-Z]\w*( \w+)? Error: ", "", said.strip().split("\n")[0]).rstrip(".!")
     if said.startswith(("Parser Error", "Catalog Error")):
-        return f"{at}: where=... is not a condition in SQL ({first}). Correct it."
-    return f"{at}: {first}. Check the file, the column names and where=..."
+        return f"{at}: the condition is not one in SQL ({first}). Correct it."
+    return f"{at}: {first}. Check the file, the column names and the condition."

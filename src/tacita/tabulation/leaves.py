@@ -119,7 +119,7 @@ def read_leaves(
 def _refuse_nothing(records: Records, answer: Any) -> None:
     if answer.num_rows == 0:
         raise InputError(
-            f"{records.place} holds no records (that fulfil where=...): there is nothing to tabulate"
+            f"{records.place} holds no records (that fulfil the condition): there is nothing to tabulate"
         )
 
 
@@ -198,7 +198,7 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
         raise HierarchyError(
             f"{records.place}: missing code in {count[missing].sum():,} records (column '{name}'), first in "
             f"{records.first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}. Give them a "
-            f"code, say 'unknown', or leave them out with where='{quoted(name)} IS NOT NULL'."
+            f"code, say 'unknown', or leave them out with the condition {quoted(name)} IS NOT NULL."
         )
     dimension = Dimension(name, _trees(name, trees, texts))
     dimension.check()
@@ -214,8 +214,8 @@ def _trees(name: str, trees: Trees, texts: Sequence[str]) -> tuple[Hierarchy, ..
     listed = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
     if not listed or not all(isinstance(tree, Hierarchy) for tree in listed):
         raise InputError(
-            f"by: '{name}' needs a Hierarchy, a list of them, or None for the codes found in the data, not "
-            f"{trees!r}"
+            f"column '{name}' needs a hierarchy, a list of them, or nothing for the codes found in the data, "
+            f"not '{trees}'"
         )
     return listed
 
@@ -226,7 +226,7 @@ def _refuse_foreign(
     """Refuse codes that the classification does not know, and totals that carry records of their own."""
 
     def listed(wrong: Sequence[int]) -> str:
-        codes = ", ".join(f"{texts[i]!r} ({count[i]:,} records)" for i in wrong[:5])
+        codes = ", ".join(f"'{texts[i]}' ({count[i]:,} records)" for i in wrong[:5])
         more = f" and {len(wrong) - 5} more codes" if len(wrong) > 5 else ""
         first = records.first_of(dimension.name, raw.take(wrong))
         return f"{records.place}: {codes}{more} in column '{dimension.name}', first in {first},"
@@ -234,10 +234,10 @@ def _refuse_foreign(
     unknown = [i for i, text in enumerate(texts) if text not in dimension.position]
     if unknown:
         near = difflib.get_close_matches(texts[unknown[0]], dimension.codes, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = f" Did you mean '{near[0]}'?" if near else ""
         raise HierarchyError(
             f"{listed(unknown)} are not in its classification.{hint} Add them to the hierarchy, correct the "
-            "data, or leave them out with where=..."
+            "data, or leave them out with a condition on the records."
         )
     inner = [
         i

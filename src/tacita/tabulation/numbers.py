@@ -48,7 +48,7 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         Values or weights are missing, not numbers, infinite, too large, or need more than six decimals.
     """
     if decimals is not None and not 0 <= decimals <= MOST_DECIMALS:
-        raise InputError(f"decimals={decimals}: choose between 0 and {MOST_DECIMALS}")
+        raise InputError(f"{decimals} decimals cannot be counted: choose between 0 and {MOST_DECIMALS}")
     x = _number(records, value) if value is not None else "1"
     w = _number(records, weight) if weight is not None else None
     whole = value is None or records.types[value] in WHOLE
@@ -65,12 +65,12 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         if found > GUESSED_DECIMALS:
             raise InputError(
                 f"{records.place}: the weighted values need {found} decimals to be exact. "
-                "Say how many count with decimals=..., each record is then rounded to them."
+                "Say how many decimals count, each record is then rounded to them."
             )
         decimals = found
     if size * 10.0**decimals > LARGEST:
         fitting = next((d for d in range(decimals, -1, -1) if size * 10.0**d <= LARGEST), None)
-        remedy = f"decimals={fitting}" if fitting is not None else "a larger unit, such as thousands"
+        remedy = f"{fitting} decimals" if fitting is not None else "a larger unit, such as thousands"
         raise InputError(
             f"{records.place}: the values add up to about {size:.3g}; with {decimals} decimals that is too "
             "large to be "
@@ -110,7 +110,7 @@ def _number(records: Records, column: str) -> str:
             raise InputError(
                 f"{records.place}, record {bad[0]['number']}: '{written}' in column '{column}' is not a "
                 f"number{comma}. "
-                "Correct it, or leave the record out with where=..."
+                "Correct it, or leave the record out with a condition on the records."
             )
         return f"CAST({name} AS DOUBLE)"
     raise InputError(f"{records.place}: column '{column}' holds {kind}, not numbers. Choose another column.")
@@ -142,13 +142,13 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
         raise InputError(
             f"{records.place}: no {what} in {missing:,} of {total:,} records (column '{column}'), first in "
             f"{records.first(f'{x} IS NULL')}. Fill them, or leave them out with "
-            f"where='{quoted(column)} IS NOT NULL'."
+            f"the condition {quoted(column)} IS NOT NULL."
         )
     if infinite:
         raise InputError(
             f"{records.place}: the {what} is NaN or infinite in {infinite:,} of {total:,} records (column "
             f"'{column}'), first in {records.first(f'NOT {finite}')}. Fill them, or leave them out with "
-            f"where='isfinite({quoted(column)})'."
+            f"the condition isfinite({quoted(column)})."
         )
     if what == "weight" and least < 0:
         raise InputError(
@@ -162,9 +162,9 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
             f"SELECT {x} FROM records WHERE NOT {_exact(x, GUESSED_DECIMALS)} ORDER BY 1 LIMIT 1"
         )[0]
         raise InputError(
-            f"{records.place}: values such as {example!r} in column '{column}' need more than "
+            f"{records.place}: values such as {example} in column '{column}' need more than "
             f"{GUESSED_DECIMALS} decimals. "
-            "Say how many count with decimals=..., each record is then rounded to them."
+            "Say how many decimals count, each record is then rounded to them."
         )
     return _Survey(decimals, float(size), float(least))
 

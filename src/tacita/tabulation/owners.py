@@ -82,7 +82,7 @@ def _number_owners(records: Records, column: str) -> Numbering:
         raise InputError(
             f"{records.place}: column '{column}' is empty in {missing:,} records, first in "
             f"{records.first(f'{name} IS NULL')}. Fill it (who stands alone can be given a name of his own), "
-            f"or leave them out with where='{name} IS NOT NULL'."
+            f"or leave them out with the condition {name} IS NOT NULL."
         )
     if whole and int(high) - int(low) < _ROOM:
         return Numbering(

@@ -108,7 +108,9 @@ def tabulate(
     run = run or Run()
     dimensions = _dimensions(by)
     if not 1 <= largest <= MOST_LARGEST:
-        raise InputError(f"largest={largest}: choose between 1 and {MOST_LARGEST}")
+        raise InputError(
+            f"the number of largest contributions to keep is {largest}: choose between 1 and {MOST_LARGEST}"
+        )
     people = [column for column in (respondent, holding) if column is not None]
     figures = [column for column in (value, weight) if column is not None]
     with open_records(source, list(dimensions), people, figures, where, decimal) as records:
@@ -136,7 +138,8 @@ def tabulate(
     whole = (value is None and numbers.decimals == 0) if counts is None else counts
     if whole and (numbers.decimals or (units < 0).any()):
         raise InputError(
-            "counts=True, but values have decimals or are negative: use decimals=0, or counts=False"
+            "these are no counts, as values have decimals or are negative: use 0 decimals, or call them "
+            "amounts"
         )
     _tell(run, "writing equations")
     return table_of_cells(
@@ -159,11 +162,11 @@ def tabulate(
 def _dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
     if isinstance(by, str):
         raise InputError(
-            f"by={by!r}: give a list of columns, [{by!r}], or a dictionary of columns and hierarchies"
+            f"columns of codes are given as a list, or as a dictionary with their hierarchies, not as '{by}'"
         )
     listed = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
     if not listed:
-        raise InputError("by is empty: name at least one column that spans the table")
+        raise InputError("by which columns? Name at least one column of codes")
     return listed
 
 

@@ -1,0 +1,38 @@
+"""The options behind the words of a message.
+
+Messages are read in Python, on the page and here, so they name things by what they are. The command line adds
+which of its options say them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+WORDS = (
+    (r"columns? of values", "value", "--value"),
+    (r"columns? of codes", "by", "--by"),
+    (r"respondents per cell", "count", "--count"),
+    (r"classification of the dimension", "hierarchy", "--hierarchy NAME=FILE"),
+    (r"code of the total", "total", "--total NAME=CODE"),
+    (r"wrong totals computed anew", "repair", "--repair"),
+    (r"the decimal sign", "decimal", "--decimal"),
+    (r"decimals count\b", "decimals", "--decimals"),
+    (r"\bcondition\b", "where", "--where"),
+    (r"\blower bound that everyone knows", "lower", "--lower"),
+    (r"for the outsider only", "outsider_only", "--outsider-only"),
+    (r"[Ss]witch (\w+) on\b", "option", r"--option \1=yes"),
+    (r"[Ss]witch (\w+) off\b", "option", r"--option \1=no"),
+)
+"""What a message says, the parameter of a verb that it speaks of, and how that is typed."""
+
+
+def with_flags(message: str, parameters: Collection[str]) -> str:
+    """A message, and in a line of its own the options it speaks of, of those that the verb has.
+
+    >>> with_flags("cells.csv: name the column of values", ["value", "by"])
+    'cells.csv: name the column of values\\nOptions: --value'
+    """
+    spoken = [(re.search(words, message), name, flag) for words, name, flag in WORDS]
+    flags = [found.expand(flag) for found, name, flag in spoken if found and name in parameters]
+    return f"{message}\nOptions: {', '.join(flags)}" if flags else message
