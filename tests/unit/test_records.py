@@ -147,11 +147,11 @@ def test_what_cannot_be_tabulated_is_told_by_the_name_of_its_file(tmp_path: Path
 
 
 def test_files_that_are_no_records_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="notes.docx: records are read from .csv"):
+    with pytest.raises(InputError, match=r"notes.docx: records are read from .csv"):
         records_from_path(tmp_path / "notes.docx")
     with pytest.raises(InputError, match=r"absent.csv: there is no such file"):
         records_from_path(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match="land.hrc is called like none of the columns region, size"):
+    with pytest.raises(InputError, match=r"land.hrc is called like none of the columns region, size"):
         handed_over(tmp_path, firms_csv=FIRMS, land_hrc="N\nS\n")
     with pytest.raises(InputError, match="no records among the files"):
         handed_over(tmp_path / "more", region_hrc="N\nS\n")

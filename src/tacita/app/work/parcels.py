@@ -204,7 +204,7 @@ def _origin(case: Case, passing: Path) -> Origin | None:
 
 
 def _passes(project: Path, passing: Path) -> bool:
-    """Whether a project goes with the session, and files that it names with it; others stay where they are."""
+    """Whether a project goes with the session, and with it files that it names."""
     if not project.is_relative_to(passing):
         return False
     return any(file.resolve().is_relative_to(passing.resolve()) for file in load_project(project).files)

@@ -7,6 +7,7 @@ an export refers to records that stay where they are, and one that was handed ov
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from tacita.app.work.case import Case
 from tacita.app.work.opening import UNTOLD, Reading, case_from_path, is_classification
 from tacita.app.work.paths import path_written
 from tacita.atomic import write_text
-from tacita.errors import InputError
+from tacita.errors import InputError, TacitaError
 from tacita.io.records import WORKBOOKS, records_in
 from tacita.io.toml import toml_text
 from tacita.tabulation.overview import Overview, overview
@@ -133,15 +134,14 @@ def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Cas
     }
     hierarchies = {name: str(file) for name, file in trees.items()} if choice.classified else {}
     place = Path(tempfile.mkdtemp(prefix="tabulated-", dir=folder))
-    project = write_text(
-        place / f"{records.path.stem}.toml", toml_text({"table": table, "hierarchies": hierarchies})
-    )
     try:
-        with _told_by_name(records.private):
+        project = write_text(
+            place / f"{records.path.stem}.toml", toml_text({"table": table, "hierarchies": hierarchies})
+        )
+        with _told_by_name(place, records.private):
             return case_from_path(project)
-    except InputError:
-        project.unlink()
-        place.rmdir()
+    except TacitaError:
+        shutil.rmtree(place)
         raise
 
 
@@ -154,12 +154,12 @@ def _look(path: Path, reading: Reading) -> Overview:
 
 
 @contextmanager
-def _told_by_name(private: Path | None) -> Iterator[None]:
-    """Complaints that name a file without the folder of the session that it was put into."""
+def _told_by_name(*private: Path | None) -> Iterator[None]:
+    """Complaints that name files without the folders of the session that they were put into."""
     try:
         yield
     except InputError as error:
-        if private is None:
-            raise
-        told = str(error).replace(f"{private.resolve()}{os.sep}", "").replace(f"{private}{os.sep}", "")
+        told = str(error)
+        for folder in (path for given in private if given is not None for path in (given.resolve(), given)):
+            told = told.replace(f"{folder}{os.sep}", "")
         raise type(error)(told) from None

@@ -44,7 +44,7 @@ class Workspace:
         self._chosen: Job | None = None
         self.dark: bool | None = None
         self.notes: list[str] = []
-        self.records: RecordsAtHand | None = None
+        self._records: RecordsAtHand | None = None
 
     @property
     def folder(self) -> Path:
@@ -71,9 +71,22 @@ class Workspace:
             self.forget(job)
         self.case = None
         self._past, self._future, self.notes = [], [], []
-        self.records = None
+        self._records = None
         for left in self.folder.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    @property
+    def records(self) -> RecordsAtHand | None:
+        """Records that are to become a table, with what is chosen of them."""
+        return self._records
+
+    @records.setter
+    def records(self, records: RecordsAtHand | None) -> None:
+        # Files of others that were handed over go: a case made of them has its table.
+        before = self._records.private if self._records is not None else None
+        if before is not None and (records is None or records.private != before):
+            shutil.rmtree(before, ignore_errors=True)
+        self._records = records
 
     def change(self, case: Case) -> None:
         """Go on with another case, or with this one after something was done to it.

@@ -13,6 +13,8 @@ from nicegui.events import GenericEventArguments, MultiUploadEventArguments, Upl
 from tacita.app.controls import notices
 
 MOST_FILES = 20
+RECORDS_ZONE = "records-zone"
+"""The class of the place where files are dropped as records."""
 MOST_SHOWN = 100_000
 """Characters that a text field shows without delay."""
 
@@ -20,13 +22,14 @@ MOST_SHOWN = 100_000
 def file_inlet(
     on_files: Callable[[MultiUploadEventArguments], Awaitable[None]],
     on_failed: Callable[[GenericEventArguments], None],
+    name: str = "upload-files",
 ) -> ui.upload:
     """An inlet for several files at once."""
     inlet = ui.upload(multiple=True, auto_upload=True, max_files=MOST_FILES, on_multi_upload=on_files)
     # Sent under their names alone, all but one of those with the same name would be lost.
     inlet.props[":field-name"] = "(file) => file.__key"
     inlet.on_rejected(lambda: notices.tell(f"too many files: choose at most {MOST_FILES} at once", "error"))
-    return _hidden(inlet, "upload-files", on_failed)
+    return _hidden(inlet, name, on_failed)
 
 
 def text_inlet(
@@ -47,8 +50,9 @@ def send_text(texts: ui.upload, field: str) -> str:
     return f"() => {_send(texts, f'document.getElementById({field!r}).value')}"
 
 
-def take_what_is_dropped(files: ui.upload, texts: ui.upload, field: str) -> None:
-    """Files dropped anywhere on the page, and whatever is pasted outside of fields.
+def take_what_is_dropped(files: ui.upload, records: ui.upload, texts: ui.upload, field: str) -> None:
+    """Files dropped anywhere on the page, records in a zone of their own, and whatever is pasted outside of
+    fields.
 
     A long text is sent at once also from the ``field`` for pasting, which would take seconds to show it.
     """
@@ -72,7 +76,8 @@ def take_what_is_dropped(files: ui.upload, texts: ui.upload, field: str) -> None
             if (!{holds_files}) return;
             event.preventDefault();
             document.body.classList.remove('dropping');
-            {_uploader(files)}.addFiles([...event.dataTransfer.files]);
+            const inlet = event.target.closest('.{RECORDS_ZONE}') ? {_uploader(records)} : {_uploader(files)};
+            inlet.addFiles([...event.dataTransfer.files]);
         }}""",
     )
     # Where nothing has the focus, only the window hears of a paste. The page brings this listener with it:

@@ -1,4 +1,4 @@
-"""Six ways to a table: files, a path, pasted text, typing, chance, examples.
+"""Seven ways to a table: files, a path, records, pasted text, typing, chance, examples.
 
 Files and pasted text come in by a request of their own, whatever their size: a message of a megabyte would
 cut the connection that carries the page's events. Files stay in the session's folder, and there only while
@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from nicegui import run, ui
 from nicegui.events import GenericEventArguments, MultiUploadEventArguments, UploadEventArguments
@@ -19,6 +20,7 @@ from nicegui.events import GenericEventArguments, MultiUploadEventArguments, Upl
 from tacita.app import frame
 from tacita.app.controls import notices
 from tacita.app.screens.start.inlets import (
+    RECORDS_ZONE,
     file_inlet,
     open_picker,
     send_text,
@@ -27,9 +29,11 @@ from tacita.app.screens.start.inlets import (
 )
 from tacita.app.screens.start.making import Generator, NewTable
 from tacita.app.screens.start.reading_panel import ReadingPanel
+from tacita.app.screens.start.records_panel import RecordsPanel
 from tacita.app.work.case import Case
 from tacita.app.work.opening import (
     ENDINGS,
+    UNTOLD,
     Reading,
     case_from_files,
     case_from_path,
@@ -37,11 +41,13 @@ from tacita.app.work.opening import (
     case_of_example,
     notes_on,
 )
+from tacita.app.work.records import RecordsAtHand, records_from_files, records_from_path
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError
+from tacita.errors import InputError, RepeatedCellError
 from tacita.examples import EXAMPLES
 
 PASTE = "paste-text"
+Opened = TypeVar("Opened")
 
 
 def build(workspace: Workspace) -> None:
@@ -58,8 +64,10 @@ class StartScreen:
         self._busy = ui.label("Reading …").classes("muted").props("role=status data-testid=busy")
         self._busy.set_visibility(False)
         self._files = file_inlet(self._uploaded, self._failed)
+        self._record_files = file_inlet(self._handed_records, self._failed, "upload-records")
         self._texts = text_inlet(self._pasted, self._failed)
-        take_what_is_dropped(self._files, self._texts, PASTE)
+        take_what_is_dropped(self._files, self._record_files, self._texts, PASTE)
+        self._records = RecordsPanel(workspace, partial(self._begin, reading=UNTOLD))
         with ui.element("div").classes("columns ways-in"):
             with ui.element("div").classes("stack"):
                 self._open_files()
@@ -68,8 +76,10 @@ class StartScreen:
                 self._paste()
                 with _panel("Type a new table", "All cells are zero at first; totals follow what you type."):
                     NewTable(self._begin)
-            with _panel("Generate", "Random, and the same for the same seed."):
-                Generator(self._begin)
+            with ui.element("div").classes("stack"):
+                self._tabulate_records()
+                with _panel("Generate", "Random, and the same for the same seed."):
+                    Generator(self._begin)
         self._examples()
 
     def _open_now(self) -> None:
@@ -106,10 +116,27 @@ class StartScreen:
 
             async def read() -> None:
                 reading = self._reading.reading
-                await self._begin(partial(_from_path, str(path.value or ""), reading), reading)
+                with_records = partial(_from_path, records_from_path, path, reading)
+                await self._begin(partial(_from_path, case_from_path, path, reading), reading, with_records)
+
+            async def look() -> None:
+                await self._look_at(partial(_from_path, records_from_path, path, self._reading.reading))
 
             path.on("keydown.enter", read)
-            ui.button("Open", on_click=read).props("no-caps unelevated data-testid=path-open")
+            with ui.element("div").classes("strip"):
+                ui.button("Open", on_click=read).props("no-caps unelevated data-testid=path-open")
+                ui.button("Tabulate its records", on_click=look).props(
+                    "no-caps outline data-testid=path-records"
+                )
+
+    def _tabulate_records(self) -> None:
+        about = "One row per respondent or contribution: choose the columns that make the table."
+        with _panel("Tabulate records", about).classes(RECORDS_ZONE).props(f"data-testid={RECORDS_ZONE}"):
+            ui.label("Drop the file here, or").classes("drop-words")
+            ui.button("Choose records").props("no-caps unelevated data-testid=open-records").on(
+                "click", js_handler=open_picker(self._record_files)
+            )
+            ui.label("With classifications called like its columns, if there are any.").classes("muted")
 
     def _paste(self) -> None:
         with _panel(
@@ -134,19 +161,38 @@ class StartScreen:
                     ui.label(told.about).classes("muted example-about")
 
     async def _uploaded(self, event: MultiUploadEventArguments) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="opened-", dir=self.workspace.folder))
         reading = self._reading.reading
-        case, saved = None, False
+        if paths := await self._saved(event):
+            with_records = partial(records_from_files, paths, reading)
+            case = await self._begin(partial(case_from_files, paths, reading), reading, with_records)
+            if case is None or case.origin is None:
+                self._drop_unless_at_hand(paths[0].parent)
+        self._files.reset()
+
+    async def _handed_records(self, event: MultiUploadEventArguments) -> None:
+        reading = self._reading.reading
+        if paths := await self._saved(event):
+            await self._look_at(partial(records_from_files, paths, reading))
+            self._drop_unless_at_hand(paths[0].parent)
+        self._record_files.reset()
+
+    async def _saved(self, event: MultiUploadEventArguments) -> list[Path]:
+        """The files that came in, in a folder of their own; none where they cannot be kept."""
+        folder = Path(tempfile.mkdtemp(prefix="opened-", dir=self.workspace.folder))
+        saved: list[Path] = []
         with notices.attempt():
             paths = _places(folder, [file.name for file in event.files])
             for file, path in zip(event.files, paths, strict=True):
                 await file.save(path)
-            saved = True
-        if saved:
-            case = await self._begin(partial(case_from_files, paths, reading), reading)
-        if case is None or case.origin is None:
+            saved = paths
+        if not saved:
             shutil.rmtree(folder)
-        self._files.reset()
+        return saved
+
+    def _drop_unless_at_hand(self, folder: Path) -> None:
+        at_hand = self.workspace.records
+        if at_hand is None or at_hand.private != folder:
+            shutil.rmtree(folder)
 
     async def _pasted(self, event: UploadEventArguments) -> None:
         text, reading = await event.file.text(), self._reading.reading
@@ -154,20 +200,41 @@ class StartScreen:
         self._texts.reset()
 
     def _failed(self, event: GenericEventArguments) -> None:
-        self._files.reset()
-        self._texts.reset()
+        for inlet in (self._files, self._record_files, self._texts):
+            inlet.reset()
         notices.tell(
             f"{event.args}: more than the server accepts at once. Open it by its path, or start the server "
             "with a larger --largest-upload.",
             "error",
         )
 
-    async def _begin(self, make: Callable[[], Case], reading: Reading | None = None) -> Case | None:
-        """Open what is made and lead on to it; None if nothing came of it."""
+    async def _look_at(self, look: Callable[[], RecordsAtHand]) -> None:
+        """Have records at hand, and ask what is to be made of them."""
+        self._busy.set_visibility(True)
+        with notices.attempt():
+            self.workspace.records = await run.io_bound(look)
+            self._records.show()
+        self._busy.set_visibility(False)
+
+    async def _begin(
+        self,
+        make: Callable[[], Case],
+        reading: Reading | None = None,
+        with_records: Callable[[], RecordsAtHand] | None = None,
+    ) -> Case | None:
+        """Open what is made and lead on to it; None if nothing came of it.
+
+        Where a table turns out to be records, and it is told how to look at these, they are at hand.
+        """
         self._busy.set_visibility(True)
         case: Case | None = None
         with notices.attempt():
-            case = await run.io_bound(make)
+            try:
+                case = await run.io_bound(make)
+            except RepeatedCellError:
+                if with_records is not None:
+                    await self._look_at(with_records)
+                raise
         self._busy.set_visibility(False)
         if case is not None:
             self.workspace.change(case)
@@ -208,9 +275,9 @@ def _places(folder: Path, names: Sequence[str]) -> list[Path]:
     return [folder / name for name in plain]
 
 
-def _from_path(path: str, reading: Reading) -> Case:
+def _from_path(open_it: Callable[[str, Reading], Opened], field: ui.input, reading: Reading) -> Opened:
     # Copied from a file manager, a path may come in quotation marks.
-    written = path.strip().strip("\"'")
+    written = str(field.value or "").strip().strip("\"'")
     if not written:
         raise InputError("Path: give the path of a file or folder on this machine")
-    return case_from_path(written, reading)
+    return open_it(written, reading)

@@ -1,0 +1,195 @@
+"""Records at hand: what their columns hold, and which of them make the table."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+
+from nicegui import ui
+
+from tacita.app.work.case import Case
+from tacita.app.work.records import Choice, RecordsAtHand, case_of_records
+from tacita.app.work.workspace import Workspace
+from tacita.errors import InputError
+
+NOTHING = -1
+"""Stands for no column among the columns, which go by number: a column may have any name, or none."""
+
+
+class RecordsPanel:
+    """The form; what is chosen stays with the session until the records are put away.
+
+    Parameters
+    ----------
+    begin
+        Opens what a function makes; it is called outside of the event loop.
+    """
+
+    def __init__(
+        self, workspace: Workspace, begin: Callable[[Callable[[], Case]], Awaitable[object]]
+    ) -> None:
+        self._workspace = workspace
+        self._begin = begin
+        self._place = ui.element("div").classes("records-place")
+        self.show()
+
+    def show(self) -> None:
+        """The records that are at hand now; nothing where there are none."""
+        self._place.clear()
+        records = self._workspace.records
+        self._place.set_visibility(records is not None)
+        if records is None:
+            return
+        title = f"Tabulate {records.path.name}"
+        self._records = records
+        with self._place, ui.element("section").classes("panel records") as panel:
+            panel.props["aria-label"] = title
+            panel.props("data-testid=records")
+            with ui.element("div").classes("strip"):
+                ui.label(title).classes("panel-title").props("role=heading aria-level=2")
+                ui.label(f"{records.seen.records:,} records").classes("muted number")
+            with ui.element("div").classes("records-parts"):
+                _columns_seen(records)
+                with ui.element("div").classes("stack records-fields"):
+                    self._fields(records)
+
+    def _fields(self, records: RecordsAtHand) -> None:
+        chosen, names = records.choice, records.seen.names
+        named = {k: name or "(no name)" for k, name in enumerate(names)}
+        self._by = ui.select(
+            named,
+            label="Columns that make the table, in order",
+            value=[names.index(name) for name in chosen.by],
+            multiple=True,
+            on_change=self._keep,
+        ).props("dense outlined options-dense use-chips stack-label data-testid=records-by")
+        with ui.element("div").classes("fields"):
+            one = partial(_one_of, named, names, self._keep)
+            self._value = one("Values", _counted(chosen), chosen.value, "value")
+            self._respondent = one("Respondent", "each record its own", chosen.respondent, "respondent")
+            self._holding = one("Holding or group", "none", chosen.holding, "holding")
+            self._weight = one("Sampling weight", "none", chosen.weight, "weight")
+        with (
+            ui.expansion("More", caption="Condition, decimals, contributions", icon="tune")
+            .classes("reading")
+            .props("data-testid=records-more dense"),
+            ui.element("div").classes("fields"),
+        ):
+            self._where = ui.input(
+                "Condition on the records", value=chosen.where or "", placeholder="turnover IS NOT NULL"
+            ).props("dense outlined stack-label autocomplete=off data-testid=records-where")
+            self._largest = _number("Largest contributions kept", chosen.largest, "", "largest")
+            self._decimals = _number("Decimals that count", chosen.decimals, "as the values have", "decimals")
+            for field in (self._where, self._largest, self._decimals):
+                field.on("blur", self._keep)
+        self._classified = ui.checkbox(
+            f"Use {', '.join(file.name for file in records.classifications.values())}",
+            value=chosen.classified,
+            on_change=self._keep,
+        ).props("dense data-testid=records-classified")
+        self._classified.set_visibility(bool(records.classifications))
+        with ui.element("div").classes("strip"):
+            ui.button("Tabulate", on_click=self._tabulate).props(
+                "no-caps unelevated data-testid=records-tabulate"
+            )
+            ui.button("Put away", on_click=self._put_away, color=None).props(
+                "flat no-caps data-testid=records-away"
+            )
+
+    @property
+    def _choice(self) -> Choice:
+        """What is filled in."""
+        names = self._records.seen.names
+
+        def column(field: ui.select) -> str | None:
+            return None if field.value in (None, NOTHING) else names[int(field.value)]
+
+        return Choice(
+            by=tuple(names[int(k)] for k in self._by.value or ()),
+            value=column(self._value),
+            respondent=column(self._respondent),
+            holding=column(self._holding),
+            weight=column(self._weight),
+            where=str(self._where.value or "").strip() or None,
+            largest=Choice.largest if (largest := _whole(self._largest)) is None else largest,
+            decimals=_whole(self._decimals),
+            classified=bool(self._classified.value),
+        )
+
+    def _keep(self) -> None:
+        """Let a reload find what was chosen; what cannot be meant is told when it is used."""
+        try:
+            self._records = replace(self._records, choice=self._choice)
+        except InputError:
+            return
+        # Another window may have put these away, or have others at hand.
+        if (there := self._workspace.records) is not None and there.seen is self._records.seen:
+            self._workspace.records = self._records
+        self._value.options[NOTHING] = _counted(self._records.choice)
+        self._value.update()
+
+    async def _tabulate(self) -> None:
+        await self._begin(self._case)
+
+    def _case(self) -> Case:
+        return case_of_records(self._records, self._choice, self._workspace.folder)
+
+    def _put_away(self) -> None:
+        self._workspace.records = None
+        self.show()
+
+
+def _counted(choice: Choice) -> str:
+    """What the table holds where no column of values is chosen."""
+    return "count the records" if choice.respondent is None else "count the respondents"
+
+
+def _columns_seen(records: RecordsAtHand) -> None:
+    """One line per column: enough to see which is a classification."""
+    with (
+        ui.element("div").classes("records-columns").props('tabindex=0 role=region aria-label="Columns"'),
+        ui.element("table").classes("plain").props("data-testid=records-columns"),
+    ):
+        with ui.element("thead"), ui.element("tr"):
+            for head, kind in (("Column", ""), ("Holds", "words"), ("Different", ""), ("Such as", "words")):
+                with ui.element("th").classes(kind).props("scope=col"):
+                    ui.label(head)
+        with ui.element("tbody"):
+            for column in records.seen.columns:
+                with ui.element("tr"):
+                    with ui.element("th").props("scope=row"):
+                        ui.label(column.name or "(no name)")
+                    with ui.element("td").classes("words"):
+                        gaps = f", {column.missing:,} missing" if column.missing else ""
+                        ui.label(("numbers" if column.numbers else "text") + gaps)
+                    with ui.element("td"):
+                        ui.label(f"{column.distinct:,}")
+                    with ui.element("td").classes("words records-samples"):
+                        ui.label(" · ".join(column.samples))
+
+
+def _one_of(
+    named: dict[int, str],
+    names: tuple[str, ...],
+    keep: Callable[[], None],
+    label: str,
+    nothing: str,
+    chosen: str | None,
+    test_id: str,
+) -> ui.select:
+    value = NOTHING if chosen is None else names.index(chosen)
+    field = ui.select({NOTHING: nothing, **named}, label=label, value=value, on_change=keep)
+    return field.props(f"dense outlined options-dense data-testid=records-{test_id}")
+
+
+def _number(label: str, value: int | None, placeholder: str, test_id: str) -> ui.input:
+    field = ui.input(label, value="" if value is None else str(value), placeholder=placeholder)
+    return field.props(f"dense outlined stack-label autocomplete=off data-testid=records-{test_id}")
+
+
+def _whole(field: ui.input) -> int | None:
+    text = str(field.value or "").strip()
+    if text and not text.isdecimal():
+        raise InputError(f"{field.props['label']}: '{text}' should be a whole number")
+    return int(text) if text else None
