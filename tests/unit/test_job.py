@@ -184,6 +184,18 @@ def test_a_verdict_does_not_hang_on_the_pictures(error: Exception, monkeypatch: 
     assert any("not worked out" in line and str(error) in line for line in done.log)
 
 
+def test_a_verdict_does_not_wait_for_the_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tacita.app.work import job as module
+
+    monkeypatch.setattr(module, "SECONDS_FOR_INTERVALS", 0.0)
+    done = job()
+    done.carry_out()
+    assert done.state is State.SAFE
+    assert done.intervals is not None
+    assert np.isnan(done.intervals.low).all()
+    assert any("3 intervals" in line and "too long" in line for line in done.log)
+
+
 def test_a_real_search_stops_within_seconds() -> None:
     case = Case.of(generated((8, 8, 8), "uniform", sensitive=40, seed=1), "cube")
     searching = Job(1, case, "suppression", {})

@@ -30,6 +30,8 @@ from tacita.run import Event, Run
 
 MOST_EVENTS = 2000
 """A chart shows no more; of a longer story every second report is dropped."""
+SECONDS_FOR_INTERVALS = 10.0
+"""A verdict does not wait longer for the intervals that are shown beside it."""
 
 
 class State(Enum):
@@ -160,20 +162,27 @@ class Job:
         self.lost = replace(compare(self.problem, [self.release])[0], name=self.title)
         found = self.audit = audit(self.problem, self.release, run)
         self._say(found.verdict)
-        self.intervals = self._deduced(self.release, run)
+        self.intervals = self._deduced(self.release)
         # An audit that had nothing to look at finds nothing wrong: that is no verdict.
         passed = State.SAFE if len(self.problem.levels) else State.UNCHECKED
         self.state = passed if found.safe else State.UNSAFE
 
-    def _deduced(self, release: Release, run: Run) -> Deduction:
+    def _deduced(self, release: Release) -> Deduction:
         """What the outsider deduces; a picture beside the verdict, which does not hang on it."""
+        run = Run(SECONDS_FOR_INTERVALS, listener=self._listen)
+        if self._check is not None and self._check.over:
+            run.cancel()
+        self._check = run
         cells = self.problem.sensitive[release.hidden[self.problem.sensitive]]
         try:
-            return deduce(self.problem, release, run=run, cells=cells)
+            found = deduce(self.problem, release, run=run, cells=cells)
         except Exception as error:
             self._say(f"the intervals that an outsider deduces were not worked out: {_in_words(error)}")
             unknown = np.full(cells.size, np.nan)
             return Deduction(self.problem.table.structure, cells, unknown, unknown)
+        if missing := int((np.isnan(found.low) | np.isnan(found.high)).sum()):
+            self._say(f"{missing:,} intervals that an outsider deduces would take too long to work out")
+        return found
 
     def _fail(self, message: str) -> None:
         self.error = message

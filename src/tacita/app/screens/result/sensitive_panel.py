@@ -19,7 +19,8 @@ WORDS = {"Picture", "Against", "Verdict"}
 """Heads of columns that hold no numbers."""
 HEADS = ("Cell", "Value", "LPL", "UPL", "SPL", "Deduced", "Picture", "Against", "Verdict")
 LEGEND = (
-    "Bar: what the worst attacker deduces. Brackets: value − LPL and value + UPL. Dot: the value. "
+    "Bar: what the outsider deduces; of a cell that is not safe, what its worst attacker does. "
+    "Brackets: value − LPL and value + UPL. Dot: the value. "
     "Thin line: what he knew beforehand. A dashed bar does not reach its brackets, or is too narrow."
 )
 
