@@ -454,3 +454,18 @@ def test_a_notice_stands_in_every_file_and_is_read_over(ending: str, tmp_path: P
     else:
         assert "does not add up" in path.read_text()
     assert np.array_equal(read_release(path, table).marks, release.marks)
+
+
+def test_a_workbook_explains_the_signs_that_it_uses_and_no_others(tmp_path: Path) -> None:
+    from python_calamine import CalamineWorkbook
+
+    table = Table.from_array([[3, 5], [8, 9]])
+    some = np.array([True] + [False] * (len(table) - 1))
+    hidden = Release.suppress(table, some)
+    told = Release.mixed(
+        table, some, np.full(len(table), Mark.INTERVAL), table.units - some, table.units + some
+    )
+    for release, sign in ((hidden, "x"), (told, "[4...10]")):
+        path = write_release(release, tmp_path / "r.xlsx", unaudited="for a test only")
+        notes = CalamineWorkbook.from_path(path).get_sheet_by_name("notes").to_python()
+        assert [row[0] for row in notes] == ["unaudited", sign]

@@ -8,7 +8,7 @@ and colours tell primary suppressions (blue) from all other changed cells (red).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +28,16 @@ from tacita.tables.frames import listing, part_of
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
-MEANING = (
-    ("x", "hidden"),
-    ("[4...10]", "the value lies between 4 and 10"),
-)
+MEANING = {
+    Mark.SUPPRESSED: ("x", "hidden"),
+    Mark.INTERVAL: ("[4...10]", "the value lies between 4 and 10"),
+    Mark.ROUNDED: ("rounded", "the true value lies between low and high of the sheet 'release'"),
+    Mark.ADJUSTED: ("adjusted", "the true value lies between low and high of the sheet 'release'"),
+}
 MEANING_INTERNAL = (
     ("for the house", "this file tells which cells are sensitive: do not publish it"),
     ("primary", "hidden because the cell itself is sensitive (blue)"),
     ("secondary", "hidden, or given less exactly, to protect sensitive cells (red)"),
-    *MEANING,
 )
 
 
@@ -98,7 +99,9 @@ def write_excel(
             _long_sheet(book.add_worksheet(f"release{ending}"), release, part, look)
             if not release.structure.labels:
                 _crosstab(book, f"crosstab{ending}", release, part, look)
-        _notes(book.add_worksheet("notes"), MEANING_INTERNAL if internal else MEANING, told or {})
+        used = [meaning for mark, meaning in MEANING.items() if (release.marks == mark).any()]
+        explained = [*MEANING_INTERNAL, *used] if internal else used
+        _notes(book.add_worksheet("notes"), explained, told or {})
         book.close()
     return path
 
@@ -173,7 +176,7 @@ def _crosstab(book: Any, name: str, release: Release, part: int, look: _Look) ->
     sheet.freeze_panes(1, side)
 
 
-def _notes(sheet: Any, explained: tuple[tuple[str, str], ...], told: Mapping[str, str]) -> None:
+def _notes(sheet: Any, explained: Sequence[tuple[str, str]], told: Mapping[str, str]) -> None:
     lines = [*((name, escape(text)) for name, text in told.items()), *explained]
     for r, (word, meaning) in enumerate(lines):
         sheet.write_string(r, 0, word)
