@@ -9,6 +9,7 @@
     │   ├── LevelsError            a protection level that no release could ever meet
     │   ├── ReleaseError           a release contradicts the table it is said to protect
     │   └── FormatError            a file does not follow its grammar
+    │       └── DecimalSignError   numbers may mean one thing or another until their decimal sign is chosen
     ├── UnsafeError                writing a release that no passing audit stands behind
     ├── CertificateError           a certificate is corrupted, truncated, forged or of another case
     ├── SolverError                a solver ended in a state that proves nothing
@@ -57,6 +58,10 @@ class ReleaseError(InputError):
 
 class FormatError(InputError):
     """A file does not follow its grammar."""
+
+
+class DecimalSignError(FormatError):
+    """Numbers may mean one thing or another until their decimal sign is chosen."""
 
 
 class UnsafeError(TacitaError):

@@ -8,7 +8,7 @@ import pytest
 import xlsxwriter
 
 from tacita.cli import main
-from tacita.errors import FormatError, InputError
+from tacita.errors import DecimalSignError, FormatError, InputError
 from tacita.io import read_case
 from tacita.tables.table import Table
 
@@ -68,8 +68,21 @@ def test_a_protected_crosstab_is_no_case(tmp_path: Path, mark: str) -> None:
         read(tmp_path, LEAVES.replace("S,8", f"S,{mark}"))
 
 
+@pytest.mark.parametrize("written", ["(8)", "8*", "8 %", '"1,234"', "1 234", "8 r"])
+def test_a_crosstab_with_signs_is_not_read_as_another_table(tmp_path: Path, written: str) -> None:
+    with pytest.raises(FormatError, match=r"line 3.*region=S, column=A.*if this is no crosstab"):
+        read(tmp_path, LEAVES.replace("S,8", f"S,{written}"))
+
+
+def test_a_decimal_comma_in_a_file_is_asked_for(tmp_path: Path) -> None:
+    text = "region;A;B\nN;1,5;2\nS;2,5;3\n"
+    with pytest.raises(DecimalSignError, match=r"column=A\) is '1,5': choose the decimal sign"):
+        read(tmp_path, text)
+    assert read(tmp_path, text, decimal=",").decimals == 1
+
+
 def test_a_row_total_taken_for_the_value_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"A, B add up to 'Total'.*looks like a crosstab: leave --value out"):
+    with pytest.raises(InputError, match=r"A, B add up to 'Total'.*looks like a crosstab: name no column"):
         read(tmp_path, WITH_TOTALS, value="Total")
     assert len(read(tmp_path, WITH_TOTALS, by=["region"], value="Total")) == 3
 

@@ -134,6 +134,67 @@ def test_the_answer_is_taken() -> None:
         read("1.5 2\n3 4", decimal=",")
 
 
+@pytest.mark.parametrize("sign", ["(15)", "15*", "15 %", "€ 15", "15 r", "15¹", "$1,500.5", "(1 500)"])
+def test_a_number_with_signs_beside_it_is_refused_and_named(sign: str) -> None:
+    with pytest.raises(
+        FormatError, match=r"line 3: cell \(region=South, column=tools\) is .*the number alone"
+    ):
+        read(f"region\tfood\ttools\nNorth\t12\t7\nSouth\t9\t{sign}")
+
+
+def test_signs_in_all_numbers_or_among_other_ways_of_writing_are_refused_too() -> None:
+    with pytest.raises(FormatError, match=r"line 2, column 'food' is '12%'.*the number alone"):
+        read("region\tfood\ttools\nNorth\t12%\t7%\nSouth\t9%\t15%")
+    with pytest.raises(FormatError, match=r"column=tools\) is '7\*'"):
+        read("region\tfood\ttools\nNorth\t1,5\t7*\nSouth\t9\t1.234,5")
+    with pytest.raises(FormatError, match=r"column=tools\) is 'x'.*the true values"):
+        read("region\tfood\ttools\nNorth\t1,5\tx\nSouth\t9\t1.234,5")
+    with pytest.raises(FormatError, match=r"line 3, column 'sold' is '7 €'.*the number alone"):
+        read("region\tsize\tsold\nN\ts\t12\nN\tl\t7 €\nS\ts\t3\nS\tl\t4")
+
+
+def test_codes_with_letters_or_signs_stay_codes() -> None:
+    table = read("id\tclass\tvalue\na\t10%\t1\nb\t20%\t2\nc\t30%\t4")
+    assert [d.name for d in table.structure.dimensions] == ["class"]
+    table = read("region\tclass\tsold\nN\t1a\t1\nS\t1b\t2\nW\t2a\t4")
+    assert [d.name for d in table.structure.dimensions] == ["region", "class"]
+
+
+def test_titles_above_the_block_are_left_out_and_told() -> None:
+    table = read("Table 1: turnover, 2024\n\n" + CROSSTAB)
+    assert inner(table).tolist() == [1, 2, 3, 4]
+    assert table.notes[0] == "line 1 was taken for a title: 'Table 1: turnover, 2024'"
+    assert inner(read("Turnover\nregion;sold\nN;1\nS;2")).tolist() == [1, 2]
+    assert inner(read("Turnover\t\n1\t2\n3\t4")).tolist() == [1, 2, 3, 4]
+    with pytest.raises(InputError, match=r"^pasted text, line 5, column 'value'"):
+        read("Turnover\n\nregion\tsize\tvalue\nN\ts\t12\nS\ts\ttwelve")
+
+
+def test_a_first_number_is_no_title() -> None:
+    with pytest.raises(FormatError, match="line 2: 3 numbers where the first line has 1"):
+        read("5\n1 2 3\n4 5 6")
+
+
+@pytest.mark.parametrize("text", ["North\t12\t7\nSouth\t9\t15", "North\t12\nSouth\t9\nWest\t5"])
+def test_rows_without_a_line_of_names_are_asked_for_it(text: str) -> None:
+    with pytest.raises(FormatError, match=r"line 1: are 12.* numbers or names.*put a line of them above"):
+        read(text)
+    width = text.split("\n")[0].count("\t")
+    assert (
+        "North" in read("".join(f"\tc{k}" for k in range(width)) + "\n" + text).structure.dimensions[0].codes
+    )
+
+
+def test_numbers_under_a_blank_corner_are_names() -> None:
+    assert read("\t10\t50\nN\t1\t2\nS\t3\t4").structure.dimensions[1].codes[1:] == ("10", "50")
+    assert len(read("month\t1\t2\t3\nN\t1\t2\t4\nS\t3\t4\t9")) == 12
+
+
+def test_a_word_among_numbers_is_named() -> None:
+    with pytest.raises(FormatError, match="line 2: 'many' is not a number, and there are no names"):
+        read("1\t2\n4\tmany\n5\t6")
+
+
 def test_codes_that_look_like_numbers_stay_codes() -> None:
     table = read(
         "nace\tregion\tvalue\n10.110\tN\t1,5\n10.120\tN\t2\n10.110\tS\t3\n10.120\tS\t4", by=["nace", "region"]

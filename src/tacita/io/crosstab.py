@@ -14,10 +14,9 @@ import pyarrow.compute as pc
 
 from tacita.errors import FormatError, InputError
 from tacita.exact import Mask
-from tacita.io.published import parse_published
 from tacita.io.roles import holds_numbers, part_by_name
-from tacita.release import Mark
-from tacita.tables.columns import Columns, is_text
+from tacita.io.unplain import marks_and_unplain, refuse_unplain
+from tacita.tables.columns import Columns
 
 ROWS, COLUMNS = "row", "column"
 
@@ -80,30 +79,30 @@ def _is_crosstab(source: Columns, by: Sequence[str] | None) -> bool:
 
 
 def _hidden(source: Columns, name: str) -> Mask | None:
-    """Which entries are marks such as ``x`` or ``[4...10]``; None if some are neither that nor numbers."""
+    """Which entries are no plain numbers: marks, or numbers with signs; None if some are neither."""
     if holds_numbers(source, name):
         return np.zeros(source.data.num_rows, dtype=bool)
-    if not is_text(source.column(name).type):
-        return None
-    texts = [text or "" for text in source.column(name).to_pylist()]
-    said = parse_published(texts, source.decimal)
-    blank = np.array([not text.strip() for text in texts])
-    return None if said.unreadable.any() else (said.marks != Mark.PUBLISHED) & ~blank
+    found = marks_and_unplain(source, name)
+    return None if found is None else found[0] | found[1]
 
 
 def _refuse_hidden(source: Columns) -> None:
-    """What was published cannot stand for what is true."""
+    """What was published cannot stand for what is true, and numbers with signs are not guessed at."""
     first, *others = source.names
     down, across = _dimension_names(source)
+    otherwise = "if this is no crosstab, name the column of values"
     for name in others:
         hidden = _hidden(source, name)
-        if hidden is not None and hidden.any():
-            row = int(np.flatnonzero(hidden)[0])
-            raise FormatError(
-                f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name}) is "
-                f"'{source.column(name)[row]}': a case needs the true values; if this is no crosstab, name "
-                "the column of values (--value, or value= in Python)"
-            )
+        if hidden is None or not hidden.any():
+            continue
+        row = int(np.flatnonzero(hidden)[0])
+        place = f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name})"
+        found = marks_and_unplain(source, name)
+        if found is not None and found[1][row]:
+            refuse_unplain(source, name, row, place, otherwise)
+        raise FormatError(
+            f"{place} is '{source.column(name)[row]}': a case needs the true values; {otherwise}"
+        )
 
 
 def _has_row_total(source: Columns) -> bool:
@@ -116,7 +115,7 @@ def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
     if parts := _parts_of(source, value):
         raise InputError(
             f"{path}: {', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab: "
-            "leave --value out (value= in Python), or name the dimensions with --by"
+            "name no column of values, or name the columns of codes too"
         )
 
 

@@ -2,8 +2,8 @@
 
 With names in its first line the block is what a CSV file would be: a crosstab, or one row per cell. A block
 of numbers alone holds the inner cells of a table, as the files of the NCHS program do; a row or column that
-is the sum of all others is its total. Spreadsheets show numbers as people write them: ``1 234,5``,
-``1.234,5`` and ``1,234.5`` are one number, and the sign of the decimals is the one that the block gives away.
+is the sum of all others is its total. Spreadsheets show numbers as people write them (see
+:mod:`tacita.numerals`); the sign of the decimals is the one that the block gives away.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tacita.errors import FormatError, InputError
+from tacita.errors import DecimalSignError, FormatError, InputError
 from tacita.exact import Floats
 from tacita.io.case import read_table_file
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape
+from tacita.io.published import parse_published
+from tacita.numerals import has_signs_beside, is_number, plain, signs_told, tidy
 from tacita.problem import Problem
 from tacita.tables.table import Table
 
@@ -31,10 +34,6 @@ NAME = "pasted text"
 SIGNS = {".": "point", ",": "comma"}
 Block = list[list[str]]
 BLANK = [""]
-
-# What may stand between groups of three digits besides a point and a comma.
-_GROUPING = re.compile(r"(?<=\d)[\u00a0\u2009\u202f\u2019' ](?=\d{3}(?!\d))")
-_WRITTEN = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?")
 
 
 def read_pasted(
@@ -57,16 +56,18 @@ def read_pasted(
     options
         Further ones of :func:`read_table_file`, for text with names in its first line.
     """
-    block = _block(text.strip("\r\n"), decimal) if text.strip() else []
-    while block and block[0] is BLANK:
-        del block[0]
+    block = _block(text.rstrip("\r\n"), decimal) if text.strip() else []
+    first, titles = _titles(block)
+    block = block[first:]
     if not block:
         raise FormatError("there is nothing to read: copy a block of cells, with or without names")
-    bare = all(_is_number(field) for row in block if row is not BLANK for field in row)
-    sign = decimal or _decimal_sign(block, bare)
+    bare = all(is_number(field) for row in block if row is not BLANK for field in row)
+    sign = decimal or _decimal_sign(block, first, bare)
     if bare:
-        return _from_numbers(block, sign, counts, options)
-    return _from_names(block, sign, counts=counts, repair=repair, **options)
+        found: Problem | Table = _from_numbers(block, first, sign, counts, options)
+    else:
+        found = _from_names(block, first, sign, counts=counts, repair=repair, **options)
+    return replace(found, notes=(*titles, *found.notes)) if isinstance(found, Table) else found
 
 
 def _block(text: str, decimal: str | None) -> Block:
@@ -78,14 +79,15 @@ def _block(text: str, decimal: str | None) -> Block:
     # Quoted fields of a spreadsheet may hold line ends, so the text is read as a whole.
     try:
         read = [
-            list(map(_tidy, row)) for row in csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+            list(map(tidy, row)) for row in csv.reader(io.StringIO(text), delimiter=separator, strict=True)
         ]
     except csv.Error as error:
         raise FormatError(f"{NAME}: {error}; is a quotation mark without its partner?") from None
     width = max(map(len, read))
+    above = next((k for k, row in enumerate(read) if len(row) > 1), 0)
     for number, row in enumerate(read, start=1):
         # Spreadsheets leave out empty fields at the end of a line.
-        if any(row) and len(row) < width and separator != "\t":
+        if any(row) and len(row) < width and separator != "\t" and number > above:
             raise FormatError(
                 f"{NAME}, line {number}: {len(row)} fields where another line has {width}: add or remove "
                 "fields; if numbers have decimal commas, separate the fields with ';'"
@@ -95,12 +97,32 @@ def _block(text: str, decimal: str | None) -> Block:
     return [[row[k] for k in filled] if any(row) else BLANK for row in read]
 
 
+def _titles(block: Block) -> tuple[int, list[str]]:
+    """How many lines stand above the first one of the block, blank ones or titles, and notes on titles.
+
+    A line with a single filled field cannot hold the names of several columns.
+    """
+    first = next((k for k, row in enumerate(block) if sum(map(bool, row)) > 1), None)
+    start = next((k for k, row in enumerate(block) if row is not BLANK), len(block))
+    if first is None:
+        return start, []
+    # Of two columns, that of the values may have no name: a code and a number stand below it.
+    below = [row for row in block[first:] if row is not BLANK]
+    columns = sum(map(any, zip_longest(*below)))
+    titles = [(k, next(filter(None, block[k]))) for k in range(start, first) if block[k] is not BLANK]
+    if any(is_number(title) for _, title in titles) or (
+        columns == 2 and not is_number(below[0][0]) and is_number(below[0][-1])
+    ):
+        return start, []
+    return first, [f"line {k + 1} was taken for a title: '{title}'" for k, title in titles]
+
+
 def _separator(lines: Sequence[str], decimal: str | None) -> str | None:
     """What separates fields; None for blanks between numbers, or one number per line."""
     if any("\t" in line for line in lines):
         return "\t"
     words = [_words(line) for line in lines]
-    if not all(_is_number(word) for line in words for word in line):
+    if not all(is_number(word) for line in words for word in line):
         found = max(";|,", key=lambda sign: sum(sign in line for line in lines))
         if found not in "".join(lines):
             raise FormatError(
@@ -111,96 +133,60 @@ def _separator(lines: Sequence[str], decimal: str | None) -> str | None:
     singles = [line[0] for line in words if len(line) == 1 and "," in line[0]]
     if len(singles) < len(lines):
         return None
-    if any(_plain(word, sign=".") is _plain(word, sign=",") is None for word in singles):
+    if any(plain(word, sign=".") is plain(word, sign=",") is None for word in singles):
         return ","
     if decimal is None:
-        raise FormatError(f"{NAME}, line 1: '{singles[0]}' may be one number or two: choose the decimal sign")
+        raise DecimalSignError(
+            f"{NAME}, line 1: '{singles[0]}' may be one number or two: choose the decimal sign"
+        )
     return None if decimal == "," else ","
 
 
 def _words(line: str) -> list[str]:
-    return [_tidy(word) for word in line.split(" ") if word.strip()]
+    return [tidy(word) for word in line.split(" ") if word.strip()]
 
 
-def _tidy(field: str) -> str:
-    """A field on one line; a number with a plain minus sign and without blanks between groups of digits."""
-    if field.isascii() and field.isdecimal():
-        return field  # Most fields are, and there may be a million.
-    plain = re.sub(r"\s*\n\s*", " ", field.replace("\r", "")).strip()
-    number = _GROUPING.sub("", plain.replace("\u2212", "-"))
-    return number if _is_number(number) else plain
-
-
-def _is_number(field: str) -> bool:
-    return _WRITTEN.fullmatch(field) is not None
-
-
-def _decimal_sign(block: Block, bare: bool) -> str:
-    """The sign of the decimals that the numbers themselves tell.
-
-    ``1,5`` and ``1.234,5`` tell a comma; ``1,234`` tells nothing, being a thousand or one and a bit.
-    """
+def _decimal_sign(block: Block, first: int, bare: bool) -> str:
+    """The sign of the decimals that the numbers themselves tell."""
     fields = [
-        (number, field)
-        for number, row in enumerate(block, start=1)
-        for field in (row if bare else row[1:] if number > 1 else ())
-        if _is_number(field) and ("," in field or "." in field)
+        (line, field)
+        for line, row in enumerate(block, start=first + 1)
+        for field in (row if bare else row[1:] if line > first + 1 else ())
+        if is_number(field) and ("," in field or "." in field)
     ]
-    told = {sign: (number, field) for number, field in reversed(fields) if (sign := _told_by(field))}
+    told = signs_told([field for _, field in fields])
     if len(told) == 2:
-        (one, point), (other, comma) = told["."], told[","]
-        raise FormatError(
+        (one, point), (other, comma) = fields[told["."]], fields[told[","]]
+        raise DecimalSignError(
             f"{NAME}: '{point}' in line {one} has a decimal point, '{comma}' in line {other} a decimal "
             "comma: choose the decimal sign, or write all numbers alike"
         )
     if told:
         return next(iter(told))
     if fields:
-        number, field = fields[0]
-        raise FormatError(
-            f"{NAME}, line {number}: '{field}' may be in thousands or have three decimals: choose the "
+        line, field = fields[0]
+        raise DecimalSignError(
+            f"{NAME}, line {line}: '{field}' may be in thousands or have three decimals: choose the "
             "decimal sign"
         )
     return "."
 
 
-def _told_by(field: str) -> str | None:
-    mantissa = re.split("[eE]", field.lstrip("+-"))[0]
-    last = max(mantissa.rfind("."), mantissa.rfind(","))
-    sign, before, after = mantissa[last], mantissa[:last], mantissa[last + 1 :]
-    other = "," if sign == "." else "."
-    if sign in before:
-        return other  # Several of one sign separate groups.
-    thousands = len(after) == 3 and other not in before and 1 <= len(before) <= 3 and before[0] != "0"
-    return None if thousands else sign
-
-
-def _plain(field: str, sign: str) -> str | None:
-    """A number as Python writes it; None where ``field`` is none with this decimal sign."""
-    if field.isascii() and field.isdecimal():
-        return field
-    group = "," if sign == "." else "."
-    number = rf"[+-]?(?:\d+|\d{{1,3}}(?:\{group}\d{{3}})+)(?:\{sign}\d*)?(?:[eE][+-]?\d+)?"
-    if re.fullmatch(number, field) is None:
-        return None
-    return field.replace(group, "").replace(sign, ".")
-
-
-def _from_numbers(block: Block, sign: str, counts: bool | None, options: dict[str, Any]) -> Table:
+def _from_numbers(block: Block, first: int, sign: str, counts: bool | None, options: dict[str, Any]) -> Table:
     if options:
         raise InputError(f"{NAME}: numbers without names have no columns to choose: leave out {min(options)}")
     rows: list[list[float]] = []
-    for line, row in enumerate(block, start=1):
+    for line, row in enumerate(block, start=first + 1):
         if row is BLANK:
             continue
-        plain = [_plain(field, sign) for field in row]
-        if None in plain:
-            wrong = row[plain.index(None)]
-            raise FormatError(
+        numbers = [plain(field, sign) for field in row]
+        if None in numbers:
+            wrong = row[numbers.index(None)]
+            raise DecimalSignError(
                 f"{NAME}, line {line}: '{wrong}' is not a number with a decimal {SIGNS[sign]}: choose the "
                 "other sign, or correct it"
             )
-        rows.append([float(number) for number in plain if number is not None])
+        rows.append([float(number) for number in numbers if number is not None])
         if len(row) != len(rows[0]):
             raise FormatError(
                 f"{NAME}, line {line}: {len(row)} numbers where the first line has {len(rows[0])}: every "
@@ -232,23 +218,75 @@ def _sum_of_others(values: Floats, axis: int) -> int | None:
     return int(everywhere[-1]) if everywhere.size else None
 
 
-def _from_names(block: Block, sign: str, **options: Any) -> Problem | Table:
+def _from_names(block: Block, first: int, sign: str, **options: Any) -> Problem | Table:
     header, *rows = block
-    plain = list(map(list, zip(*([""] * len(header) if row is BLANK else row for row in rows), strict=True)))
+    if "by" not in options and "value" not in options:
+        _refuse_numbers_for_names(header, rows, first)
+    columns = list(
+        map(list, zip(*([""] * len(header) if row is BLANK else row for row in rows), strict=True))
+    )
     # The first column holds codes, which look like numbers often enough.
-    for k, column in enumerate(plain[1:], start=1):
-        numbers = [_plain(field, sign) if field else "" for field in column]
-        if None not in numbers:
-            plain[k] = [number or "" for number in numbers]
+    columns[1:] = [_plain_column(column, sign) for column in columns[1:]]
     with tempfile.TemporaryDirectory(prefix="tacita-") as folder:
         path = Path(folder) / f"{NAME}.csv"
         try:
-            write_rows(path, header, [[escape(field) for field in column] for column in plain])
+            write_rows(path, header, [[escape(field) for field in column] for column in columns])
             found = read_table_file(path, delimiter=",", **options)
         except InputError as error:
-            raise type(error)(str(error).replace(str(path), NAME)) from None
+            told = re.sub(
+                rf"{re.escape(str(path))}(?:, line (\d+))?",
+                lambda place: f"{NAME}, line {int(place[1]) + first}" if place[1] else NAME,
+                str(error),
+            )
+            raise type(error)(told) from None
     named = [name for name in header[1:] if name]
-    if isinstance(found, Table) and named and all(map(_is_number, named)):
+    if isinstance(found, Table) and named and all(map(is_number, named)):
         note = f"the first line was taken for names, not for numbers: {', '.join(named[:5])}"
         found = replace(found, notes=(note, *found.notes))
     return found
+
+
+def _plain_column(column: list[str], sign: str) -> list[str]:
+    """A column of numbers, and of what may stand for them, as Python writes numbers; codes as they are."""
+    numbers = [plain(field, sign) if field else "" for field in column]
+    strange = [field for field, number in zip(column, numbers, strict=True) if number is None]
+    if strange and (any(map(is_number, strange)) or not _may_stand_for_numbers(strange, sign)):
+        return column
+    return [field if number is None else number for field, number in zip(column, numbers, strict=True)]
+
+
+def _may_stand_for_numbers(fields: Sequence[str], sign: str) -> bool:
+    marks = ~parse_published(list(fields), sign).unreadable
+    return all(
+        mark or has_signs_beside(field, letters=True) for mark, field in zip(marks, fields, strict=True)
+    )
+
+
+def _refuse_numbers_for_names(header: Sequence[str], rows: Block, first: int) -> None:
+    """Numbers in the first line are names under a blank corner, or if they count: years, or 1, 2, 3."""
+    names = [name for name in header[1:] if name]
+    if not header[0] or not names or not all(map(is_number, names)) or _count(names):
+        return
+    if is_number(header[0]):
+        line, field = next(
+            (line, field)
+            for line, row in enumerate(rows, start=first + 2)
+            for field in row
+            if row is not BLANK and not is_number(field)
+        )
+        raise FormatError(
+            f"{NAME}, line {line}: '{field}' is not a number, and there are no names: correct it, or put a "
+            "line of names above"
+        )
+    raise FormatError(
+        f"{NAME}, line {first + 1}: are {', '.join(names[:5])} numbers or names? If there are no names, put "
+        f"a line of them above; if these are names, leave the field of '{header[0]}' blank"
+    )
+
+
+def _count(names: Sequence[str]) -> bool:
+    if not all(map(str.isdecimal, names)):
+        return False
+    numbers = list(map(int, names))
+    runs = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return all(1900 <= number <= 2100 for number in numbers) or (runs and numbers[0] in (0, 1))

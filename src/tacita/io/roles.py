@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacita.errors import FormatError
+from tacita.io.unplain import marks_and_unplain, refuse_unplain
 from tacita.tables.columns import Columns, is_text
 
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -92,7 +93,8 @@ def find_roles(
             named["value"] = numbers[0]
         elif numbers or "count" not in named:
             raise FormatError(
-                f"{path}: which column holds the values? Say value=, of {', '.join(numbers or source.names)}"
+                f"{path}: which column holds the values: {' or '.join(numbers or source.names)}? Name the "
+                "column of values"
             )
     return Roles(tuple(dimensions), MappingProxyType(named), tuple(largest))
 
@@ -101,19 +103,30 @@ def _dimensions(source: Columns, path: object, free: Sequence[str], named: Mappi
     dimensions = []
     for name in free:
         if not holds_numbers(source, name):
+            if "value" not in named:
+                _refuse_unplain(source, name)
             dimensions.append(name)
         elif "value" in named:
             if not holds_numbers(source, name, whole=True):
                 raise FormatError(
-                    f"{path}: column '{name}' holds numbers, but which? Name the dimensions with by=; "
+                    f"{path}: column '{name}' holds numbers, but which? Name the columns of codes; "
                     "columns without a part are then left aside"
                 )
             dimensions.append(name)
     if not dimensions:
         raise FormatError(
-            f"{path}: no column of codes; name the dimensions with by=, of {', '.join(source.names)}"
+            f"{path}: none of {', '.join(source.names)} looks like codes; name the columns of codes"
         )
     return dimensions
+
+
+def _refuse_unplain(source: Columns, name: str) -> None:
+    """A column of numbers, some with signs, may hold the values: it is not taken for codes unless said so."""
+    found = marks_and_unplain(source, name)
+    if found is not None and found[1].any():
+        row = int(np.flatnonzero(found[1])[0])
+        place = f"{source.place(row)}, column '{name}'"
+        refuse_unplain(source, name, row, place, "if these are codes, name the column of values")
 
 
 def holds_numbers(source: Columns, name: str, whole: bool = False) -> bool:
