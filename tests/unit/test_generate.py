@@ -137,8 +137,8 @@ def test_respondents_stay_home_unless_spread() -> None:
     [
         ({"family": "gamma"}, "choose one of uniform"),
         ({"shape": ()}, "one to 5 dimensions"),
-        ({"shape": (3, 3), "hierarchy": (1,)}, "one depth"),
-        ({"zeros": 1.0}, "a share from 0"),
+        ({"shape": (3, 3), "hierarchy": (1,)}, "at least 1 level per dimension"),
+        ({"zeros": 1.0}, "share of zeros is 1"),
         ({"family": "lognormal", "kind": "counts"}, "has 2 decimals"),
         ({"kind": "numbers"}, "choose 'counts' or 'magnitudes'"),
     ],

@@ -193,7 +193,7 @@ class TestFlatAndDict:
             (["A", float("nan")], ("position 2", "empty")),
             (["A", float("inf")], ("position 2", "not a code")),
             (["A", ["B"]], ("position 2", "not a code")),
-            (["A", "Total"], ("position 2", "total 'Total'", "total=")),
+            (["A", "Total"], ("position 2", "total 'Total'", "another name for the total")),
             ([], ("No codes",)),
             ("AB", ("A list of codes is needed", "'AB'")),
         ],
@@ -282,7 +282,7 @@ class TestFrames:
             ([("T", "A"), ("A", None)], ("row 2", "empty")),
             ([(None, "T"), ("T", "North"), ("Nroth", "N1")], ("row 3", "'Nroth'", "did you mean 'North'?")),
             ([("Total", "A"), ("B", "C")], ("'B' (row 2) has no parent", "'Total'")),
-            ([("A", "Total"), ("B", "C")], ("'Total'", "row 1", "total=")),
+            ([("A", "Total"), ("B", "C")], ("'Total'", "row 1", "another name for the total")),
         ],
     )
     def test_refuses(self, rows: list[tuple[str | None, str | None]], fragments: tuple[str, ...]) -> None:
@@ -318,12 +318,12 @@ class TestLevels:
     @pytest.mark.parametrize(
         ("codes", "lengths", "fragments"),
         [
-            (["A0", "A01"], (1, 1), ("position 2", "'A01' has 3 characters", "[1, 2]")),
+            (["A0", "A01"], (1, 1), ("position 2", "'A01' has 3 characters", "levels end at 1, 2")),
             (["A0", ""], (1, 1), ("position 2", "0 characters")),
             (["A0", "A1", "A0"], (1, 1), ("'A0' is repeated", "position 1", "position 3")),
-            (["A0"], (), ("lengths=()",)),
-            (["A0"], (1, 0, 1), ("lengths=(1, 0, 1)",)),
-            (["A0"], (2, -1), ("lengths=(2, -1)",)),
+            (["A0"], (), ("Lengths of levels are nothing",)),
+            (["A0"], (1, 0, 1), ("Lengths of levels are 1, 0, 1",)),
+            (["A0"], (2, -1), ("Lengths of levels are 2, -1",)),
             ([], (1,), ("No codes",)),
         ],
     )
@@ -373,7 +373,7 @@ class TestColumns:
             self.build(rows)
 
     def test_columns_must_be_a_list(self) -> None:
-        with refused("columns='A'"):
+        with refused("a list of columns, coarse to fine, not 'A'"):
             Hierarchy.from_columns(pl.DataFrame({"A": ["1"]}), "A")
 
 

@@ -103,17 +103,17 @@ def family_named(name: str, between: tuple[int, int] | None = None) -> Family:
     ranges of families that are not uniform.
     """
     if name not in FAMILIES:
-        raise InputError(f"there is no family {name!r}: choose one of {', '.join(FAMILIES)}")
+        raise InputError(f"there is no family '{name}': choose one of {', '.join(FAMILIES)}")
     if between is None:
         return FAMILIES[name]
     low, high = between
     if name != "uniform":
         raise InputError(
-            f"between={between}: values of {name!r} have no range: choose 'uniform', or no range"
+            f"values of '{name}' are not drawn between {low} and {high}: choose 'uniform', or no range"
         )
     if not 0 <= low <= high <= LARGEST_DRAWN:
         raise InputError(
-            f"between={between}: give the least and the largest value, from 0 to {LARGEST_DRAWN:,}, the "
-            "least first"
+            f"values between {low} and {high} cannot be drawn: give the least and the largest value, from 0 "
+            f"to {LARGEST_DRAWN:,}, the least first"
         )
     return replace(FAMILIES[name], draw=_uniform(low, high))

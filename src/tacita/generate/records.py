@@ -75,7 +75,8 @@ def microdata(
 
     if n < 1 or (respondents is not None and not 1 <= respondents <= n):
         raise InputError(
-            f"n={n}, respondents={respondents}: give at least one record, and one record per respondent"
+            f"{n:,} records of {n if respondents is None else respondents:,} respondents cannot be made: "
+            "give at least one record, and one record per respondent"
         )
     random = np.random.default_rng(seed)
     trees = {

@@ -133,12 +133,14 @@ def _dimensions(
 ) -> tuple[Dimension, ...]:
     if not 1 <= len(shape) <= len(NAMES) or min(shape) < 1:
         raise InputError(
-            f"shape={tuple(shape)}: give one to {len(NAMES)} dimensions of at least one code each"
+            f"a shape of {_listed(shape)} codes cannot be made: give one to {len(NAMES)} dimensions of at "
+            "least one code each"
         )
     depths = [1] * len(shape) if depths is None else list(depths)
     if len(depths) != len(shape) or min(depths) < 1:
         raise InputError(
-            f"hierarchy={tuple(depths)}: give one depth of at least 1 per dimension, {len(shape)} in all"
+            f"hierarchies of {_listed(depths)} levels cannot be made: give at least 1 level per dimension, "
+            f"{len(shape)} numbers in all"
         )
     return tuple(
         Dimension(name, (tree_over(leaves, depth, random),))
@@ -146,10 +148,14 @@ def _dimensions(
     )
 
 
+def _listed(numbers: Sequence[int]) -> str:
+    return " by ".join(map(str, numbers)) or "no"
+
+
 def _filled(random: np.random.Generator, shape: Sequence[int], empty: float) -> Cells:
     """Positions of the leaf cells that are not empty, in order; at least one."""
     if not 0.0 <= empty < 1.0:
-        raise InputError(f"zeros={empty}: give a share from 0 up to but not including 1")
+        raise InputError(f"the share of zeros is {empty:g}: give one from 0 up to but not including 1")
     size = int(np.prod(shape, dtype=np.int64))
     if empty == 0.0:
         return np.arange(size)
@@ -159,7 +165,7 @@ def _filled(random: np.random.Generator, shape: Sequence[int], empty: float) -> 
 
 def _whole(family: Family, kind: str | None) -> bool:
     if kind not in (None, "counts", "magnitudes"):
-        raise InputError(f"kind={kind!r}: choose 'counts' or 'magnitudes'")
+        raise InputError(f"there is no kind '{kind}': choose 'counts' or 'magnitudes'")
     if kind == "counts" and family.decimals:
         raise InputError(f"this family has {family.decimals} decimals: choose another one for counts")
     return family.counts if kind is None else kind == "counts"
@@ -170,7 +176,7 @@ def _sensitive(
 ) -> Mask:
     """Which leaf cells are sensitive."""
     if pattern not in PATTERNS:
-        raise InputError(f"pattern={pattern!r}: choose one of {', '.join(PATTERNS)}")
+        raise InputError(f"there is no pattern '{pattern}': choose one of {', '.join(PATTERNS)}")
     marked = np.zeros(len(made), dtype=bool)
     candidates = np.flatnonzero(~made.structure.is_total & (made.units > 0))
     share = family.sensitive if wanted is None else wanted
@@ -182,7 +188,8 @@ def _sensitive(
     number = share if isinstance(share, int) else round(share * candidates.size)
     if not 0 <= number <= candidates.size:
         raise InputError(
-            f"sensitive={share}: the table has {candidates.size} positive leaf cells to choose from"
+            f"{number:,} sensitive cells cannot be drawn: the table has {candidates.size:,} positive leaf "
+            "cells to choose from"
         )
     if pattern == "uniform":
         order = random.permutation(candidates.size)

@@ -22,7 +22,9 @@ def hierarchy(
     """
     low, high = (branching, branching) if isinstance(branching, int) else branching
     if depth < 1 or low < 1 or high < low:
-        raise InputError(f"depth={depth}, branching={branching}: give at least 1 level and 1 child per node")
+        raise InputError(
+            f"{depth} levels with {low} to {high} children per node cannot be made: give at least 1 of each"
+        )
     random = np.random.default_rng(seed)
     links: list[tuple[str, str]] = []
     level = [""]

@@ -35,7 +35,7 @@ HRC_LINE_LIMIT = 199
 def code_texts(values: Iterable[object], place: Callable[[int], str]) -> list[str]:
     """Text of each code: 43, 43.0 and "43" are all "43". Missing values and blanks are the empty text."""
     if isinstance(values, str):
-        raise HierarchyError(f"A list of codes is needed, not the text {values!r}. Write [{values!r}].")
+        raise HierarchyError(f"A list of codes is needed, not the text {values!r}. Make it a list of one.")
     texts = []
     for position, value in enumerate(values):
         text = _code_text(value)
@@ -86,7 +86,7 @@ def nested_links(tree: Mapping[Any, Any], total: str, labels: Mapping[str, str])
         if not isinstance(branch, Mapping | list | tuple):
             raise HierarchyError(
                 f"Under {parent!r} stands {branch!r:.60}, which is neither a dictionary nor a list of codes. "
-                "Write a single code as a list of one, and None for no codes."
+                "Write a single code as a list of one, and nothing for no codes."
             )
         texts = code_texts(branch, partial(_branch_place, parent))
         inner = branch.values() if isinstance(branch, Mapping) else [None] * len(texts)
@@ -120,7 +120,7 @@ def frame_columns(frame: Any, names: Sequence[str]) -> list[list[str]]:
     for name in names:
         if name not in present:
             raise HierarchyError(
-                f"The frame has no column {name!r}{did_you_mean(name, present)}, only {present}."
+                f"The frame has no column {name!r}{did_you_mean(name, present)}, only {', '.join(present)}."
             )
     selected = wrapped.select(list(dict.fromkeys(names)))
     collected = selected.collect() if isinstance(selected, nw.LazyFrame) else selected
@@ -204,12 +204,13 @@ def prefix_links(codes: Sequence[str], lengths: Sequence[int], total: str) -> Li
     while len(cuts) > 1 and cuts[-1] == cuts[-2]:
         cuts.pop()
     if not cuts or any(high <= low for low, high in pairwise([0, *cuts])):
-        raise HierarchyError(f"lengths={tuple(lengths)}: each level must add at least one character.")
+        said = ", ".join(map(str, lengths)) or "nothing"
+        raise HierarchyError(f"Lengths of levels are {said}: each level must add at least one character.")
     for position, code in enumerate(codes):
         if len(code) not in cuts:
             raise HierarchyError(
                 f"{position_place(position)}: code {code!r} has {len(code)} characters, but levels end at "
-                f"{cuts}. Correct the code or lengths=."
+                f"{', '.join(map(str, cuts))}. Correct the code or the lengths of levels."
             )
     columns = [[code[:cut] if len(code) >= cut else "" for code in codes] for cut in cuts]
     return column_links(columns, None, total, position_place)
@@ -268,7 +269,7 @@ def write_hrc(path: str | os.PathLike[str], codes: Sequence[str], depths: Sequen
     for code, depth in zip(codes, depths, strict=True):
         line = lead * (depth - 1) + code
         if code.startswith(lead):
-            reason = f"it starts with the lead string {lead!r}; choose another with lead="
+            reason = f"it starts with the lead string {lead!r}; choose another"
         elif code != code.rstrip():
             reason = "its trailing blanks would be lost; rename it"
         elif len(line) > HRC_LINE_LIMIT:
@@ -302,7 +303,7 @@ class CodeFile:
         if found is None:
             present = list(self.columns)
             raise HierarchyError(
-                f"{self.path}: no column {name!r}{did_you_mean(name, present)}, only {present}."
+                f"{self.path}: no column {name!r}{did_you_mean(name, present)}, only {', '.join(present)}."
             )
         return self.columns[found]
 
@@ -335,15 +336,18 @@ def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str 
     header, body = rows[0], rows[1:]
     if not all(header) or len({name.casefold() for name in header}) < len(header):
         raise HierarchyError(
-            f"{path}, line {lines[0]}: the header {header} has empty or repeated names. Rename them."
+            f"{path}, line {lines[0]}: the header '{separator.join(header)}' has empty or repeated names. "
+            "Rename them."
         )
     if not body:
-        raise HierarchyError(f"{path}: no code follows the header {header}. Write one line per code.")
+        raise HierarchyError(
+            f"{path}: no code follows the header '{separator.join(header)}'. Write one line per code."
+        )
     for cells, line in zip(body, lines[1:], strict=True):
         if len(cells) != len(header):
             raise HierarchyError(
                 f"{path}, line {line}: {len(cells)} cells, but the header names {len(header)} columns. "
-                f"Put quotes around cells that hold {separator!r}, or name the delimiter with delimiter=."
+                f"Put quotes around cells that hold {separator!r}, or name the delimiter."
             )
     columns = zip(*body, strict=True)
     return CodeFile(str(path), dict(zip(header, columns, strict=True)), lines[1:])

@@ -48,7 +48,7 @@ def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int
     The root is `total`; without it, the only code that has no parent, or "Total" above several such codes.
     """
     if total is not None and not str(total).strip():
-        raise HierarchyError("The total needs a name. Give one with total=.")
+        raise HierarchyError("The total needs a name. Give it one.")
     link_of = _link_of_each_child(links, total)
     if not link_of:
         raise HierarchyError("No codes were given. A hierarchy needs at least one code under its total.")
@@ -60,7 +60,7 @@ def assemble(links: Links, total: str | None) -> tuple[tuple[str, ...], list[int
         if root in link_of:
             raise HierarchyError(
                 f"The total {root!r} is also a code ({links.place(link_of[root])}). "
-                "Choose another name with total=."
+                "Choose another name for the total."
             )
         below[root] = list(tops)
     elif len(tops) > 1:
@@ -108,7 +108,7 @@ def _link_of_each_child(links: Links, total: str | None) -> dict[str, int]:
         if parent and child == total:
             raise HierarchyError(
                 f"{links.place(link)}: the total {total!r} stands under {parent!r}, but it is above all. "
-                "Remove it or choose another name with total=."
+                "Remove it or choose another name for the total."
             )
         if child == parent:
             raise HierarchyError(

@@ -342,7 +342,8 @@ class Hierarchy:
 
 def _require_levels(columns: Sequence[str]) -> Sequence[str]:
     if isinstance(columns, str) or not columns:
-        raise HierarchyError(f"columns={columns!r} names no levels. Write a list of columns, coarse to fine.")
+        given = f"'{columns}'" if columns else "nothing"
+        raise HierarchyError(f"Levels are a list of columns, coarse to fine, not {given}. List the columns.")
     return columns
 
 

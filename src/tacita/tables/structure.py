@@ -89,7 +89,7 @@ class Structure:
             wanted = str(codes[0] if codes else by_name.get("cell", ""))
             if wanted in self._label_position:
                 return self._label_position[wanted]
-            raise InputError(f"there is no cell {wanted!r} in this table")
+            raise InputError(f"there is no cell '{wanted}' in this table")
         chosen = {d.name: d.total for d in self.dimensions}
         if len(codes) > len(self.dimensions) or any(name not in chosen for name in by_name):
             raise InputError(f"cells of this table are named by {', '.join(chosen)}")
