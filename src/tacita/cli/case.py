@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 Case = Annotated[
     Path,
     typer.Argument(
-        metavar="CASE", help="JJ file, table (CSV, Parquet, Excel), thesis folder, or project.toml."
+        metavar="CASE",
+        help="JJ file, table (CSV, Parquet, Excel), thesis folder, project.toml or its folder.",
     ),
 ]
 ReleaseFile = Annotated[
@@ -199,9 +200,10 @@ def load_problem(path: Path, table: TableOptions, requirement: RequirementOption
 
 def _refuse_unknown_contributors(path: Path, requirement: RequirementOptions) -> None:
     from tacita.attackers.insiders import KINDS
+    from tacita.io.case import project_file
 
     words = [word.strip() for word in (requirement.attackers or "").split(",")]
-    if path.suffix.lower() != ".toml" and (inside := [word for word in words if word in KINDS]):
+    if project_file(path) is None and (inside := [word for word in words if word in KINDS]):
         raise InputError(
             f"{path}: --attackers {inside[0]} needs to know who they are, but a table file does not carry "
             "who stands behind the cells: use a project.toml with microdata (see docs/how-to.md)"

@@ -24,6 +24,7 @@ from tacita.errors import FormatError, InputError
 from tacita.exact import MOST_DECIMALS
 from tacita.examples import EXAMPLES, example
 from tacita.io import read_case
+from tacita.io.case import project_file
 from tacita.io.columns import FORMATS, read_columns
 from tacita.io.dimensions import dimensions_as_said
 from tacita.io.pasted import read_pasted
@@ -85,8 +86,8 @@ UNTOLD = Reading()
 def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> Case:
     """The case of one file or folder on this machine."""
     path = path_written(path)
-    if path.suffix.lower() == ".toml" and path.is_file():
-        return _case_of_project(path, reading)
+    if (project := project_file(path)) is not None and project.is_file():
+        return _case_of_project(project, reading)
     return Case.of(read_case(path, **_options(path, reading, {})), path.stem)
 
 
@@ -282,5 +283,5 @@ def _refuse_many(shape: Sequence[int]) -> None:
     if prod(shape) > MOST_CELLS:
         raise InputError(
             f"{' by '.join(f'{n:,}' for n in shape)} are more than {MOST_CELLS:,} cells: make it smaller "
-            "here, or make it in Python and open its file by the path"
+            "here, or make it elsewhere and open its file by the path"
         )
