@@ -12,7 +12,7 @@ import pytest
 
 from tacita.app.work.case import Case
 from tacita.app.work.job import MOST_EVENTS, Job, State
-from tacita.errors import InputError, SolverError
+from tacita.errors import InputError, SolverError, StoppedError
 from tacita.examples import example
 from tacita.generate import problem as generated
 from tacita.methods import make_method
@@ -61,7 +61,7 @@ def test_what_a_job_finds() -> None:
 
 
 def test_titles_tell_what_was_chosen() -> None:
-    assert job("rounding", base=5, margins=False).title == "1 · rounding (base 5, margins no)"
+    assert job("rounding", base=5, margins=False).title == "1 · rounding (base 5, margins off)"
 
 
 def test_what_protects_nothing_is_not_safe() -> None:
@@ -118,18 +118,58 @@ def test_a_cancel_ends_the_search_and_keeps_and_audits_the_best() -> None:
     assert searching.state is State.SAFE
 
 
-def test_a_cancel_before_the_start_is_not_forgotten() -> None:
+def test_what_is_cancelled_while_it_waits_is_over_at_once_and_never_starts() -> None:
     waiting = slow_job()
     waiting.cancel()
+    assert waiting.state is State.CANCELLED
+    assert waiting.state.over
+    assert not waiting.state.judged
     waiting.carry_out()
-    assert waiting.state is State.SAFE
+    assert waiting.state is State.CANCELLED
+    assert waiting.error == "cancelled before it began"
+    assert waiting.latest is None
+    assert waiting.seconds == 0
+
+
+@dataclass(frozen=True)
+class Fruitless:
+    """A search that finds nothing until it is stopped."""
+
+    name: ClassVar[str] = "fruitless"
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        assert run is not None
+        run.tell("searching in vain")
+        wait_for(lambda: run.over)
+        raise StoppedError("stopped after 0 s before anything: allow more time")
+
+
+def test_a_cancelled_search_without_a_find_is_cancelled_and_did_not_fail() -> None:
+    searching = job()
+    searching.method = Fruitless()
+    thread = in_background(searching)
+    wait_for(lambda: searching.latest is not None)
+    searching.cancel()
+    thread.join(LONG)
+    assert searching.state is State.CANCELLED
+    assert searching.error == "cancelled before anything was found"
+
+
+def test_a_search_whose_time_ends_without_a_find_has_failed() -> None:
+    searching = Job(1, Case.of(example("nchs"), "nchs"), "suppression", {}, time_limit=0.01)
+    searching.method = Fruitless()
+    searching.carry_out()
+    assert searching.state is State.FAILED
+    assert "allow more time" in searching.error
 
 
 def test_an_abandoned_job_proves_nothing() -> None:
     left = slow_job()
+    thread = in_background(left)
+    wait_for(lambda: left.latest is not None)
     left.abandon()
-    left.carry_out()
-    assert left.state is not State.SAFE
+    thread.join(LONG)
+    assert left.state is State.UNSAFE
 
 
 def test_a_stopped_audit_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:

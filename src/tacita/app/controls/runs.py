@@ -11,12 +11,13 @@ from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.outcome import Outcome
 
-SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.UNCHECKED: "–", State.FAILED: "!"}
+SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.UNCHECKED: "–", State.FAILED: "!", State.CANCELLED: "–"}
 WORDS = {
     State.SAFE: "Safe",
     State.UNSAFE: "Not safe",
     State.UNCHECKED: "Nothing checked",
     State.FAILED: "Failed",
+    State.CANCELLED: "Cancelled",
 }
 EARLIER = "for an earlier table or rules"
 LOOK_AGAIN = 0.4

@@ -19,7 +19,7 @@ import numpy as np
 from tacita.app.work.case import Case
 from tacita.auditing.audit import Audit, audit
 from tacita.auditing.deduce import Deduction, deduce
-from tacita.errors import TacitaError
+from tacita.errors import StoppedError, TacitaError
 from tacita.methods import make_method
 from tacita.problem import Problem
 from tacita.quality import Lost, compare
@@ -44,6 +44,7 @@ class State(Enum):
     UNSAFE = "not safe"
     UNCHECKED = "nothing was sensitive, so nothing was checked"
     FAILED = "failed"
+    CANCELLED = "cancelled"
 
     @property
     def judged(self) -> bool:
@@ -52,7 +53,7 @@ class State(Enum):
 
     @property
     def over(self) -> bool:
-        return self.judged or self is State.FAILED
+        return self.judged or self in (State.FAILED, State.CANCELLED)
 
 
 class Job:
@@ -91,6 +92,7 @@ class Job:
         self._search: Run | None = None
         self._check: Run | None = None
         self._cancelled = threading.Event()
+        self._starting = threading.Lock()
         self._abandoned = threading.Event()
         self._started: float | None = None
         self._ended: float | None = None
@@ -113,8 +115,11 @@ class Job:
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Stop searching; what was found so far is kept and audited."""
+        """Stop searching; what was found so far is kept and audited. What waits does not start at all."""
         self._cancelled.set()
+        with self._starting:
+            if self.state is State.WAITING:
+                self._end_without(State.CANCELLED, "cancelled before it began")
         if self._search is not None:
             self._search.cancel()
 
@@ -131,12 +136,19 @@ class Job:
 
     def carry_out(self) -> None:
         """Protect, audit, deduce; to be called in a thread. Whatever goes wrong is kept as ``error``."""
-        self._started = time.monotonic()
+        with self._starting:
+            if self.state is State.CANCELLED:
+                return
+            self._started = time.monotonic()
+            self.state = State.SEARCHING
         try:
             self._protect()
             self._judge()
         except Exception as error:
-            self._fail(_in_words(error))
+            if isinstance(error, StoppedError) and self.cancelled:
+                self._end_without(State.CANCELLED, "cancelled before anything was found")
+            else:
+                self._end_without(State.FAILED, _in_words(error))
         finally:
             self._ended = time.monotonic()
 
@@ -145,8 +157,8 @@ class Job:
         # After the run can be reached: a stop that came before it, or comes now, is not lost.
         if self._cancelled.is_set():
             run.cancel()
-        self.state = State.SEARCHING
-        self._say(f"{self.method.name} on {self.problem.table!r}, {len(self.problem.levels):,} sensitive")
+        cells, sensitive = len(self.problem.table), len(self.problem.levels)
+        self._say(f"{self.method.name} on {cells:,} cells, {sensitive:,} of them sensitive")
         self.release = self.method.protect(self.problem, run)
         if (outcome := self.release.outcome) is not None:
             self._listen(Event(outcome.status.value, 1, 1, outcome.loss, outcome.bound, run.seconds))
@@ -184,10 +196,11 @@ class Job:
             self._say(f"{missing:,} intervals that an outsider deduces would take too long to work out")
         return found
 
-    def _fail(self, message: str) -> None:
+    def _end_without(self, state: State, message: str) -> None:
+        """There is no release: why."""
         self.error = message
         self._say(message)
-        self.state = State.FAILED
+        self.state = state
 
     def _listen(self, event: Event) -> None:
         self.latest = event

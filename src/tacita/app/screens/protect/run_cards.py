@@ -19,6 +19,7 @@ EVERY = 0.3
 """Seconds between two looks at the runs."""
 LINES = 400
 """Lines of a log that are shown."""
+KEEP = "Cancel, keep the best so far"
 WORDS = {
     State.WAITING: f"waiting: {SIDE_BY_SIDE} runs are at work already",
     State.SEARCHING: "searching",
@@ -27,6 +28,7 @@ WORDS = {
     State.UNSAFE: "✘ not safe",
     State.UNCHECKED: f"– {State.UNCHECKED.value}",
     State.FAILED: "! failed",
+    State.CANCELLED: "– cancelled",
 }
 
 
@@ -106,7 +108,7 @@ class _Card:
             self._error = ui.label().classes("complaint").props(f"data-testid=run-{n}-error")
             self._chart = RunChart(n)
             with ui.element("div").classes("strip"):
-                self._cancel = _button("Cancel, keep the best so far", f"run-{n}-cancel", job.cancel)
+                self._cancel = _button(KEEP, f"run-{n}-cancel", job.cancel)
                 self._stop = _button("Stop the audit, unproven is not safe", f"run-{n}-stop", job.stop_audit)
                 self._result = _button("Result", f"run-{n}-result", lambda: owner.show_result(job))
                 _button("Use these options again", f"run-{n}-again", lambda: owner.use_again(job))
@@ -149,6 +151,7 @@ class _Card:
         else:
             self._bar.props(remove="indeterminate").set_value(min(1.0, event.done / event.total))
         self._cancel.set_visibility(job.state in (State.WAITING, State.SEARCHING))
+        self._cancel.set_text("Do not start" if job.state is State.WAITING else KEEP)
         self._cancel.set_enabled(not job.cancelled)
         self._stop.set_visibility(job.state is State.AUDITING)
         self._result.set_visibility(job.state.judged)
