@@ -125,7 +125,7 @@ def test_a_method_without_a_release_is_an_answer_unless_there_is_nothing_else(as
 def test_unprotected_rounding_is_audited_too(ask: Ask) -> None:
     code, said = ask(*methods("rounding:base=5,protected=no"))
     assert code == 2
-    assert said["releases"][0]["name"] == "rounding (base 5, protected no)"
+    assert said["releases"][0]["name"] == "rounding (base 5, protected off)"
 
 
 @dataclass(frozen=True)
@@ -255,4 +255,6 @@ def test_measures_as_they_are_written() -> None:
 
 def test_a_method_is_called_by_what_was_chosen() -> None:
     assert method_title("rounding", {}) == "rounding"
-    assert method_title("rounding", {"base": 5.0, "strict": True}) == "rounding (base 5, strict yes)"
+    assert method_title("rounding", {"base": 5.0, "strict": True}) == "rounding (base 5, strict on)"
+    chosen = {"at_most": 4, "margins": False, "conditional": None}
+    assert method_title("suppression", chosen) == "suppression (at most 4, margins off, conditional none)"

@@ -129,12 +129,16 @@ def best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
 
 
 def method_title(name: str, options: Mapping[str, Any]) -> str:
-    """``rounding (base 5)``: a method, and what was chosen besides defaults."""
-    chosen = ", ".join(f"{option} {_in_words(value)}" for option, value in options.items())
+    """``suppression (at most 4, margins off)``: a method, and what was chosen besides defaults."""
+    chosen = ", ".join(f"{option.replace('_', ' ')} {_in_words(value)}" for option, value in options.items())
     return f"{name} ({chosen})" if chosen else name
 
 
 def _in_words(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return "on" if value else "off"
+    if value is None:
+        return "none"
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_in_words, value))
     return number(value) if isinstance(value, int | float) else str(value)
