@@ -25,7 +25,7 @@ from tacita.app.work.parcels import save
 from tacita.errors import InputError
 from tacita.examples import example, example_names
 from tacita.generate import FAMILIES
-from tacita.io import load_project, write_thesis
+from tacita.io import load_project, write_hierarchy, write_table, write_thesis
 from tacita.problem import Problem
 from tacita.rules import Marked
 from tacita.tables.editing import with_values
@@ -185,6 +185,8 @@ def test_files_together_the_thesis_program(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("VSC.txt", "A.txt", "PSC.txt")]
     case = case_from_files(paths)
     assert sensitive(case) == ["row=1, column=1", "row=3, column=4"]
+    with pytest.raises(InputError, match=r"^A.txt, line 1: commas .*together with PSC.txt and VSC.txt"):
+        case_from_files(paths[1:2])
     (tmp_path / "VSC.txt").unlink()
     with pytest.raises(InputError, match=r"^VSC.txt: there is no such file"):
         case_from_files(paths[1:])
@@ -203,6 +205,16 @@ def test_files_together_a_table_with_a_classification(tmp_path: Path, ending: st
         InputError, match=rf"'land' is none of the dimensions region, size, so land.{ending} classifies"
     ):
         case_from_files([paths[0], tmp_path / f"land.{ending}"])
+
+
+def test_a_classification_may_be_called_after_its_table_too(tmp_path: Path) -> None:
+    made = generate.table((6, 4), hierarchy=(2, 1), seed=1)
+    region = made.structure.dimensions[0]
+    write_table(made, tmp_path / "three.csv")
+    write_hierarchy(region.trees[0], tmp_path / f"three-{region.name}.csv")
+    opened = case_from_files(sorted(tmp_path.iterdir())).table.structure.dimensions[0]
+    assert opened.codes == region.codes
+    assert opened.trees[0].depth.max() == 2
 
 
 def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:

@@ -39,6 +39,11 @@ def read_nchs(
     for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
         if not line.strip():
             continue
+        if line.count(",") > 1 and len(line.split()) == 1:
+            raise FormatError(
+                f"{path}, line {number}: commas between numbers, as in A.txt of the thesis program: open it "
+                "together with PSC.txt and VSC.txt (or their folder), or write blanks between numbers"
+            )
         rows.append([_number(path, number, token) for token in line.split()])
         width, first = (width, first) if width else (len(rows[0]), number)
         if len(rows[-1]) != width:

@@ -95,7 +95,8 @@ def case_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Case:
     """The case of files that were handed over together, in a folder of their own.
 
     That is a project with its data, the three files of the thesis program, or one table with the
-    classifications of its dimensions, each in a file that is called like its dimension.
+    classifications of its dimensions, each in a file that is called like its dimension: ``region.csv``, or
+    ``turnover-region.csv`` beside ``turnover.csv``.
     """
     if not paths:
         raise InputError("no file was chosen: choose at least one")
@@ -204,9 +205,15 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Cas
     table = tables[0]
     if trees and table.suffix.lower() not in FORMATS:
         raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
-    return Case.of(
-        read_case(table, **_options(table, reading, {path.stem: [path] for path in trees})), table.stem
-    )
+    return Case.of(read_case(table, **_options(table, reading, _by_dimension(table, trees))), table.stem)
+
+
+def _by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
+    """Classifications by the dimension they are called after, which may follow the name of the table."""
+    named: dict[str, list[Path]] = {}
+    for path in trees:
+        named.setdefault(path.stem.removeprefix(f"{table.stem}-"), []).append(path)
+    return named
 
 
 def is_classification(path: Path) -> bool:
