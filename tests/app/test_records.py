@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.csv
 from playwright.sync_api import Page, expect
 
+from access import complaints
 from driving import add_rule, choose, downloaded, go, open_by, reload, run
 from tacita.generate import microdata
 from tacita.io import write_hierarchy
@@ -30,6 +31,7 @@ def as_csv() -> str:
 
 def drop(page: Page, where: str, content: str) -> None:
     data = page.evaluate_handle(DROP, ["firms.csv", content])
+    page.dispatch_event(where, "dragover", {"dataTransfer": data})
     page.dispatch_event(where, "drop", {"dataTransfer": data})
 
 
@@ -56,6 +58,9 @@ def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
     page.get_by_test_id("records-tabulate").click()
     expect(page.get_by_test_id("notice-error")).to_contain_text("choose at least one")
     fill_in(page)
+    page.get_by_test_id("records-more").get_by_text("More").click()
+    expect(page.get_by_test_id("records-where")).to_be_visible()
+    assert complaints(page) == []
     # What was chosen outlives a reload.
     reload(page)
     open_by(page, "records-tabulate")
@@ -77,6 +82,18 @@ def test_a_table_that_turns_out_to_be_records_leads_to_them(page: Page) -> None:
     choose_columns(page, "region")
     open_by(page, "records-tabulate")
     expect(page.get_by_test_id("case-name")).to_have_text("firms · 3 cells")
+
+
+def test_numbers_with_a_decimal_comma(page: Page) -> None:
+    drop(page, "[data-testid=records-zone]", "region;value\nN;1,5\nN;2\nS;4\n")
+    expect(page.get_by_test_id("records-columns").get_by_role("row", name="value text")).to_be_visible()
+    choose_columns(page, "region")
+    choose(page, "records-value", "value")
+    page.get_by_test_id("records-more").get_by_text("More").click()
+    choose(page, "records-decimal", "comma: 1,5")
+    expect(page.get_by_test_id("records-columns").get_by_role("row", name="value numbers")).to_be_visible()
+    open_by(page, "records-tabulate")
+    expect(page.get_by_test_id("sheet")).to_contain_text("7.5")
 
 
 def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -> None:

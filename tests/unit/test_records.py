@@ -20,6 +20,7 @@ from tacita.app.work.records import (
     case_of_records,
     records_from_files,
     records_from_path,
+    records_from_text,
 )
 from tacita.app.work.workspace import Workspace
 from tacita.errors import InputError, RepeatedCellError
@@ -65,6 +66,7 @@ def test_a_decimal_comma_makes_numbers_where_it_is_said(tmp_path: Path) -> None:
     assert not records_from_path(path).seen.columns[1].numbers
     found = records_from_path(path, Reading(decimal=","))
     assert found.seen.columns[1].numbers
+    assert records_from_path(path).with_decimal(",") == found
     case = case_of_records(found, Choice(("region",), "turnover"), tmp_path)
     assert case.table.values[case.table.find("Total")] == 3.5
 
@@ -164,6 +166,9 @@ def test_rows_that_repeat_a_cell_are_told_as_records(tmp_path: Path) -> None:
         case_from_path(tmp_path / "t.csv")
     with pytest.raises(RepeatedCellError):
         case_from_text(text.replace(",", "\t"))
+    pasted = records_from_text(text.replace(",", "\t"), tmp_path)
+    assert pasted.seen.names == ("region", "size", "value")
+    assert case_of_records(pasted, Choice(("region",), "value"), tmp_path).table.values.max() == 3
 
 
 @pytest.mark.parametrize("stays", [True, False])

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tacita.app.work.case import Case
@@ -70,6 +70,15 @@ class RecordsAtHand:
     private: Path | None = None
     choice: Choice = Choice()
 
+    @property
+    def is_text(self) -> bool:
+        """Whether numbers stand in it as text, with a decimal sign."""
+        return self.path.name.lower().endswith(CSV)
+
+    def with_decimal(self, decimal: str) -> RecordsAtHand:
+        """The same looked through anew, with another decimal sign."""
+        return replace(self, decimal=decimal, seen=overview(records_in(self.path, self.sheet), decimal))
+
 
 def records_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> RecordsAtHand:
     """Records in a file of this machine; classifications are found beside it, by the names of columns."""
@@ -101,6 +110,16 @@ def records_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Reco
             f"{', '.join(found.names)}; rename the file"
         )
     return RecordsAtHand(path, found, trees, reading.decimal or ".", reading.sheet, path.parent)
+
+
+def records_from_text(text: str, folder: Path, reading: Reading = UNTOLD) -> RecordsAtHand:
+    """Pasted records, put into a folder of their own within ``folder``."""
+    place = Path(tempfile.mkdtemp(prefix="pasted-", dir=folder))
+    try:
+        return records_from_files([write_text(place / "pasted.tsv", text)], reading)
+    except TacitaError:
+        shutil.rmtree(place)
+        raise
 
 
 def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Case:

@@ -58,25 +58,28 @@ def take_what_is_dropped(files: ui.upload, records: ui.upload, texts: ui.upload,
     """
     page = ui.context.client.layout
     holds_files = "event.dataTransfer.types.includes('Files')"
+    for_records = f"Boolean(event.target.closest('.{RECORDS_ZONE}'))"
+    over = "document.body.classList.remove('dropping', 'dropping-records')"
     page.on(
         "dragover",
         js_handler=f"""(event) => {{
             if (!{holds_files}) return;
             event.preventDefault();
-            document.body.classList.add('dropping');
+            document.body.classList.toggle('dropping', !{for_records});
+            document.body.classList.toggle('dropping-records', {for_records});
         }}""",
     )
     page.on(
         "dragleave",
-        js_handler="(event) => { if (!event.relatedTarget) document.body.classList.remove('dropping'); }",
+        js_handler=f"(event) => {{ if (!event.relatedTarget) {over}; }}",
     )
     page.on(
         "drop",
         js_handler=f"""(event) => {{
             if (!{holds_files}) return;
             event.preventDefault();
-            document.body.classList.remove('dropping');
-            const inlet = event.target.closest('.{RECORDS_ZONE}') ? {_uploader(records)} : {_uploader(files)};
+            {over};
+            const inlet = {for_records} ? {_uploader(records)} : {_uploader(files)};
             inlet.addFiles([...event.dataTransfer.files]);
         }}""",
     )

@@ -6,13 +6,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
-from nicegui import ui
+from nicegui import run, ui
+from nicegui.events import ValueChangeEventArguments
 
+from tacita.app.controls import notices
 from tacita.app.work.case import Case
 from tacita.app.work.records import Choice, RecordsAtHand, case_of_records
 from tacita.app.work.workspace import Workspace
 from tacita.errors import InputError
 
+SIGNS = {".": "point: 1.5", ",": "comma: 1,5"}
 NOTHING = -1
 """Stands for no column among the columns, which go by number: a column may have any name, or none."""
 
@@ -54,6 +57,11 @@ class RecordsPanel:
                 with ui.element("div").classes("stack records-fields"):
                     self._fields(records)
 
+    def lead_there(self) -> None:
+        """Bring the form into view, ready for the first choice."""
+        ui.run_javascript("window.scrollTo(0, 0)")
+        self._by.run_method("focus")
+
     def _fields(self, records: RecordsAtHand) -> None:
         chosen, names = records.choice, records.seen.names
         named = {k: name or "(no name)" for k, name in enumerate(names)}
@@ -71,16 +79,20 @@ class RecordsPanel:
             self._holding = one("Holding or group", "none", chosen.holding, "holding")
             self._weight = one("Sampling weight", "none", chosen.weight, "weight")
         with (
-            ui.expansion("More", caption="Condition, decimals, contributions", icon="tune")
+            ui.expansion("More", caption="Condition, contributions, decimals", icon="tune")
             .classes("reading")
             .props("data-testid=records-more dense"),
             ui.element("div").classes("fields"),
         ):
             self._where = ui.input(
-                "Condition on the records", value=chosen.where or "", placeholder="turnover IS NOT NULL"
+                "Condition on records", value=chosen.where or "", placeholder="such as turnover > 0"
             ).props("dense outlined stack-label autocomplete=off data-testid=records-where")
-            self._largest = _number("Largest contributions kept", chosen.largest, "", "largest")
+            self._largest = _number("Contributions kept", chosen.largest, "", "largest")
             self._decimals = _number("Decimals that count", chosen.decimals, "as the values have", "decimals")
+            if records.is_text:
+                ui.select(
+                    SIGNS, label="Decimal sign", value=records.decimal, on_change=self._look_again
+                ).props("dense outlined options-dense data-testid=records-decimal")
             for field in (self._where, self._largest, self._decimals):
                 field.on("blur", self._keep)
         self._classified = ui.checkbox(
@@ -128,6 +140,11 @@ class RecordsPanel:
             self._workspace.records = self._records
         self._value.options[NOTHING] = _counted(self._records.choice)
         self._value.update()
+
+    async def _look_again(self, event: ValueChangeEventArguments[str]) -> None:
+        with notices.attempt():
+            self._workspace.records = await run.io_bound(self._records.with_decimal, str(event.value))
+            self.show()
 
     async def _tabulate(self) -> None:
         await self._begin(self._case)

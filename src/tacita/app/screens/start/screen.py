@@ -41,7 +41,12 @@ from tacita.app.work.opening import (
     case_of_example,
     notes_on,
 )
-from tacita.app.work.records import RecordsAtHand, records_from_files, records_from_path
+from tacita.app.work.records import (
+    RecordsAtHand,
+    records_from_files,
+    records_from_path,
+    records_from_text,
+)
 from tacita.app.work.workspace import Workspace
 from tacita.errors import InputError, RepeatedCellError
 from tacita.examples import EXAMPLES
@@ -196,7 +201,8 @@ class StartScreen:
 
     async def _pasted(self, event: UploadEventArguments) -> None:
         text, reading = await event.file.text(), self._reading.reading
-        await self._begin(partial(case_from_text, text, reading), reading)
+        with_records = partial(records_from_text, text, self.workspace.folder, reading)
+        await self._begin(partial(case_from_text, text, reading), reading, with_records)
         self._texts.reset()
 
     def _failed(self, event: GenericEventArguments) -> None:
@@ -214,6 +220,7 @@ class StartScreen:
         with notices.attempt():
             self.workspace.records = await run.io_bound(look)
             self._records.show()
+            self._records.lead_there()
         self._busy.set_visibility(False)
 
     async def _begin(
