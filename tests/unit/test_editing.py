@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacita.errors import HierarchyError, InputError
+from tacita.errors import DecimalSignError, HierarchyError, InputError
 from tacita.exact import LARGEST
 from tacita.hierarchy import Hierarchy
 from tacita.tables.contributions import Contributions
@@ -259,6 +259,11 @@ def test_linked_tables_and_systems_get_no_new_cells_or_codes() -> None:
         ("\u22127", -70, 1),
         ("1\u202f234.5", 12345, 1),
         ("12 345 678", 123456780, 1),
+        ("1,5", 15, 1),
+        ("1.234,5", 12345, 1),
+        ("1,234.5", 12345, 1),
+        ("1.234.567", 12345670, 1),
+        ("1.2340", 1234, 3),
         ("1e3", 10000, 1),
     ],
 )
@@ -279,10 +284,29 @@ def test_a_block_of_numbers_shares_its_decimals() -> None:
     assert (units.tolist(), decimals) == ([100, 225, 50], 2)
 
 
-@pytest.mark.parametrize("text", ["", "two", "1,5", "1 2", "12 34", "nan", "inf", "1.2.3", "=1+1"])
+@pytest.mark.parametrize("text", ["", "two", "7*", "1 2", "12 34", "nan", "inf", "1.2.3", "=1+1"])
 def test_what_is_no_number_is_refused_with_the_remedy(text: str) -> None:
     with pytest.raises(InputError, match="is not a number: write digits"):
         parse_entry(matrix([1, 2]), text)
+
+
+@pytest.mark.parametrize("text", ["1,234", "1.234", "1 234", "1'234"])
+def test_thousands_of_counts_are_taken_however_they_are_grouped(text: str) -> None:
+    assert parse_entry(matrix([1, 2]), text) == (1234, 0)
+
+
+def test_thousands_or_decimals_of_amounts_are_asked() -> None:
+    for text in ("1,234", "1.234"):
+        with pytest.raises(
+            DecimalSignError, match=r"thousands or have three decimals: write 1234, or 1.2340"
+        ):
+            parse_entry(matrix([1.5, 2]), text)
+    # As the table itself shows its values.
+    assert parse_entry(matrix([1.125, 2]), "1.234") == (1234, 3)
+    units, decimals = parse_entries(matrix([1.5, 2]), ["1,234", "2,5"])
+    assert (units.tolist(), decimals) == ([1234, 2500], 3)
+    with pytest.raises(DecimalSignError, match=r"'2.5' has a decimal point, '1,5' a decimal comma"):
+        parse_entries(matrix([1.5, 2]), ["1,5", "2.5"])
 
 
 def test_counts_refuse_fractions_and_numbers_have_limits() -> None:

@@ -11,17 +11,16 @@ types. Such tables are refused; :func:`without_contributors` is the way round.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 
-from tacita import exact
-from tacita.errors import HierarchyError, InputError, did_you_mean
+from tacita.errors import DecimalSignError, HierarchyError, InputError, did_you_mean
 from tacita.exact import LARGEST, MOST_DECIMALS, Cells, Units
 from tacita.hierarchy import Hierarchy
+from tacita.numerals import OTHER, is_number, plain, signs_told, tidy
 from tacita.tables.dimension import Dimension
 from tacita.tables.following import following
 from tacita.tables.regrown import (
@@ -35,9 +34,6 @@ from tacita.tables.regrown import (
 from tacita.tables.regrown import moved as moved
 from tacita.tables.structure import Structure, cell_keys
 from tacita.tables.table import Table
-
-GROUPED = re.compile(r"-?\d{1,3}([ \u00a0\u202f]\d{3})+(\.\d*)?")
-"""Digits in groups of three with blanks between them, as tables print them."""
 
 
 def with_values(table: Table, cells: Cells, units: Units) -> Table:
@@ -103,8 +99,15 @@ def parse_entry(table: Table, text: str) -> tuple[int, int]:
 
 
 def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
-    """Many typed numbers as units of the same number of decimals: see :func:`parse_entry`."""
-    numbers = [_typed(text) for text in texts]
+    """Many typed numbers as units of the same number of decimals: see :func:`parse_entry`.
+
+    They are written as people write them (see :mod:`tacita.numerals`); what one of them tells of the decimal
+    sign goes for all. Where none tells, ``1,234`` and ``1.234`` are in thousands if the table holds counts;
+    else they are refused, unless the table has such decimals itself, after a point.
+    """
+    tidied = [tidy(text) for text in texts]
+    sign = _decimal_sign(table, tidied)
+    numbers = [_typed(text, number, sign) for text, number in zip(texts, tidied, strict=True)]
     places = [_places(number, text) for number, text in zip(numbers, texts, strict=True)]
     decimals = max([table.decimals, *places])
     for number, needed, text in zip(numbers, places, texts, strict=True):
@@ -121,20 +124,37 @@ def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
     return np.array([int(number * 10**decimals) for number in numbers], dtype=np.int64), decimals
 
 
-def _typed(text: str) -> Decimal:
-    """A number as people type or paste it, exactly."""
-    written = text.strip().replace("\u2212", "-")
-    if GROUPED.fullmatch(written):
-        written = re.sub(r"[ \u00a0\u202f]", "", written)
-    try:
-        number = exact.parse_number(written)
-    except InputError:
-        number = None
-    if number is None or not number.is_finite():
-        raise InputError(
-            f"'{text}' is not a number: write digits, with a point before decimals, such as 1234.5"
+def _decimal_sign(table: Table, texts: Sequence[str]) -> str:
+    """The sign of the decimals of numbers that are typed or pasted together."""
+    numbers = [text for text in texts if is_number(text) and ("," in text or "." in text)]
+    told = signs_told(numbers)
+    if len(told) == 2:
+        point, comma = numbers[told["."]], numbers[told[","]]
+        raise DecimalSignError(
+            f"'{point}' has a decimal point, '{comma}' a decimal comma: write all numbers alike"
         )
-    return number
+    if told or not numbers:
+        return next(iter(told), ".")
+    first = numbers[0]
+    written = "." if "." in first else ","
+    if table.whole:
+        return OTHER[written]
+    if written == "." and table.decimals >= 3:
+        return "."
+    whole, part = first.split(written)
+    raise DecimalSignError(
+        f"'{first}' may be in thousands or have three decimals: write {whole}{part}, or {whole}.{part}0"
+    )
+
+
+def _typed(text: str, tidied: str, sign: str) -> Decimal:
+    """A number as people type or paste it, exactly."""
+    written = plain(tidied, sign)
+    if written is None:
+        raise InputError(
+            f"'{text}' is not a number: write digits, with a point or a comma before decimals, such as 1234.5"
+        )
+    return Decimal(written)
 
 
 def _places(number: Decimal, text: str) -> int:
