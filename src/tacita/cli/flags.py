@@ -21,6 +21,7 @@ WORDS = (
     (r"\bcondition\b", "where", "--where"),
     (r"\blower bound that everyone knows", "lower", "--lower"),
     (r"for the outsider only", "outsider_only", "--outsider-only"),
+    (r"another port", "port", "--port"),
     (r"[Ss]witch (\w+) on\b", "option", r"--option \1=yes"),
     (r"[Ss]witch (\w+) off\b", "option", r"--option \1=no"),
 )

@@ -51,7 +51,7 @@ def create(
         Bytes that one request may have.
     """
     from fastapi import FastAPI
-    from nicegui import core, ui
+    from nicegui import binding, core, ui
 
     from tacita.app.serving.pages import bind_messages
 
@@ -73,6 +73,8 @@ def create(
     # The guard has asked already; NiceGUI's own answer would tell browsers that every origin is welcome.
     core.sio.eio.cors_allowed_origins = None
     bind_messages()
+    # How long NiceGUI takes while a run has the processor is nothing that the terminal need tell.
+    binding.MAX_PROPAGATION_TIME = float("inf")
     return Guard(application, doors, port, largest_upload)
 
 
@@ -139,7 +141,7 @@ def _bound(port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         raise InputError(
-            f"port {port} of {LOOPBACK} cannot be used: {error}. Remedy: another --port, or 0 for a free one"
+            f"port {port} of {LOOPBACK} cannot be used: {error}. Name another port, or 0 for a free one"
         ) from None
     return listener
 
