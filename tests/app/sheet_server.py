@@ -111,8 +111,11 @@ def _build(make: Callable[[], Summing]) -> None:
         heard.set_text(f"{heard.text}{json.dumps(said)}\n")
 
     def edit(entries: tuple[Entry, ...]) -> None:
-        hear("edit", [[entry.row, entry.column, entry.text] for entry in entries[:20]])
-        sheet.patch(summing.enter(entries))
+        parts = [entry for entry in entries if not entry.is_sum]
+        hear("edit", [[entry.row, entry.column, entry.text] for entry in parts[:20]])
+        if sums := [[entry.row, entry.column, entry.text] for entry in entries if entry.is_sum]:
+            hear("sums", sums)
+        sheet.patch(summing.enter(parts))
 
     with ui.element("main").classes("screen"):
         ui.button("Before")

@@ -201,8 +201,9 @@ def test_undo_and_redo_are_heard(sheet: Page) -> None:
 def test_paste_of_a_block(sheet: Page) -> None:
     cell(sheet, 0, 0).click()
     put_on_clipboard(sheet, "1\t2\t3\r\n4\t5\t6\r\n7\t8\t9\r\n")
-    # Row R1 and column I1 are sums: only the leaves are entries.
+    # Row R1 and column I1 are sums: what is pasted over them can only be compared.
     assert heard(sheet, "edit") == [[[[0, 0, "1"], [0, 1, "2"], [1, 0, "4"], [1, 1, "5"]]]]
+    assert heard(sheet, "sums") == [[[[0, 2, "3"], [1, 2, "6"], [2, 0, "7"], [2, 1, "8"], [2, 2, "9"]]]]
     expect(cell(sheet, 2, 2)).to_have_text("12")
     expect_selected(sheet, [0, 0, [0, 1, 2], [0, 1, 2]])
 

@@ -111,6 +111,15 @@ def test_a_pasted_block_is_taken_whole_or_not_at_all(salazar: Page) -> None:
     expect(cell(salazar, 3, 3)).to_contain_text("103")
 
 
+def test_pasted_sums_that_differ_are_told(salazar: Page) -> None:
+    cell(salazar, 0, 0).click()
+    paste(salazar, "1,000\t2\t3\t1,007")
+    expect(salazar.get_by_test_id("notice-note")).to_contain_text(
+        "(activity=I, region=Total): 1,007 was pasted, but its parts add up to 1005."
+    )
+    expect(cell(salazar, 0, 3)).to_contain_text("1005")
+
+
 def test_marks_are_signs_and_can_be_taken_away(salazar: Page) -> None:
     counts = salazar.get_by_test_id("counts")
     expect(counts).to_contain_text("1 sensitive · 1 marked")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacita.app.sheet import Entry
-from tacita.app.work.entries import entered
+from tacita.app.work.entries import entered, sums_that_differ
 from tacita.app.work.view import Arrangement
 from tacita.errors import InputError
 from tacita.generate import table as random_table
@@ -46,3 +46,27 @@ def test_zero_leaves_an_empty_cell_empty_and_a_number_lists_it() -> None:
     filled = entered(table, where, [Entry(row, column, "9")])
     assert filled.values[filled.find(*where.codes_at(row, column))] == 9
     assert filled.values[filled.find()] == table.values[table.find()] + 9
+
+
+def test_pasted_sums_that_differ_are_told() -> None:
+    table = amounts()
+    where = Arrangement().of(table.structure)
+    total = next(r for r, line in enumerate(where.rows) if not line.leaf)
+    block = [Entry(0, 0, "1"), Entry(1, 0, "2"), Entry(total, 0, "11", True)]
+    changed = entered(table, where, block)
+    assert changed.values[changed.find("Total", "1")] == 3
+    said = sums_that_differ(changed, where, block)
+    assert said.startswith("(region=Total, sex=1): 11 was pasted, but its parts add up to 3.")
+    agreeing = [*block[:2], Entry(total, 0, "3.0", True)]
+    assert sums_that_differ(changed, where, agreeing) == ""
+    assert sums_that_differ(changed, where, [*block[:2], Entry(total, 0, "x", True)]) == ""
+
+
+def test_sums_are_read_as_their_parts_are() -> None:
+    table = amounts()
+    where = Arrangement().of(table.structure)
+    total = next(r for r, line in enumerate(where.rows) if not line.leaf)
+    block = [Entry(0, 0, "1,5"), Entry(1, 0, "2,25"), Entry(total, 0, "3,750", True)]
+    changed = entered(table, where, block)
+    assert changed.decimals == 2
+    assert sums_that_differ(changed, where, block) == ""

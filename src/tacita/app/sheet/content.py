@@ -90,11 +90,15 @@ class Change(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a user typed or pasted into a cell, not yet looked at."""
+    """What a user typed or pasted into a cell, not yet looked at.
+
+    A sum takes no entry: what was pasted over it can only agree with what its parts add up to, or not.
+    """
 
     row: int
     column: int
     text: str
+    is_sum: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,16 @@ class Selection:
     def cells(self) -> Iterator[tuple[int, int]]:
         """The positions of the block, row by row."""
         return ((row, column) for row in self.rows for column in self.columns)
+
+    def within(self, rows: int, columns: int) -> Selection:
+        """What is left of it in a sheet with so many lines; as much as its last line if nothing is."""
+        last_row, last_column = rows - 1, columns - 1
+        return Selection(
+            min(self.row, last_row),
+            min(self.column, last_column),
+            tuple(row for row in self.rows if row <= last_row) or (last_row,),
+            tuple(column for column in self.columns if column <= last_column) or (last_column,),
+        )
 
 
 def encode(content: Content, texts: Sequence[Sequence[str]], flags: NDArray[np.uint8]) -> bytes:
@@ -130,7 +144,7 @@ def encode(content: Content, texts: Sequence[Sequence[str]], flags: NDArray[np.u
 def decode_entries(message: Mapping[str, Any], flags: NDArray[np.uint8]) -> tuple[Entry, ...]:
     """The entries of a block as the browser sends it: runs of rows, runs of columns, tab-separated texts.
 
-    A block may hold sums and blank fields: neither is an entry.
+    A block may hold blank fields, which are no entries.
     """
     rows = _positions(message["rows"], flags.shape[0])
     columns = _positions(message["columns"], flags.shape[1])
@@ -140,10 +154,10 @@ def decode_entries(message: Mapping[str, Any], flags: NDArray[np.uint8]) -> tupl
     # As lists: asking an array for each of 100,000 cells takes a second.
     sums = (flags & int(Flag.TOTAL)).tolist()
     return tuple(
-        Entry(row, column, text)
+        Entry(row, column, text, bool(sums[row][column]))
         for row, line in zip(rows, lines, strict=True)
         for column, text in zip(columns, line, strict=True)
-        if text and not sums[row][column]
+        if text
     )
 
 

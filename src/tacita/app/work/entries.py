@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacita import exact
 from tacita.app.sheet import Entry
-from tacita.errors import InputError
+from tacita.errors import InputError, likewise
+from tacita.numerals import is_number, tidy
 from tacita.tables.editing import parse_entries, parse_entry, with_cells
 from tacita.tables.layout import Layout
 from tacita.tables.table import Table
 
 
 def entered(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
-    """The table with the entries in it and its totals summed anew.
+    """The table with the entries in it and its totals summed anew; what was pasted over sums is left out.
 
     A zero leaves an empty cell empty, so that a block can be cleared without listing cells that nobody
     contributed to. More decimals than the table has are taken up by the whole table.
@@ -20,14 +22,15 @@ def entered(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
     Raises
     ------
     InputError
-        An entry is no number, or its cell is a sum; the message names the cell. Or the table knows who
-        contributed. Nothing is entered then.
+        An entry is no number; the message names the cell. Or the table knows who contributed. Nothing is
+        entered then.
     """
     if table.contributions is not None or table.holdings is not None:
         raise InputError(
             "the values come from records, and contributors would no longer fit others: correct the records, "
             "or choose 'Forget who contributed' under 'Edit table' and go on without them"
         )
+    entries = [entry for entry in entries if not entry.is_sum]
     codes = [where.codes_at(entry.row, entry.column) for entry in entries]
     try:
         units, decimals = parse_entries(table, [entry.text for entry in entries])
@@ -42,6 +45,46 @@ def entered(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:
         if unit or not nothing
     }
     return with_cells(table.with_decimals(decimals), values)
+
+
+def sums_that_differ(table: Table, where: Layout, entries: Sequence[Entry]) -> str:
+    """What was pasted over sums although the parts, as entered, add up to something else; empty if nothing.
+
+    Parameters
+    ----------
+    table
+        With the entries in it.
+    """
+    sums = [entry for entry in entries if entry.is_sum and is_number(tidy(entry.text))]
+    if not sums:
+        return ""
+    parts = [entry for entry in entries if not entry.is_sum]
+    try:
+        units, decimals = parse_entries(table, [entry.text for entry in (*parts, *sums)])
+    except InputError as error:
+        return f"pasted sums were not compared with their parts: {error}"
+    finer = table.with_decimals(decimals)
+    differing = []
+    for entry, pasted in zip(sums, units[len(parts) :].tolist(), strict=True):
+        key = where.codes_at(entry.row, entry.column)
+        total = _value(finer, key)
+        if pasted != total:
+            differing.append((key, entry.text, exact.text(total, decimals)))
+    if not differing:
+        return ""
+    key, text, total_text = differing[0]
+    return (
+        f"({named(where, key)}): {text} was pasted, but its parts add up to {total_text}"
+        f"{likewise(len(differing), 'sums')}. Sums follow from their parts: check what was pasted."
+    )
+
+
+def _value(table: Table, key: Sequence[str]) -> int:
+    """The units of a cell; an empty one is zero."""
+    try:
+        return int(table.units[table.find(*key)])
+    except InputError:
+        return 0
 
 
 def _refuse_by_name(table: Table, where: Layout, entry: Entry, key: Sequence[str]) -> None:

@@ -13,13 +13,15 @@ from tacita.app.screens.table.cell_panel import CellPanel
 from tacita.app.screens.table.folding import folding
 from tacita.app.screens.table.marking import marking
 from tacita.app.screens.table.reshaping import reshaping
+from tacita.app.screens.table.seeking import Seeking
 from tacita.app.sheet import Entry, Flag, Selection, Sheet
 from tacita.app.sheet.content import LOOKS
 from tacita.app.work.about_cell import Attack, about
 from tacita.app.work.case import Case, Decision
-from tacita.app.work.entries import entered, named
+from tacita.app.work.entries import entered, named, sums_that_differ
 from tacita.app.work.job import Job
-from tacita.app.work.view import Judged, View, block, view_of_case, view_of_release
+from tacita.app.work.seeking import seek
+from tacita.app.work.view import Judged, View, block, place_of, view_of_case, view_of_release
 from tacita.app.work.workspace import Workspace
 from tacita.errors import InputError
 from tacita.tables.table import Table
@@ -53,6 +55,7 @@ class TableScreen:
         self._offered: Job | None = None
         self._view = self._seen()
         self._build()
+        self._show_focus_soon()
         self._judge_soon()
 
     # ------------------------------------------------------------------ what the menus ask
@@ -62,7 +65,7 @@ class TableScreen:
         return self.case.table
 
     @property
-    def selection(self) -> Selection | None:
+    def selection(self) -> Selection:
         return self._sheet.selection
 
     # ------------------------------------------------------------------ the page
@@ -82,6 +85,7 @@ class TableScreen:
                     self._place = ui.element("div").classes("table-sheet")
                     with ui.element("div").classes("strip table-foot"):
                         self._counts = ui.label().classes("number").props("data-testid=counts")
+                        self._seeking = Seeking(self._seek)
                         ui.space()
                         self._legend = ui.element("ul").classes("strip legend").props('aria-label="Signs"')
                 self._panel = CellPanel()
@@ -109,6 +113,7 @@ class TableScreen:
                 on_select=self._select,
                 on_undo=lambda: self._step(self.workspace.undo),
                 on_redo=lambda: self._step(self.workspace.redo),
+                on_seek=self._seek,
             )
             self._sheet.props("data-testid=sheet")
 
@@ -138,6 +143,7 @@ class TableScreen:
     def _count(self) -> None:
         sensitive, marked = len(self._judged.levels), len(self.case.decisions)
         kind = "counts" if self.table.whole else "amounts"
+        self._seeking.offer(sensitive)
         self._counts.set_text(
             f"{len(self.table):,} cells ({kind}) · {sensitive:,} sensitive · {marked:,} marked by hand"
         )
@@ -168,14 +174,30 @@ class TableScreen:
         self._shows_run = shows_run
         self._view = self._seen()
         self._put_sheet()
-        self._panel.invite()
+        self._show_focus_soon()
 
     def _arrange(self) -> None:
         self.layout = arrangement_of(self.workspace).of(self.table.structure)
         self._view = self._seen()
         self._sheet.show(self._view.content())
         self._offer_folding()
-        background_tasks.create(self._show_focus(), name="the cell in focus", context=self._place)
+        self._show_focus_soon()
+
+    def _seek(self, step: int) -> None:
+        """Put the focus on the next sensitive cell (1) or the one before (-1), in whatever slice it is."""
+        if not len(self._judged.levels):
+            self._sheet.tell("No cell is sensitive.")
+            return
+        chosen, focus = arrangement_of(self.workspace), self.selection
+        sought = seek(self._judged.levels.cells, step, chosen, self.layout, focus.row, focus.column)
+        arrangement = chosen.toward(self.table.structure, sought.cell)
+        if arrangement is not chosen:
+            self._arranging._take(arrangement)
+        if (place := place_of(self.layout, sought.cell)) is not None:
+            self._sheet.go(*place)
+        self._sheet.tell(
+            f"Sensitive cell {sought.number:,} of {sought.count:,}: {self.table.name(sought.cell)}."
+        )
 
     # ------------------------------------------------------------------ what is done
 
@@ -188,15 +210,15 @@ class TableScreen:
     def _edit(self, entries: tuple[Entry, ...]) -> None:
         with notices.attempt():
             self._current()
-            self._change(self.case.with_table(entered(self.table, self.layout, entries)))
+            table, where = entered(self.table, self.layout, entries), self.layout
+            self._change(self.case.with_table(table))
+            if differing := sums_that_differ(table, where, entries):
+                notices.tell(differing)
 
     def _decide(self, decision: Decision | None) -> None:
         with notices.attempt():
             self._current()
-            selection = self.selection
-            if selection is None:
-                raise InputError("no cell is selected: go to the table and select the cells to mark")
-            cells = block(self.layout, selection.rows, selection.columns).tolist()
+            cells = block(self.layout, self.selection.rows, self.selection.columns).tolist()
             if not cells:
                 raise InputError("only empty cells are selected, which nobody needs to protect")
             self._change(self.case.decide(cells, decision))
@@ -258,12 +280,12 @@ class TableScreen:
                 notices.tell(judged.trouble, "error")
         await self._show_focus()
 
+    def _show_focus_soon(self) -> None:
+        background_tasks.create(self._show_focus(), name="the cell in focus", context=self._place)
+
     async def _show_focus(self) -> None:
         """The panel for the cell that is in focus now."""
-        if (selection := self.selection) is None:
-            self._panel.invite()
-        else:
-            await self._select(selection)
+        await self._select(self.selection)
 
     async def _select(self, selection: Selection) -> None:
         row, column = selection.row, selection.column

@@ -61,9 +61,12 @@ export class Clipboard {
     const bottom = Math.min(top + height, rows.count) - 1;
     const right = Math.min(left + width, columns.count) - 1;
     const fieldWidth = Math.max(...fields.map((line) => line.length));
+    const isRepeated = height > fields.length || width > fieldWidth;
     const texts = rows.shown.slice(top, bottom + 1).map((row, i) =>
       columns.shown.slice(left, right + 1).map((column, j) => {
         const text = fields[i % fields.length][j % fieldWidth];
+        // What fills a block again and again says nothing of its sums, and neither does a blank.
+        if (content.isTotal(row, column)) return isRepeated ? "" : (text ?? "");
         // A blank field empties a cell, which is to say zero; a field that is not there leaves it alone.
         return text === "" && content.text(row, column) !== "" ? "0" : (text ?? "");
       }));

@@ -93,7 +93,8 @@ export class Editor {
 /**
  * Send a block of texts as one entry and show it at once.
  *
- * `rows` and `columns` are runs of positions; a blank text leaves its cell alone, and so do sums.
+ * `rows` and `columns` are runs of positions; a blank text leaves its cell alone. Texts of sums are sent only to be
+ * compared with what the parts add up to.
  */
 export function submit(grid, rows, columns, texts) {
   const [rowPositions, columnPositions] = [positions(rows), positions(columns)];
@@ -124,7 +125,7 @@ export function clear(grid) {
   const { top, bottom, left, right } = grid.selection.block;
   const { rows, columns, content } = grid;
   const texts = rows.shown.slice(top, bottom + 1).map((row) =>
-    columns.shown.slice(left, right + 1).map((column) => (content.text(row, column) === "" ? "" : "0")));
+    columns.shown.slice(left, right + 1).map((column) => (content.text(row, column) === "" || content.isTotal(row, column) ? "" : "0")));
   submit(grid, rows.runs(top, bottom), columns.runs(left, right), texts);
 }
 
