@@ -101,8 +101,9 @@ def test_dimensions_stand_in_the_chosen_order(tmp_path: Path) -> None:
     assert [dimension.name for dimension in table.structure.dimensions] == ["size", "region"]
 
 
-def test_classifications_handed_over_are_used_unless_they_are_not_wanted(tmp_path: Path) -> None:
-    records = handed_over(tmp_path, region_csv=TREE, firms_csv=FIRMS)
+@pytest.mark.parametrize("called", ["region_csv", "firms-region_csv"])
+def test_classifications_handed_over_are_used_unless_they_are_not_wanted(tmp_path: Path, called: str) -> None:
+    records = handed_over(tmp_path, **{called: TREE, "firms_csv": FIRMS})
     table = case_of_records(records, CHOICE, tmp_path).table
     assert table.values[table.find("West", "Total")] == 19.75
     flat = case_of_records(records, replace(CHOICE, classified=False), tmp_path).table
@@ -113,7 +114,7 @@ def test_classifications_beside_a_path_are_found_by_the_names_of_columns(tmp_pat
     (tmp_path / "firms.csv").write_text(FIRMS)
     (tmp_path / "region.csv").write_text(TREE)
     (tmp_path / "size.csv").write_text("no,tree\n1,2\n")
-    assert records_from_path(tmp_path / "firms.csv").classifications == {"region": tmp_path / "region.csv"}
+    assert records_from_path(tmp_path / "firms.csv").classifications == {"region": [tmp_path / "region.csv"]}
 
 
 @pytest.mark.parametrize("ending", ["parquet", "xlsx"])

@@ -205,10 +205,10 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Cas
     table = tables[0]
     if trees and table.suffix.lower() not in FORMATS:
         raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
-    return Case.of(read_case(table, **_options(table, reading, _by_dimension(table, trees))), table.stem)
+    return Case.of(read_case(table, **_options(table, reading, files_by_dimension(table, trees))), table.stem)
 
 
-def _by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
+def files_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
     """Classifications by the dimension they are called after, which may follow the name of the table."""
     named: dict[str, list[Path]] = {}
     for path in trees:

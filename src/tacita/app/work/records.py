@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tacita.app.work.case import Case
-from tacita.app.work.opening import UNTOLD, Reading, case_from_path, is_classification
+from tacita.app.work.opening import UNTOLD, Reading, case_from_path, files_by_dimension, is_classification
 from tacita.app.work.paths import path_written
 from tacita.atomic import write_text
 from tacita.errors import InputError, TacitaError
@@ -64,7 +64,7 @@ class RecordsAtHand:
 
     path: Path
     seen: Overview
-    classifications: Mapping[str, Path] = field(default_factory=dict)
+    classifications: Mapping[str, Sequence[Path]] = field(default_factory=dict)
     decimal: str = "."
     sheet: str | None = None
     private: Path | None = None
@@ -84,17 +84,19 @@ def records_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -
     """Records in a file of this machine; classifications are found beside it, by the names of columns."""
     path = path_written(path).absolute()
     found = _look(path, reading)
-    beside = [path.parent / f"{name}{ending}" for name in found.names for ending in (".csv", ".hrc")]
+    near = [file for file in sorted(path.parent.iterdir()) if file.suffix.lower() in (".csv", ".hrc")]
     trees = {
-        file.stem: file for file in beside if file != path and file.is_file() and is_classification(file)
+        name: fitting
+        for name, files in files_by_dimension(path, near).items()
+        if name in found.names and (fitting := [f for f in files if f != path and is_classification(f)])
     }
     return RecordsAtHand(path, found, trees, reading.decimal or ".", reading.sheet)
 
 
 def records_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> RecordsAtHand:
     """Records that were handed over, in a folder of their own, with classifications called like columns."""
-    trees = {path.stem: path for path in paths if is_classification(path)}
-    others = [path for path in paths if path not in trees.values()]
+    classifications = [path for path in paths if is_classification(path)]
+    others = [path for path in paths if path not in classifications]
     if len(others) != 1:
         names = ", ".join(path.name for path in others)
         raise InputError(
@@ -104,7 +106,8 @@ def records_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Reco
     path = others[0]
     with _told_by_name(path.parent):
         found = _look(path, reading)
-    if strange := [file.name for name, file in trees.items() if name not in found.names]:
+    trees = files_by_dimension(path, classifications)
+    if strange := [files[0].name for name, files in trees.items() if name not in found.names]:
         raise InputError(
             f"{path.name}: the classification {strange[0]} is called like none of the columns "
             f"{', '.join(found.names)}; rename the file"
@@ -137,10 +140,10 @@ def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Cas
     """
     if not choice.by:
         raise InputError("Columns that make the table: choose at least one, such as a region or a branch")
-    trees = {name: file for name, file in records.classifications.items() if name in choice.by}
+    trees = records.classifications if choice.classified else {}
     table = {
         "microdata": str(records.path),
-        "by": list(choice.by),
+        "by": {name: [file.name for file in trees[name]] if name in trees else "" for name in choice.by},
         "value": choice.value,
         "respondent": choice.respondent,
         "holding": choice.holding,
@@ -151,7 +154,7 @@ def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Cas
         "decimal": records.decimal,
         "sheet": records.sheet,
     }
-    hierarchies = {name: str(file) for name, file in trees.items()} if choice.classified else {}
+    hierarchies = {file.name: str(file) for name in choice.by for file in trees.get(name, ())}
     place = Path(tempfile.mkdtemp(prefix="tabulated-", dir=folder))
     try:
         project = write_text(

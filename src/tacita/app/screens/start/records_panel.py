@@ -96,7 +96,7 @@ class RecordsPanel:
             for field in (self._where, self._largest, self._decimals):
                 field.on("blur", self._keep)
         self._classified = ui.checkbox(
-            f"Use {', '.join(file.name for file in records.classifications.values())}",
+            f"Use {', '.join(file.name for files in records.classifications.values() for file in files)}",
             value=chosen.classified,
             on_change=self._keep,
         ).props("dense data-testid=records-classified")
