@@ -113,11 +113,11 @@ def test_a_pasted_block_is_taken_whole_or_not_at_all(salazar: Page) -> None:
 
 def test_pasted_sums_that_differ_are_told(salazar: Page) -> None:
     cell(salazar, 0, 0).click()
-    paste(salazar, "1,000\t2\t3\t1,007")
+    paste(salazar, "1.000,5\t2\t3\t1.007,5")
     expect(salazar.get_by_test_id("notice-note")).to_contain_text(
-        "(activity=I, region=Total): 1,007 was pasted, but its parts add up to 1005."
+        "(activity=I, region=Total): 1.007,5 was pasted, but its parts add up to 1005.5."
     )
-    expect(cell(salazar, 0, 3)).to_contain_text("1005")
+    expect(cell(salazar, 0, 3)).to_contain_text("1005.5")
 
 
 def test_marks_are_signs_and_can_be_taken_away(salazar: Page) -> None:
@@ -153,10 +153,13 @@ def test_a_mark_is_for_the_cells_selected_now_however_fast_the_hand(salazar: Pag
     expect(cell(page, 0, 0)).not_to_have_attribute("data-signs", "✕")
 
 
-def test_without_a_selection_nothing_is_marked(salazar: Page) -> None:
-    salazar.get_by_test_id("mark-hide").click()
-    expect(salazar.get_by_test_id("notice-error")).to_contain_text("no cell is selected")
-    expect(salazar.get_by_test_id("counts")).to_contain_text("1 marked")
+def test_the_cell_that_is_outlined_on_opening_is_the_one_in_focus(salazar: Page) -> None:
+    page = salazar
+    expect(cell(page, 0, 0)).to_have_class(re.compile("sheet-active"))
+    expect(page.get_by_test_id("cell-name")).to_have_text("activity=I, region=A")
+    page.get_by_test_id("mark-hide").click()
+    expect(cell(page, 0, 0)).to_have_attribute("data-signs", "✕")
+    expect(page.get_by_test_id("counts")).to_contain_text("· 2 marked")
 
 
 def test_levels_are_given_as_amounts(salazar: Page) -> None:
@@ -301,6 +304,62 @@ def test_a_slice_of_a_cube_is_chosen_and_typed_into(page: Page) -> None:
     expect(cell(page, 0, 0)).to_have_text("0")
     choose(page, "slicer-year", "Total")
     expect(cell(page, 0, 0)).to_contain_text("7")
+
+
+def test_sensitive_cells_are_found_in_whatever_slice_they_are(page: Page) -> None:
+    page.get_by_test_id("new-dimensions").fill("region: N, S\nsex: f, m\nage: young, old\nyear: 2024, 2025")
+    open_by(page, "new-open")
+    expect(page.get_by_test_id("next-sensitive")).to_be_disabled()
+    for age, year, row, column in (("young", "2025", 0, 1), ("old", "2024", 1, 0)):
+        choose(page, "slicer-age", age)
+        choose(page, "slicer-year", year)
+        enter(page, row, column, "3")
+        expect(cell(page, 2, 2)).to_contain_text("3")
+        cell(page, row, column).click()
+        page.get_by_test_id("mark-sensitive").click()
+        expect(cell(page, row, column)).to_have_accessible_name("3, sensitive")
+    choose(page, "slicer-age", "Total")
+    choose(page, "slicer-year", "Total")
+    expect(page.get_by_test_id("sheet").get_by_role("gridcell", name="sensitive")).to_have_count(0)
+
+    first, second = "region=N, sex=m, age=young, year=2025", "region=S, sex=f, age=old, year=2024"
+    for step, number, name, age, year, place in (
+        ("next", 1, first, "young", "2025", (0, 1)),
+        ("next", 2, second, "old", "2024", (1, 0)),
+        ("next", 1, first, "young", "2025", (0, 1)),
+        ("previous", 2, second, "old", "2024", (1, 0)),
+    ):
+        page.get_by_test_id(f"{step}-sensitive").click()
+        expect(page.locator(".sheet-message")).to_have_text(f"Sensitive cell {number} of 2: {name}.")
+        expect(page.get_by_test_id("slicer-age")).to_have_value(age)
+        expect(page.get_by_test_id("slicer-year")).to_have_value(year)
+        expect(cell(page, *place)).to_have_class(re.compile("sheet-active"))
+        expect(page.get_by_test_id("cell-name")).to_have_text(name)
+        expect(page.get_by_test_id("sheet").get_by_role("grid")).to_be_focused()
+    page.keyboard.press("Alt+PageUp")
+    expect(page.get_by_test_id("cell-name")).to_have_text(first)
+    page.keyboard.press("Alt+PageDown")
+    expect(page.get_by_test_id("cell-name")).to_have_text(second)
+
+
+def test_a_sensitive_cell_that_is_folded_away_is_unfolded(page: Page) -> None:
+    page.get_by_test_id("generate-levels").fill("2, 1")
+    open_by(page, "generate-open")
+    cell(page, 0, 0).click()
+    page.get_by_test_id("mark-clear").click()
+    page.get_by_test_id("mark-sensitive").click()
+    name = page.get_by_test_id("cell-name").inner_text()
+    expect(page.get_by_test_id("counts")).to_contain_text("· 1 marked")
+    choose(page, "levels-rows", "total only")
+    expect(codes_of_rows(page)).to_have_count(1)
+    cell_names = set()
+    for _ in range(40):
+        page.get_by_test_id("next-sensitive").click()
+        expect(page.locator(".sheet-message")).to_contain_text("Sensitive cell")
+        cell_names.add(page.locator(".sheet-message").inner_text())
+        if page.get_by_test_id("cell-name").inner_text() == name:
+            break
+    expect(cell(page, 0, 0)).to_have_class(re.compile("sheet-active"))
 
 
 def test_a_list_has_one_column(page: Page) -> None:
