@@ -6,10 +6,10 @@ Errors stay on the page until they are closed, since they name cells and remedie
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal
 
-from nicegui import ui
+from nicegui import ElementFilter, ui
 
 from tacita.errors import TacitaError
 
@@ -24,12 +24,24 @@ def area() -> None:
 
 
 def tell(message: str, tone: Tone = "note") -> None:
-    """Show a notice on the page that is asked from; it replaces an equal one."""
-    from nicegui import ElementFilter
+    """Show a notice on the page that is asked from; it replaces the one of the same tone."""
+    _show(_here(), message, tone)
 
-    place = next(iter(ElementFilter(marker=AREA)))
+
+def _here() -> ui.element | None:
+    """The place for notices on the page that is asked from; None where that page is gone."""
+    # Whoever asks may be in a part of the page that is gone: then in what that part was asked from.
+    for slot in reversed(ui.context.slot_stack):
+        with suppress(RuntimeError), slot:
+            return next(iter(ElementFilter(marker=AREA)), None)
+    return None
+
+
+def _show(place: ui.element | None, message: str, tone: Tone) -> None:
+    if place is None or place.is_deleted:
+        return
+    _clear(place, tone)
     with place:
-        clear(tone)
         row = ui.element("div").classes(f"notice notice-{tone}").mark(f"notice-{tone}")
         row.props(f"data-testid=notice-{tone}")
         with row:
@@ -48,25 +60,28 @@ def in_words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}. A fault of the program: please report it."
 
 
-def clear(tone: Tone = "error") -> None:
-    """Take away the notices of a tone."""
-    from nicegui import ElementFilter
-
-    for old in list(ElementFilter(marker=f"notice-{tone}")):
-        old.delete()
+def _clear(place: ui.element | None, tone: Tone) -> None:
+    if place is None or place.is_deleted:
+        return
+    with place:
+        for old in list(ElementFilter(marker=f"notice-{tone}", local_scope=True)):
+            old.delete()
 
 
 @contextmanager
 def attempt() -> Iterator[None]:
     """Errors of the core become a notice; earlier ones go away when the same thing succeeds."""
+    # Found before: what is done may take away the button that was pressed, or outlast the page.
+    place = _here()
     try:
         yield
     except TacitaError as error:
-        tell(str(error), "error")
+        _show(place, str(error), "error")
     except OSError as error:
-        tell(
+        _show(
+            place,
             f"{error.filename or 'file'}: {error.strerror or error}. Check the path and who may read it.",
             "error",
         )
     else:
-        clear()
+        _clear(place, "error")

@@ -35,6 +35,7 @@ class Bench:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._method = ""
+        self._unfit = ""
         self._buttons: dict[str, ui.element] = {}
         with ui.element("div").classes("protect-page"):
             with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
@@ -106,6 +107,10 @@ class Bench:
             self._button = ui.button("Run", icon="play_arrow", on_click=self._start)
             self._button.props("no-caps unelevated data-testid=run")
             self._says = ui.label().classes("complaint").props("data-testid=run-refused role=status")
+            with ui.element("div").classes("strip").props("data-testid=run-mend") as self._mend:
+                ui.link("Rules and attackers", "/rules")
+                ui.link("Table and marks", "/table")
+            self._mend.set_visibility(False)
             self._question = ui.label("…").classes("muted").props("data-testid=run-question")
 
     def _take(self, method: str, options: Mapping[str, Any]) -> None:
@@ -125,9 +130,9 @@ class Bench:
 
     def _take_over(self, job: Job) -> None:
         """Show the form as a run had it."""
+        self._take(job.method.name, job.options)
         self._limit.set_value(forms.shown(job.time_limit))
         self._seed.set_value(str(job.seed))
-        self._take(job.method.name, job.options)
 
     def _chosen(self) -> tuple[dict[str, Any], float | None, int]:
         """Options, time limit and seed; what cannot be used is refused in words."""
@@ -136,14 +141,13 @@ class Bench:
         return values, _seconds(self._limit.value), _seed(self._seed.value)
 
     def _check(self) -> None:
+        refused = self._unfit
         try:
             self._chosen()
         except TacitaError as error:
-            self._says.set_text(str(error))
-            self._button.set_enabled(False)
-        else:
-            self._says.set_text("")
-            self._button.set_enabled(True)
+            refused = refused or str(error)
+        self._says.set_text(refused)
+        self._button.set_enabled(not refused)
 
     async def _look_at_problem(self) -> None:
         """Say what is to be protected before it is tried."""
@@ -151,8 +155,10 @@ class Bench:
         try:
             problem: Problem | None = await run.io_bound(lambda: case.problem)
         except TacitaError as error:
+            self._unfit = f"This table cannot be protected as it is: {error}"
+            self._mend.set_visibility(True)
             self._question.set_text("")
-            notices.tell(str(error), "error")
+            self._check()
             return
         if problem is not None:
             self._question.set_text(_question(problem))
