@@ -128,7 +128,9 @@ def test_a_question_is_answered_under_how_to_read(page: Page) -> None:
     page.get_by_test_id("paste-text").fill("\tA\tB\nx\t1,234\t2\ny\t3\t4")
     page.get_by_test_id("paste-open").click()
     expect_refused(page, "'1,234' may be in thousands")
-    page.get_by_test_id("reading").get_by_text("How to read").click()
+    # The question leads to where it is answered.
+    expect(page.get_by_test_id("reading-decimal")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Decimal sign")).to_be_focused()
     choose(page, "reading-decimal", "comma: 1,5")
     page.get_by_test_id("paste-open").click()
     expect_open(page, "pasted", 9)

@@ -14,12 +14,11 @@ class ReadingPanel:
     """Answers to questions that a file leaves open, folded away until they are needed."""
 
     def __init__(self) -> None:
-        with (
-            ui.expansion("How to read it", caption="Files, paths and pasted text", icon="tune")
-            .classes("reading")
-            .props("data-testid=reading dense"),
-            ui.element("div").classes("fields"),
-        ):
+        self._fold = ui.expansion("How to read it", caption="Files, paths and pasted text", icon="tune")
+        self._fold.classes("reading").props("data-testid=reading dense")
+        self._fold.on("after-show", lambda: self._focus_decimal() if self._asking else None, args=[])
+        self._asking = False
+        with self._fold, ui.element("div").classes("fields"):
             self._counts = _choice("Whole values are", [TOLD_BY_VALUES, COUNTS, AMOUNTS], "counts")
             self._decimal = _choice("Decimal sign", [AS_FOUND, POINT, COMMA], "decimal")
             self._value = _words("Column of values", "found by its name", "value")
@@ -28,6 +27,19 @@ class ReadingPanel:
             self._total = _words("Code of totals", "such as Total", "total")
             self._sheet = _words("Sheet of a workbook", "the first", "sheet")
             self._repair = ui.checkbox("Compute wrong totals anew").props("dense data-testid=reading-repair")
+
+    def ask_for_decimal(self) -> None:
+        """Unfold the questions and lead to the one of the decimal sign."""
+        if self._fold.value:
+            self._focus_decimal()
+        else:
+            # What is folded away cannot take the focus.
+            self._asking = True
+            self._fold.open()
+
+    def _focus_decimal(self) -> None:
+        self._asking = False
+        self._decimal.run_method("focus")
 
     @property
     def reading(self) -> Reading:

@@ -48,7 +48,7 @@ from tacita.app.work.records import (
     records_from_text,
 )
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError, RepeatedCellError
+from tacita.errors import DecimalSignError, InputError, RepeatedCellError
 from tacita.examples import EXAMPLES
 
 PASTE = "paste-text"
@@ -238,6 +238,9 @@ class StartScreen:
         with notices.attempt():
             try:
                 case = await run.io_bound(make)
+            except DecimalSignError:
+                self._reading.ask_for_decimal()
+                raise
             except RepeatedCellError:
                 if with_records is not None:
                     await self._look_at(with_records)
