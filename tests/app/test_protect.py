@@ -7,13 +7,13 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from driving import choose, go, open_by, open_example, open_path, reload, result, run_method
+from driving import choose, go, open_by, open_example, open_path, reload, result, run_method, start
 from tacita.generate import problem as generated
 from tacita.io import write_jj
 from tacita.methods import method_names, options_of
 from tacita.methods.method import method_class
 
-SOON = 10_000
+SOON = 30_000
 """Milliseconds in which a page at work answers, even on a busy machine; its search goes on for minutes."""
 
 
@@ -64,7 +64,7 @@ def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: 
     expect(page.get_by_test_id("option-base")).to_have_value("5")
     expect(page.get_by_test_id("option-power")).to_have_value("2")
     expect(page.get_by_text("count totals in the distance · changed, default: yes")).to_be_visible()
-    page.get_by_test_id("run").click()
+    start(page)
     expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe")
     expect(page.get_by_test_id("run-1-loss")).to_have_text("147")
     expect(page.get_by_test_id("run-1-gap")).to_have_text("0.00%")
@@ -84,7 +84,7 @@ def test_a_run_is_used_again_and_removed(page: Page) -> None:
     page.get_by_test_id("run-1-again").click()
     expect(page.get_by_test_id("method-name")).to_have_text("rounding")
     expect(page.get_by_test_id("option-base")).to_have_value("10")
-    page.get_by_test_id("run").click()
+    start(page)
     expect(page.get_by_test_id("run-3-state")).to_have_text("✔ safe")
     loss = page.get_by_test_id("run-1-loss").inner_text()
     expect(page.get_by_test_id("run-3-loss")).to_have_text(loss)
@@ -99,7 +99,7 @@ def test_a_run_is_used_again_and_removed(page: Page) -> None:
 
 def test_a_long_run_is_watched_reloaded_and_cancelled_with_its_best(page: Page, tmp_path: Path) -> None:
     open_long(page, tmp_path)
-    page.get_by_test_id("run").click()
+    start(page)
     state = page.get_by_test_id("run-1-state")
     expect(state).to_have_text("searching")
     # Only a search that has a release already can end with its best.
@@ -146,6 +146,6 @@ def test_the_form_begins_with_what_a_project_wishes(page: Page, tmp_path: Path) 
     go(page, "protect")
     expect(page.get_by_test_id("method-name")).to_have_text("rounding")
     expect(page.get_by_test_id("option-base")).to_have_value("5")
-    page.get_by_test_id("run").click()
+    start(page)
     expect(page.get_by_test_id("run-1")).to_contain_text("1 · rounding (base 5, margins off)")
     expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe")

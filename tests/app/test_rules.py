@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from driving import choose, go, leads_on, listening, open_example, open_path, reload, undo
+from driving import choose, go, leads_on, listening, open_example, open_path, reload, start, undo
 from tacita.examples.printed import NCHS
 
 RECORDS = """region,trade,firm,turnover
@@ -103,7 +103,7 @@ def test_a_rule_that_cannot_be_read_says_so_and_is_not_lost(page: Page) -> None:
     expect(refused).to_contain_text("did you mean 'threshold'?")
     refused.get_by_role("button", name="Close").click()
     expect(refused).to_have_count(0)
-    page.get_by_test_id("run").click()
+    start(page)
     expect(refused).to_contain_text("did you mean 'threshold'?")
     expect(page.get_by_test_id("run-1-state")).to_have_count(0)
 

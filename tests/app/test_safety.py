@@ -19,7 +19,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from driving import go, listening, open_example, reload
+from driving import go, listening, open_example, reload, start
 from running_server import RunningServer
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -371,7 +371,7 @@ def test_ctrl_c_ends_the_server_in_the_middle_of_a_search(
     listening(page)
     open_example(page, "thesis-100x120")
     go(page, "protect")
-    page.get_by_test_id("run").click()
+    start(page)
     expect(page.get_by_test_id("run-1-phase")).to_have_text(re.compile("branching"))
     assert server.stop() == 0
     assert list(server.temporary.iterdir()) == []
