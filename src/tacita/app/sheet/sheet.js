@@ -6,7 +6,7 @@ export default {
   template: '<div class="sheet-room"></div>',
   props: { source: String, version: Number, editable: Boolean, name: String, group: String, looks: Array },
   // Declared, so that the browser's own event "select" of a text field is not taken for ours.
-  emits: ["edit", "select", "undo", "redo"],
+  emits: ["edit", "select", "undo", "redo", "seek"],
   mounted() {
     this.grid = new Grid(this.$el, {
       editable: this.editable,
@@ -38,8 +38,8 @@ export default {
     unfold(axis) {
       this.grid.foldTo(axis, Infinity);
     },
-    go(row, column) {
-      this.grid.go(row, column);
+    go(row, column, version) {
+      this.grid.go(row, column, version);
     },
     tell(message) {
       this.grid.status.tell(message);

@@ -31,6 +31,7 @@ MOST_CHANGES = 2000
 OnEdit = Callable[[tuple[Entry, ...]], Awaitable[None] | None]
 OnSelect = Callable[[Selection], Awaitable[None] | None]
 OnStep = Callable[[], Awaitable[None] | None]
+OnSeek = Callable[[int], Awaitable[None] | None]
 
 
 class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
@@ -54,8 +55,10 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         Gets the selection, at most about twenty times a second.
     on_undo, on_redo
         Ctrl+Z, and Ctrl+Y or Ctrl+Shift+Z.
+    on_seek
+        Gets 1 where the next sensitive cell is wanted, -1 for the one before: Alt with Page Down, Page Up.
     group
-        Sheets of one page with the same group scroll, fold and resize together.
+        Sheets of one page with the same group scroll, select, fold and resize together.
     """
 
     def __init__(
@@ -68,12 +71,13 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         on_select: OnSelect | None = None,
         on_undo: OnStep | None = None,
         on_redo: OnStep | None = None,
+        on_seek: OnSeek | None = None,
         group: str = "",
     ) -> None:
         super().__init__()
         self._version = self._shown_since = 0
         self._unsettled: set[tuple[int, int]] = set()
-        self._selection: Selection | None = None
+        self._selection = Selection(0, 0, (0,), (0,))
         self._take(content)
         self._props.update(
             source=ROUTE.format(client_id=self.client.id, element_id=self.id),
@@ -89,20 +93,18 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
         for event, handler in (("undo", on_undo), ("redo", on_redo)):
             if handler is not None:
                 self.on(event, handler, args=[])
+        if on_seek is not None:
+            self.on("seek", lambda event: on_seek(1 if event.args > 0 else -1))
 
     @property
-    def selection(self) -> Selection | None:
-        """What is selected; None as long as nobody has been in the sheet."""
+    def selection(self) -> Selection:
+        """What is selected: the first cell, as long as nobody has been elsewhere."""
         return self._selection
 
     def show(self, content: Content) -> None:
         """Show another content. Folds and widths stay where codes are the same, and so does the place."""
         self._take(content)
-        if self._selection is not None and (
-            max(self._selection.rows, default=0) >= len(content.rows)
-            or max(self._selection.columns, default=0) >= len(content.columns)
-        ):
-            self._selection = None
+        self._selection = self._selection.within(len(content.rows), len(content.columns))
         self._fetch()
         self._shown_since = self._version
 
@@ -128,7 +130,7 @@ class Sheet(ui.element, component="sheet.js", esm={"tacita-sheet": "modules"}):
 
     def go(self, row: int, column: int) -> None:
         """Put the focus on a cell, unfolding and scrolling as needed."""
-        self.run_method("go", row, column)
+        self.run_method("go", row, column, self._version)
 
     def tell(self, message: str) -> None:
         """Say something in the line below the sheet; screen readers read it out."""

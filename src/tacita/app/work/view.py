@@ -7,7 +7,7 @@ views, and only these are sent to the browser.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,19 @@ class Arrangement:
             if name in own and name not in (rows, columns) and code in own[name].position
         }
         return layout(structure, rows, columns, fixed, part=part.name if part is not None else None)
+
+    def toward(self, structure: Structure, cell: int) -> Arrangement:
+        """This arrangement where it shows a cell; else with other slices, and another table if need be."""
+        if place_of(self.of(structure), cell) is not None:
+            return self
+        parts = {part.name: part for part in structure.parts}
+        holds = [name for name, part in parts.items() if cell in part.cells]
+        chosen = self if self.part in holds or not holds else replace(self, part=holds[0])
+        held = {
+            structure.dimensions[d].name: structure.dimensions[d].codes[structure.codes[cell, d]]
+            for d in chosen.of(structure).fixed
+        }
+        return replace(chosen, fixed={**chosen.fixed, **held})
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +212,12 @@ def block(where: Layout, rows: Sequence[int], columns: Sequence[int]) -> Cells:
     """The cells of a block, each once; empty ones are left out."""
     cells = where.cells[np.ix_(list(rows), list(columns))]
     return np.unique(cells[cells >= 0])
+
+
+def place_of(where: Layout, cell: int) -> tuple[int, int] | None:
+    """Row and column of a cell, the first where several lines show it; None where it is in another slice."""
+    places = np.argwhere(where.cells == cell)
+    return (int(places[0, 0]), int(places[0, 1])) if places.size else None
 
 
 def _spread(column: NDArray[Any], where: Layout, empty: Any) -> NDArray[Any]:

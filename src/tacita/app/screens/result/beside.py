@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from nicegui import ui
@@ -11,7 +12,8 @@ from tacita.app.controls.arranging import Arranging, arrangement_of
 from tacita.app.sheet import Sheet
 from tacita.app.work.difference import view_of_difference
 from tacita.app.work.job import Job
-from tacita.app.work.view import View, view_of_case, view_of_release
+from tacita.app.work.seeking import seek
+from tacita.app.work.view import View, place_of, view_of_case, view_of_release
 from tacita.app.work.workspace import Workspace
 from tacita.release import Release
 from tacita.report.picture import KINDS, SIGNS, kinds
@@ -35,9 +37,16 @@ WAYS = {
 }
 
 
-def build(workspace: Workspace, job: Job, release: Release) -> None:
-    """The panel: what to show, how it stands, one or two sheets, the legend."""
+def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], None]:
+    """The panel: what to show, how it stands, one or two sheets, the legend.
+
+    Returns
+    -------
+    go
+        Shows a cell in the sheets, in whatever slice it is, and puts the focus on it.
+    """
     problem = job.problem
+    structure = problem.table.structure
     views: dict[str, Callable[[Layout], View]] = {
         "original": lambda where: view_of_case(job.case, problem.levels, where),
         "protected": lambda where: view_of_release(release, problem.levels.sensitive, where),
@@ -50,17 +59,17 @@ def build(workspace: Workspace, job: Job, release: Release) -> None:
                 'no-caps dense aria-label="What to show" data-testid=beside-way'
             )
             ui.space()
-            Arranging(workspace, problem.table.structure, lambda: arrange())
+            arranging = Arranging(workspace, structure, lambda: arrange())
         place = ui.element("div").classes("beside")
         _legend(release, job)
 
     def arrange() -> None:
-        where = arrangement_of(workspace).of(problem.table.structure)
+        where = arrangement_of(workspace).of(structure)
         for name, sheet in sheets.items():
             sheet.show(views[name](where).content())
 
     def show() -> None:
-        where = arrangement_of(workspace).of(problem.table.structure)
+        where = arrangement_of(workspace).of(structure)
         place.clear()
         sheets.clear()
         with place:
@@ -68,10 +77,32 @@ def build(workspace: Workspace, job: Job, release: Release) -> None:
                 with ui.element("div").classes("beside-one").props(f"data-testid=sheet-{name}"):
                     ui.label(NAMES[name]).classes("beside-name")
                     with ui.element("div").style(_height(where)):
-                        sheets[name] = Sheet(views[name](where).content(), name=NAMES[name], group="beside")
+                        sheets[name] = Sheet(
+                            views[name](where).content(),
+                            name=NAMES[name],
+                            on_seek=partial(seek_from, name),
+                            group="beside",
+                        )
+
+    def go(cell: int) -> None:
+        chosen = arrangement_of(workspace)
+        arrangement = chosen.toward(structure, cell)
+        if arrangement is not chosen:
+            arranging._take(arrangement)
+        focused = next(iter(sheets.values()))
+        if (place := place_of(arrangement.of(structure), cell)) is not None:
+            focused.go(*place)
+        focused.tell(f"{structure.name(cell)}.")
+
+    def seek_from(name: str, step: int) -> None:
+        chosen, focus = arrangement_of(workspace), sheets[name].selection
+        if problem.sensitive.size:
+            where = chosen.of(structure)
+            go(seek(problem.sensitive, step, chosen, where, focus.row, focus.column).cell)
 
     way.on_value_change(show)
     show()
+    return go
 
 
 def _height(where: Layout) -> str:

@@ -28,9 +28,9 @@ def build(workspace: Workspace) -> None:
     _verdict(job)
     if job.release is None or job.audit is None:
         return
-    beside.build(workspace, job, job.release)
+    go = beside.build(workspace, job, job.release)
     if job.intervals is not None:
-        sensitive_panel.build(job.audit, job.intervals)
+        sensitive_panel.build(job.audit, job.intervals, go)
     certificate_panel.build(workspace, job.audit)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 
 import numpy as np
@@ -21,12 +22,24 @@ HEADS = ("Cell", "Value", "LPL", "UPL", "SPL", "Deduced", "Picture", "Against", 
 LEGEND = (
     "Bar: what the outsider deduces; of a cell that is not safe, what its worst attacker does. "
     "Brackets: value − LPL and value + UPL. Dot: the value. "
-    "Thin line: what he knew beforehand. A dashed bar does not reach its brackets, or is too narrow."
+    "Thin line: what he knew beforehand. A dashed bar does not reach its brackets, or is too narrow. "
+    "The name of a cell leads to it in the table above."
 )
+LEADS = """(event) => {
+    const name = event.target.closest("button[data-cell]");
+    if (name) emit(Number(name.dataset.cell));
+}"""
+"""One listener for all names, which come and go with their page of the list."""
 
 
-def build(audit: Audit, intervals: Deduction) -> None:
-    """The panel: a filter, pages of cells, a key to pictures and verdicts."""
+def build(audit: Audit, intervals: Deduction, go: Callable[[int], None]) -> None:
+    """The panel: a filter, pages of cells, a key to pictures and verdicts.
+
+    Parameters
+    ----------
+    go
+        Called with the cell whose name is pressed.
+    """
     listed = SensitiveCells(audit, intervals)
     wanted = [listed.cells]
     with (
@@ -46,10 +59,15 @@ def build(audit: Audit, intervals: Deduction) -> None:
             )
         with ui.element("div").classes("scroll-across"):
             table = ui.html("", sanitize=False).props("data-testid=sensitive-table")
+            table.on("click", lambda event: lead(event.args), js_handler=LEADS)
         pages = ui.element("div").classes("strip")
         ui.label(LEGEND).classes("muted")
         if unsafe:
             ui.label(verdict_key(audit.findings(only_unsafe=True))).classes("muted")
+
+    def lead(cell: int) -> None:
+        if cell in listed.cells:
+            go(cell)
 
     def show(page: int = 1) -> None:
         few = wanted[0][(page - 1) * PER_PAGE : page * PER_PAGE].tolist()
@@ -101,7 +119,8 @@ def _row(row: SensitiveCell, sliding: bool) -> str:
     numbers = "".join(f"<td>{number(level)}</td>" for level in (row.value, *levels))
     sign, tone = ("✔", "verdict-safe") if not row.bits else ("✘", "verdict-unsafe")
     return (
-        f'<tr data-cell="{row.cell}"><th scope="row">{escape(row.name)}</th>{numbers}'
+        f'<tr><th scope="row"><button type="button" class="leads" data-cell="{row.cell}">'
+        f"{escape(row.name)}</button></th>{numbers}"
         f"<td>{_interval(row)}</td><td>{row.picture}</td>"
         f'<td class="words">{escape(row.attacker)}</td>'
         f'<td class="words {tone}">{sign} {escape(row.verdict)}</td></tr>'

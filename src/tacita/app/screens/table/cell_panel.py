@@ -26,15 +26,6 @@ class CellPanel:
         self._run: Run | None = None
         self._place = ui.element("aside").classes("panel cell-panel")
         self._place.props('aria-label="The cell in focus" data-testid=cell-panel')
-        self.invite()
-
-    def invite(self) -> None:
-        """As long as no cell is in focus."""
-        self._begin()
-        with self._place:
-            ui.label(
-                "Go to a cell to see its levels, its contributors and what an attacker deduces of it."
-            ).classes("muted")
 
     def show_empty(self, name: str, is_sum: bool) -> None:
         """A cell that is not listed."""

@@ -45,7 +45,7 @@ class Owner(Protocol):
     @property
     def layout(self) -> Layout: ...
     @property
-    def selection(self) -> Selection | None: ...
+    def selection(self) -> Selection: ...
     def reshape(self, table: Table, renamed: tuple[str, str] | None = None) -> None: ...
 
 
@@ -86,7 +86,7 @@ class _Changes:
         with notices.attempt():
             dimension, line = self._dimension(axis), self._line(axis)
             tree, one = dimension.trees[0], SINGULAR[axis]
-            beside = tree.parent(line.code) if line is not None and line.code in tree else None
+            beside = tree.parent(line.code) if line.code in tree else None
             answers = await ask(
                 f"Add a {one}",
                 [
@@ -103,8 +103,6 @@ class _Changes:
     async def rename(self, axis: Axis) -> None:
         with notices.attempt():
             dimension, line = self._dimension(axis), self._line(axis)
-            if line is None:
-                raise InputError(f"which {SINGULAR[axis]}? Go to one of its cells first")
             answers = await ask(f"Rename {line.code}", [Field("code", "New code", line.code)], "Rename")
             if answers is not None:
                 self._owner.reshape(
@@ -114,8 +112,6 @@ class _Changes:
     def remove(self, axis: Axis) -> None:
         with notices.attempt():
             dimension, selection = self._dimension(axis), self._owner.selection
-            if selection is None:
-                raise InputError(f"which {axis}? Select them first, by a click on their heads")
             lines = self._owner.layout.rows if axis == "rows" else self._owner.layout.columns
             chosen = selection.rows if axis == "rows" else selection.columns
             table = self._owner.table
@@ -157,8 +153,6 @@ class _Changes:
             raise InputError(f"this table has no dimension along its {axis}")
         return self._owner.table.structure.dimensions[d]
 
-    def _line(self, axis: Axis) -> Line | None:
+    def _line(self, axis: Axis) -> Line:
         selection, where = self._owner.selection, self._owner.layout
-        if selection is None:
-            return None
         return where.rows[selection.row] if axis == "rows" else where.columns[selection.column]

@@ -1,4 +1,4 @@
-/** Sheets of one group on a page move together: scrolling, folding and widths of one are those of all. */
+/** Sheets of one group on a page move together: what is in view, selected, folded or widened in one is so in all. */
 
 const groups = new Map();
 
@@ -24,6 +24,17 @@ export class Companions {
       if (column >= other.columns.codes.length) return;
       other.columns.resize(column, width);
       other.viewport.draw(true);
+    });
+  }
+
+  /** The same block in the others, which say nothing of it to the server: it has been told already. */
+  select({ active, anchor, head }) {
+    const { rows, columns } = this.grid;
+    this.#others((other) => {
+      if (other.rows.codes.length !== rows.codes.length || other.columns.codes.length !== columns.codes.length) return;
+      Object.assign(other.selection, { active, anchor, head });
+      other.viewport.drawSelection();
+      other.status.describe();
     });
   }
 

@@ -98,14 +98,20 @@ export class Grid {
     this.resizeColumn(column, this.measures.fit(this.content, column, this.looks));
   }
 
-  /** Put the focus on a cell of the content. */
-  go(row, column) {
-    if (!this.content) return;
-    this.rows.reveal(row);
-    this.columns.reveal(column);
+  /** Put the focus on a cell of the content of a version; if that is still under way, once it is there. */
+  go(row, column, version) {
+    const isThere = this.version >= version;
+    this.going = isThere ? null : [row, column, version];
+    if (!isThere) return;
+    for (const [axis, position] of [["rows", row], ["columns", column]]) {
+      if (this[axis].isShown(position)) continue;
+      this[axis].reveal(position);
+      this.companions.fold(axis, this[axis]);
+    }
     this.viewport.draw(true);
     this.selection.select(this.rows.placeOf(row), this.columns.placeOf(column));
     this.focus();
+    this.viewport.scroller.scrollIntoView({ block: "nearest" });
   }
 
   /** Select the whole rows or columns of the block. */
@@ -189,6 +195,7 @@ export class Grid {
     this.viewport.arrange(this.measures.rowHeaderWidth(content), this.measures.headerHeight(this.columns));
     if (this.early.length) this.patch(this.early.splice(0));
     else this.status.describe();
+    if (this.going) this.go(...this.going);
   }
 
   #folded() {
@@ -208,6 +215,7 @@ export class Grid {
   #selected() {
     const { top, bottom, left, right } = this.selection.block;
     this.status.describe();
+    this.companions.select(this.selection);
     this.emit("select", {
       ...this.selection.active,
       rows: this.rows.runs(top, bottom),

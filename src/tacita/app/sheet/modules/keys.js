@@ -14,6 +14,7 @@ export const KEYS = [
   ["Ctrl + Z, Ctrl + Y", "undo, redo"],
   ["Alt + ← →, Alt + ↑ ↓", "fold and unfold rows, columns"],
   ["Alt + Shift + ← →", "column narrower, wider"],
+  ["Alt + Page Up, Page Down", "previous, next sensitive cell, also of other slices"],
   ["Escape, then Tab", "leave the sheet"],
 ];
 
@@ -88,6 +89,8 @@ export class Keys {
     else if (event.key === "ArrowRight") grid.fold("rows", row, false);
     else if (event.key === "ArrowUp") grid.foldAround("columns", column);
     else if (event.key === "ArrowDown") grid.fold("columns", column, false);
+    else if (event.key === "PageUp") grid.emit("seek", -1);
+    else if (event.key === "PageDown") grid.emit("seek", 1);
     else return false;
     return true;
   }

@@ -1,0 +1,93 @@
+"""From one cell of a kind to the next, through all slices and linked tables; nothing here knows of pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacita.app.work.view import Arrangement
+from tacita.exact import Cells
+from tacita.tables.dimension import Codes
+from tacita.tables.layout import Layout, lines
+from tacita.tables.structure import Structure
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A cell, and which one it is of how many, counted from 1."""
+
+    cell: int
+    number: int
+    count: int
+
+
+def seek(cells: Cells, step: int, arrangement: Arrangement, where: Layout, row: int, column: int) -> Sought:
+    """The next of some cells (``step`` 1) or the one before (``step`` -1), seen from a place.
+
+    The order is that of reading: table by table, slice by slice, row by row. It does not depend on the slice
+    in view, so going on leads through all of them and, after the last, to the first again.
+
+    Parameters
+    ----------
+    cells
+        Where to go: positions in the structure, at least one.
+    arrangement, where
+        How the table stands now.
+    row, column
+        The place to go on from, which may be empty.
+    """
+    structure, count = where.structure, cells.size
+    order = cells[_reading_order(arrangement, structure, _home(structure, cells), _codes(structure, cells))]
+    here = int(where.cells[row, column])
+    if here in order:
+        at = int(np.flatnonzero(order == here)[0]) + step
+    else:
+        at = _before(order, arrangement, where, row, column) + min(step, 0)
+    return Sought(int(order[at % count]), at % count + 1, count)
+
+
+def _before(order: Cells, arrangement: Arrangement, where: Layout, row: int, column: int) -> int:
+    """How many of the cells come before a place at which none of them is."""
+    structure = where.structure
+    if structure.labels:
+        own = np.array([[row]], dtype=np.int32)
+    else:
+        codes = zip(structure.dimensions, where.codes_at(row, column), strict=True)
+        own = np.array([[d.representative[d.index(code)] for d, code in codes]], dtype=np.int32)
+    names = [part.name for part in structure.parts]
+    shown = names.index(arrangement.part) if arrangement.part in names else 0
+    home = np.append(_home(structure, order), shown)
+    together = _reading_order(arrangement, structure, home, np.vstack([_codes(structure, order), own]))
+    return int(np.flatnonzero(together == order.size)[0])
+
+
+def _reading_order(arrangement: Arrangement, structure: Structure, home: Cells, codes: Codes) -> Cells:
+    """Positions of rows of ``codes`` as one meets them, each in its ``home``, a table of linked ones."""
+    if structure.labels:
+        return np.argsort(codes[:, 0], kind="stable")
+    rank = [np.argsort(lines(dimension)[0]) for dimension in structure.dimensions]
+    met = []
+    for k in np.unique(home).tolist():
+        part = structure.parts[k].name if structure.parts else None
+        stands = replace(arrangement, part=part).of(structure)
+        axes = [*stands.fixed, stands.row_dimension, stands.column_dimension]
+        own = np.flatnonzero(home == k)
+        keys = [rank[d][codes[own, d]] for d in axes if d is not None]
+        met.append(own[np.lexsort(keys[::-1])])
+    return np.concatenate(met)
+
+
+def _home(structure: Structure, cells: Cells) -> Cells:
+    """The table in which each cell is met: the first that shows it."""
+    home = np.zeros(len(structure), dtype=np.int64)
+    for k in range(len(structure.parts) - 1, -1, -1):
+        home[structure.parts[k].cells] = k
+    return home[cells]
+
+
+def _codes(structure: Structure, cells: Cells) -> Codes:
+    """Codes of cells; of cells with labels, their positions."""
+    if structure.labels:
+        return cells.astype(np.int32).reshape(-1, 1)
+    return structure.codes[cells]
