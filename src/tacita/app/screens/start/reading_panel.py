@@ -14,10 +14,10 @@ class ReadingPanel:
     """Answers to questions that a file leaves open, folded away until they are needed."""
 
     def __init__(self) -> None:
+        self._asking = False
         self._fold = ui.expansion("How to read it", caption="Files, paths and pasted text", icon="tune")
         self._fold.classes("reading").props("data-testid=reading dense")
         self._fold.on("after-show", lambda: self._focus_decimal() if self._asking else None, args=[])
-        self._asking = False
         with self._fold, ui.element("div").classes("fields"):
             self._counts = _choice("Whole values are", [TOLD_BY_VALUES, COUNTS, AMOUNTS], "counts")
             self._decimal = _choice("Decimal sign", [AS_FOUND, POINT, COMMA], "decimal")
