@@ -141,7 +141,7 @@ def test_giving_up_protection_is_said_in_every_file(tmp_path) -> None:
     assert "row=3, column=4" in release.outcome.remarks[0]
     # No radius makes up for what a cell did not move: the audit sees through it, and nothing is published.
     assert not tc.audit(problem, release).safe
-    path = release.write(tmp_path / "r.csv", unaudited="a test")
+    path = release.write(tmp_path / "r.csv", unaudited="a test of what files say")
     assert UNPROTECTED in path.read_text()
     z = np.abs(release.value - problem.table.units)
     assert (20 * z <= problem.table.units)[~problem.levels.sensitive].all()
