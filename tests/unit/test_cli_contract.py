@@ -186,7 +186,7 @@ def test_rounded_release_made_elsewhere(
     assert 15 <= low <= 22 - 3
     assert 22 + 3 <= high <= 25
     assert main(["audit", str(case), str(rounded)]) == 1
-    assert "base=" in capsys.readouterr().err
+    assert "--base" in capsys.readouterr().err
 
 
 @dataclass(frozen=True)

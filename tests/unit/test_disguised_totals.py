@@ -36,7 +36,7 @@ def test_two_words_for_totals_are_ambiguous_and_letters_are_codes() -> None:
 
 
 def test_a_code_that_is_the_sum_of_all_others_is_refused_with_the_remedy() -> None:
-    with pytest.raises(InputError, match=r"'Sweden' of 'region' is the sum.*as the code of the total of 'region'"):
+    with pytest.raises(InputError, match=r"'Sweden' of 'region' is the sum.*code of the total of 'region'"):
         Table.from_frame(DISGUISED, ["region", "size"], value="value")
     table = Table.from_frame(DISGUISED, {"region": "Sweden", "size": None}, value="value")
     assert len(table) == 6

@@ -72,7 +72,7 @@ def read_release(
         How to read the file.
     """
     if absent not in ("refuse", "suppressed"):
-        raise InputError(f"absent='{absent}': choose 'refuse' or 'suppressed'")
+        raise InputError(f"absent cells cannot be taken as '{absent}': choose 'refuse' or 'suppressed'")
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
     source = _long(source, table, part, path)
     try:
@@ -238,7 +238,7 @@ def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
         ((marks == Mark.INTERVAL) & ~said, "is an interval but has neither low nor high: give them"),
         (
             near & (np.isnan(low) | np.isnan(high)),
-            "is rounded or adjusted, but how far? Give low and high, or base=",
+            "is rounded or adjusted, but how far? Give low and high, or the base of the release",
         ),
         (low > high, "has low above high: correct it"),
     ):
@@ -304,7 +304,9 @@ def _value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -
         if len(choice) == 1:
             _refuse_further(source, [*codes, choice[0]])
             return choice[0]
-    raise FormatError(f"{path}: which column holds the published values? Say value=, of {', '.join(left)}")
+    raise FormatError(
+        f"{path}: which column holds the published values: {' or '.join(left)}? Name the column of values"
+    )
 
 
 def _release(
@@ -333,7 +335,7 @@ def _release(
     if not listed.all() and absent != "suppressed":
         raise ReleaseError(
             f"the release does not list {table.structure.names(np.flatnonzero(~listed))}: "
-            "add the rows, or read it with absent='suppressed' if cells that are not listed are hidden"
+            "add the rows, or say that absent cells are suppressed"
         )
     at = np.where(listed, row_of, 0)
     shown = listed & ~np.isnan(rows.value[at])
@@ -363,7 +365,7 @@ def _refuse_contradictions(
     if (wrong := np.flatnonzero(published & (value != truth))).size:
         raise ReleaseError(
             f"published values differ from the table in {names(wrong)}: "
-            "correct them, or say base= or radius= if the numbers are rounded or adjusted"
+            "correct them, or give the base of the release or its radius if numbers are rounded or adjusted"
         )
     if (wrong := np.flatnonzero(~published & ((truth < low) | (truth > high)))).size:
         raise ReleaseError(f"the value lies outside what is published of {names(wrong)}: correct the window")

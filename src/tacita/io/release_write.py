@@ -101,14 +101,14 @@ def refuse_unless_safe(release: Release, audit: Audit | None) -> None:
     """Raise unless an audit of this very release found it safe."""
     if audit is None:
         raise UnsafeError(
-            "no audit stands behind this release: pass audit=, or a reason with unaudited='...'"
+            "no audit stands behind this release: give its audit, or a reason to write it unaudited"
         )
     if audit.release is not release:
         raise UnsafeError("the audit is of another release: audit this one")
     if not audit.safe:
         raise UnsafeError(
             "the audit does not call this release safe: protect the cells it names, "
-            "or write it for use in the house with unaudited='...'"
+            "or give a reason to write it all the same"
         )
 
 
