@@ -5,12 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, StorageState, expect
 
-from driving import Prepare, choose_run, go, open_example, reload, run_method
+from driving import (
+    Prepare,
+    cell,
+    choose,
+    choose_run,
+    go,
+    open_example,
+    open_path,
+    reload,
+    result,
+    run_method,
+)
 from tacita.verify import verify
 
 
@@ -99,6 +111,67 @@ def test_another_run_is_chosen_and_a_reload_keeps_it(page: Page) -> None:
     expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
     reload(page)
     expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
+
+
+WIDE = """industry and activity,product group,value
+Manufacture of basic metals and alloys,Food,100000
+Manufacture of basic metals and alloys,Tools,100977
+Manufacture of basic metals and alloys,Metals,101954
+Manufacture of basic metals and alloys,Other,102931
+Wholesale trade of household goods,Food,103571
+Wholesale trade of household goods,Tools,104548
+Wholesale trade of household goods,Metals,105525
+Wholesale trade of household goods,Other,106502
+"""
+
+
+def test_totals_are_in_view_beside_four_columns(page: Page, tmp_path: Path) -> None:
+    """On a laptop and at 125 %: heads of rows give way, or the sheets stand one above the other."""
+    path = tmp_path / "wide.csv"
+    path.write_text(WIDE, encoding="utf-8")
+    open_path(page, path)
+    cell(page, 1, 1).click()
+    page.get_by_test_id("mark-sensitive").click()
+    expect(page.get_by_test_id("counts")).to_contain_text("1 sensitive")
+    run_method(page, "suppression", 1)
+    result(page, 1)
+    for width, height in ((1366, 768), (1093, 614)):
+        page.set_viewport_size({"width": width, "height": height})
+        for sheet in ("sheet-original", "sheet-protected"):
+            expect(cell(page, 2, 4, sheet)).to_have_text("826008")
+            grid = page.get_by_test_id(sheet).get_by_role("grid")
+            page.wait_for_function("grid => grid.scrollWidth <= grid.clientWidth", arg=grid.element_handle())
+    expect(page.get_by_test_id("certificate")).to_contain_text("For the only sensitive cell and")
+
+
+def test_the_name_of_a_cell_leads_to_it_in_the_sheets(page: Page, tmp_path: Path) -> None:
+    """Also where it is in another slice, and folded away."""
+    codes = product("NS", "fm", ("2024", "2025"))
+    rows = [f"{','.join(key)},{number}" for number, key in enumerate(codes, start=10)]
+    path = tmp_path / "cube.csv"
+    path.write_text("\n".join(["region,sex,year,value", *rows]), encoding="utf-8")
+    open_path(page, path)
+    choose(page, "slicer-year", "2025")
+    expect(cell(page, 1, 0)).to_have_text("15")
+    cell(page, 1, 0).click()
+    page.get_by_test_id("mark-sensitive").click()
+    expect(page.get_by_test_id("counts")).to_contain_text("1 sensitive")
+    choose(page, "slicer-year", "Total")
+    run_method(page, "suppression", 1)
+    result(page, 1)
+    page.get_by_test_id("sheet-protected").get_by_role("button", name="Fold Total").last.click()
+    expect(cell(page, 1, 0, "sheet-original")).to_have_count(0)
+
+    name = "region=S, sex=f, year=2025"
+    page.get_by_role("button", name=name).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("slicer-year")).to_have_value("2025")
+    for sheet, says in (("sheet-original", "15, sensitive"), ("sheet-protected", "sensitive")):
+        expect(cell(page, 1, 0, sheet)).to_have_class(re.compile("sheet-active"))
+        expect(cell(page, 1, 0, sheet)).to_have_accessible_name(says)
+        expect(cell(page, 1, 0, sheet)).to_be_in_viewport()
+    expect(page.get_by_test_id("sheet-original").get_by_role("grid")).to_be_focused()
+    expect(page.get_by_test_id("sheet-original").locator(".sheet-message")).to_have_text(f"{name}.")
 
 
 def test_without_a_run_it_says_where_to_get_one(page: Page) -> None:

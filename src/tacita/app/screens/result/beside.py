@@ -9,7 +9,7 @@ import numpy as np
 from nicegui import ui
 
 from tacita.app.controls.arranging import Arranging, arrangement_of
-from tacita.app.sheet import Sheet
+from tacita.app.sheet import Content, Sheet
 from tacita.app.work.difference import view_of_difference
 from tacita.app.work.job import Job
 from tacita.app.work.seeking import seek
@@ -29,6 +29,12 @@ MEANINGS = {
 }
 LINE, AROUND = 26, 64
 """Pixels of a row, and of what a sheet has above and below its rows."""
+DIGIT, AROUND_NUMBER, NARROWEST = 9, 34, 64
+"""Pixels of a digit, of what a column has beside its numbers, and of the narrowest column."""
+AROUND_CODE, STEP, WIDEST_HEAD = 42, 14, 150
+"""Pixels that the head of a row has beside its code, by which it is indented, and that are enough for it."""
+LEAST, WIDEST = 420, 1000
+"""Pixels that a sheet gets at least, and those that no page has: a wider table is scrolled in any case."""
 WAYS = {
     "beside": "Side by side",
     "original": "Original",
@@ -63,22 +69,29 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
         place = ui.element("div").classes("beside")
         _legend(release, job)
 
-    def arrange() -> None:
+    def shown() -> dict[str, Content]:
+        """What the sheets are to show, which take as much width as that needs."""
         where = arrangement_of(workspace).of(structure)
+        names = ("original", "protected") if way.value == "beside" else (way.value,)
+        contents = {name: views[name](where).content() for name in names}
+        place.style(f"--least: {max(map(_width, contents.values()))}px")
+        return contents
+
+    def arrange() -> None:
+        contents = shown()
         for name, sheet in sheets.items():
-            sheet.show(views[name](where).content())
+            sheet.show(contents[name])
 
     def show() -> None:
-        where = arrangement_of(workspace).of(structure)
         place.clear()
         sheets.clear()
         with place:
-            for name in ("original", "protected") if way.value == "beside" else (way.value,):
+            for name, content in shown().items():
                 with ui.element("div").classes("beside-one").props(f"data-testid=sheet-{name}"):
                     ui.label(NAMES[name]).classes("beside-name")
-                    with ui.element("div").style(_height(where)):
+                    with ui.element("div").style(_height(content)):
                         sheets[name] = Sheet(
-                            views[name](where).content(),
+                            content,
                             name=NAMES[name],
                             on_seek=partial(seek_from, name),
                             group="beside",
@@ -105,10 +118,24 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
     return go
 
 
-def _height(where: Layout) -> str:
+def _height(content: Content) -> str:
     """As high as all rows together, and not higher than leaves room for what else is on the page."""
-    depth = 1 + max((line.depth for line in where.columns), default=0)
-    return f"height: min({LINE * (len(where.rows) + depth) + AROUND}px, max(60vh, 260px))"
+    depth = 1 + max((line.depth for line in content.columns), default=0)
+    return f"height: min({LINE * (len(content.rows) + depth) + AROUND}px, max(60vh, 260px))"
+
+
+def _width(content: Content) -> int:
+    """About as wide as all columns together: with less, the last one, the total, would be cut off, and the
+    sheet stands above the other one instead.
+    """
+    codes = max(DIGIT * len(line.code) + STEP * line.depth for line in content.rows)
+    titles = DIGIT * max(len(content.row_title), len(content.column_title))
+    head = min(max(codes, titles) + AROUND_CODE, WIDEST_HEAD)
+    longest = [len(line.code) for line in content.columns]
+    for row in content.texts:
+        longest = [max(most, len(text)) for most, text in zip(longest, row, strict=True)]
+    width = head + sum(max(NARROWEST, DIGIT * length + AROUND_NUMBER) for length in longest)
+    return max(LEAST, width) if width <= WIDEST else LEAST
 
 
 def _legend(release: Release, job: Job) -> None:

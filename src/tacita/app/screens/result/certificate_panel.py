@@ -25,10 +25,12 @@ def build(workspace: Workspace, audit: Audit) -> None:
         if not len(audit.problem.levels):
             ui.label(as_label(f"{audit.verdict}, and there is nothing to prove.")).classes("muted")
             return
+        count = len(audit.problem.sensitive)
+        each = "the only sensitive cell" if count == 1 else f"each of {count:,} sensitive cells"
         ui.label(
-            f"For each of {len(audit.problem.sensitive):,} sensitive cells and every attacker (here "
-            f"{len(audit.problem.attackers):,}) it gives other tables that he cannot rule out, which carry "
-            f"the cell past its levels: {len(audit.moves):,} changes of the table, in exact arithmetic. "
+            f"For {each} and every attacker (here {len(audit.problem.attackers):,}) it gives other tables "
+            f"that he cannot rule out, which carry the cell past its levels: {len(audit.moves):,} changes of "
+            "the table, in exact arithmetic. "
             "It is checked without a solver, by a short program of its own (tacita verify)."
         )
         ui.label("It names true values: it stays in the house.").classes("muted")
@@ -58,6 +60,6 @@ def checked(audit: Audit) -> str:
     except RefusedError as reason:
         return f"✘ The certificate does not hold: {reason}"
     return (
-        f"✔ Holds: {proven:,} pairs of sensitive cell and attacker proven, over "
+        f"✔ Holds: {proven:,} pair{'' if proven == 1 else 's'} of sensitive cell and attacker proven, over "
         f"{len(certificate['cells']):,} cells and {len(certificate['equations']):,} equations."
     )

@@ -42,8 +42,9 @@ export class Clipboard {
 
   copy(data) {
     data.setData("text/plain", format(this.grid));
-    const { top, bottom, left, right } = this.grid.selection.block;
-    this.grid.status.tell(`Copied ${bottom - top + 1} × ${right - left + 1} cells.`);
+    const { isSingle, block } = this.grid.selection;
+    const size = `${block.bottom - block.top + 1} × ${block.right - block.left + 1} cells`;
+    this.grid.status.tell(`Copied ${isSingle ? "1 cell" : size}.`);
   }
 
   cut(data) {

@@ -115,7 +115,8 @@ export function submit(grid, rows, columns, texts) {
     grid.refuse();
     return;
   }
-  if (sums) grid.status.tell(`${count - sums} cells set; ${sums} ${sums > 1 ? "sums follow" : "sum follows"} from them.`);
+  const set = count - sums;
+  if (sums) grid.status.tell(`${set} ${set > 1 ? "cells" : "cell"} set; ${sums} ${sums > 1 ? "sums follow" : "sum follows"}.`);
   grid.viewport.draw(true);
   grid.emit("edit", { version: grid.version, rows, columns, texts: message });
 }

@@ -192,7 +192,8 @@ export class Grid {
     }
     this.selection.clamp(this.rows.codes.length, this.columns.codes.length);
     this.selection.settle();
-    this.viewport.arrange(this.measures.rowHeaderWidth(content), this.measures.headerHeight(this.columns));
+    const headerHeight = this.measures.headerHeight(this.columns);
+    this.viewport.arrange(this.measures.rowHeaderWidth(content, headerHeight), headerHeight);
     if (this.early.length) this.patch(this.early.splice(0));
     else this.status.describe();
     if (this.going) this.go(...this.going);

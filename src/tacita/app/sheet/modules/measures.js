@@ -8,6 +8,8 @@ export const ROW_STEP = 14;
 export const NARROWEST = 40;
 
 const PADDING = 18;
+/** Before a number there is room for its sign. */
+const PADDING_OF_NUMBERS = 32;
 const BUTTON = 24;
 const NARROW = 64;
 const WIDE = 240;
@@ -34,9 +36,11 @@ export class Measures {
         if (line[column].length > longest[column]) longest[column] = line[column].length;
       }
     }
+    const { codes, parents } = content.columns;
+    const inner = new Set(parents);
     return longest.map((length, column) => {
-      const header = this.#width(content.columns.codes[column]) + PADDING + BUTTON;
-      return within(NARROW, Math.max((length + 2) * this.digit + PADDING, header), WIDE);
+      const header = this.#width(codes[column]) + PADDING + (inner.has(column) ? BUTTON : 0);
+      return within(NARROW, Math.max(length * this.digit + PADDING_OF_NUMBERS, header), WIDE);
     });
   }
 
@@ -49,14 +53,16 @@ export class Measures {
   }
 
   /** Width of the row headers. Only the longest codes are measured: measuring each of 100,000 takes long. */
-  rowHeaderWidth({ rows, rowTitle, columnTitle }) {
+  rowHeaderWidth({ rows, rowTitle, columnTitle }, headerHeight) {
     const indent = (position) => rows.depths[position] * ROW_STEP + BUTTON;
     const longest = rows.codes
       .map((code, position) => [code.length * this.digit + indent(position), position])
       .sort(([one], [other]) => other - one)
       .slice(0, 50)
       .map(([, position]) => this.#width(rows.codes[position]) + indent(position));
-    const titles = this.#width(`${rowTitle} ↓${columnTitle} →`) + PADDING;
+    const [row, column] = [this.#width(`${rowTitle} ↓`), this.#width(`${columnTitle} →`)];
+    // Where the head is high enough they stand one below the other.
+    const titles = headerHeight > HEADER_HEIGHT ? Math.max(row, column) : row + column + PADDING;
     return within(NARROW, Math.max(titles, ...longest) + PADDING, WIDE + 80);
   }
 

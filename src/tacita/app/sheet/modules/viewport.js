@@ -7,10 +7,13 @@
  */
 
 import { documentIndex, drawCell, drawColumnHeader, drawRowHeader, element, makeCell, makeHeader } from "./drawing.js";
+import { HEADER_HEIGHT } from "./measures.js";
 import { Recycled } from "./recycle.js";
 
 /** Lines drawn beyond each edge, so that a small step needs no new ones. */
 const MARGIN = 2;
+/** The least of the width that row headers get where all columns cannot be in view with wider ones. */
+const LEAST_SHARE = 0.28;
 
 export class Viewport {
   constructor(grid, parent, name) {
@@ -38,20 +41,20 @@ export class Viewport {
     this.headers = new Recycled(this.headLane, () => makeHeader("columnheader"));
     this.lines = new Recycled(this.body, makeLine);
     this.scroller.addEventListener("scroll", () => this.draw());
-    this.resized = new ResizeObserver(() => this.draw());
+    this.resized = new ResizeObserver(() => this.draw(true));
     this.resized.observe(this.scroller);
   }
 
   /** After another content: sizes of the headers, and everything drawn anew. */
   arrange(headerWidth, headerHeight) {
     const { content, rows, columns } = this.grid;
-    this.headerWidth = headerWidth;
+    this.fullHeaderWidth = headerWidth;
     this.headerHeight = headerHeight;
-    this.stage.style.setProperty("--header-width", `${headerWidth}px`);
     this.stage.style.setProperty("--header-height", `${headerHeight}px`);
     this.scroller.setAttribute("aria-rowcount", rows.codes.length + 1);
     this.scroller.setAttribute("aria-colcount", columns.codes.length + 1);
     this.corner.replaceChildren(...titles(content));
+    this.corner.classList.toggle("sheet-high", headerHeight > HEADER_HEIGHT);
     this.draw(true);
   }
 
@@ -60,6 +63,7 @@ export class Viewport {
     const { grid, scroller } = this;
     if (!grid.content || scroller.clientHeight === 0) return;
     const { rows, columns } = grid;
+    if (force) this.#fit();
     this.box.style.width = `${this.headerWidth + columns.extent}px`;
     this.box.style.height = `${this.headerHeight + rows.extent}px`;
     // Read once, before anything else is written: a later look would make the browser lay out all anew.
@@ -170,6 +174,14 @@ export class Viewport {
 
   remove() {
     this.resized.disconnect();
+  }
+
+  /** Row headers give way to the last column, which often is the total; their codes can be pointed at. */
+  #fit() {
+    const { clientWidth } = this.scroller;
+    const left = Math.max(clientWidth - this.grid.columns.extent, Math.round(LEAST_SHARE * clientWidth));
+    this.headerWidth = Math.min(this.fullHeaderWidth, left);
+    this.stage.style.setProperty("--header-width", `${this.headerWidth}px`);
   }
 
   #markActive(cell) {
