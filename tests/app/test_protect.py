@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from driving import choose, go, open_by, open_example, open_path, reload, result, run_method, start
+from driving import choose, go, leads_on, open_by, open_example, open_path, reload, result, run_method, start
 from tacita.generate import problem as generated
 from tacita.io import write_jj
 from tacita.methods import method_names, options_of
@@ -149,3 +149,76 @@ def test_the_form_begins_with_what_a_project_wishes(page: Page, tmp_path: Path) 
     start(page)
     expect(page.get_by_test_id("run-1")).to_contain_text("1 · rounding (base 5, margins off)")
     expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe")
+
+
+def test_what_waits_need_not_start(page: Page, tmp_path: Path) -> None:
+    open_long(page, tmp_path)
+    for number in (1, 2, 3):
+        page.get_by_test_id("run").click()
+        expect(page.get_by_test_id(f"run-{number}")).to_be_visible()
+    state = page.get_by_test_id("run-3-state")
+    expect(state).to_contain_text("waiting")
+    cancel = page.get_by_test_id("run-3-cancel")
+    expect(cancel).to_have_text("Do not start")
+    cancel.click()
+    expect(state).to_have_text("– cancelled before it began", timeout=SOON)
+    expect(cancel).to_be_hidden()
+    expect(page.get_by_test_id("run-1-cancel")).to_have_text("Cancel, keep the best so far")
+    for number in (1, 2):
+        page.get_by_test_id(f"run-{number}-remove").click()
+    go(page, "result")
+    expect(page.get_by_test_id("verdict-word")).to_have_text("– Cancelled")
+    expect(page.get_by_test_id("verdict-said")).to_have_text("cancelled before it began")
+
+
+def test_a_case_that_does_not_fit_is_not_run_and_the_reason_leads_to_its_remedy(page: Page) -> None:
+    page.get_by_test_id("paste-text").fill("1\t-2\n3\t4")
+    open_by(page, "paste-open")
+    go(page, "protect")
+    expect(page.get_by_test_id("run-refused")).to_contain_text("is negative")
+    expect(page.get_by_test_id("run")).to_be_disabled()
+    # Other options do not mend it.
+    page.get_by_test_id("method-rounding").click()
+    expect(page.get_by_test_id("method-name")).to_have_text("rounding")
+    expect(page.get_by_test_id("run-refused")).to_contain_text("is negative")
+    expect(page.get_by_test_id("run")).to_be_disabled()
+    with leads_on(page):
+        page.get_by_test_id("run-mend").get_by_role("link", name="Rules and attackers").click()
+    page.wait_for_url("**/rules")
+    choose(page, "outsider", "a lower and an upper bound of all cells")
+    page.get_by_test_id("outsider-lower").fill("-10")
+    page.get_by_test_id("outsider-lower").blur()
+    expect(page.get_by_test_id("sensitive-count")).to_have_text("0")
+    go(page, "protect")
+    expect(page.get_by_test_id("run-question")).to_contain_text("Nothing is sensitive yet")
+    expect(page.get_by_test_id("run")).to_be_enabled()
+    expect(page.get_by_test_id("run-mend")).to_be_hidden()
+
+
+def test_charts_of_runs_that_are_over_are_drawn_when_they_are_opened(page: Page) -> None:
+    open_example(page, "nchs")
+    run_method(page, "suppression", 1)
+    chart = page.get_by_test_id("run-1-chart")
+    expect(chart).to_be_visible()
+    reload(page)
+    expect(page.get_by_test_id("run-1-loss")).to_have_text("1,270")
+    expect(chart).to_have_count(0)
+    details = page.get_by_test_id("run-1-log")
+    details.get_by_role("button").first.click()
+    expect(chart).to_be_visible()
+    expect(details).to_contain_text("3 sensitive cells: 3 safe")
+
+
+def test_runs_of_other_tables_are_folded(page: Page) -> None:
+    open_example(page, "salazar")
+    run_method(page, "suppression", 1)
+    open_example(page, "nchs")
+    run_method(page, "suppression", 2)
+    fold = page.get_by_test_id("other-runs")
+    expect(fold).to_contain_text("1 run of other tables")
+    expect(page.get_by_test_id("run-1")).to_have_count(0)
+    fold.get_by_role("button").first.click()
+    expect(page.get_by_test_id("run-1-state")).to_contain_text("✔ safe, for Salazar")
+    page.get_by_test_id("run-1-remove").click()
+    expect(fold).to_be_hidden()
+    expect(page.get_by_test_id("run-2")).to_be_visible()

@@ -8,7 +8,6 @@ from typing import Protocol
 from nicegui import ui
 
 from tacita.app.controls.labels import as_label
-from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE
@@ -73,16 +72,16 @@ class RunCard:
             self._details = ui.expansion("Log" if self._chart else "Chart and log").classes("run-log")
             self._details.props(f"dense data-testid=run-{n}-log").on_value_change(self._show_details)
 
-    def update(self, *, earlier: bool) -> None:
-        """What the run has told since the last look; ``earlier`` where its table or rules are no longer."""
+    def update(self, what_for: str) -> None:
+        """What the run has told since the last look; ``what_for`` where that is no longer the present case."""
         job = self._job
         if job.state is not State.WAITING and not job.state.over:
             self._figures.show_seconds(job.seconds)
-        seen = (job.state, job.cancelled, job.latest, len(job.log), job.error, earlier)
+        seen = (job.state, job.cancelled, job.latest, len(job.log), job.error, what_for)
         if seen == self._seen:
             return
         self._seen = seen
-        self._show_state(earlier)
+        self._show_state(what_for)
         if self._work is not None:
             self._work.update()
         self._result.set_visibility(job.state.judged)
@@ -92,13 +91,13 @@ class RunCard:
             self._chart.show(job.events)
         self._show_details()
 
-    def _show_state(self, earlier: bool) -> None:
+    def _show_state(self, what_for: str) -> None:
         job = self._job
         if job.cancelled and job.state is State.SEARCHING:
             words = "stopping; the best so far is kept"
         else:
             words = f"– {job.error}" if job.state is State.CANCELLED else WORDS[job.state]
-        self._state.set_text(f"{words}, {EARLIER}" if earlier else words)
+        self._state.set_text(f"{words}, {what_for}" if what_for else words)
         self._state.classes(replace=f"run-state {TONES.get(job.state, '')}")
 
     def _show_details(self) -> None:

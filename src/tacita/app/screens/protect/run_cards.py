@@ -8,6 +8,7 @@ from nicegui import ui
 
 from tacita.app import frame
 from tacita.app.controls import notices
+from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
@@ -60,7 +61,7 @@ class RunCards:
             if job in self._cards:
                 self._cards.pop(job).place.delete()
         for job, card in self._cards.items():
-            card.update(earlier=job.case is not self.workspace.case)
+            card.update(self._what_for(job))
         self._title.set_visibility(bool(jobs))
         folded = sum(place is self._others for place in self._places.values())
         self._fold.set_text(f"{folded} run{'s' if folded > 1 else ''} of other tables")
@@ -70,9 +71,18 @@ class RunCards:
 
     def _place_of(self, job: Job) -> ui.element:
         """Where a card belongs when it is first seen; it stays there, so that nothing jumps."""
+        return self._others if self._of_another(job) and job.state.over else self._present
+
+    def _of_another(self, job: Job) -> bool:
+        """Whether a run is of another table than the present one, and not of an earlier state of it."""
         case = self.workspace.case
-        of_another = case is not None and job.case.name != case.name
-        return self._others if of_another and job.state.over else self._present
+        return case is not None and job.case.name != case.name
+
+    def _what_for(self, job: Job) -> str:
+        """What the verdict on a run is about, unless that is the present case."""
+        if self._of_another(job):
+            return f"for {job.case.name}"
+        return EARLIER if job.case is not self.workspace.case else ""
 
     def show_result(self, job: Job) -> None:
         """Lead to what came out of a run."""

@@ -1,0 +1,38 @@
+"""The bench of the screen Protect, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from nicegui import ui
+
+from tacita.app.screens.protect.screen import Bench
+from tacita.app.work.case import Case
+from tacita.app.work.workspace import Workspace
+from tacita.examples import example
+
+
+@pytest.fixture
+def workspace() -> Iterator[Workspace]:
+    made = Workspace()
+    made.change(Case.of(example("salazar"), "salazar"))
+    yield made
+    made.close()
+
+
+def field(page: ui.element, name: str) -> ui.input:
+    found = next(part for part in page.descendants() if part.props.get("data-testid") == name)
+    assert isinstance(found, ui.input)
+    return found
+
+
+def test_the_form_begins_as_the_last_run_had_it_and_nothing_fails_on_the_way(
+    workspace: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    workspace.start("rounding", {"base": 12}, time_limit=7.5, seed=3)
+    with ui.element() as page:
+        Bench(workspace)
+    shown = {name: field(page, name).value for name in ("time-limit", "seed", "option-base")}
+    assert shown == {"time-limit": "7.5", "seed": "3", "option-base": "12"}
+    assert [record.getMessage() for record in caplog.records] == []
