@@ -364,6 +364,18 @@ def test_a_sensitive_cell_that_is_folded_away_is_unfolded(page: Page) -> None:
     assert rows.count() > 1
 
 
+def test_what_was_taken_as_counts_is_made_amounts_where_the_notice_says(page: Page, tmp_path: Path) -> None:
+    open_path(page, four_dimensions(tmp_path))
+    notice = page.get_by_test_id("notice-note")
+    expect(notice).to_contain_text("taken as counts; if they are amounts, say so below")
+    for button in (page.get_by_test_id("edit-table"), page.get_by_test_id("kind")):
+        button.click()
+        expect(notice).to_contain_text(button.inner_text().split("\n")[0].strip("…"))
+    choose(page, "ask-kind", "amounts")
+    page.get_by_test_id("ask-ok").click()
+    expect(page.get_by_test_id("counts")).to_contain_text("(amounts)")
+
+
 def test_a_list_has_one_column(page: Page) -> None:
     open_example(page, "tiwari-1")
     enter(page, 0, 0, "13")

@@ -24,6 +24,7 @@ from tacita.io.published import shown_texts
 from tacita.release import Mark, Release
 from tacita.tables.columns import Columns
 from tacita.tables.frames import listing, part_of
+from tacita.tables.layout import lines
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
@@ -147,21 +148,26 @@ def _long_sheet(sheet: Any, release: Release, part: int, look: _Look) -> None:
 
 
 def _crosstab(book: Any, name: str, release: Release, part: int, look: _Look) -> None:
-    """Rows by all dimensions but the last, columns by the last; left out where it does not fit a sheet."""
+    """Rows by all dimensions but the last, columns by the last, each code after those below it, as tables
+    are printed; left out where it does not fit a sheet.
+    """
     structure = release.structure
     shown = part_of(structure, part)
     dimensions = [structure.dimensions[d] for d in shown.dimensions]
     if len(dimensions) < 2:
         return
-    right, across = np.unique(shown.codes[:, -1], return_inverse=True)
-    _, first, down = np.unique(shown.codes[:, :-1], axis=0, return_index=True, return_inverse=True)
+    ranks = np.column_stack(
+        [np.argsort(lines(dimension)[0])[shown.codes[:, c]] for c, dimension in enumerate(dimensions)]
+    )
+    _, top, across = np.unique(ranks[:, -1], return_index=True, return_inverse=True)
+    _, first, down = np.unique(ranks[:, :-1], axis=0, return_index=True, return_inverse=True)
     side = len(dimensions) - 1
-    if right.size + side > MOST_COLUMNS or first.size >= MOST_ROWS:
+    if top.size + side > MOST_COLUMNS or first.size >= MOST_ROWS:
         return
     sheet = book.add_worksheet(name)
     for c, dimension in enumerate(dimensions[:-1]):
         sheet.write_string(0, c, escape(dimension.name), look.header)
-    for c, code in enumerate(right.tolist()):
+    for c, code in enumerate(shown.codes[top, -1].tolist()):
         sheet.write_string(0, side + c, escape(dimensions[-1].codes[code]), look.header)
     for r, row in enumerate(first.tolist()):
         for c, dimension in enumerate(dimensions[:-1]):

@@ -1,0 +1,30 @@
+"""The crosstab of a workbook stands as tables are printed and as the app shows them: sums behind parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from python_calamine import CalamineWorkbook
+
+from tacita.hierarchy import Hierarchy
+from tacita.io.excel import write_excel
+from tacita.release import Release
+from tacita.tables.layout import layout
+from tacita.tables.table import Table
+
+
+def test_sums_come_after_their_parts_as_on_the_screen(tmp_path: Path) -> None:
+    region = Hierarchy.from_dict({"north": ["a", "b"], "south": []}, "land")
+    frame = pa.table(
+        {"region": ["a", "b", "south"] * 2, "sex": ["f"] * 3 + ["m"] * 3, "value": [1, 2, 3, 4, 5, 6]}
+    )
+    table = Table.from_frame(frame, by={"region": region, "sex": None}, value="value")
+    path = write_excel(Release.suppress(table, np.zeros(len(table), dtype=bool)), tmp_path / "release.xlsx")
+    head, *rows = CalamineWorkbook.from_path(str(path)).get_sheet_by_name("crosstab").to_python()
+    shown = layout(table.structure)
+    assert head == ["region", "f", "m", "Total"]
+    assert [row[0] for row in rows] == ["a", "b", "north", "south", "land"]
+    assert [row[0] for row in rows] == [line.code for line in shown.rows]
+    assert [row[1:] for row in rows] == [[1, 4, 5], [2, 5, 7], [3, 9, 12], [3, 6, 9], [6, 15, 21]]
