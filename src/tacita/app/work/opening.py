@@ -182,8 +182,8 @@ def notes_on(case: Case, reading: Reading) -> list[str]:
         notes.append(f"{len(table.notes) - MOST_NOTES:,} more like these")
     if table.whole and table.count is None and reading.counts is None and case.origin is None:
         notes.append(
-            "values are whole numbers and were taken as counts; if they are amounts, say so below, under Edit "
-            "table, Counts or amounts"
+            "values are whole numbers and were taken as counts; if they are amounts, say so below, under "
+            "Edit table, Counts or amounts"
         )
     return notes
 
