@@ -73,7 +73,7 @@ class RunCard:
             self._details.props(f"dense data-testid=run-{n}-log").on_value_change(self._show_details)
 
     def update(self, what_for: str) -> None:
-        """What the run has told since the last look; ``what_for`` where that is no longer the present case."""
+        """What the run has told since the last look; ``what_for`` is empty where it is the present case."""
         job = self._job
         if job.state is not State.WAITING and not job.state.over:
             self._figures.show_seconds(job.seconds)
