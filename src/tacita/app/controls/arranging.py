@@ -56,9 +56,7 @@ class Arranging:
         ]
         with self._place:
             if part is not None:
-                self._select(
-                    "Table", list(linked), part.name, lambda name: self._take(Arrangement(part=name))
-                )
+                self._select("Table", list(linked), part.name, lambda name: self.take(Arrangement(part=name)))
             if len(dimensions) > 1:
                 self._lines(dimensions, *shown)
             held = {structure.dimensions[d].name: code for d, code in where.fixed.items()}
@@ -73,7 +71,7 @@ class Arranging:
             if new_rows == new_columns:
                 # Choosing what stands on the other side turns the table.
                 new_rows, new_columns = columns, rows
-            self._take(replace(chosen, rows=new_rows, columns=new_columns))
+            self.take(replace(chosen, rows=new_rows, columns=new_columns))
 
         self._select("Rows", list(dimensions), rows, lambda name: put(name, columns))
         self._select("Columns", list(dimensions), columns, lambda name: put(rows, name))
@@ -87,7 +85,7 @@ class Arranging:
             dimension.name,
             list(dimension.codes),
             code,
-            lambda new: self._take(replace(chosen, fixed={**chosen.fixed, dimension.name: new})),
+            lambda new: self.take(replace(chosen, fixed={**chosen.fixed, dimension.name: new})),
             f"slicer-{dimension.name}",
         )
 
@@ -98,7 +96,8 @@ class Arranging:
         select.props("dense outlined options-dense").classes("choice")
         select.props["data-testid"] = test_id or f"arrange-{label.lower()}"
 
-    def _take(self, arrangement: Arrangement) -> None:
+    def take(self, arrangement: Arrangement) -> None:
+        """Choose how the table is arranged, for every page of the workspace that shows it."""
         _CHOSEN[self._workspace] = arrangement
         self.show(self._structure)
         self._on_change()

@@ -101,7 +101,7 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
         chosen = arrangement_of(workspace)
         arrangement = chosen.toward(structure, cell)
         if arrangement is not chosen:
-            arranging._take(arrangement)
+            arranging.take(arrangement)
         focused = next(iter(sheets.values()))
         if (place := place_of(arrangement.of(structure), cell)) is not None:
             focused.go(*place)

@@ -192,7 +192,7 @@ class TableScreen:
         sought = seek(self._judged.levels.cells, step, chosen, self.layout, focus.row, focus.column)
         arrangement = chosen.toward(self.table.structure, sought.cell)
         if arrangement is not chosen:
-            self._arranging._take(arrangement)
+            self._arranging.take(arrangement)
         if (place := place_of(self.layout, sought.cell)) is not None:
             self._sheet.go(*place)
         self._sheet.tell(
