@@ -65,13 +65,11 @@ class Arranging:
                     self._slicer(dimension, held.get(name, dimension.total))
 
     def _lines(self, dimensions: Mapping[str, Dimension], rows: str, columns: str) -> None:
-        chosen = arrangement_of(self._workspace)
-
         def put(new_rows: str, new_columns: str) -> None:
             if new_rows == new_columns:
                 # Choosing what stands on the other side turns the table.
                 new_rows, new_columns = columns, rows
-            self.take(replace(chosen, rows=new_rows, columns=new_columns))
+            self.take(replace(arrangement_of(self._workspace), rows=new_rows, columns=new_columns))
 
         self._select("Rows", list(dimensions), rows, lambda name: put(name, columns))
         self._select("Columns", list(dimensions), columns, lambda name: put(rows, name))
@@ -80,14 +78,14 @@ class Arranging:
         turn.tooltip("Swap rows and columns")
 
     def _slicer(self, dimension: Dimension, code: str) -> None:
-        chosen = arrangement_of(self._workspace)
-        self._select(
-            dimension.name,
-            list(dimension.codes),
-            code,
-            lambda new: self.take(replace(chosen, fixed={**chosen.fixed, dimension.name: new})),
-            f"slicer-{dimension.name}",
-        )
+        def hold(chosen_code: str) -> None:
+            # The selects stay as they are: somebody may be choosing in the next one already.
+            chosen = arrangement_of(self._workspace)
+            fixed = {**chosen.fixed, dimension.name: chosen_code}
+            _CHOSEN[self._workspace] = replace(chosen, fixed=fixed)
+            self._on_change()
+
+        self._select(dimension.name, list(dimension.codes), code, hold, f"slicer-{dimension.name}")
 
     def _select(
         self, label: str, options: list[str], value: str, take: Callable[[str], None], test_id: str = ""
