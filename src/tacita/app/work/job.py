@@ -182,9 +182,10 @@ class Job:
     def _deduced(self, release: Release) -> Deduction:
         """What the outsider deduces; a picture beside the verdict, which does not hang on it."""
         run = Run(SECONDS_FOR_INTERVALS, listener=self._listen)
-        if self._check is not None and self._check.over:
+        before, self._check = self._check, run
+        # After the run can be reached: a stop that came before it, or comes now, is not lost.
+        if before is not None and before.over:
             run.cancel()
-        self._check = run
         cells = self.problem.sensitive[release.hidden[self.problem.sensitive]]
         try:
             found = deduce(self.problem, release, run=run, cells=cells)
