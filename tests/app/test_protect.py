@@ -25,6 +25,19 @@ def open_long(page: Page, folder: Path) -> None:
     go(page, "protect")
 
 
+def type_at_once(field: str, text: str) -> str:
+    """A script that types into a field in the moment in which it comes into being."""
+    return f"""
+        new MutationObserver((_, observer) => {{
+            const field = document.querySelector("[data-testid={field}]");
+            if (field === null) return;
+            observer.disconnect();
+            field.value = "{text}";
+            field.dispatchEvent(new Event("input", {{ bubbles: true }}));
+        }}).observe(document, {{ subtree: true, childList: true }});
+    """
+
+
 def test_every_method_has_its_words_and_a_control_for_each_option(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")
@@ -53,6 +66,32 @@ def test_wrong_input_is_told_at_the_field_and_nothing_runs(page: Page) -> None:
     expect(page.get_by_test_id("run-refused")).to_contain_text("no number of seconds above 0")
     page.get_by_test_id("time-limit").fill("")
     expect(page.get_by_test_id("run")).to_be_enabled()
+
+
+def test_what_is_typed_in_the_first_moment_of_a_form_stays(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "protect")
+    page.evaluate(type_at_once("option-steps", "a few"))
+    page.get_by_test_id("method-rounding").click()
+    expect(page.get_by_text("must be a whole number, not 'a few'").first).to_be_visible()
+    expect(page.get_by_test_id("option-steps")).to_have_value("a few")
+
+
+def test_what_is_typed_in_the_first_moment_of_the_page_stays(page: Page) -> None:
+    open_example(page, "nchs")
+    go(page, "protect")
+    page.get_by_test_id("method-rounding").click()
+    page.get_by_test_id("option-base").fill("5")
+    page.get_by_test_id("time-limit").fill("60")
+    page.get_by_test_id("seed").fill("3")
+    start(page)
+    expect(page.get_by_test_id("run-1-state")).to_have_text("✔ safe")
+    page.add_init_script(type_at_once("seed", "17"))
+    reload(page)
+    expect(page.get_by_test_id("run-question")).not_to_have_text("…")
+    expect(page.get_by_test_id("time-limit")).to_have_value("60")
+    expect(page.get_by_test_id("option-base")).to_have_value("5")
+    expect(page.get_by_test_id("seed")).to_have_value("17")
 
 
 def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: Page) -> None:

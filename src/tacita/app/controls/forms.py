@@ -85,9 +85,8 @@ class OptionForm:
         self._filling = False
         with ui.element("div").classes("form"):
             self._fields = [
-                _Field(option, name, show, checked, self._changed, on_leave) for option in options
+                _Field(option, values, name, show, checked, self._changed, on_leave) for option in options
             ]
-        self.fill(values)
 
     def fill(self, values: Mapping[str, Any]) -> None:
         """Show these values, and the defaults of all other options."""
@@ -117,11 +116,16 @@ class OptionForm:
 
 
 class _Field:
-    """One option: its control, and a note that tells its help and whether it was changed."""
+    """One option: its control, and a note that tells its help and whether it was changed.
+
+    The control is made with its value: a value set afterwards reaches the page in a message of its own, and
+    would undo what somebody typed in between.
+    """
 
     def __init__(
         self,
         option: Option,
+        values: Mapping[str, Any],
         form: str,
         show: Callable[[Any], str],
         checked: bool,
@@ -134,7 +138,7 @@ class _Field:
         self._default = "" if option.required else show(option.default)
         label = as_label(option.name)
         with ui.element("div").classes("field") as self._place:
-            self._control = self._make(label)
+            self._control = self._make(label, self._value(values))
             self._note = ui.label().classes("field-note")
         self._control.props(
             f'data-testid={form}-{option.name} aria-label="{label}" aria-describedby={self._note.html_id}'
@@ -142,13 +146,15 @@ class _Field:
         self._control.on_value_change(lambda: on_change(self))
         if on_leave is not None:
             self._control.on("blur", on_leave)
+        self.note()
 
-    def _make(self, label: str) -> ValueElement[Any]:
-        if self.option.kind is bool:
-            return ui.switch(label)
+    def _make(self, label: str, value: str | bool) -> ValueElement[Any]:
+        if isinstance(value, bool):
+            return ui.switch(label, value=value)
         if self.option.words:
-            return ui.select(list(self.option.words), label=label).props("outlined dense options-dense")
-        field = ui.input(label, validation=self._complaint).props(
+            choice = ui.select(list(self.option.words), label=label, value=value or None)
+            return choice.props("outlined dense options-dense")
+        field = ui.input(label, value=value, validation=self._complaint).props(
             "outlined dense stack-label hide-bottom-space"
         )
         return field.props("spellcheck=false autocomplete=off")
@@ -170,9 +176,13 @@ class _Field:
             return True
 
     def fill(self, values: Mapping[str, Any]) -> None:
-        text = self._show(values[self.option.name]) if self.option.name in values else self._default
-        self._control.set_value(text == YES if self.option.kind is bool else text)
+        self._control.set_value(self._value(values))
         self.note()
+
+    def _value(self, values: Mapping[str, Any]) -> str | bool:
+        """What the control is to say, the default where there is no value."""
+        text = self._show(values[self.option.name]) if self.option.name in values else self._default
+        return text == YES if self.option.kind is bool else text
 
     def note(self) -> None:
         """The help, and the default where it was left."""

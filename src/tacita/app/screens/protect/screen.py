@@ -37,6 +37,7 @@ class Bench:
         self._method = ""
         self._unfit = ""
         self._buttons: dict[str, ui.element] = {}
+        last = self._last()
         with ui.element("div").classes("protect-page"):
             with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
                 ui.label("Method").classes("panel-title").props("role=heading aria-level=2")
@@ -49,19 +50,24 @@ class Bench:
                     self._title.props("role=heading aria-level=2 data-testid=method-name")
                     self._choose = ui.label().classes("muted")
                     self._place = ui.element("div")
-                    self._effort()
+                    self._effort(last)
                     self._run_row()
                 self._cards = RunCards(workspace, self._take_over)
-        self._begin()
+        self._begin(last)
         ui.timer(0, self._look_at_problem, once=True)
 
-    def _begin(self) -> None:
-        """With the options of the last run of this case, or what its project wishes, or the first method."""
+    def _last(self) -> Job | None:
+        """The run whose options are begun with, unless the project of the case wishes others."""
         case, jobs = self._workspace.current(), self._workspace.jobs
-        if jobs and (jobs[-1].case.name == case.name or case.wish is None):
-            self._take_over(jobs[-1])
-        elif case.wish is not None:
-            self._take(case.wish.method, case.wish.options)
+        return jobs[-1] if jobs and (jobs[-1].case.name == case.name or case.wish is None) else None
+
+    def _begin(self, last: Job | None) -> None:
+        """With the options of the last run, or what the project wishes, or the first method."""
+        wish = self._workspace.current().wish
+        if last is not None:
+            self._take(last.method.name, last.options)
+        elif wish is not None:
+            self._take(wish.method, wish.options)
         else:
             self._take(FIRST, {})
 
@@ -86,12 +92,14 @@ class Bench:
             ui.label(method_class(name).does).classes("muted small")
         self._buttons[name] = button
 
-    def _effort(self) -> None:
+    def _effort(self, last: Job | None) -> None:
+        # Made with their values: set afterwards, they would undo what is typed as soon as the page is there.
+        limit, seed = (forms.shown(last.time_limit), str(last.seed)) if last is not None else ("", "0")
         with ui.element("div").classes("form effort"):
             self._limit = self._text(
-                "Time limit in seconds", "", "time-limit", "empty: until it is proven best"
+                "Time limit in seconds", limit, "time-limit", "empty: until it is proven best"
             )
-            self._seed = self._text("Seed", "0", "seed", "for what is drawn at random; keep it secret")
+            self._seed = self._text("Seed", seed, "seed", "for what is drawn at random; keep it secret")
 
     def _text(self, label: str, value: str, name: str, note: str) -> ui.input:
         with ui.element("div").classes("field"):

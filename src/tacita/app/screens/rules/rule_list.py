@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
@@ -128,12 +129,13 @@ class _Row:
         rule = self._parsed()
         if rule is None or isinstance(rule, AnyOf):
             return
-        if rule_name(rule) != self._kind:
-            self._kind = rule_name(rule)
-            self._make_form()
         given = arguments(rule)
-        for form in self._form:
-            form.fill(given)
+        if rule_name(rule) == self._kind:
+            for form in self._form:
+                form.fill(given)
+        else:
+            self._kind = rule_name(rule)
+            self._make_form(given)
 
     def _parsed(self) -> Rule | None:
         """The rule that is written, or None with the complaint shown."""
@@ -145,7 +147,7 @@ class _Row:
         self._complaint.set_text("")
         return rule
 
-    def _make_form(self) -> None:
+    def _make_form(self, given: Mapping[str, Any]) -> None:
         kind = RULES[self._kind]
         self._does.set_text(kind.does)
         self._arguments.clear()
@@ -153,16 +155,17 @@ class _Row:
         first = [option for option in options if option.name not in LESS_USED]
         later = [option for option in options if option.name in LESS_USED]
         with self._arguments:
-            self._form = [self._part(first)] if first else []
+            self._form = [self._part(first, given)] if first else []
             if later:
                 with (
                     ui.expansion("More").props(f"dense data-testid=rule-{self._number}-more").classes("more")
                 ):
-                    self._form.append(self._part(later))
+                    self._form.append(self._part(later, given))
 
-    def _part(self, options: list[Option]) -> OptionForm:
+    def _part(self, options: list[Option], given: Mapping[str, Any]) -> OptionForm:
         return OptionForm(
             options,
+            given,
             on_change=lambda _: self._form_changed(),
             on_leave=self._owner.settle,
             name=f"rule-{self._number}",
