@@ -38,8 +38,9 @@ lint: $(INSTALLED)  ## style and format
 types: $(INSTALLED)  ## strict type check
 	@$(BIN)/mypy --strict src
 
-check-all: lint types $(CHROMIUM)  ## everything: slow tests too, 1000 examples per property
+check-all: lint types $(CHROMIUM)  ## everything: slow tests, 1000 examples per property, pages behind a slow line
 	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
+	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n 2 -rs tests/app
 
 bench: $(CHROMIUM)  ## every benchmark, one after the other
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done

@@ -13,6 +13,8 @@ from typing import Self
 from urllib.parse import urlsplit
 
 ANNOUNCED = "Tacita is at "
+SLOW_LINE = Path(__file__).with_name("slow_line.py")
+TACITA = (str(SLOW_LINE),) if os.environ.get("TACITA_TEST_LAG") else ("-m", "tacita")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class RunningServer:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         with words.open("w") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tacita", "app", "--no-browser", *arguments],
+                [sys.executable, *TACITA, "app", "--no-browser", *arguments],
                 cwd=folder,
                 env={**kept, "TMPDIR": str(temporary)},
                 stdin=subprocess.PIPE,

@@ -39,7 +39,9 @@ def choose_columns(page: Page, *names: str) -> None:
     """Columns that make the table, in this order."""
     page.get_by_test_id("records-by").click()
     for name in names:
-        page.get_by_role("option", name=name, exact=True).click()
+        option = page.get_by_role("option", name=name, exact=True)
+        option.click()
+        expect(option).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Escape")
     expect(page.get_by_role("option")).to_have_count(0)
 
@@ -109,7 +111,7 @@ def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -
     go(page, "protect")
     run(page, state="safe")
     go(page, "export")
-    project = downloaded(page, "download-house")["project.toml"].decode()
+    project = downloaded(page, "download-house")["internal/project.toml"].decode()
     assert f'microdata = "{tmp_path / "firms.csv"}"' in project
     assert 'rule = "p-percent(10)"' in project
     assert str(tmp_path / "region.csv") in project
