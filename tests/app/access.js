@@ -228,11 +228,18 @@
 
   // ------------------------------------------------------------------ room
 
-  /** What reaches beyond the page, and words that are cut off and not to be had otherwise. */
+  /** What reaches beyond the page or cannot be scrolled by keyboard, and words that are cut off and not to be had
+   * otherwise. */
   function room() {
     const complaints = [];
     const page = document.documentElement;
     if (page.scrollWidth > page.clientWidth) complaints.push(`the page is ${page.scrollWidth - page.clientWidth} pixels too wide`);
+    for (const element of document.body.querySelectorAll("div, section, pre")) {
+      const scrolls = ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
+      if (scrolls && isSeen(element) && element.scrollWidth > element.clientWidth + 1 && element.tabIndex < 0 && !element.closest(".sheet")) {
+        complaints.push(`scrolls sideways, but not by keyboard: ${called(element)}`);
+      }
+    }
     for (const element of document.body.querySelectorAll("*")) {
       if (!isSeen(element) || !ownText(element) || element.closest(".sheet, svg, .q-icon")) continue;
       const style = getComputedStyle(element);

@@ -6,12 +6,15 @@ Each page is looked at on a laptop and at 125 %, in the light and in the dark.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from access import READY, SCREENS, complaints
-from driving import cell, choose, go, leads_on, open_example, result, run_method
+from driving import cell, choose, go, leads_on, open_example, open_path, result, run_method
 from tacita.app.sheet.content import LOOKS
+from tacita.examples import example
+from tacita.io import write_table
 
 
 def test_screens_without_a_table_and_their_help(page: Page) -> None:
@@ -46,6 +49,52 @@ def test_screens_with_runs(page: Page) -> None:
             expect(page.get_by_test_id("choose-run")).to_have_value(re.compile(ending))
             expect(page.get_by_test_id(there)).to_be_visible()
             assert complaints(page) == [], (screen, ending)
+
+
+def test_eight_runs_with_long_names_of_a_table_with_a_long_name(page: Page, tmp_path: Path) -> None:
+    """One run of each method, named without a blank where a page could break them, with the table open that
+    they are of and with another one; and a run that failed.
+    """
+    problem = example("nchs")
+    path = tmp_path / f"deaths_by_cause_and_county_{'x' * 150}.csv"
+    open_path(page, write_table(problem.table, path, problem))
+    runs: dict[str, dict[str, str | bool]] = {
+        "suppression": {"at_most": "40"},
+        "intervals": {"at_most": "40"},
+        "rounding": {"base": "10", "subtotals": "row=1+2+3,column=1|2|3;row=4+5+6,column=1|2|3;row=7+8"},
+        "unbiased-rounding": {"base": "10"},
+        "random-rounding": {},
+        "perturbation": {"radius": "40"},
+        "adjustment": {"keep": "mean,variance=50,correlation=50,slope=50"},
+        "mixture": {},
+    }
+    for number, (method, options) in enumerate(runs.items(), start=1):
+        run_method(page, method, number, **options)
+    run_method(page, "rounding", 9, "! failed", base="1")
+    for screen in SCREENS:
+        go(page, screen)
+        expect(page.get_by_test_id(READY[screen])).to_be_visible()
+        assert complaints(page) == [], screen
+    open_example(page, "salazar")
+    run_method(page, "suppression", 10)
+    go(page, "compare")
+    expect(page.get_by_test_id("compared-1").get_by_test_id("run-8")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_a_table_that_scrolls_does_so_by_keyboard(page: Page) -> None:
+    """The names of the runs stay in sight."""
+    open_example(page, "nchs")
+    run_method(page, "suppression", 1)
+    go(page, "compare")
+    page.set_viewport_size({"width": 600, "height": 614})
+    scroller, name = page.get_by_role("region", name="Runs in numbers"), page.get_by_test_id("open-1")
+    before = name.bounding_box()
+    scroller.focus()
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("(place) => place.scrollLeft > 100", arg=scroller.element_handle())
+    assert name.bounding_box() == before
 
 
 def test_errors_and_complaints(page: Page) -> None:

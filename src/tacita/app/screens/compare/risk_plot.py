@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
+from tacita.app.controls import scrolling
 from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare.run_columns import measures, text
@@ -34,7 +35,7 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
     with ui.element("div").classes("columns"):
         chart = ui.echart(_options(jobs, points, "percent"), renderer="svg").classes("plot")
         chart.props("role=img data-testid=plot")
-        listed = ui.element("div").classes("scroll-across")
+        listed = scrolling.across("Numbers of the plot")
     ui.label(
         "Risk: of the sensitive cell that is worst off, the width that its levels require over the width of "
         "what an outsider deduces. 1 is just enough, 0.1 ten times more than required, ∞ known exactly."
@@ -65,17 +66,21 @@ def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | No
     columns = {measure.key: measure for measure in MEASURES}
     with ui.element("table").classes("plain").props("data-testid=plot-table"):
         with ui.element("thead"), ui.element("tr"):
-            for head in ("Run", as_label(ACROSS[key]), "Risk", "Verdict"):
+            for head in ("Run", as_label(ACROSS[key]), "Risk"):
                 with ui.element("th").props("scope=col"):
                     ui.label(head)
+            with ui.element("th").classes("words").props("scope=col"):
+                ui.label("Verdict")
         with ui.element("tbody"):
             for job in jobs:
                 own = points[job.number]
                 texts = [text(columns[name], own[name], job) for name in (key, "risk")]
                 with ui.element("tr"):
-                    for entry in (job.title, *texts, in_words(job, now)):
+                    for entry in (job.title, *texts):
                         with ui.element("td"):
                             ui.label(entry)
+                    with ui.element("td").classes("words"):
+                        ui.label(in_words(job, now))
 
 
 def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app import frame
-from tacita.app.controls import notices
+from tacita.app.controls import notices, scrolling
 from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare import risk_plot, statistics_table
@@ -69,7 +69,7 @@ class RunTable:
         self._jobs = jobs
         self._measures = {job.number: measures(job) for job in jobs}
         self._by, self._down = "run", False
-        self._place = ui.element("div").classes("scroll-across")
+        self._place = scrolling.across("Runs in numbers")
         self._show()
         ui.label(
             "★ the least of its column among the safe runs. Loss and bound are in each method's own measure: "

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nicegui import ui
 
 from tacita.adjusting.kept.statistics import changes
+from tacita.app.controls import scrolling
 from tacita.app.work.job import Job
 from tacita.report.compared import number
 
@@ -27,7 +28,7 @@ def build(jobs: Sequence[Job]) -> None:
         "role=heading aria-level=2"
     )
     with (
-        ui.element("div").classes("scroll-across"),
+        scrolling.across("Statistics of the inner cells"),
         ui.element("table").classes("plain").props("data-testid=statistics"),
     ):
         with ui.element("thead"), ui.element("tr"):
