@@ -146,6 +146,13 @@ def test_what_everyone_knows(page: Page) -> None:
     expect(page.get_by_text("a number is needed")).to_be_visible()
     page.get_by_test_id("outsider-upper").fill("100")
     expect(page.get_by_test_id("rules-error")).to_contain_text("bounds that are not true")
+    for bound in ("upper", "lower"):
+        page.get_by_test_id(f"outsider-{bound}").fill("none")
+    page.get_by_test_id("outsider-lower").blur()
+    expect(page.get_by_test_id("rules-error")).to_have_text("")
+    reload(page)
+    expect(page.get_by_test_id("outsider-lower")).to_have_value("none")
+    expect(page.get_by_test_id("outsider-upper")).to_have_value("")
 
 
 def test_a_second_window_does_not_put_back_what_the_first_changed(page: Page) -> None:

@@ -33,7 +33,9 @@ def test_negative_cells_are_read_with_the_bounds_of_the_command_line(
     assert main(["assess", "profits.csv", *rules, *bounds]) == 0
     assert json.loads(capsys.readouterr().out)["sensitive"] == 1
     assert main(["assess", "profits.csv", *rules]) == 1
-    assert "the lower bound that everyone knows (-inf: none)" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "the lower bound that everyone knows, or say that there is none\n" in said
+    assert "Options: --lower NUMBER, --lower=-inf\n" in said
 
 
 def test_bounds_said_go_before_those_of_the_file_one_side_at_a_time(tmp_path: Path) -> None:

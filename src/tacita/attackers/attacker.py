@@ -51,7 +51,7 @@ class Outsider:
                 cell = int(np.argmin(table.units))
                 raise InputError(
                     f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not: "
-                    "give the lower bound that everyone knows (-inf: none)"
+                    "give the lower bound that everyone knows, or say that there is none"
                 )
             lower = 0.0
         low, high = bounds_in_units(lower, np.inf if upper is None else upper, table.decimals)

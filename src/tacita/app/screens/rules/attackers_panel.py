@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 from nicegui import ui
 
@@ -18,6 +19,8 @@ KNOWN = {
     BOUNDS: "a lower and an upper bound of all cells",
     WITHIN: "every value to within some percent",
 }
+NO_BOUND = "none"
+"""What is typed where there is no lower bound; an empty field is 0 there."""
 KINDS = {"respondents": "respondent", "holdings": "holding"}
 ABOUT = {
     "respondents": "Everyone who is alone in a cell, or among the largest in a sensitive one, attacks with "
@@ -50,9 +53,7 @@ class _Everyone:
         attackers = desk.case.attackers
         below, above = attackers.within or (0.5, 1.0)
         with ui.element("div").classes("strip") as self._bounds:
-            self._lower = self._number(
-                "Lower bound", _shown(attackers.lower), "lower", "0 if empty; -inf: none"
-            )
+            self._lower = self._number("Lower bound", _shown(attackers.lower), "lower", "0 if empty; or none")
             self._upper = self._number("Upper bound", _shown(attackers.upper), "upper", "none if empty")
         with ui.element("div").classes("strip") as self._within:
             self._below = self._number("Percent below", _shown(100 * below), "below", "of the value")
@@ -90,6 +91,8 @@ class _Everyone:
             lower = 0.0
         elif self._way.value == BOUNDS:
             lower, upper = numbers
+            if self._lower.value.strip().lower() == NO_BOUND:
+                lower = -inf
         elif self._way.value == WITHIN:
             within = ((numbers[0] or 0.0) / 100, (numbers[1] or 0.0) / 100)
         attackers = replace(self._desk.case.attackers, lower=lower, upper=upper, within=within)
@@ -142,11 +145,17 @@ def _coalitions(desk: Desk, reason: str) -> None:
 
 
 def _shown(number: float | None) -> str:
-    return "" if number is None else f"{number:.12g}"
+    if number is None:
+        return ""
+    return NO_BOUND if number == -inf else f"{number:.12g}"
 
 
 def _number(text: str | None) -> float | None:
-    return float(text) if text and text.strip() else None
+    return float(text) if text and not _says_nothing(text) else None
+
+
+def _says_nothing(text: str) -> bool:
+    return text.strip().lower() in ("", NO_BOUND)
 
 
 def _complaint(text: str | None) -> str | None:
