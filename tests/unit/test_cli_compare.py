@@ -220,6 +220,28 @@ def test_every_column_is_shown_whatever_the_width(
     assert "nothing would change" in " ".join(shown.split())
 
 
+def test_only_what_was_found_safe_is_called_the_best(
+    case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second hides less than the first: the best if it is safe, not where it is not, or nobody asked."""
+    monkeypatch.setenv("COLUMNS", "250")
+    releases = (crosstab("corners.csv", GRID, CORNERS), crosstab("alone.csv", GRID, ((0, 0),)))
+    unmarked = Path("unmarked.csv")
+    write_table(tc.Table.from_array(GRID[:-1, :-1]), unmarked)
+
+    def starred(*arguments: str) -> list[bool]:
+        main(["compare", *arguments, *releases])
+        shown = capsys.readouterr().out
+        return ["★" in line for line in shown.splitlines() if line.startswith("│")]
+
+    assert starred(case) == [False, False]
+    assert starred(str(unmarked), "--rules", "threshold(1)") == [False, False]
+    assert starred(str(unmarked), "--rules", "threshold(1010)") == [False, False]
+    # Among several that are safe there is a best one in some columns.
+    wide = crosstab("wide.csv", GRID, (*CORNERS, (2, 0), (2, 1)))
+    assert starred(case, wide)[1:] == [True, False]
+
+
 def test_text_shows_no_hidden_value(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     releases = (crosstab("corners.csv", GRID, CORNERS), crosstab("alone.csv", GRID, ((0, 0),)))
     main(["compare", case, *releases, *methods("suppression", "intervals", "rounding:base=100")])

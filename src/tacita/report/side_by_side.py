@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tacita.report.compared import MEASURES, Measure, Measures, best
 from tacita.report.terminal import TONES
-from tacita.report.verdicts import tone_of
+from tacita.report.verdicts import SAFE, tone_of
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -46,7 +46,8 @@ def side_by_side(rows: Sequence[Row], width: int) -> Group:
     """The table of all rows; where it is wider than ``width`` it goes on below, under the same names. Then
     how to read it, and why some have no release.
     """
-    safe = {k: row.numbers for k, row in enumerate(rows) if row.audit is not None and row.audit.safe}
+    # Where nothing was sensitive, nothing was found wrong either: no reason to call one the best.
+    safe = {k: row.numbers for k, row in enumerate(rows) if row.audit and tone_of(row.audit) is SAFE}
     columns = {"verdict": [_verdict(row) for row in rows]}
     for measure in MEASURES:
         winners = best(measure, safe)
