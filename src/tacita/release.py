@@ -9,7 +9,8 @@ one.
 | rounded to ``v``, radius ``r`` announced | ``rounded`` | ``[v - r, v + r]`` |
 | adjusted or perturbed to ``v``, radius ``r`` announced | ``adjusted`` | ``[v - r, v + r]`` |
 
-A release carries the public structure and nothing else of the table: the true value of a hidden cell is not
+A number that is rounded or adjusted is the middle of its window, so the window tells which number it is. A
+release carries the public structure and nothing else of the table: the true value of a hidden cell is not
 in it.
 """
 
@@ -79,7 +80,8 @@ class Release:
         near = (self.marks == Mark.ROUNDED) | (self.marks == Mark.ADJUSTED)
         window = (self.low > -UNBOUNDED) | (self.high < UNBOUNDED)
         exactly = (self.low == self.high) & (self.value == self.low) & self.shown
-        outside = (self.value < self.low) | (self.value > self.high)
+        # Elsewhere in its window a number would tell more than the window, and a changed one could pass for it.
+        centred = (self.value - self.low == self.high - self.value) & (self.high < UNBOUNDED)
         # A release that tells more than its windows would pass an audit that looks at windows.
         for wrong, what in (
             (self.marks > max(Mark), "the mark is unknown"),
@@ -88,7 +90,8 @@ class Release:
             (published & ~exactly, "published, so the window must be the value alone, and shown"),
             (hidden & window, "suppressed, so nothing may be said of it: mark it as an interval"),
             (self.shown & ~published & ~near, "suppressed or an interval, so no value may be shown"),
-            (self.shown & near & outside, "the value that is shown lies outside the window"),
+            (near & ~self.shown, "rounded or adjusted, so a value must be shown"),
+            (near & ~centred, "rounded or adjusted, so its window must reach as far below as above"),
         ):
             if wrong.any():
                 raise ReleaseError(f"{self.structure.names(np.flatnonzero(wrong))}: {what}")

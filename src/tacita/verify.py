@@ -324,7 +324,7 @@ def _window(told: list[str], width: int) -> tuple[Bound, Bound] | None:
     if mark == "published":
         honest = shown is not None and least == most == shown
     elif mark in ("rounded", "adjusted"):
-        honest = least is not None and most is not None and shown is not None and least <= shown <= most
+        honest = least is not None and most is not None and shown is not None and least + most == 2 * shown
     else:
         honest = shown is None and (mark == "interval" or (mark == "suppressed" and least is most is None))
     if not honest:

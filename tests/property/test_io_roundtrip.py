@@ -52,9 +52,12 @@ def releases(draw: st.DrawFn) -> tuple[Table, Release]:
     words = st.sampled_from(list(Mark))
     marks = np.array(draw(st.lists(words, min_size=n, max_size=n)), dtype=np.uint8)
     below, above = (np.array(draw(st.lists(st.integers(1, 99), min_size=n, max_size=n))) for _ in range(2))
-    low = np.where(marks == Mark.SUPPRESSED, -UNBOUNDED, table.units - below)
-    high = np.where(marks == Mark.SUPPRESSED, UNBOUNDED, table.units + above)
-    return table, Release.mixed(table, marks != Mark.PUBLISHED, marks, low, high, value=table.units + 1)
+    value = table.units + 1
+    # A number that is rounded or adjusted is the middle of its window.
+    middle = np.isin(marks, (Mark.ROUNDED, Mark.ADJUSTED))
+    low = np.where(marks == Mark.SUPPRESSED, -UNBOUNDED, np.where(middle, value - above, table.units - below))
+    high = np.where(marks == Mark.SUPPRESSED, UNBOUNDED, np.where(middle, value + above, table.units + above))
+    return table, Release.mixed(table, marks != Mark.PUBLISHED, marks, low, high, value=value)
 
 
 def same(one: Any, other: Any, fields: str) -> None:

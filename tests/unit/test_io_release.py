@@ -431,6 +431,34 @@ def test_rounded_cells_of_our_own_form_take_the_announced_base(tmp_path: Path) -
     assert (release.low[cell], release.high[cell]) == (0, 10)
 
 
+@pytest.mark.parametrize(
+    ("row", "options", "reason"),
+    [
+        ("rounded,1,9,6", {}, "as far below as above"),
+        ("rounded,0,10,6", {}, "as far below as above"),
+        ("adjusted,4,9,6", {}, "as far below as above"),
+        ("rounded,0,12,6", {"base": 6}, None),
+        # The truth is told to be nearer than a base: the file says more, and the audit hears it.
+        ("rounded,1,11,6", {"base": 6}, None),
+        ("rounded,0,12,6", {"base": 4}, "wider than what is announced"),
+        ("adjusted,0,12,6", {"radius": 4}, "wider than what is announced"),
+        ("rounded,2,10,6", {"base": 4}, "not a multiple of the base"),
+        ("rounded,3,9,6", {"base": 3.5}, "not a multiple of the base"),
+    ],
+)
+def test_a_rounded_number_is_what_its_window_and_the_announced_base_say(
+    tmp_path: Path, row: str, options: dict[str, float], reason: str | None
+) -> None:
+    path = foreign(tmp_path, f"r,c,mark,low,high,value\n1,1,{row}\n")
+    table = small()
+    if reason is None:
+        release = read_release(path, table, absent="suppressed", **options)
+        assert release.value[table.find("1", "1")] == 6
+    else:
+        with pytest.raises(ReleaseError, match=reason):
+            read_release(path, table, absent="suppressed", **options)
+
+
 def test_a_dash_may_be_read_as_zero_so_the_audit_takes_it_for_zero(tmp_path: Path) -> None:
     table = Table.from_array([[0, 7], [9, 11]], names=("r", "c"))
     text = "r,1,2,Total\n1,-,x,7\n2,-,x,20\nTotal,9,18,27\n"

@@ -64,7 +64,11 @@ def test_radius_zero_is_the_value_itself() -> None:
         ({"marks": Mark.PUBLISHED, "low": 10, "high": 10}, "and shown"),
         ({"marks": Mark.INTERVAL, "low": 15, "high": 5}, "low above high"),
         ({"marks": Mark.INTERVAL, "low": 5, "high": 15, "value": 10, "shown": True}, "no value may be shown"),
-        ({"marks": Mark.ROUNDED, "low": 5, "high": 15, "value": 20, "shown": True}, "outside the window"),
+        ({"marks": Mark.ROUNDED, "low": 5, "high": 15, "value": 20, "shown": True}, "as far below"),
+        ({"marks": Mark.ROUNDED, "low": 5, "high": 15, "value": 11, "shown": True}, "as far below"),
+        ({"marks": Mark.ADJUSTED, "low": 5, "high": 16, "value": 10, "shown": True}, "as far below"),
+        ({"marks": Mark.ROUNDED, "shown": True}, "as far below"),
+        ({"marks": Mark.ADJUSTED, "low": -10, "high": 10}, "a value must be shown"),
     ],
 )
 def test_a_cell_that_tells_more_than_its_window_is_refused_by_name(

@@ -241,10 +241,14 @@ def test_a_notice_is_of_the_whole_release(files: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "fits"), [("10", True), ("5", True), ("15", True), ("16", False), ("98765", False), ("", False)]
+    ("shown", "fits"),
+    [
+        *(("10", True), ("10.0", True), ("5", False), ("11", False), ("10.5", False)),
+        *(("15", False), ("16", False), ("98765", False), ("", False)),
+    ],
 )
-def test_a_rounded_value_lies_in_its_window(tmp_path: Path, shown: str, fits: bool) -> None:
-    """``[v - r, v + r]`` holds ``v``: another number tells something else than the window."""
+def test_a_rounded_value_is_the_middle_of_its_window(tmp_path: Path, shown: str, fits: bool) -> None:
+    """``[v - r, v + r]`` is of no number but ``v``: another one is not what was certified."""
     sensitive = np.zeros(len(TABLE), dtype=bool)
     sensitive[P] = True
     problem = Problem(TABLE, Levels.of(sensitive, np.full(len(TABLE), 3)))

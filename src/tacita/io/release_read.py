@@ -61,9 +61,10 @@ def read_release(
         stay in the house; without this word they are refused.
     base
         The numbers are rounded to multiples of ``base``: the truth is announced to be within ``base`` of
-        them.
+        them. Other numbers are refused, and windows of a file of ours that are wider.
     radius
-        The numbers are adjusted: the truth is announced to be within ``radius`` of them.
+        The numbers are adjusted: the truth is announced to be within ``radius`` of them. Wider windows are
+        refused.
     absent
         ``"suppressed"`` if cells that the file does not list count as hidden; they are refused by default.
     part
@@ -240,6 +241,11 @@ def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
             near & (np.isnan(low) | np.isnan(high)),
             "is rounded or adjusted, but how far? Give low and high, or the base of the release",
         ),
+        (
+            near & (high - low > 2 * (np.inf if reach is None else reach)),
+            "has a window wider than what is announced: readers know more than the file says: correct the "
+            "window, or give neither the base of the release nor its radius, as the file says how far itself",
+        ),
         (low > high, "has low above high: correct it"),
     ):
         if wrong.any():
@@ -313,9 +319,8 @@ def _release(
     table: Table, source: Columns, cells: Cells, rows: Rows, absent: str, base: float | None
 ) -> Release:
     n = len(table)
-    decimals = max(
-        table.decimals, *(exact.decimals_needed(c[np.isfinite(c)]) for c in (rows.low, rows.high, rows.value))
-    )
+    said = (rows.low, rows.high, rows.value, np.array([0.0 if base is None else base]))
+    decimals = max(table.decimals, *(exact.decimals_needed(c[np.isfinite(c)]) for c in said))
     row_of = np.full(n, -1, dtype=np.int64)
     row_of[cells[::-1]] = np.arange(cells.size)[::-1]
     first = row_of[cells]
