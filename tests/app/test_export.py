@@ -97,7 +97,7 @@ def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path
     go(page, "export")
     choose_all_formats(page)
     files = downloaded(page, "download-publication")
-    assert set(files) == PUBLISHED
+    assert set(files) == {f"publication/{name}" for name in PUBLISHED}
     hidden = tc.Suppression().protect(problem).hidden
     secrets, known = (problem.table.units[mask].tolist() for mask in (hidden, ~hidden))
     assert len(secrets) >= 4
@@ -110,16 +110,16 @@ def test_no_publication_file_holds_a_suppressed_value(page: Page, tmp_path: Path
 def test_the_house_has_an_archive_of_its_own(exporting: Page) -> None:
     files = downloaded(exporting, "download-house")
     wanted = {
-        "audit.json",
-        "certificate.json",
-        "release-internal.xlsx",
-        "project.toml",
-        "repeat.py",
-        "table.parquet",
+        "internal/audit.json",
+        "internal/certificate.json",
+        "internal/release-internal.xlsx",
+        "internal/project.toml",
+        "internal/repeat.py",
+        "internal/table.parquet",
     }
     assert wanted <= set(files)
-    assert not {"release.csv", "release.html", "release.txt", "release.parquet"} & set(files)
-    assert b'method = "suppression"' in files["project.toml"]
+    assert not PUBLISHED & {name.rpartition("/")[2] for name in files}
+    assert b'method = "suppression"' in files["internal/project.toml"]
 
 
 def test_a_folder_gets_both_apart_and_is_not_overwritten_unasked(exporting: Page, tmp_path: Path) -> None:
@@ -127,11 +127,22 @@ def test_a_folder_gets_both_apart_and_is_not_overwritten_unasked(exporting: Page
     fill_folder(page, folder)
     page.get_by_test_id("write-folder").click()
     expect(page.get_by_test_id("notice-done")).to_contain_text("Written: 5 files for publication")
-    assert {path.name for path in folder.iterdir()} == PUBLISHED | {"internal"}
+    expect(page.get_by_test_id("notice-done")).to_contain_text(f"For publication: {folder / 'publication'} (")
+    expect(page.get_by_test_id("notice-done")).to_contain_text(f"For the house: {folder / 'internal'} (")
+    assert {path.name for path in folder.iterdir()} == {"publication", "internal"}
+    assert {path.name for path in (folder / "publication").iterdir()} == PUBLISHED
     assert (folder / "internal" / "repeat.py").exists()
     expect(page.get_by_test_id("write-folder")).to_be_disabled()
     page.get_by_test_id("export-folder-confirm").click()
     expect(page.get_by_test_id("write-folder")).to_be_enabled()
+
+
+def test_a_folder_for_publication_alone_is_refused(exporting: Page, tmp_path: Path) -> None:
+    expect(exporting.get_by_test_id("two-folders")).to_contain_text("Hand on publication alone")
+    fill_folder(exporting, tmp_path / "publication")
+    exporting.get_by_test_id("write-folder").click()
+    expect(exporting.get_by_test_id("notice-error")).to_contain_text("choose a folder outside it")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_folder_that_is_proposed_is_beside_the_server(exporting: Page, server: RunningServer) -> None:
@@ -141,7 +152,8 @@ def test_the_folder_that_is_proposed_is_beside_the_server(exporting: Page, serve
 def test_preview_shows_what_files_hold(exporting: Page) -> None:
     exporting.get_by_test_id("preview-files").click()
     preview = exporting.get_by_test_id("preview")
-    expect(preview).to_contain_text("release.csv · for publication")
+    expect(preview).to_contain_text("publication/release.csv · for publication")
+    expect(preview).to_contain_text("internal/certificate.json · for the house")
     preview.get_by_text("release.csv · for publication").click()
     expect(preview.get_by_text("mark,low,high,value")).to_be_visible()
 
@@ -157,16 +169,15 @@ def test_an_unsafe_release_needs_a_reason_that_its_files_carry(unsafe: Page) -> 
     page.get_by_test_id("reason").fill(REASON)
     expect(button).to_contain_text("NOT SAFE")
     files = downloaded(page, "download-publication")
-    assert set(files) == {"release.xlsx", "release.csv", "release.html"}
+    assert set(files) == {f"publication/release.{ending}" for ending in ("xlsx", "csv", "html")}
     for name, content in files.items():
         assert REASON in texts_of(name, content), name
 
 
 def test_the_house_gets_the_audit_of_an_unsafe_release_without_a_reason(unsafe: Page) -> None:
     files = downloaded(unsafe, "download-house")
-    assert "audit.json" in files
-    assert "certificate.json" not in files
-    assert "release.csv" not in files
+    assert "internal/audit.json" in files
+    assert not {"certificate.json", "release.csv"} & {name.rpartition("/")[2] for name in files}
 
 
 def test_the_table_is_saved_without_a_run_and_opens_again(page: Page, tmp_path: Path) -> None:

@@ -190,16 +190,20 @@ def test_doctor_finds_this_installation_well(capsys: pytest.CaptureFixture[str])
 def test_demo_goes_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "demo"
     assert main(["demo", "--out", str(out)]) == 0
-    told = capsys.readouterr().out
+    told, files = capsys.readouterr()
     assert told.count("all proven") == 1
+    assert f"to publish: {out / 'publication'} (release.csv, release.xlsx)" in files
+    assert f"for the house: {out / 'internal'} (" in files
     assert "■" in told
     assert "▲" in told
-    assert sorted(path.name for path in out.iterdir()) == ["internal", "release.csv", "release.xlsx"]
-    internal = out / "internal"
+    internal, publication = out / "internal", out / "publication"
+    assert set(out.iterdir()) == {internal, publication}
+    assert sorted(path.name for path in publication.iterdir()) == ["release.csv", "release.xlsx"]
     assert {"audit.json", "certificate.json", "report.html", "project.toml", "release-internal.xlsx"} <= {
         p.name for p in internal.iterdir()
     }
     # The project file in it says the same once more.
     assert main(["verify", str(internal / "project.toml"), str(out), str(internal / "certificate.json")]) == 0
     assert main(["protect", str(internal / "project.toml")]) == 0
-    assert (internal / "again" / "release.csv").read_bytes() == (out / "release.csv").read_bytes()
+    again = internal / "again" / "publication" / "release.csv"
+    assert again.read_bytes() == (publication / "release.csv").read_bytes()

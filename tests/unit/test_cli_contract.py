@@ -81,14 +81,15 @@ def test_protect_prints_the_object_and_writes_the_folders(
     assert said["status"] in ("optimal", "feasible")
     assert (said["cells"], said["sensitive"]) == (16, 1)
     assert said["audit"] == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0}
-    rows = list(csv.DictReader((out / "release.csv").open()))
+    rows = list(csv.DictReader((out / "publication" / "release.csv").open()))
     hidden = [int(row["cell"]) for row in rows if row["mark"] == "suppressed"]
     assert SENSITIVE in hidden
     assert said["changed"] == len(hidden)
     assert said["changed_value"] == said["loss"] == GRID.ravel()[hidden].sum()
     assert said["bound"] <= said["loss"]
     assert all(row["low"] == row["high"] == row["value"] == "" for row in rows if int(row["cell"]) in hidden)
-    assert sorted(path.name for path in out.iterdir()) == ["internal", "release.csv"]
+    assert sorted(path.name for path in out.iterdir()) == ["internal", "publication"]
+    assert [path.name for path in (out / "publication").iterdir()] == ["release.csv"]
     assert sorted(path.name for path in (out / "internal").iterdir()) == ["audit.json", "certificate.json"]
 
 
@@ -149,8 +150,9 @@ def test_verify_accepts_its_own_and_refuses_all_others(
         0,
         {"verified": True, "pairs": 1, "cells": 16},
     )
-    for folder in (out, out / "internal"):
+    for folder in (out, out / "internal", out / "publication"):
         assert answer(capsys, "verify", case, out, folder)[0] == 0
+        assert answer(capsys, "verify", case, out / "publication", folder)[0] == 0
     code, said = answer(capsys, "verify", case, out, tmp_path)
     assert code == 1
     assert "holds no certificate.json" in said["error"]
@@ -258,19 +260,20 @@ def test_no_published_file_holds_a_hidden_value(tmp_path: Path) -> None:
     case = write_jj(tmp_path / "case.jj", grid)
     out = tmp_path / "out"
     assert main(["protect", str(case), "--out", str(out)]) == 0
-    rows = list(csv.DictReader((out / "release.csv").open()))
+    rows = list(csv.DictReader((out / "publication" / "release.csv").open()))
     hidden = {str(grid.ravel()[int(row["cell"])]) for row in rows if row["mark"] != "published"}
     written = {field for row in rows for name, field in row.items() if name != "cell"}
     assert hidden
     assert not hidden & written
 
 
-@pytest.mark.parametrize("name", ["release.csv", "release.html"])
+@pytest.mark.parametrize("name", ["publication/release.csv", "publication/release.html"])
 def test_what_is_read_is_never_taken_for_an_earlier_result(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     text = "r,c,value\nN,a,20\nN,b,50\nS,a,8\nS,b,9\n"
+    Path("publication").mkdir()
     Path(name).write_text(text)
     Path("project.toml").write_text(
         f'[table]\nfile = "{name}"\n[rules]\nrule = "threshold(9)"\n[output]\nfolder = "."\n'
@@ -280,7 +283,54 @@ def test_what_is_read_is_never_taken_for_an_earlier_result(
         assert main(command) == 1
         assert "would take its place" in capsys.readouterr().err
     assert Path(name).read_text() == text
-    assert {path.name for path in tmp_path.iterdir()} == {name, "project.toml"}
+    assert {path.name for path in tmp_path.iterdir()} == {"publication", "project.toml"}
+
+
+def test_nothing_for_the_house_is_written_inside_a_publication(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "publication"
+    release = write_release(tmp_path / "mine.csv", CORNERS)
+    for command in (
+        ["protect", case, "--out", out],
+        ["audit", case, release, "--out", out],
+        ["demo", "--out", out],
+    ):
+        assert main([str(word) for word in command]) == 1
+        assert "would lie inside a folder called 'publication'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_results_of_an_earlier_version_are_told_and_not_mistaken(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then the release was in the folder itself, and the certificate in ``internal`` inside it."""
+    out = tmp_path / "out"
+    assert main(["protect", str(case), "--out", str(out)]) == 0
+    (out / "publication" / "release.csv").rename(out / "release.csv")
+    (out / "publication").rmdir()
+    capsys.readouterr()
+    assert answer(capsys, "verify", case, out, out)[0] == 0
+    before = (out / "release.csv").read_text()
+    assert main(["protect", str(case), "--out", str(out)]) == 0
+    told = capsys.readouterr().err
+    assert f"not of this release: {out / 'release.csv'}" in told
+    assert (out / "release.csv").read_text() == before
+    code, said = answer(capsys, "verify", case, out, out)
+    assert code == 1
+    assert "holds two releases" in said["error"]
+    assert answer(capsys, "verify", case, out / "publication", out)[0] == 0
+
+
+def test_a_table_called_like_a_release_can_stay_beside_the_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "r,c,value\nN,a,20\nN,b,50\nS,a,8\nS,b,9\n"
+    Path("release.csv").write_text(text)
+    assert main(["protect", "release.csv", "--rules", "threshold(9)", "--out", "."]) == 0
+    assert Path("release.csv").read_text() == text
+    assert Path("publication/release.csv").exists()
 
 
 def test_an_audit_takes_the_certificate_of_another_release_away(

@@ -153,15 +153,16 @@ def test_project_file_chooses_method_folder_and_formats(
         '[table]\nmicrodata = "records.csv"\nby = { region = "regions", size = "" }\nvalue = "turnover"\n'
         'respondent = "firm"\n[hierarchies]\nregions = "regions.csv"\n[rules]\nrule = "frequency(2)"\n'
         '[protect]\nmethod = "suppression"\noptions = { at_most = 20 }\n'
-        '[output]\nfolder = "public"\nformats = ["xlsx"]\n'
+        '[output]\nfolder = "results"\nformats = ["xlsx"]\n'
     )
     answer = said(capsys, "protect", "project.toml")
     assert answer["options"]["at_most"] == 20
-    assert {path.name for path in Path("public").iterdir()} == {"internal", "release.csv", "release.xlsx"}
-    assert Path("public/internal/release-internal.xlsx").exists()
+    assert {path.name for path in Path("results").iterdir()} == {"internal", "publication"}
+    assert {path.name for path in Path("results/publication").iterdir()} == {"release.csv", "release.xlsx"}
+    assert Path("results/internal/release-internal.xlsx").exists()
     answer = said(capsys, "protect", "project.toml", "--option", "at_most=30", "--out", "elsewhere")
     assert answer["options"]["at_most"] == 30
-    assert Path("elsewhere/release.csv").exists()
+    assert Path("elsewhere/publication/release.csv").exists()
     assert said(capsys, "tabulate", "project.toml", "--out", "table.csv")["cells"] == answer["cells"]
     # The folder of a project is the project.
     assert said(capsys, "protect", ".", "--option", "at_most=30", "--out", "again")["loss"] == answer["loss"]
@@ -179,4 +180,4 @@ def test_a_note_says_that_nchs_text_tells_which_cells_are_primary(
     (folder / "project.toml").write_text(project + 'formats = ["txt"]\n')
     assert main(["protect", "project.toml"]) == 0
     assert "release.txt marks primary cells PS" in capsys.readouterr().err
-    assert "PS" in Path("out/release.txt").read_text()
+    assert "PS" in Path("out/publication/release.txt").read_text()

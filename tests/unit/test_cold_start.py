@@ -24,6 +24,6 @@ def test_protecting_a_small_table_imports_nothing_slow(tmp_path: Path) -> None:
     assert main(["generate", "table", "--shape", "20,20", "--sensitive", "0.05", "--out", str(table)]) == 0
     words = ["protect", str(table), "--out", str(tmp_path / "results"), "--json"]
     ran = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=True)
-    assert (tmp_path / "results" / "release.csv").exists()
+    assert (tmp_path / "results" / "publication" / "release.csv").exists()
     assert (tmp_path / "results" / "internal" / "certificate.json").exists()
     assert ran.stderr.splitlines()[-1] == ""

@@ -67,10 +67,10 @@ def test_script_and_command_line_give_the_same_release(
     write_project(problem, kept, **run)
     write_script(kept, **run)
     assert "release.csv" in repeat(kept)
-    assert (kept / "out" / "release.csv").read_text() == original.read_text()
-    (kept / "out" / "release.csv").unlink()
+    assert (kept / "out" / "publication" / "release.csv").read_text() == original.read_text()
+    (kept / "out" / "publication" / "release.csv").unlink()
     assert main(["protect", str(kept / "project.toml")]) == 0
-    assert (kept / "out" / "release.csv").read_text() == original.read_text()
+    assert (kept / "out" / "publication" / "release.csv").read_text() == original.read_text()
 
 
 def test_options_that_no_text_can_say(tmp_path: Path) -> None:

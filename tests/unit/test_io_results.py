@@ -39,15 +39,16 @@ def test_a_safe_release_in_every_format(safe: tc.Audit, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "out"
     written = write_results(safe, folder, formats)
     house = {"internal/release-internal.xlsx", "internal/audit.json", "internal/certificate.json"}
-    assert files(folder) == {f"release.{ending}" for ending in formats} | house
+    assert files(folder) == {f"publication/release.{ending}" for ending in formats} | house
     assert set(written.paths) == {folder / name for name in files(folder)}
     assert ["PS" in note for note in written.notes] == [True, True]
-    assert "unaudited" not in (folder / "release.csv").read_text()
+    assert "unaudited" not in (folder / "publication" / "release.csv").read_text()
 
 
 def test_what_is_not_safe_is_not_published(unsafe: tc.Audit, tmp_path: Path) -> None:
     written = write_results(unsafe, tmp_path, ("csv", "xlsx"))
     assert files(tmp_path) == {"internal/audit.json"}
+    assert not (tmp_path / "publication").exists()
     assert written.paths == (tmp_path / "internal" / "audit.json",)
     assert json.loads(written.paths[0].read_text())["safe"] is False
 
@@ -55,8 +56,9 @@ def test_what_is_not_safe_is_not_published(unsafe: tc.Audit, tmp_path: Path) -> 
 def test_a_reason_stands_in_every_file(unsafe: tc.Audit, tmp_path: Path) -> None:
     reason = "for  the training\ncourse only"
     write_results(unsafe, tmp_path, ("csv", "html", "txt"), reason=reason)
-    assert files(tmp_path) == {"release.csv", "release.html", "release.txt", "internal/audit.json"}
-    for name in ("release.csv", "release.html", "release.txt"):
+    published = {f"publication/release.{ending}" for ending in ("csv", "html", "txt")}
+    assert files(tmp_path) == published | {"internal/audit.json"}
+    for name in published:
         assert "for the training course only" in (tmp_path / name).read_text(), name
 
 
@@ -76,12 +78,13 @@ def test_nothing_of_an_earlier_release_stays_beside_another(
     (tmp_path / "notes.txt").write_text("mine")
     write_results(safe, tmp_path, ("csv", "xlsx", "html"))
     written = write_results(unsafe, tmp_path, ("csv",), reason=REASON)
-    assert files(tmp_path) == {"notes.txt", "release.csv", "internal/audit.json"}
+    assert files(tmp_path) == {"notes.txt", "publication/release.csv", "internal/audit.json"}
     for gone in ("certificate.json", "release-internal.xlsx", "release.xlsx", "release.html"):
         assert gone in written.notes[0]
     assert "audit.json" not in written.notes[0]
     written = write_results(unsafe, tmp_path)
     assert files(tmp_path) == {"notes.txt", "internal/audit.json"}
+    assert not (tmp_path / "publication").exists()
     assert "release.csv" in written.notes[0]
 
 
@@ -91,7 +94,7 @@ def test_a_verdict_replaces_the_earlier_one_and_leaves_releases_alone(
     write_results(safe, tmp_path, ("csv", "xlsx"))
     written = write_verdict(unsafe, tmp_path)
     house = {"internal/audit.json", "internal/release-internal.xlsx"}
-    assert files(tmp_path) == {"release.csv", "release.xlsx"} | house
+    assert files(tmp_path) == {"publication/release.csv", "publication/release.xlsx"} | house
     assert "certificate.json" in written.notes[0]
     assert json.loads((tmp_path / "internal" / "audit.json").read_text())["safe"] is False
 
@@ -104,9 +107,9 @@ def test_a_format_that_fails_leaves_the_earlier_release_with_its_verdict(
     monkeypatch.setattr(release_html, "MOST_CELLS", 3)
     with pytest.raises(InputError, match="a page shows at most 3 cells") as told:
         write_results(unsafe, tmp_path, ("csv", "html"), reason=REASON)
-    assert str(told.value).startswith(f"{tmp_path / 'release.html'}:")
+    assert str(told.value).startswith(f"{tmp_path / 'publication' / 'release.html'}:")
     assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
-    assert {path.name for path in tmp_path.iterdir()} == {"release.csv", "release.html", "internal"}
+    assert {path.name for path in tmp_path.iterdir()} == {"publication", "internal"}
 
 
 def test_a_project_asks_for_the_formats_that_there_are(tmp_path: Path) -> None:
@@ -120,7 +123,7 @@ def test_a_project_asks_for_the_formats_that_there_are(tmp_path: Path) -> None:
 
 def test_a_safe_release_carries_no_reason(safe: tc.Audit, tmp_path: Path) -> None:
     write_results(safe, tmp_path, reason="no reason is needed here")
-    assert "reason" not in (tmp_path / "release.csv").read_text()
+    assert "reason" not in (tmp_path / "publication" / "release.csv").read_text()
 
 
 def test_unknown_formats_are_refused_before_anything_is_written(safe: tc.Audit, tmp_path: Path) -> None:
@@ -135,4 +138,4 @@ def test_numbers_that_json_does_not_know(tmp_path: Path) -> None:
     written = write_results(tc.audit(problem, release), tmp_path)
     record = json.loads((tmp_path / "internal" / "audit.json").read_text(), parse_constant=pytest.fail)
     assert record["made_by"]["limit"] is None
-    assert written.paths[0] == tmp_path / "release.csv"
+    assert written.paths[0] == tmp_path / "publication" / "release.csv"

@@ -45,7 +45,7 @@ def names(paths: tuple[Path, ...]) -> set[str]:
 def test_publication_and_house_are_apart(tmp_path: Path) -> None:
     parcel = pack(job(), tmp_path / "out", ["csv", "xlsx"], passing=tmp_path / "session")
     assert names(parcel.publication) == {"release.csv", "release.xlsx"}
-    assert {path.parent for path in parcel.publication} == {tmp_path / "out"}
+    assert {path.parent for path in parcel.publication} == {tmp_path / "out" / "publication"}
     assert {path.parent for path in parcel.house} == {tmp_path / "out" / "internal"}
     assert {"audit.json", "certificate.json", "project.toml", "repeat.py"} <= names(parcel.house)
 
@@ -62,7 +62,7 @@ def test_without_a_reason_an_unsafe_run_publishes_nothing(tmp_path: Path) -> Non
     parcel = pack(unsafe(), tmp_path, ["csv"], passing=tmp_path / "session")
     assert parcel.publication == ()
     assert "audit.json" in names(parcel.house)
-    assert not (tmp_path / "release.csv").exists()
+    assert not (tmp_path / "publication").exists()
 
 
 def test_a_reason_stands_in_the_file(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_reason_stands_in_the_file(tmp_path: Path) -> None:
 
 
 def test_publication_and_house_share_no_name(tmp_path: Path) -> None:
-    """An archive has no folders: a file of the house must not be taken for the one that is published."""
+    """Out of its folder, a file of the house must not be taken for the one that is published."""
     parcel = pack(job(), tmp_path, list(FORMATS), passing=tmp_path / "session")
     assert not names(parcel.publication) & names(parcel.house)
     assert "release-internal.xlsx" in names(parcel.house)
@@ -107,7 +107,8 @@ def test_nothing_of_an_earlier_export_stays_beside_another_release(tmp_path: Pat
     pack(job(), tmp_path, ["csv", "xlsx", "html"], passing=tmp_path / "session")
     assert (tmp_path / "internal" / "certificate.json").exists()
     parcel = pack(unsafe(), tmp_path, ["csv"], REASON, passing=tmp_path / "session")
-    assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", "release.csv", "internal"}
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", "publication", "internal"}
+    assert {path.name for path in (tmp_path / "publication").iterdir()} == {"release.csv"}
     assert not (tmp_path / "internal" / "certificate.json").exists()
     assert not (tmp_path / "internal" / "release-internal.xlsx").exists()
     assert any("certificate.json" in note for note in parcel.notes)
@@ -130,6 +131,23 @@ def test_an_archive_holds_the_files_by_name(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("1")
     with zipfile.ZipFile(zipped([tmp_path / "one.txt"], tmp_path / "all.zip")) as archive:
         assert archive.namelist() == ["one.txt"]
+
+
+def test_archives_that_are_unpacked_in_one_place_stay_apart(tmp_path: Path) -> None:
+    parcel = pack(job(), tmp_path / "out", ["csv", "xlsx"], passing=tmp_path / "session")
+    for files, folder in ((parcel.publication, "publication"), (parcel.house, "internal")):
+        with zipfile.ZipFile(zipped(files, tmp_path / "one.zip", folder)) as archive:
+            archive.extractall(tmp_path / "unpacked")
+    assert everything(tmp_path / "unpacked") == everything(tmp_path / "out")
+
+
+def test_the_house_gets_nothing_inside_what_is_published(tmp_path: Path) -> None:
+    pack(job(), tmp_path, ["csv"], passing=tmp_path / "session")
+    before = everything(tmp_path)
+    for place in (tmp_path / "publication", tmp_path / "publication" / "deeper"):
+        with pytest.raises(InputError, match="would lie inside a folder called 'publication'"):
+            pack(job(), place, ["csv"], passing=tmp_path / "session")
+    assert everything(tmp_path) == before
 
 
 @pytest.mark.parametrize("way", ["csv", "xlsx", "parquet", "jj"])

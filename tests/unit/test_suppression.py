@@ -366,7 +366,8 @@ def test_the_command_begins_with_last_period(
     now = tmp_path / "now.csv"
     now.write_text(case.read_text().replace("III,B,32", "III,B,33") + "IV,A,70\nIV,B,80\nIV,C,90\n")
     _, expected = told(capsys, "protect", now)
-    for start in (tmp_path / "before", tmp_path / "before" / "release.csv"):
+    published = tmp_path / "before" / "publication"
+    for start in (tmp_path / "before", published, published / "release.csv"):
         code, said = told(capsys, "protect", now, "--start", start)
         assert (code, said["status"], said["loss"]) == (0, "optimal", expected["loss"])
     assert before["status"] == "optimal"
@@ -377,7 +378,7 @@ def test_the_command_begins_with_another_programs_pattern(
 ) -> None:
     published = tmp_path / "published.csv"
     told(capsys, "protect", case, "--out", tmp_path)
-    rows = list(csv.DictReader((tmp_path / "release.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "publication" / "release.csv").open()))
     published.write_text(
         "activity,region,value\n"
         + "".join(f"{r['activity']},{r['region']},{r['value'] or 'x'}\n" for r in rows)

@@ -39,7 +39,9 @@ def audit(
     to: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="Write DIR/internal/audit.json and, if safe, certificate.json."
+            "--out",
+            metavar="DIR",
+            help="Write DIR/internal/audit.json and, if safe, certificate.json: for the house.",
         ),
     ] = None,
 ) -> int:
@@ -49,9 +51,12 @@ def audit(
     """
     from tacita.auditing.audit import audit as check
     from tacita.auditing.deduce import deduce
+    from tacita.io.folders import refuse_published
     from tacita.io.results import write_verdict
     from tacita.report.record import audit_object, findings_list, intervals_list
 
+    if to is not None:
+        refuse_published(to)
     problem = load_problem(case, table_options, requirement)
     published = load_release(release, problem, release_options, table_options.decimal)
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)

@@ -270,7 +270,7 @@ def _joined(rule: Rule | None, loaded: Problem) -> Rule | Levels:
 
 
 def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:
-    """A release of this problem's table from a file, or from the release.csv of a folder.
+    """A release of this problem's table from a file, or from the release.csv of a folder of results.
 
     Every error names the file, since the case is a file too.
     """
@@ -294,10 +294,10 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
 
 
 def release_file(path: Path) -> Path:
-    """The file that holds a release: itself, or release.csv in a folder."""
-    if path.is_dir() and not (path / "release.csv").is_file():
-        raise InputError(f"{path} holds no release.csv: name the file of the release")
-    return path / "release.csv" if path.is_dir() else path
+    """The file that holds a release: itself, or release.csv in a folder or its ``publication``."""
+    from tacita.io.folders import release_in
+
+    return release_in(path) if path.is_dir() else path
 
 
 def pairs(given: Iterable[str], option: str) -> dict[str, str]:

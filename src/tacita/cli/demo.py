@@ -54,10 +54,11 @@ def demo(
 ) -> int:
     """From records to a protected table in seconds: generate, tabulate, protect, audit, certify, verify.
 
-    DIR gets what may be published; DIR/internal what stays in the house, with a report to look at.
+    DIR/publication gets what may be published; DIR/internal what stays in the house, with a report to read.
     """
     from tacita.auditing.certificate import certify
     from tacita.generate import microdata
+    from tacita.io.folders import INTERNAL, refuse_published
     from tacita.io.results import write_results
     from tacita.methods import make_method
     from tacita.problem import Problem
@@ -65,7 +66,8 @@ def demo(
     from tacita.verify import verify
 
     started = time.perf_counter()
-    internal = to / "internal"
+    refuse_published(to)
+    internal = to / INTERNAL
     internal.mkdir(parents=True, exist_ok=True)
     made = microdata(1200, SHAPE, respondents=800, decimals=0, seed=seed)
     case = _write_case(made, internal)
@@ -95,7 +97,7 @@ def demo(
             }
         )
     else:
-        _close(to, seconds)
+        _close(internal, seconds)
     return DONE if found.safe else UNSAFE
 
 
@@ -170,10 +172,7 @@ def _tell(found: Audit, story: list[str]) -> None:
     console.print(verdict_line(found))
 
 
-def _close(folder: Path, seconds: float) -> None:
+def _close(internal: Path, seconds: float) -> None:
     console = out()
-    console.print(f"\nTo publish:    {folder / 'release.csv'}, {folder / 'release.xlsx'}", soft_wrap=True)
-    console.print(f"For the house: {folder / 'internal'}", soft_wrap=True)
-    console.print(f"Look at:       {folder / 'internal' / 'report.html'}", soft_wrap=True)
-    again = folder / "internal" / "project.toml"
-    console.print(f"Once more:     tacita protect {again}   ({seconds} s)", soft_wrap=True)
+    console.print(f"\nLook at:   {internal / 'report.html'}", soft_wrap=True)
+    console.print(f"Once more: tacita protect {internal / 'project.toml'}   ({seconds} s)", soft_wrap=True)

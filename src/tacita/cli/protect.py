@@ -80,7 +80,7 @@ def protect(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write DIR/release.csv if it is safe; what stays in the house goes to DIR/internal.",
+            help="Write DIR/publication/release.csv if it is safe, and for the house DIR/internal.",
         ),
     ] = None,
     help_options: Annotated[
@@ -91,6 +91,7 @@ def protect(
 
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
+    from tacita.io.folders import refuse_published
     from tacita.io.results import Written, write_results
     from tacita.methods import make_method
 
@@ -100,6 +101,7 @@ def protect(
         raise InputError("which case? Name its file: tacita protect CASE --method NAME --out DIR")
     plan = planned(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
     if plan.folder is not None:
+        refuse_published(plan.folder)
         _refuse_inputs(plan.folder, case, start)
     chosen = make_method(plan.method, plan.options)
     problem = load_problem(case, table_options, requirement)
@@ -128,11 +130,14 @@ def protect(
 
 
 def tell_written(written: Written) -> None:
-    """Each file, and what to know of it."""
+    """What to know of the files, and the files by their folder: what may go out, and what may not."""
+    from tacita.io.folders import INTERNAL, PUBLICATION
+
     for note in written.notes:
         say(note, "note:", "yellow")
-    for path in written.paths:
-        say(str(path), "written:", "green")
+    for name, sign, style in ((PUBLICATION, "to publish:", "green"), (INTERNAL, "for the house:", "yellow")):
+        if files := [path for path in written.paths if path.parent.name == name]:
+            say(f"{files[0].parent} ({', '.join(path.name for path in files)})", sign, style)
 
 
 def audited(problem: Problem, release: Release, effort: Effort) -> Audit:

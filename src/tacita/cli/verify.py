@@ -18,7 +18,6 @@ from tacita.cli.case import (
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, UNSAFE, Output
-from tacita.errors import InputError
 
 
 def verify(
@@ -27,7 +26,8 @@ def verify(
     certificate: Annotated[
         Path,
         typer.Argument(
-            metavar="CERTIFICATE", help="certificate.json of an audit, or the folder that the audit wrote."
+            metavar="CERTIFICATE",
+            help="certificate.json of an audit, or the folder that results were written to.",
         ),
     ],
     output: Output,
@@ -41,12 +41,13 @@ def verify(
     """
     from tacita.auditing.certificate import check_certificate
     from tacita.errors import CertificateError, ReleaseError
+    from tacita.io.folders import certificate_in
     from tacita.verify import RefusedError, load
     from tacita.verify import verify as check
 
     problem = load_problem(case, table_options, requirement)
     try:
-        proof = load(str(_certificate_file(certificate)))
+        proof = load(str(certificate_in(certificate) if certificate.is_dir() else certificate))
         proven = check(proof)
         published = load_release(release, problem, release_options, table_options.decimal)
         check_certificate(proof, problem, published)
@@ -61,13 +62,3 @@ def verify(
         pairs = f"{proven:,} pairs of sensitive cell and attacker, {len(problem.table):,} cells"
         out().print(f"[bold green]✔ verified[/]  {pairs}")
     return DONE
-
-
-def _certificate_file(path: Path) -> Path:
-    """The file itself, or the certificate.json of a folder or of its ``internal``."""
-    if not path.is_dir():
-        return path
-    for file in (path / "certificate.json", path / "internal" / "certificate.json"):
-        if file.is_file():
-            return file
-    raise InputError(f"{path} holds no certificate.json, neither itself nor in internal: name the file")

@@ -1,8 +1,8 @@
-"""Where results go: a folder for publication, and ``internal`` inside it for the house.
+"""Where results go: ``publication``, and beside it ``internal`` for the house.
 
 | file | for | written |
 |---|---|---|
-| ``release.csv`` and other formats | publication | if the release is safe, or a reason is given |
+| ``publication/release.csv`` and other formats | publication | if the release is safe, or a reason is given |
 | ``internal/release-internal.xlsx`` | the house | with ``release.xlsx``: tells primary cells apart |
 | ``internal/audit.json`` | the house | always |
 | ``internal/certificate.json`` | the house | if the release is safe |
@@ -23,15 +23,22 @@ from typing import TYPE_CHECKING
 from tacita.atomic import write_text
 from tacita.errors import InputError
 from tacita.io.drafts import draft_in, moved
+from tacita.io.folders import (
+    CERTIFICATE,
+    INTERNAL,
+    PUBLICATION,
+    RELEASES,
+    refuse_published,
+    releases_outside,
+)
 from tacita.io.release_write import FORMATS, reason_of, write_release
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
 
-INTERNAL = "internal"
-VERDICT = (f"{INTERNAL}/certificate.json", f"{INTERNAL}/audit.json")
+VERDICT = (f"{INTERNAL}/{CERTIFICATE}", f"{INTERNAL}/audit.json")
 WORKBOOK = f"{INTERNAL}/release-internal.xlsx"
-RESULTS = (*VERDICT, WORKBOOK, *(f"release.{ending}" for ending in FORMATS))
+RESULTS = (*VERDICT, WORKBOOK, *(f"{PUBLICATION}/{name}" for name in RELEASES))
 """What speaks of one release alone, by its place in the folder; the certificate first, as it goes first."""
 PRIMARY_TOLD = (
     "marks primary cells PS and the others CS, as its format demands: readers learn which cells a rule hits, "
@@ -64,14 +71,17 @@ def write_results(
     ------
     UnsafeError
         The reason is not one.
+    InputError
+        There is no such format, or what stays in the house would lie inside what is published.
     """
+    refuse_published(folder)
     if strange := [ending for ending in formats if ending not in FORMATS]:
         raise InputError(
             f"no format of a release is called '{strange[0]}': choose among {', '.join(FORMATS)}"
         )
     unaudited = None if audit.safe or reason is None else reason_of(reason)
     chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
-    with draft_in(folder) as public, draft_in(folder / INTERNAL) as house:
+    with draft_in(folder / PUBLICATION) as public, draft_in(folder / INTERNAL) as house:
         published = [
             write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
             for ending in chosen
@@ -79,15 +89,16 @@ def write_results(
         kept = _workbook(audit, house) if "xlsx" in chosen else []
         kept += _verdict(audit, house)
         gone = _removed(folder, RESULTS)
-        paths = (*moved(published, folder), *moved(kept, folder / INTERNAL))
+        paths = (*moved(published, folder / PUBLICATION), *moved(kept, folder / INTERNAL))
     told = [f"{path} {PRIMARY_TOLD}" for path in paths if path.suffix in (".txt", ".tsv")]
-    return Written(paths, (*told, *_left_behind(gone, paths)))
+    return Written(paths, (*told, *_left_behind(gone, paths), *releases_outside(folder)))
 
 
 def write_verdict(audit: Audit, folder: Path) -> Written:
     """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe; an earlier verdict
     goes.
     """
+    refuse_published(folder)
     with draft_in(folder / INTERNAL) as house:
         kept = _verdict(audit, house)
         gone = _removed(folder, VERDICT)
@@ -102,7 +113,7 @@ def _verdict(audit: Audit, house: Path) -> list[Path]:
     record = json.dumps(finite(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
     written = [write_text(house / "audit.json", record + "\n")]
     if audit.safe:
-        written.append(write_text(house / "certificate.json", dump(certify(audit))))
+        written.append(write_text(house / CERTIFICATE, dump(certify(audit))))
     return written
 
 

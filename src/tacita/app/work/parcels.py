@@ -1,9 +1,9 @@
 """Files that leave the app: what a run publishes, what the house keeps of it, and the case itself.
 
-    folder/release.*      for publication: written if the run is safe, or a reason stands in for that
+    folder/publication/*  for publication: written if the run is safe, or a reason stands in for that
     folder/internal/*     for the house: audit, certificate, coloured workbook, project.toml, repeat.py, table
 
-The two never share an archive.
+The two never share an archive, and stay apart where both archives are unpacked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -34,9 +34,9 @@ from tacita.io import (
     write_thesis,
 )
 from tacita.io.drafts import draft_in, moved
+from tacita.io.folders import INTERNAL, PUBLICATION, refuse_published
 from tacita.io.petrenko import FILES as THESIS
 from tacita.io.project import AttackersSpec, load_project
-from tacita.io.results import INTERNAL
 from tacita.levels import Levels
 from tacita.problem import Problem
 
@@ -89,7 +89,10 @@ def pack(
     ------
     UnsafeError
         The run has no audit, or the reason is not one.
+    InputError
+        What stays in the house would lie inside what is published.
     """
+    refuse_published(folder)
     if job.audit is None:
         raise UnsafeError(f"run {job.number} has no audit: there is nothing to write. Run it again.")
     with draft_in(folder / INTERNAL) as draft:
@@ -97,8 +100,8 @@ def pack(
         results = write_results(job.audit, folder, formats, reason)
         paths = (*results.paths, *moved(again.paths, folder / INTERNAL))
     return Parcel(
-        tuple(path for path in paths if path.parent == folder),
-        tuple(path for path in paths if path.parent != folder),
+        tuple(path for path in paths if path.parent == folder / PUBLICATION),
+        tuple(path for path in paths if path.parent != folder / PUBLICATION),
         (*results.notes, *again.notes),
     )
 
@@ -115,11 +118,11 @@ def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Wr
     return Written((*project.paths, write_script(folder, **about)), project.notes)
 
 
-def zipped(paths: Sequence[Path], target: Path) -> Path:
-    """Files in one archive, by their names."""
+def zipped(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
+    """Files in one archive, by their names, in a folder of it if one is named."""
     with replacing(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in paths:
-            archive.write(path, path.name)
+            archive.write(path, PurePosixPath(folder, path.name))
     return target
 
 

@@ -18,6 +18,7 @@ from tacita.app.work.job import Job, State
 from tacita.app.work.parcels import Parcel, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import NOTHING_CHECKED
+from tacita.io.folders import CERTIFICATE, INTERNAL, PUBLICATION
 from tacita.io.release_write import Format, is_reason
 from tacita.io.results import PRIMARY_TOLD
 
@@ -33,14 +34,13 @@ ABOUT: dict[Format, str] = {
 TELLING = {"txt", "tsv"}
 """Formats that tell which cells are primary, of tables with two dimensions."""
 USUAL = ("xlsx", "csv")
-CERTIFICATE = "internal/certificate.json"
 HOUSE = {
-    "internal/audit.json": "the verdict on every sensitive cell; which cells are sensitive, no true values",
+    "audit.json": "the verdict on every sensitive cell; which cells are sensitive, no true values",
     CERTIFICATE: "the proof, with true values; only of a safe release",
-    "internal/release-internal.xlsx": "the release in colours, primary cells told apart; with Excel",
-    "internal/project.toml": "repeats the run: tacita protect project.toml",
-    "internal/repeat.py": "repeats the run from Python",
-    "internal/table.parquet": "the table with true values, levels, bounds and costs (.jj without dimensions)",
+    "release-internal.xlsx": "the release in colours, primary cells told apart; with Excel",
+    "project.toml": "repeats the run: tacita protect project.toml",
+    "repeat.py": "repeats the run from Python",
+    "table.parquet": "the table with true values, levels, bounds and costs (.jj without dimensions)",
 }
 TEXT = (".csv", ".txt", ".html", ".json", ".toml", ".py")
 FIRST_LINES, LONGEST_LINE = 12, 160
@@ -93,7 +93,7 @@ class Publishing:
 
     def _formats(self) -> None:
         two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
-        ui.label("For publication").classes("stack-title")
+        ui.label(f"For publication: folder {PUBLICATION}").classes("stack-title")
         self._boxes = {}
         for ending, about in ABOUT.items():
             box = ui.checkbox(about, value=ending in USUAL, on_change=lambda: self._refresh())
@@ -116,7 +116,7 @@ class Publishing:
         self._reason.on_value_change(lambda: self._refresh())
 
     def _house(self) -> None:
-        ui.label("For the house, never to be published").classes("stack-title")
+        ui.label(f"For the house, never to be published: folder {INTERNAL}").classes("stack-title")
         unproven = f"{NOTHING_CHECKED}; with true values" if self._job.state is State.UNCHECKED else ""
         with ui.element("dl").classes("files"):
             for name, about in HOUSE.items():
@@ -129,6 +129,10 @@ class Publishing:
 
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")
+        ui.label(
+            f"The folder gets {PUBLICATION} and {INTERNAL} side by side; a download holds one of them. "
+            f"Hand on {PUBLICATION} alone, never the folder that holds both."
+        ).classes("muted").props("data-testid=two-folders")
         with ui.element("div").classes("strip"):
             self._folder = PlaceField(Path.cwd() / FOLDER, lambda: self._refresh(), "export-folder")
             self._write = ui.button("Write to this folder", on_click=self._write_folder).props(
@@ -177,28 +181,29 @@ class Publishing:
         with notices.attempt(), busy(self._write):
             folder = self._folder.path
             parcel = await self._pack(folder)
-            listed = "\n".join(str(path) for path in (*parcel.publication, *parcel.house))
             notices.tell(
                 f"Written: {len(parcel.publication)} files for publication, {len(parcel.house)} for the "
-                f"house.\n{listed}" + _told(parcel.notes),
+                f"house.\nFor publication: {_listed(parcel.publication)}\nFor the house: {_listed(parcel.house)}"
+                + _told(parcel.notes),
                 "done",
             )
         self._folder.check()
 
     async def _download_publication(self) -> None:
-        await self._download("publication", self._publication)
+        await self._download(PUBLICATION, self._publication)
 
     async def _download_house(self) -> None:
-        await self._download("house", self._archive)
+        await self._download(INTERNAL, self._archive)
 
     async def _download(self, which: str, button: ui.button) -> None:
+        """One of the two folders as an archive."""
         with notices.attempt(), busy(button):
             name = f"{plain_name(self._job.case.name)}-run-{self._job.number}-{which}.zip"
             archive = passing_file(self._workspace.folder)
             with self._scratch() as folder:
-                parcel = await self._pack(Path(folder), which == "house")
-                files = parcel.publication if which == "publication" else parcel.house
-                await asyncio.to_thread(zipped, files, archive)
+                parcel = await self._pack(Path(folder), which == INTERNAL)
+                files = parcel.publication if which == PUBLICATION else parcel.house
+                await asyncio.to_thread(zipped, files, archive, which)
             offer(archive, name)
             notices.tell(f"{name}: {len(files)} files" + _told(parcel.notes), "done")
 
@@ -215,13 +220,18 @@ class Publishing:
         return TemporaryDirectory(dir=self._workspace.folder, prefix="export-")
 
 
+def _listed(files: Sequence[Path]) -> str:
+    """The files of one folder, by its path and their names."""
+    return f"{files[0].parent} ({', '.join(path.name for path in files)})"
+
+
 def _told(notes: Sequence[str]) -> str:
     return "".join(f"\n{note}" for note in notes)
 
 
 def _file(path: Path, whose: str) -> None:
     """A file by name and size; the first lines of a text."""
-    title = f"{path.name} · {whose} · {path.stat().st_size:,} bytes"
+    title = f"{path.parent.name}/{path.name} · {whose} · {path.stat().st_size:,} bytes"
     if path.suffix not in TEXT:
         ui.label(f"{title} · not a text").classes("muted")
         return
