@@ -3,7 +3,8 @@
     TacitaError                    everything this package raises on purpose
     ├── InputError                 what the user handed over cannot be used as it is
     │   ├── HierarchyError         a classification is broken: cycle, two parents, unknown code
-    │   ├── RepeatedCellError      a cell is given more than once: the rows may be records, not cells
+    │   ├── RecordsError           the rows are records about respondents, not cells
+    │   │   └── RepeatedCellError  a cell is given more than once, which may as well be an error
     │   ├── NotAdditiveError       totals differ from the sums of their parts
     │   ├── RuleError              a rule cannot be applied to this table
     │   ├── LevelsError            a protection level that no release could ever meet
@@ -36,8 +37,12 @@ class HierarchyError(InputError):
     """A classification is broken."""
 
 
-class RepeatedCellError(InputError):
-    """A cell is given more than once: the rows may be records, not cells."""
+class RecordsError(InputError):
+    """The rows are records about respondents, not cells: they are to be tabulated."""
+
+
+class RepeatedCellError(RecordsError):
+    """A cell is given more than once: records, or a row too many."""
 
 
 class NotAdditiveError(InputError):

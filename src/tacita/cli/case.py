@@ -82,6 +82,14 @@ class TableOptions:
     decimal: Annotated[
         str, typer.Option(help="Decimal sign of numbers in text files.", rich_help_panel=TABLE)
     ] = "."
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Sheet of a workbook. Default: the first that holds anything.",
+            rich_help_panel=TABLE,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,10 @@ class ReleaseOptions:
         Literal["refuse", "suppressed"],
         typer.Option(help="Cells that the release does not list: 'refuse' it, or they are 'suppressed'."),
     ] = "refuse"
+    release_sheet: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Sheet of a release that is a workbook, as --sheet is the case's."),
+    ] = None
 
 
 def load_case(
@@ -144,6 +156,7 @@ def load_case(
         "counts": options.counts,
         "repair": options.repair or None,
         "decimal": None if options.decimal == "." else options.decimal,
+        "sheet": options.sheet,
         "rule": required.rules,
         "lower": required.lower,
         "upper": required.upper,
@@ -172,6 +185,7 @@ def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
         value=options.value,
         count=options.count,
         decimal=options.decimal,
+        sheet=options.sheet,
     )
 
 
@@ -275,22 +289,24 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
     Every error names the file, since the case is a file too.
     """
     from tacita.io import read_release
+    from tacita.io.workbook import other_sheets_told
 
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; check the path")
     try:
-        return read_release(
-            release_file(path),
-            problem.table,
-            base=options.base,
-            radius=options.radius,
-            absent=options.absent,
-            decimal=decimal,
-        )
+        with other_sheets_told(path, options.release_sheet):
+            return read_release(
+                release_file(path),
+                problem.table,
+                base=options.base,
+                radius=options.radius,
+                absent=options.absent,
+                decimal=decimal,
+                sheet=options.release_sheet,
+            )
     except InputError as error:
-        if str(error).startswith(str(path)):
-            raise
-        raise type(error)(f"{path}: {error}") from error
+        told = str(error).replace("the sheet:", "the sheet of the release:")
+        raise type(error)(told if told.startswith(str(path)) else f"{path}: {told}") from error
 
 
 def release_file(path: Path) -> Path:

@@ -22,7 +22,7 @@ def tabulate(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="Records: CSV or Parquet (also 'folder/*.parquet'), file.duckdb::table, or project.toml.",
+            help="Records: CSV, Parquet (also 'folder/*.parquet'), Excel, file.duckdb::table, project.toml.",
         ),
     ],
     output: Output,
@@ -44,6 +44,10 @@ def tabulate(
     ] = None,
     where: Annotated[str | None, typer.Option(metavar="SQL", help="Condition on the records to use.")] = None,
     decimal: Annotated[str, typer.Option(help="Decimal sign in CSV files.")] = ".",
+    sheet: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Sheet of a workbook. Default: the first that holds anything."),
+    ] = None,
     to: Annotated[
         Path | None,
         typer.Option(
@@ -53,7 +57,7 @@ def tabulate(
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
     from tacita.io.case import project_file
-    from tacita.tabulation.tabulate import tabulate as count_up
+    from tacita.io.records import tabulate_file
 
     if (file := project_file(source)) is not None:
         from tacita.io.project import load_project
@@ -64,16 +68,17 @@ def tabulate(
             raise InputError("by which columns? Name each: --by region=regions.csv --by size")
         trees = _trees(by)
         table = carry_out(
-            lambda run: count_up(
+            lambda run: tabulate_file(
                 source,
                 trees,
-                value,
-                respondent,
-                holding,
-                weight,
-                largest,
-                decimals,
-                where,
+                sheet=sheet,
+                value=value,
+                respondent=respondent,
+                holding=holding,
+                weight=weight,
+                largest=largest,
+                decimals=decimals,
+                where=where,
                 decimal=decimal,
                 run=run,
             ),

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacita.attackers.insiders import AttackerLike
-from tacita.errors import FormatError, InputError
+from tacita.errors import FormatError, InputError, RecordsError
 from tacita.io.columns import FORMATS, read_columns
 from tacita.io.crosstab import one_row_per_cell
 from tacita.io.jj import read_jj
@@ -25,6 +25,7 @@ from tacita.io.nchs import read_nchs
 from tacita.io.petrenko import FILES as THESIS
 from tacita.io.petrenko import read_thesis
 from tacita.io.roles import NUMERIC, Roles, find_roles
+from tacita.io.workbook import other_sheets_told
 from tacita.problem import Problem
 from tacita.rules import Given, Rule, parse_rule
 from tacita.tables.columns import Columns, Spec, Totals, is_text, table_from_columns
@@ -123,38 +124,39 @@ def read_table_file(
     protection
         Levels of cells with status ``u``, in percent of the value, where the file has no levels.
     decimal, delimiter, encoding, sheet
-        How to read the file.
+        How to read the file. A workbook's sheet is the first that holds anything, if none is named.
     """
-    source = read_columns(path, decimal=decimal, delimiter=delimiter, encoding=encoding, sheet=sheet)
-    given = {"value": value, "count": count, "status": status}
-    source = one_row_per_cell(source, path, None if by is None else list(by), given)
-    roles = find_roles(source, path, None if by is None else list(by), given, largest)
-    if by is None:
-        _refuse_records(source, path, roles)
-    carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
-    source = _with_numbers(source, [c for c in (*carried, *columns) if c != roles.get("status")])
-    specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(roles.dimensions)
-    try:
-        table = table_from_columns(
-            source,
-            specs,
-            value=roles.get("value"),
-            count=roles.get("count"),
-            totals=totals,
-            decimals=decimals,
-            counts=counts,
-            repair=repair,
-            structural=roles.get("structural"),
-            largest=roles.largest,
-            holding_count=roles.get("holding_count"),
-            columns=tuple(dict.fromkeys([*carried, *columns])),
-            name=name or Path(path).stem,
-        )
-        return _problem(table, roles, rule, attackers, cost, protection, (lower, upper))
-    except InputError as error:
-        if str(error).startswith(str(path)):
-            raise
-        raise type(error)(f"{path}: {error}") from None
+    with other_sheets_told(path, sheet):
+        source = read_columns(path, decimal=decimal, delimiter=delimiter, encoding=encoding, sheet=sheet)
+        given = {"value": value, "count": count, "status": status}
+        source = one_row_per_cell(source, path, None if by is None else list(by), given)
+        roles = find_roles(source, path, None if by is None else list(by), given, largest)
+        if by is None:
+            _refuse_records(source, path, roles)
+        carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
+        source = _with_numbers(source, [c for c in (*carried, *columns) if c != roles.get("status")])
+        specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(roles.dimensions)
+        try:
+            table = table_from_columns(
+                source,
+                specs,
+                value=roles.get("value"),
+                count=roles.get("count"),
+                totals=totals,
+                decimals=decimals,
+                counts=counts,
+                repair=repair,
+                structural=roles.get("structural"),
+                largest=roles.largest,
+                holding_count=roles.get("holding_count"),
+                columns=tuple(dict.fromkeys([*carried, *columns])),
+                name=name or Path(path).stem,
+            )
+            return _problem(table, roles, rule, attackers, cost, protection, (lower, upper))
+        except InputError as error:
+            if str(error).startswith(str(path)):
+                raise
+            raise type(error)(f"{path}: {error}") from None
 
 
 def _problem(
@@ -208,7 +210,7 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
         return
     for name in roles.dimensions:
         if len(source.column(name).unique()) == rows:
-            raise InputError(
+            raise RecordsError(
                 f"{path}: every row has a '{name}' of its own, as in records about single respondents: "
                 f"tabulate them first, with '{name}' as the respondent column, or name the columns of codes"
             )

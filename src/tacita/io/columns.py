@@ -6,10 +6,11 @@ import os
 from pathlib import Path
 
 from tacita.errors import FormatError
+from tacita.io.workbook import WORKBOOKS
 from tacita.tables.columns import Columns
 from tacita.tables.table import Table
 
-FORMATS = (".csv", ".tab", ".parquet", ".xlsx", ".xls", ".ods")
+FORMATS = (".csv", ".tab", ".parquet", *WORKBOOKS)
 
 
 def read_columns(
@@ -23,6 +24,8 @@ def read_columns(
 ) -> Columns:
     """The columns of a CSV, Parquet or Excel file; with ``table`` also of its tab-separated release."""
     suffix = Path(path).suffix.lower()
+    if sheet is not None and suffix not in WORKBOOKS:
+        raise FormatError(f"{path} is no workbook and has no sheet '{sheet}'; leave the sheet out")
     if suffix in (".csv", ".tab"):
         from tacita.io.csv import read_csv
 
@@ -31,10 +34,10 @@ def read_columns(
         from tacita.io.parquet import read_parquet
 
         return read_parquet(path)
-    if suffix in (".xlsx", ".xls", ".ods"):
-        from tacita.io.excel import read_excel
+    if suffix in WORKBOOKS:
+        from tacita.io.workbook import read_workbook
 
-        return read_excel(path, sheet, decimal)
+        return read_workbook(path, sheet, decimal)
     if suffix in (".txt", ".tsv") and table is not None:
         from tacita.io.nchs import read_nchs_release
 

@@ -11,6 +11,7 @@ from tacita.io.columns import read_columns
 from tacita.io.crosstab import one_row_per_cell
 from tacita.io.hierarchy import read_hierarchy
 from tacita.io.roles import find_roles
+from tacita.io.workbook import other_sheets_told
 
 
 def dimensions_as_said(
@@ -48,10 +49,10 @@ def dimensions_as_said(
     names = list(by)
     if isinstance(totals, str) or not names:
         named = {"value": value, "count": count}
-        source = one_row_per_cell(
-            read_columns(path, decimal=decimal, sheet=sheet), path, names or None, named
-        )
-        names = names or list(find_roles(source, path, None, named, None).dimensions)
+        with other_sheets_told(path, sheet):
+            read = read_columns(path, decimal=decimal, sheet=sheet)
+            source = one_row_per_cell(read, path, names or None, named)
+            names = names or list(find_roles(source, path, None, named, None).dimensions)
         if isinstance(totals, str):
             codes = {name: totals for name in names if totals in source.codes(name)[1]}
     if strange := [name for name in (*trees, *codes) if name not in names]:

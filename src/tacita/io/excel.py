@@ -1,4 +1,4 @@
-"""Excel workbooks: tables and releases in, releases out.
+"""Excel workbooks of releases, written; :mod:`tacita.io.workbook` reads workbooks.
 
 A release gets a long sheet, a crosstab and a sheet of notes. For publication all hidden cells look the same:
 who knows which are primary knows that a rule hits them, which the audit does not assume. For the house words
@@ -7,22 +7,19 @@ and colours tell primary suppressions (blue) from all other changed cells (red).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from tacita.atomic import replacing
-from tacita.errors import FormatError, InputError
+from tacita.errors import InputError
 from tacita.exact import Cells
-from tacita.io.escape import escape, unescape
+from tacita.io.escape import escape
 from tacita.io.numbers import number_texts
 from tacita.io.published import shown_texts
 from tacita.release import Mark, Release
-from tacita.tables.columns import Columns
 from tacita.tables.frames import listing, part_of
 from tacita.tables.layout import lines
 
@@ -40,37 +37,6 @@ MEANING_INTERNAL = (
     ("primary", "hidden because the cell itself is sensitive (blue)"),
     ("secondary", "hidden, or given less exactly, to protect sensitive cells (red)"),
 )
-
-
-def read_excel(path: str | os.PathLike[str], sheet: str | None = None, decimal: str = ".") -> Columns:
-    """The columns of one sheet, the first by default; its first row holds their names."""
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        book = CalamineWorkbook.from_path(str(path))
-    except (CalamineError, OSError) as error:
-        raise FormatError(
-            f"{path} cannot be read as a workbook ({error}); check the path and the format"
-        ) from None
-    if sheet is not None and sheet not in book.sheet_names:
-        raise FormatError(f"{path}: there is no sheet '{sheet}'; there are {', '.join(book.sheet_names)}")
-    chosen = sheet if sheet is not None else book.sheet_names[0]
-    grid = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
-    rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_text(v) for v in row)]
-    if len(rows) < 2:
-        raise FormatError(f"{path}, sheet '{chosen}': a row of column names and at least one more are needed")
-    header = [unescape(_text(v)) for v in rows[0][1]]
-    while header and not header[-1]:
-        header.pop()
-    repeated = next((name for k, name in enumerate(header) if name in header[:k]), None)
-    if repeated is not None:
-        raise FormatError(f"{path}, sheet '{chosen}', row {rows[0][0]}: two columns are called '{repeated}'")
-    for number, row in rows[1:]:
-        if any(_text(v) for v in row[len(header) :]):
-            raise FormatError(f"{path}, sheet '{chosen}', row {number}: more fields than column names")
-    numbers = [number for number, _ in rows[1:]]
-    data = {name: _column([row[k] for _, row in rows[1:]]) for k, name in enumerate(header)}
-    return Columns(pa.table(data), lambda row: f"{path}, sheet '{chosen}', row {numbers[row]}", decimal)
 
 
 def write_excel(
@@ -187,17 +153,3 @@ def _notes(sheet: Any, explained: Sequence[tuple[str, str]], told: Mapping[str, 
     for r, (word, meaning) in enumerate(lines):
         sheet.write_string(r, 0, word)
         sheet.write_string(r, 1, meaning)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip() if value is not None else ""
-
-
-def _column(values: list[Any]) -> pa.Array:
-    """Numbers where all that is given are numbers, text otherwise."""
-    given = [v for v in values if _text(v)]
-    if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
-        return pa.array([float(v) if _text(v) else None for v in values], pa.float64())
-    return pa.array([unescape(_text(v)) for v in values], pa.string())

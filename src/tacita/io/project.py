@@ -23,6 +23,8 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,10 +40,11 @@ from tacita.io.hierarchy import read_hierarchy
 from tacita.io.insiders import read_insiders
 from tacita.io.jj import read_jj
 from tacita.io.linked import link_problems
+from tacita.io.project_cells import MarkSpec, marks_of, place_of
 from tacita.io.release_write import Format
 from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.rules import Given, Marked, Rule, parse_rule
+from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
 from tacita.tables.linked import link
 from tacita.tables.table import Table
 from tacita.textfile import read_text
@@ -109,11 +112,22 @@ class TableSpec(Section):
 
 
 class RulesSpec(Section):
-    """What makes a cell sensitive; ``waived`` are respondents who have consented to publication."""
+    """What makes a cell sensitive: a rule and marks by hand, except in cells that are exempt from both.
+
+    ``waived`` are respondents who have consented to publication, ``protection`` is the percentage of the
+    value that stands for the levels of marked cells which have none.
+    """
 
     rule: str | None = None
     waived: list[str] = Field(default_factory=list)
     protection: float = Field(default=20.0, gt=0)
+    sensitive: list[MarkSpec] = Field(default_factory=list)
+    exempt: list[dict[str, str]] = Field(default_factory=list)
+
+    @property
+    def says_what_is_sensitive(self) -> bool:
+        """Whether files need not."""
+        return self.rule is not None or bool(self.sensitive)
 
 
 class AttackersSpec(Section):
@@ -201,7 +215,7 @@ class Project(Section):
         hierarchies = self._read_hierarchies()
         read = self._linked(hierarchies) if self.table is None else self._read(self.table, None, hierarchies)
         table, stated = (read.table, read) if isinstance(read, Problem) else (read, None)
-        rule = self._rule(stated)
+        rule = self._rule(table, stated)
         own_cost = "value" if stated is None else stated.cost
         stays = [] if stated is None else _published(stated, rule)
         return Problem(
@@ -209,8 +223,8 @@ class Project(Section):
             rule,
             attackers=self._attackers(table, stated),
             cost=self.cost.by or own_cost,
-            must_publish=[*stays, *(table.find(**cell) for cell in self.protect.must_publish)],
-            must_hide=[table.find(**cell) for cell in self.protect.must_hide],
+            must_publish=[*stays, *_places(table, self.protect.must_publish, "[protect] must_publish")],
+            must_hide=_places(table, self.protect.must_hide, "[protect] must_hide"),
         )
 
     def data(self) -> Table:
@@ -234,19 +248,34 @@ class Project(Section):
         # Shares of the values go before all other bounds.
         return link_problems(named, -np.inf if said.within is not None else said.lower, said.upper)
 
-    def _rule(self, stated: Problem | None) -> Rule | Levels:
-        if self.rules.rule is None:
-            if stated is not None and (self.table is not None or len(stated.levels)):
-                return stated.levels
+    def _rule(self, table: Table, stated: Problem | None) -> Rule | Levels:
+        """Everything that makes a cell sensitive; levels, where that is only what a file states."""
+        said, marked = self.rules, len(stated.levels) if stated is not None else 0
+        rules: list[Rule] = []
+        if said.rule is not None:
+            rules.append(parse_rule(said.rule).waived_by(said.waived))
+        # A file of one table that marks no cell says so; of linked tables each one may leave it to others.
+        if stated is not None and (marked or (self.table is not None and not said.says_what_is_sensitive)):
+            rules.append(Given(stated.levels))
+        marks = marks_of(table, said.sensitive, said.protection)
+        rules += marks
+        if not rules:
             what = "linked tables" if self.table is None else self.table.file or self.table.microdata
             raise InputError(
                 f"{what}: nothing says which cells are sensitive: "
                 "add rule = \"...\" to [rules], or a column 'status' to the file"
             )
-        rule = parse_rule(self.rules.rule)
-        if self.rules.waived:
-            rule = rule.waived_by(self.rules.waived)
-        return rule | Given(stated.levels) if stated is not None and len(stated.levels) else rule
+        exempt = _places(table, said.exempt, "[rules] exempt")
+        if both := sorted({*exempt} & {cell for mark in marks for cell in mark.cells}):
+            raise InputError(
+                f"[rules]: {table.structure.names(np.array(both))}: sensitive and exempt; take it off one of "
+                "the two lists"
+            )
+        if exempt:
+            return Exempt(reduce(or_, rules), exempt)
+        # What a file alone states is levels, and no rule.
+        alone = rules[0] if len(rules) == 1 else None
+        return alone.given if isinstance(alone, Given) else reduce(or_, rules)
 
     def _attackers(self, table: Table, stated: Problem | None) -> list[AttackerLike]:
         said = self.attackers
@@ -277,12 +306,12 @@ class Project(Section):
         """A table; with ``stating``, or a rule, what its file states of the cells as well."""
         by = _dimensions(spec.by, hierarchies)
         if spec.microdata is not None:
-            from tacita.io.records import records_in
-            from tacita.tabulation.tabulate import tabulate
+            from tacita.io.records import tabulate_file
 
-            return tabulate(
-                records_in(self._folder / spec.microdata, spec.sheet),
+            return tabulate_file(
+                self._folder / spec.microdata,
                 by or [],
+                sheet=spec.sheet,
                 value=spec.value,
                 respondent=spec.respondent,
                 holding=spec.holding,
@@ -304,7 +333,7 @@ class Project(Section):
             count=spec.count,
             status=spec.status,
             # Bounds and costs of the file hold also where only the project's rule makes it a problem.
-            rule=NO_RULE if stating or self.rules.rule is not None else None,
+            rule=NO_RULE if stating or self.rules.says_what_is_sensitive else None,
             # What the project says of costs is worked out later, on all cells, instead of the file's.
             cost=None if self.cost.by is None else "unit",
             largest=spec.largest if isinstance(spec.largest, list) else None,
@@ -322,6 +351,10 @@ class Project(Section):
             encoding=spec.encoding,
             sheet=spec.sheet,
         )
+
+
+def _places(table: Table, cells: Sequence[Mapping[str, str]], where: str) -> list[int]:
+    return [place_of(table, cell, where) for cell in cells]
 
 
 def _published(stated: Problem, rule: Rule | Levels) -> list[int]:

@@ -2,30 +2,66 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from tacita.errors import InputError
 from tacita.io.columns import read_columns
+from tacita.io.workbook import is_workbook, other_sheets_told
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-WORKBOOKS = (".xlsx", ".xls", ".ods")
+    from tacita.tables.columns import Columns
+    from tacita.tables.table import Table
+
+FRAME = "the Table"
+"""How tabulation calls records that it did not read itself."""
 
 
-def records_in(path: Path, sheet: str | None = None) -> str | pa.Table:
+def records_in(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
     """What :func:`tacita.tabulate` takes for the records of a file; ``sheet`` is that of a workbook."""
-    if path.suffix.lower() not in WORKBOOKS:
-        return str(path)
+    if is_workbook(path):
+        with other_sheets_told(path, sheet):
+            return _columns(path, sheet).data
+    if sheet is not None:
+        raise InputError(f"{path} is no workbook and has no sheet '{sheet}'; leave the sheet out")
+    return os.fspath(path)
+
+
+def tabulate_file(
+    path: str | os.PathLike[str], by: Any, *, sheet: str | None = None, **options: Any
+) -> Table:
+    """The table of a file's records; ``by`` and options are those of :func:`tacita.tabulate`.
+
+    Of a workbook it is noted which sheet was read, and errors name the file as they do for others.
+    """
+    from tacita.tabulation.tabulate import tabulate
+
+    if not is_workbook(path):
+        return tabulate(records_in(path, sheet), by, **options)
+    with other_sheets_told(path, sheet):
+        read = _columns(path, sheet)
+        try:
+            table = tabulate(read.data, by, **options)
+        except InputError as error:
+            told = str(error)
+            raise type(error)(f"{path}{told[len(FRAME) :]}" if told.startswith(FRAME) else told) from None
+    return replace(table, notes=(*read.notes, *table.notes))
+
+
+def _columns(path: str | os.PathLike[str], sheet: str | None) -> Columns:
+    """The columns of a sheet, where nothing is nothing and whole numbers are whole."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    read = read_columns(path, sheet=sheet).data
-    nothing = pa.scalar(None, pa.string())
-    for k, (name, column) in enumerate(zip(read.column_names, read.columns, strict=True)):
+    read = read_columns(path, sheet=sheet)
+    data, nothing = read.data, pa.scalar(None, pa.string())
+    for k, (name, column) in enumerate(zip(data.column_names, data.columns, strict=True)):
         if pa.types.is_string(column.type):
-            read = read.set_column(k, name, pc.if_else(pc.equal(column, ""), nothing, column))
+            data = data.set_column(k, name, pc.if_else(pc.equal(column, ""), nothing, column))
         elif pc.all(pc.equal(column, pc.floor(column))).as_py():
             # A workbook knows no whole numbers: code 43 would be called 43.0.
-            read = read.set_column(k, name, column.cast(pa.int64()))
-    return read
+            data = data.set_column(k, name, column.cast(pa.int64()))
+    return replace(read, data=data)

@@ -19,8 +19,9 @@ from tacita.app.work.opening import UNTOLD, Reading, case_from_path, files_by_di
 from tacita.app.work.paths import path_written
 from tacita.atomic import write_text
 from tacita.errors import InputError, TacitaError
-from tacita.io.records import WORKBOOKS, records_in
+from tacita.io.records import records_in
 from tacita.io.toml import toml_text
+from tacita.io.workbook import WORKBOOKS
 from tacita.tabulation.overview import Overview, overview
 from tacita.tabulation.source import CSV, PARQUET
 

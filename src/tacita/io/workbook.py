@@ -1,0 +1,188 @@
+"""Workbooks, read: which of their sheets hold anything, and the columns of one of them.
+
+A sheet that nobody names is the first visible one that holds anything; a note tells which others might have
+been meant. Hidden sheets are read where they are named, or where nothing is visible. Sheets of charts hold no
+cells.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tacita.errors import FormatError, InputError, did_you_mean
+from tacita.io.escape import unescape
+from tacita.tables.columns import Columns
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+WORKBOOKS = (".xlsx", ".xls", ".ods")
+OWN = re.compile(r"(release|crosstab)( \d+)?|notes")
+"""Sheets of a release of ours: the first of them is the one that is meant."""
+
+
+@dataclass(frozen=True)
+class Sheets:
+    """The sheets of a workbook that hold anything, in their order."""
+
+    visible: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, hidden ones last."""
+        return (*self.visible, *self.hidden)
+
+    @property
+    def proposed(self) -> str | None:
+        """The sheet that is read if none is named; None if nothing holds anything."""
+        return next(iter(self.names), None)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Sheets that might have been meant instead of the one proposed."""
+        if all(OWN.fullmatch(name) for name in self.names):
+            return ()
+        return (self.visible or self.hidden)[1:]
+
+
+def is_workbook(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a workbook, told by its name."""
+    return Path(path).suffix.lower() in WORKBOOKS
+
+
+def sheets_in(path: str | os.PathLike[str]) -> Sheets:
+    """The sheets of a workbook; :class:`FormatError` if it is none."""
+    return _sheets(path, _opened(path))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of sheets as messages tell them."""
+    return ", ".join(f"'{name}'" for name in names)
+
+
+@contextmanager
+def other_sheets_told(path: str | os.PathLike[str], sheet: str | None) -> Iterator[None]:
+    """What is wrong with a sheet that nobody named may be that another one is meant: errors say so."""
+    try:
+        yield
+    except InputError as error:
+        if sheet is not None or not is_workbook(path) or not Path(path).is_file():
+            raise
+        try:
+            sheets = sheets_in(path)
+        except FormatError:
+            raise error from None
+        if not sheets.others:
+            raise
+        what = f"That is sheet '{sheets.proposed}'; if another one is meant, name the sheet"
+        raise type(error)(f"{str(error).rstrip('.')}. {what}: {listed(sheets.others)}") from None
+
+
+def read_workbook(path: str | os.PathLike[str], sheet: str | None = None, decimal: str = ".") -> Columns:
+    """The columns of one sheet; the first row of it that holds anything holds their names."""
+    book = _opened(path)
+    chosen, notes = _proposed(path, book) if sheet is None else (_found(path, book, sheet), ())
+    grid = _sheet(path, book, chosen).to_python(skip_empty_area=False)
+    rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_text(v) for v in row)]
+    if len(rows) < 2:
+        raise FormatError(f"{path}, sheet '{chosen}': a row of column names and at least one more are needed")
+    header = [unescape(_text(v)) for v in rows[0][1]]
+    while header and not header[-1]:
+        header.pop()
+    repeated = next((name for k, name in enumerate(header) if name in header[:k]), None)
+    if repeated is not None:
+        raise FormatError(f"{path}, sheet '{chosen}', row {rows[0][0]}: two columns are called '{repeated}'")
+    for number, row in rows[1:]:
+        if any(_text(v) for v in row[len(header) :]):
+            raise FormatError(f"{path}, sheet '{chosen}', row {number}: more fields than column names")
+    numbers = [number for number, _ in rows[1:]]
+    data = {name: _column([row[k] for _, row in rows[1:]]) for k, name in enumerate(header)}
+    return Columns(
+        pa.table(data), lambda row: f"{path}, sheet '{chosen}', row {numbers[row]}", decimal, notes
+    )
+
+
+def _opened(path: str | os.PathLike[str]) -> CalamineWorkbook:
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        return CalamineWorkbook.from_path(str(path))
+    except (CalamineError, OSError) as error:
+        raise FormatError(
+            f"{path} cannot be read as a workbook ({error}); check the path and the format"
+        ) from None
+
+
+def _sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets:
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+    # One sheet is the one that is meant, whatever it holds: it need not be looked through.
+    known = [about for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    holding = [
+        about
+        for about in known
+        if len(known) == 1 or any(_text(v) for row in _sheet(path, book, about.name).iter_rows() for v in row)
+    ]
+    seen = [about.visible == SheetVisibleEnum.Visible for about in holding]
+    return Sheets(
+        tuple(about.name for about, visible in zip(holding, seen, strict=True) if visible),
+        tuple(about.name for about, visible in zip(holding, seen, strict=True) if not visible),
+    )
+
+
+def _proposed(path: str | os.PathLike[str], book: CalamineWorkbook) -> tuple[str, tuple[str, ...]]:
+    """The sheet that is read where none is named, and a note on others."""
+    sheets = _sheets(path, book)
+    if sheets.proposed is None:
+        raise FormatError(f"{path}: no sheet holds anything; a row of column names and more are needed")
+    if not sheets.others:
+        return sheets.proposed, ()
+    note = (
+        f"sheet '{sheets.proposed}' was read, the first that holds anything; others: {listed(sheets.others)}"
+    )
+    return sheets.proposed, (note,)
+
+
+def _found(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> str:
+    """The sheet of this name, which must be one of cells."""
+    from python_calamine import SheetTypeEnum
+
+    names = [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    if sheet in names:
+        return sheet
+    wrong = f"sheet '{sheet}' holds no cells, but a chart or a program"
+    if sheet not in book.sheet_names:
+        wrong = f"there is no sheet '{sheet}'{did_you_mean(sheet, names)}"
+    raise FormatError(f"{path}: {wrong}; name the sheet: {listed(names)}")
+
+
+def _sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> CalamineSheet:
+    from python_calamine import CalamineError
+
+    try:
+        return book.get_sheet_by_name(sheet)
+    except CalamineError as error:
+        raise FormatError(f"{path}, sheet '{sheet}' cannot be read ({error}); check the format") from None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip() if value is not None else ""
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Numbers where all that is given are numbers, text otherwise."""
+    given = [v for v in values if _text(v)]
+    if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
+        return pa.array([float(v) if _text(v) else None for v in values], pa.float64())
+    return pa.array([unescape(_text(v)) for v in values], pa.string())

@@ -1,0 +1,183 @@
+"""Workbooks of several sheets: which one is read, how another one is named, and what is told of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from tacita import Problem, Suppression, Table, Threshold, audit
+from tacita.cli import main
+from tacita.errors import FormatError, InputError
+from tacita.io import load_project, read_case, read_release, write_release, write_table
+from tacita.io.records import records_in, tabulate_file
+from tacita.io.workbook import Sheets, sheets_in
+
+COVER = [["Turnover of firms"], [], ["see the other sheets"]]
+CELLS = [["region", "size", "value"], ["N", "s", 12], ["N", "l", 20], ["S", "s", 30], ["S", "l", 40]]
+DOUBLE = [CELLS[0], *([r, s, 2 * v] for r, s, v in CELLS[1:])]
+FIRMS = [["region", "firm", "turnover"], ["N", "x", 1.5], ["N", "y", 2], ["S", "x", 4]]
+
+
+def workbook(
+    path: Path, sheets: Mapping[str, Sequence[Sequence[object]]], hidden: Sequence[str] = (), chart: str = ""
+) -> Path:
+    with xlsxwriter.Workbook(str(path)) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for r, row in enumerate(rows):
+                sheet.write_row(r, 0, row)
+            if name in hidden:
+                sheet.hide()
+        if chart:
+            drawn = book.add_chart({"type": "bar"})
+            drawn.add_series({"values": f"='{next(iter(sheets))}'!$A$1:$A$2"})
+            book.add_chartsheet(chart).set_chart(drawn)
+    return path
+
+
+def total(path: Path, **options: str) -> float:
+    case = read_case(path, **options)
+    assert isinstance(case, Table)
+    return float(case.values[case.find("Total", "Total")])
+
+
+def test_the_first_sheet_that_holds_anything_is_read_and_the_others_are_told(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", {"empty": [], "one": CELLS, "blank": [[" "]], "two": DOUBLE})
+    assert sheets_in(path) == Sheets(("one", "two"))
+    assert total(path) == 102
+    assert total(path, sheet="two") == 204
+    told = read_case(path)
+    assert isinstance(told, Table)
+    assert told.notes[0] == "sheet 'one' was read, the first that holds anything; others: 'two'"
+    named = read_case(path, sheet="one")
+    assert isinstance(named, Table)
+    assert not any("sheet" in note for note in named.notes)
+
+
+def test_hidden_sheets_are_read_if_they_are_named_or_alone(tmp_path: Path) -> None:
+    book = {"lists": DOUBLE, "data": CELLS}
+    path = workbook(tmp_path / "t.xlsx", {"cover": [], **book}, hidden=["lists"])
+    assert sheets_in(path) == Sheets(("data",), ("lists",))
+    assert sheets_in(path).others == ()
+    assert total(path) == 102
+    assert total(path, sheet="lists") == 204
+    path = workbook(tmp_path / "all.xlsx", {"cover": [], **book}, hidden=["lists", "data"])
+    assert (sheets_in(path).proposed, sheets_in(path).others) == ("lists", ("data",))
+
+
+def test_sheets_that_are_not_there_or_hold_no_cells_are_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", {"Data 2024": CELLS, "Data 2023": DOUBLE}, chart="Chart")
+    assert sheets_in(path).names == ("Data 2024", "Data 2023")
+    with pytest.raises(FormatError) as caught:
+        read_case(path, sheet="data 2024")
+    assert str(caught.value) == (
+        f"{path}: there is no sheet 'data 2024' (did you mean 'Data 2024'?); "
+        "name the sheet: 'Data 2024', 'Data 2023'"
+    )
+    with pytest.raises(FormatError, match=r"'Chart' holds no cells, .*; name the sheet: 'Data 2024'"):
+        read_case(path, sheet="Chart")
+    with pytest.raises(FormatError, match="no sheet holds anything"):
+        read_case(workbook(tmp_path / "none.xlsx", {"a": [], "b": []}))
+    (tmp_path / "t.csv").write_text("r,value\na,1\nb,2\n")
+    with pytest.raises(FormatError, match="is no workbook and has no sheet 'a'; leave the sheet out"):
+        read_case(tmp_path / "t.csv", sheet="a")
+    with pytest.raises(InputError, match="is no workbook and has no sheet 'a'; leave the sheet out"):
+        records_in(tmp_path / "t.csv", "a")
+
+
+def test_what_is_wrong_with_a_sheet_that_nobody_named_tells_of_the_others(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", {"cover": COVER, "data": CELLS})
+    told = "That is sheet 'cover'; if another one is meant, name the sheet: 'data'"
+    with pytest.raises(InputError, match=told):
+        read_case(path)
+    with pytest.raises(InputError, match=told):
+        records_in(workbook(tmp_path / "title.xlsx", {"cover": COVER[:1], "data": CELLS}))
+    with pytest.raises(InputError, match=told):
+        tabulate_file(path, ["region"])
+    # Somebody who names it means it.
+    with pytest.raises(InputError) as caught:
+        read_case(path, sheet="cover")
+    assert "if another one is meant" not in str(caught.value)
+
+
+def test_a_release_of_ours_is_read_as_ever(tmp_path: Path) -> None:
+    table = Table.from_array([[5, 9], [7, 4]], names=("sex", "age"), codes=(("f", "m"), ("old", "young")))
+    problem = Problem(table, Threshold(5))
+    release = Suppression().protect(problem)
+    path = write_release(release, tmp_path / "release.xlsx", audit=audit(problem, release))
+    assert sheets_in(path).names == ("release", "crosstab", "notes")
+    assert (sheets_in(path).proposed, sheets_in(path).others) == ("release", ())
+    assert read_release(path, table).marks.tolist() == release.marks.tolist()
+    written = read_case(write_table(table, tmp_path / "table.xlsx"))
+    assert isinstance(written, Table)
+    assert not any("sheet" in note for note in written.notes)
+
+
+def test_the_command_line_names_a_sheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = workbook(tmp_path / "t.xlsx", {"one": CELLS, "two": DOUBLE})
+    target, sheet = tmp_path / "out.csv", ["--sheet", "two"]
+    (tmp_path / "tree.csv").write_text("parent,child\nTotal,N\nTotal,S\n")
+    tree = ["--hierarchy", f"region={tmp_path / 'tree.csv'}"]
+    for given, wanted in (([], 102), (sheet, 204), ([*sheet, *tree], 204)):
+        assert main(["convert", str(path), str(target), *given, "--magnitudes"]) == 0
+        assert total(target) == wanted
+        assert ("sheet 'one' was read" in capsys.readouterr().err) == (not given)
+    assert main(["assess", str(path), "--sheet", "three", "--rules", "threshold(3)"]) == 1
+    told = capsys.readouterr().err
+    assert "there is no sheet 'three'; name the sheet: 'one', 'two'" in " ".join(told.split())
+    assert "--sheet" in told
+
+
+def test_the_sheet_of_a_release_is_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = workbook(tmp_path / "t.xlsx", {"one": DOUBLE, "two": CELLS})
+    published = [[*CELLS[0][:2], "value"], *CELLS[1:]]
+    totals = [["N", "Total", 32], ["S", "Total", 70], ["Total", "s", 42], ["Total", "l", 60]]
+    rows = [*published, *totals, ["Total", "Total", 102]]
+    release = workbook(tmp_path / "r.xlsx", {"words": COVER, "figures": rows})
+    words = ["audit", str(case), str(release), "--sheet", "two", "--rules", "threshold(3)"]
+    assert main(words) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "name the sheet of the release: 'figures'" in told
+    assert told.endswith("--release-sheet")
+    assert main([*words, "--release-sheet", "figures"]) == 0
+
+
+def test_tabulate_reads_workbooks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = workbook(tmp_path / "firms.xlsx", {"codes": CELLS, "firms": FIRMS})
+    words = ["tabulate", str(path), "--by", "region", "--value", "turnover", "--respondent", "firm", "--json"]
+    assert main(words) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"{path} has no column 'firm'" in told
+    assert "That is sheet 'codes'; if another one is meant, name the sheet: 'firms' Options: --sheet" in told
+    target = tmp_path / "out.csv"
+    assert main([*words, "--sheet", "firms", "--out", str(target)]) == 0
+    assert json.loads(capsys.readouterr().out)["cells"] == 3
+    table = read_case(target)
+    assert isinstance(table, Table)
+    assert table.values[table.find("Total")] == 7.5
+    assert table.count is not None
+    assert table.count[table.find("Total")] == 2
+
+
+def test_tabulate_notes_the_sheet_that_it_chose(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "firms.xlsx", {"firms": FIRMS, "codes": CELLS})
+    assert tabulate_file(path, ["region"]).notes[0].startswith("sheet 'firms' was read")
+    assert tabulate_file(path, ["region"], sheet="firms").notes == tabulate_file(path, ["region"]).notes[1:]
+
+
+@pytest.mark.parametrize(
+    "of", ['file = "t.xlsx"\n', 'microdata = "t.xlsx"\nby = ["region", "size"]\nvalue = "value"\n']
+)
+def test_a_project_names_a_sheet(tmp_path: Path, of: str) -> None:
+    workbook(tmp_path / "t.xlsx", {"one": CELLS, "two": DOUBLE})
+    for sheet, wanted in (("", 102), ('sheet = "two"\n', 204)):
+        (tmp_path / "project.toml").write_text(f'[table]\n{of}{sheet}[rules]\nrule = "threshold(3)"\n')
+        table = load_project(tmp_path / "project.toml").data()
+        assert table.values[table.find("Total", "Total")] == wanted
+    (tmp_path / "project.toml").write_text(f'[table]\n{of}sheet = "three"\n')
+    with pytest.raises(InputError, match="no sheet 'three'; name the sheet: 'one', 'two'"):
+        load_project(tmp_path / "project.toml").data()
