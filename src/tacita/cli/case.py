@@ -32,7 +32,7 @@ Case = Annotated[
     ),
 ]
 ReleaseFile = Annotated[
-    Path, typer.Argument(metavar="RELEASE", help="The release, or the folder that holds its release.csv.")
+    Path, typer.Argument(metavar="RELEASE", help="The release, or the folder that its results went to.")
 ]
 TABLE = "The table"
 REQUIREMENT = "What is sensitive, and who attacks"

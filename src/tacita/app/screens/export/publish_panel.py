@@ -183,8 +183,8 @@ class Publishing:
             parcel = await self._pack(folder)
             notices.tell(
                 f"Written: {len(parcel.publication)} files for publication, {len(parcel.house)} for the "
-                f"house.\nFor publication: {_listed(parcel.publication)}\nFor the house: {_listed(parcel.house)}"
-                + _told(parcel.notes),
+                f"house.\nFor publication: {_listed(parcel.publication)}"
+                f"\nFor the house: {_listed(parcel.house)}" + _told(parcel.notes),
                 "done",
             )
         self._folder.check()
