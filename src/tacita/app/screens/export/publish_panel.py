@@ -93,7 +93,7 @@ class Publishing:
 
     def _formats(self) -> None:
         two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
-        ui.label(f"For publication: folder {PUBLICATION}").classes("stack-title")
+        ui.label(f"For publication, in {PUBLICATION}/").classes("stack-title")
         self._boxes = {}
         for ending, about in ABOUT.items():
             box = ui.checkbox(about, value=ending in USUAL, on_change=lambda: self._refresh())
@@ -116,7 +116,7 @@ class Publishing:
         self._reason.on_value_change(lambda: self._refresh())
 
     def _house(self) -> None:
-        ui.label(f"For the house, never to be published: folder {INTERNAL}").classes("stack-title")
+        ui.label(f"For the house, never to be published, in {INTERNAL}/").classes("stack-title")
         unproven = f"{NOTHING_CHECKED}; with true values" if self._job.state is State.UNCHECKED else ""
         with ui.element("dl").classes("files"):
             for name, about in HOUSE.items():
@@ -130,8 +130,8 @@ class Publishing:
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")
         ui.label(
-            f"The folder gets {PUBLICATION} and {INTERNAL} side by side; a download holds one of them. "
-            f"Hand on {PUBLICATION} alone, never the folder that holds both."
+            f"The folder gets {PUBLICATION}/ and {INTERNAL}/ side by side; a download holds one of them. "
+            f"Hand on {PUBLICATION}/ alone, never the folder that holds both."
         ).classes("muted").props("data-testid=two-folders")
         with ui.element("div").classes("strip"):
             self._folder = PlaceField(Path.cwd() / FOLDER, lambda: self._refresh(), "export-folder")
