@@ -24,6 +24,10 @@ from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
 from tacita.rules import Rule
 from tacita.tables.table import Table
+from tacita.words import counted
+
+COSTS = ("value", "unit", "log", "percent", "count", "distance")
+"""What hiding a cell can be said to cost, besides a column or one number per cell."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -45,6 +49,11 @@ class Problem:
         those in a sum with one, and so on), the name of a column, or one number per cell.
     must_publish, must_hide
         Cells (positions) that a method must leave as they are, or must hide.
+
+    Attributes
+    ----------
+    exempt
+        Cells that a rule or a mark hits, and that are not sensitive as they were declared safe by hand.
     """
 
     table: Table
@@ -54,6 +63,7 @@ class Problem:
     cost: Floats
     must_publish: Mask
     must_hide: Mask
+    exempt: Mask
     rule: Rule | None
 
     def __init__(
@@ -78,6 +88,7 @@ class Problem:
             "cost": frozen(_costs(table, cost, levels.sensitive)),
             "must_publish": frozen(_mask(len(table), must_publish, "must_publish")),
             "must_hide": frozen(_mask(len(table), must_hide, "must_hide")),
+            "exempt": frozen(_none(table) if own_rule is None else own_rule.exempted(table)),
             "rule": own_rule,
         }
         for name, value in fields.items():
@@ -85,8 +96,11 @@ class Problem:
         self._check()
 
     def __repr__(self) -> str:
-        attackers = f"{1 + len(self.insiders):,} attackers"
-        return f"Problem({self.table!r}, {len(self.levels):,} sensitive cells, {attackers})"
+        sensitive, attackers = (
+            counted(len(self.levels), "sensitive cell"),
+            counted(1 + len(self.insiders), "attacker"),
+        )
+        return f"Problem({self.table!r}, {sensitive}, {attackers})"
 
     @property
     def sensitive(self) -> Cells:
@@ -195,7 +209,7 @@ class Problem:
                 raise LevelsError(
                     f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against "
                     f"{need.attacker}, whose own bounds lie closer to the value"
-                    f"{likewise(wrong.size, 'cells')}. Lower the level (it can be capped at what the bounds "
+                    f"{likewise(wrong.size, 'cell')}. Lower the level (it can be capped at what the bounds "
                     "allow), or widen the attacker's bounds."
                 )
 
@@ -224,7 +238,7 @@ def _refuse_false_knowledge(table: Table, who: str, cells: Cells, low: Units, hi
 def _refuse_broken_levels(table: Table, levels: Levels) -> None:
     columns = (levels.sensitive, levels.lower, levels.upper, levels.sliding)
     if any(column.shape != (len(table),) for column in columns):
-        raise LevelsError(f"levels are needed for each of the {len(table):,} cells of the table")
+        raise LevelsError(f"levels are needed for each cell of the table, {len(table):,} in all")
     each = np.array(columns[1:])
     if (wrong := np.flatnonzero((each < 0).any(axis=0))).size:
         raise LevelsError(f"{table.structure.names(wrong)}: a protection level is negative; use 0 or more")
@@ -242,7 +256,9 @@ def _refuse_broken_levels(table: Table, levels: Levels) -> None:
 def _knowing_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
     """Everyone knows that a structural zero is zero, whatever bounds are given."""
     if outsider.lower.shape != (len(table),) or outsider.upper.shape != (len(table),):
-        raise InputError(f"{outsider.name} needs a lower and an upper bound for each of {len(table):,} cells")
+        raise InputError(
+            f"{outsider.name} needs a lower and an upper bound for each cell, {len(table):,} in all"
+        )
     if table.structural is None:
         return outsider
     low, high = (np.where(table.structural, 0, bound) for bound in (outsider.lower, outsider.upper))
@@ -261,11 +277,17 @@ def _mask(n: int, cells: Iterable[int], who: str) -> Mask:
     return mask
 
 
+def _none(table: Table) -> Mask:
+    return np.zeros(len(table), dtype=bool)
+
+
 def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
     if not isinstance(cost, str):
         array = np.asarray(cost, dtype=np.float64)
         if array.shape != (len(table),):
-            raise InputError(f"{array.size} costs for {len(table)} cells: give one per cell")
+            raise InputError(
+                f"{counted(array.size, 'cost')} for {counted(len(table), 'cell')}: give one per cell"
+            )
     elif cost == "value":
         array = np.abs(table.values).copy()
     elif cost == "unit":
@@ -286,7 +308,7 @@ def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
     elif cost in table.columns:
         array = np.asarray(table.columns[cost], dtype=np.float64).copy()
     else:
-        known = ["value", "unit", "log", "percent", "count", "distance", *table.columns]
+        known = [*COSTS, *table.columns]
         raise InputError(f"unknown cost '{cost}': use one of {', '.join(known)}, or one number per cell")
     if not np.isfinite(array).all() or (array < 0).any():
         cell = int(np.flatnonzero(~np.isfinite(array) | (array < 0))[0])

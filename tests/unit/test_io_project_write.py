@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -19,6 +20,7 @@ from tacita.examples import example
 from tacita.io import (
     Origin,
     load_project,
+    project_rules,
     project_write,
     write_hierarchy,
     write_project,
@@ -28,6 +30,7 @@ from tacita.io import (
 from tacita.io.differences import differences
 from tacita.io.project import AttackersSpec
 from tacita.methods import make_method
+from tacita.rules import Given, Rule
 from tacita.tables.linked import link
 
 SOURCE = Path(tc.__file__).parents[1]
@@ -167,7 +170,7 @@ def test_what_a_file_cannot_hold_is_told(tmp_path: Path) -> None:
 def test_a_project_that_would_repeat_something_else_is_not_left_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forgetful(table: tc.Table, path: Path, problem: tc.Problem) -> Path:
+    def forgetful(table: tc.Table, path: Path, problem: tc.Problem, unsaid: np.ndarray) -> Path:
         return write_table(table, path, tc.Problem(table, problem.levels, cost="unit"))
 
     (tmp_path / "project.toml").write_text("as it was")
@@ -220,33 +223,107 @@ def test_insiders_by_hand(tmp_path: Path) -> None:
         load_project(tmp_path / "project.toml").problem()
 
 
+def codes_of(table: tc.Table, cell: int) -> dict[str, str]:
+    names = (dimension.name for dimension in table.structure.dimensions)
+    return dict(zip(names, table.structure.key(cell), strict=True))
+
+
 def test_rules_are_written_as_rules_and_marks_as_marks(tmp_path: Path) -> None:
     table = example("nchs").table
-    problem = tc.Problem(table, tc.Threshold(5) | tc.Marked([20], lower=1, upper=1))
+    marks = tc.Marked([20], lower=1, upper=1) | tc.Marked([8]) | tc.Marked([9], sliding=2.5)
+    problem = tc.Problem(table, tc.Threshold(5) | marks | tc.Marked([10, 12], protection=(10, 30)))
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     project = load_project(tmp_path / "project.toml")
     assert project.rules.rule == "threshold(5)"
+    assert [entry.model_dump(exclude_unset=True) for entry in project.rules.sensitive] == [
+        {**codes_of(table, 20), "lpl": 1, "upl": 1},
+        codes_of(table, 8),
+        {**codes_of(table, 9), "spl": 2.5},
+        {**codes_of(table, 10), "protection": (10, 30)},
+        {**codes_of(table, 12), "protection": (10, 30)},
+    ]
     assert differences(problem, project.problem()) == []
-    (marked,) = np.flatnonzero(pq.read_table(tmp_path / "table.parquet")["status"].to_numpy() == "u")
-    assert table.structure.key(20) == tuple(
-        pq.read_table(tmp_path / "table.parquet")[d.name][int(marked)].as_py()
-        for d in table.structure.dimensions
-    )
+    assert "u" not in pq.read_table(tmp_path / "table.parquet")["status"].to_pylist()
 
 
-def test_rules_that_would_give_something_else_are_left_out_and_told(tmp_path: Path) -> None:
-    """A cell that is exempt by hand: the rule alone would hit it again."""
+def test_exempt_cells_are_written_as_such(tmp_path: Path) -> None:
+    """The rule stays, though it hits one of them; the other one it never hit."""
+    plain = example("nchs")
+    hit, free = plain.sensitive.tolist()[0], np.flatnonzero(~plain.levels.sensitive).tolist()[0]
+    problem = tc.Problem(plain.table, tc.Exempt(tc.Threshold(5), [hit, free]), must_publish=[hit])
+    assert write_project(problem, tmp_path, method="suppression").notes == ()
+    project = load_project(tmp_path / "project.toml")
+    assert project.rules.rule == "threshold(5)"
+    assert project.rules.exempt == [codes_of(plain.table, cell) for cell in sorted((hit, free))]
+    again = project.problem()
+    assert differences(problem, again) == []
+    assert np.flatnonzero(again.exempt).tolist() == [hit]
+
+
+def test_marks_of_a_file_stay_below_an_exemption(tmp_path: Path) -> None:
+    """Whoever takes the exemption back finds the mark again."""
+    table = example("salazar").table
+    stated = tc.Marked([6], lower=1, upper=2).levels(table)
+    problem = tc.Problem(table, tc.Exempt(Given(stated), [6]), must_publish=[6])
+    assert write_project(problem, tmp_path, method="suppression").notes == ()
+    project = load_project(tmp_path / "project.toml")
+    assert differences(problem, project.problem()) == []
+    assert np.flatnonzero(project.problem().exempt).tolist() == [6]
+    assert pq.read_table(tmp_path / "table.parquet")["status"].to_pylist().count("u") == 1
+
+
+def test_levels_in_percent_are_left_empty_in_the_table(tmp_path: Path) -> None:
+    table = example("salazar").table
+    percent = tc.Marked([6, 9], protection=30).levels(table)
+    amounts = tc.Marked([11], lower=2, upper=3).levels(table)
+    problem = tc.Problem(table, percent | amounts | tc.Marked([5], protection=(10, 50)).levels(table))
+    assert write_project(problem, tmp_path, method="suppression").notes == ()
+    project = load_project(tmp_path / "project.toml")
+    assert project.rules.protection == 30
+    assert len(project.rules.sensitive) == 1
+    assert differences(problem, project.problem()) == []
+    cells = pq.read_table(tmp_path / "table.parquet").filter(pc.field("status") == "u")
+    assert sorted(cells["lpl"].to_pylist(), key=str) == [2, None, None]
+
+
+def test_levels_in_percent_of_cells_that_go_by_number(tmp_path: Path) -> None:
+    table = link({"b": tc.Table.from_array([[5, 6], [7, 8]], names=("a", "b"))})
+    table = link({"b": table, "c": tc.Table.from_array([[5, 6], [7, 8]], names=("a", "c"))})
+    levels = tc.Marked([2], protection=40).levels(table)
+    problem = tc.Problem(table, tc.Exempt(tc.Threshold(6) | Given(levels) | tc.Marked([5]), [4]))
+    assert len(write_project(problem, tmp_path, method="suppression").notes) == 1
+    project = load_project(tmp_path / "project.toml")
+    assert project.rules.exempt == [{"cell": "4"}]
+    assert differences(problem, project.problem(), named=False) == []
+
+
+def test_rules_that_the_files_cannot_serve_are_left_out_and_told(tmp_path: Path) -> None:
+    """Words that would be read as something else, whatever the reason."""
     problem = example("nchs")
-    exempt = tc.Problem(problem.table, tc.Exempt(tc.Threshold(5), problem.sensitive[:1].tolist()))
-    (note,) = write_project(exempt, tmp_path, method="suppression").notes
+    rule = tc.Exempt(tc.Threshold(5) | Elsewhere(problem.levels), problem.sensitive[:1].tolist())
+    exempt = tc.Problem(problem.table, rule)
+    assert write_project(exempt, tmp_path, method="suppression").notes == ()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(project_rules, "written", lambda rule: "threshold(6)")
+        (note,) = write_project(exempt, tmp_path, method="suppression").notes
     assert "rules are left out" in note
     project = load_project(tmp_path / "project.toml")
     assert project.rules.rule is None
     assert differences(exempt, project.problem()) == []
-    free = np.flatnonzero(~problem.levels.sensitive)[:1].tolist()
-    harmless = tc.Problem(problem.table, tc.Exempt(tc.Threshold(5), free))
-    assert write_project(harmless, tmp_path, method="suppression").notes == ()
-    assert load_project(tmp_path / "project.toml").rules.rule == "threshold(5)"
+
+
+@dataclass(frozen=True)
+class Elsewhere(Rule):
+    """A rule without a written form."""
+
+    found: tc.Levels
+
+    @property
+    def text(self) -> str:
+        return "found elsewhere"
+
+    def levels(self, table: tc.Table) -> tc.Levels:
+        return self.found
 
 
 def test_consents_are_written_once_for_all_rules(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from tacita.problem import Problem
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
+from tacita.words import counted
 
 
 def read_jj(
@@ -69,12 +70,13 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
     """
     if problem.insiders and not outsider_only:
         raise InputError(
-            f"a JJ file knows one attacker, this problem has {len(problem.insiders)} insiders besides: "
+            f"a JJ file knows one attacker, this problem has {counted(len(problem.insiders), 'insider')} "
+            "besides: "
             "write it for the outsider only to leave them out"
         )
     table, levels, outsider = problem.table, problem.levels, problem.outsider
     n, d = len(table), table.decimals
-    labels = np.array(_labels(table.structure))
+    labels = np.array(cell_numbers(table.structure))
     columns = (
         labels.tolist(),
         number_texts(table.units, d),
@@ -109,7 +111,8 @@ def _structure(file: JJFile, decimals: int) -> Structure:
     return Structure((), np.empty((n, 0), dtype=np.int32), equations, labels=labels)
 
 
-def _labels(structure: Structure) -> list[str]:
+def cell_numbers(structure: Structure) -> list[str]:
+    """How a file calls the cells: by the numbers they have, or else in their order from 0 on."""
     if structure.labels and all(label.isdecimal() for label in structure.labels):
         return list(structure.labels)
     return list(map(str, range(len(structure))))

@@ -1,17 +1,16 @@
 """Writing ``project.toml`` for a problem at hand, with everything that ``tacita protect`` needs to repeat it.
 
 The folder gets the table with its marks, bounds and costs (``table.parquet``; ``table.jj`` where a table has
-no dimensions of its own), classifications that are not flat, and insiders, if there are any. Rules that have
-a written form stand in the project file; the table marks, with its levels, what is sensitive besides. A
-problem that a project file states on microdata keeps referring to them. Whatever is written is read back and
-compared with the problem before it takes its place: a project that would repeat something else is never left
-behind. All of it is for the house.
+no dimensions of its own), classifications that are not flat, and insiders, if there are any. What makes cells
+sensitive is said as it was: see :mod:`tacita.io.project_rules`. A problem that a project file states on
+microdata keeps referring to them. Whatever is written is read back and compared with the problem before it
+takes its place: a project that would repeat something else is never left behind. All of it is for the house.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,16 +26,14 @@ from tacita.io.hierarchy import write_hierarchy
 from tacita.io.insiders import write_insiders
 from tacita.io.jj import write_jj
 from tacita.io.project import AttackersSpec, Project, load_project
+from tacita.io.project_cells import cells_by_codes
+from tacita.io.project_rules import Sensitive, taken_apart
 from tacita.io.results import Written
 from tacita.io.roles import part_by_name
 from tacita.io.table_write import further_columns, role_columns, write_table
 from tacita.io.toml import toml_text
-from tacita.levels import Levels
 from tacita.methods import Method, make_method, options_of
-from tacita.problem import Problem
-from tacita.rules import RULES, AnyOf, Exempt, FromColumns, Marked, Rule
-from tacita.rules.contributors import ContributorRule
-from tacita.rules.written import written as rule_text
+from tacita.problem import COSTS, Problem
 from tacita.tables.table import Table
 
 MOST_LISTED = 30
@@ -46,30 +43,22 @@ Sections = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Origin:
-    """A project file on microdata that states the problem, with these words in place of its own.
+    """In what words a problem is put, which no problem remembers.
 
-    ``None`` leaves what the file says. Cells to be published or hidden are those of the problem.
+    Attributes
+    ----------
+    path
+        The project file that it was opened from. Where it names microdata they are referred to on.
+    rule, waived, attackers, cost
+        What has been said since in place of the words of the file; None: as it says. Insiders whom a table
+        without microdata cannot tell are written one by one.
     """
 
-    path: Path
+    path: Path | None = None
     rule: str | None = None
     waived: Sequence[str] | None = None
     attackers: AttackersSpec | None = None
     cost: str | None = None
-
-
-@dataclass(frozen=True)
-class Sensitive:
-    """What makes cells sensitive: rules as they are written, consents to them, and all else as levels."""
-
-    rules: tuple[str, ...]
-    waived: tuple[str, ...]
-    marked: Levels
-
-    @property
-    def section(self) -> dict[str, Any]:
-        """``[rules]`` of the project file."""
-        return {"rule": " | ".join(self.rules) or None, "waived": list(self.waived) or None}
 
 
 def write_project(
@@ -81,6 +70,7 @@ def write_project(
     seed: int = 0,
     time_limit: float | None = None,
     formats: Sequence[str] = ("csv",),
+    output: str | None = None,
     origin: Origin | None = None,
 ) -> Written:
     """Write ``project.toml`` and the files it names into a folder.
@@ -90,108 +80,81 @@ def write_project(
     method, options, seed, time_limit
         What protects the problem: options as :func:`~tacita.methods.make_method` takes them.
     formats
-        Formats of the release.
+        Formats of the release; none: the project leaves them open.
+    output
+        The folder of the release, relative to the project; None: ``out``.
     origin
-        Where the problem comes from, if that is microdata. Where they do not give this problem (any more),
-        the table itself is written, and a note says so.
+        Where the problem comes from, and in what words. Where microdata do not give it (any more), the table
+        itself is written, and a note says so.
 
     Raises
     ------
     InputError
         The files would not give the same problem and method again.
     """
-    how = _how(problem, method, options or {}, seed, time_limit, formats)
+    said = origin or Origin()
+    how = _how(method, options or {}, seed, time_limit)
+    how["output"] = {"folder": output, "formats": list(formats) or None}
     chosen = make_method(method, options)
     notes: list[str] = []
-    if origin is not None:
+    if said.path is not None:
         try:
             with draft_in(folder) as draft:
-                written = _draft_origin(problem, origin, how, draft)
-                _refuse_difference(problem, chosen, draft, named=True)
-                return Written(moved(written, folder))
+                if files := _draft_origin(problem, said, how, draft):
+                    _refuse_difference(problem, chosen, draft, named=True)
+                    return Written(moved(files, folder))
         except TacitaError as error:
-            notes.append(f"{origin.path} does not give this problem: the table itself was written ({error})")
-    sensitive = _in_parts(problem)
-    if sensitive.rules:
+            notes.append(f"{said.path} does not give this problem: the table itself was written ({error})")
+    remark: tuple[str, ...] = ()
+    for sensitive, otherwise in _attempts(problem, said):
         try:
-            return _write_table(problem, sensitive, how, chosen, folder, notes)
+            with draft_in(folder) as draft:
+                files, more = _draft_table(problem, sensitive, said, how, draft)
+                _refuse_difference(problem, chosen, draft, named=_has_codes(problem.table))
+                return Written(moved(files, folder), (*notes, *remark, *more))
         except TacitaError as error:
-            notes.append(f"rules are left out, and what they hit is marked in the table instead ({error})")
-    return _write_table(problem, Sensitive((), (), problem.levels), how, chosen, folder, notes)
+            if not otherwise:
+                raise
+            remark = (f"{otherwise} ({error})",)
+    raise AssertionError("the last attempt is written, or refused")
 
 
-def _write_table(
-    problem: Problem,
-    sensitive: Sensitive,
-    how: Sections,
-    method: Method,
-    folder: Path,
-    notes: Sequence[str],
-) -> Written:
-    with draft_in(folder) as draft:
-        written, more = _draft_table(problem, sensitive, how, draft)
-        _refuse_difference(problem, method, draft, named=_has_codes(problem.table))
-        return Written(moved(written, folder), (*notes, *more))
-
-
-def _in_parts(problem: Problem) -> Sensitive:
-    """The rules of a problem that can be written, and the levels of marks and of rules that cannot.
-
-    Cells that are exempt from rules are exempt from the marks here; where rules hit them all the same, the
-    project is found to ask something else when it is read back.
+def _attempts(problem: Problem, said: Origin) -> Iterator[tuple[Sensitive, str]]:
+    """What makes cells sensitive in the words it was said in, and in plainer ones in case these do not give
+    the same problem; each with what is to be told where the next is needed.
     """
-    table, rule = problem.table, problem.rule
-    if rule is None:
-        return Sensitive((), (), problem.levels)
-    exempt = rule.cells if isinstance(rule, Exempt) else ()
-    rule = rule.rule if isinstance(rule, Exempt) else rule
-    named: list[Rule] = []
-    others: list[Rule] = []
-    for part in rule.rules if isinstance(rule, AnyOf) else (rule,):
-        by_rule = type(part) in RULES.values() and not isinstance(part, Marked | FromColumns)
-        (named if by_rule else others).append(part)
-    marked = Exempt(AnyOf(tuple(others)), exempt).levels(table) if others else Levels.none(len(table))
-    waived = _waived(named)
-    plain = [
-        replace(r, waivers=frozenset()) if waived and isinstance(r, ContributorRule) else r for r in named
-    ]
-    return Sensitive(tuple(map(rule_text, plain)), waived, marked)
+    codes = _has_codes(problem.table)
+    if problem.rule is not None or any(reason.percent for reason in problem.levels.reasons):
+        for following, otherwise in (
+            (True, "levels in percent of the value are written as amounts"),
+            (False, "rules are left out, and what they hit is marked in the table instead"),
+        ):
+            yield taken_apart(problem, said.waived, codes=codes, following=following), otherwise
+    yield Sensitive.plain(problem), ""
 
 
-def _waived(rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Those who consented to every rule on contributors; consents to single rules stand in these."""
-    consents = {rule.waivers for rule in rules if isinstance(rule, ContributorRule)}
-    return tuple(sorted(consents.pop())) if len(consents) == 1 else ()
-
-
-def _how(
-    problem: Problem,
-    method: str,
-    options: Mapping[str, Any],
-    seed: int,
-    time_limit: float | None,
-    formats: Sequence[str],
-) -> Sections:
-    """The sections on protection and output."""
+def _how(method: str, options: Mapping[str, Any], seed: int, time_limit: float | None) -> Sections:
+    """The section on protection."""
     defaults = {option.name: option.default for option in options_of(method)}
     said = {name: "none" if value is None else value for name, value in options.items()}
     said = {name: value for name, value in said.items() if options[name] != defaults.get(name)}
-    protect = {
-        "method": method,
-        "options": said or None,
-        "time_limit": time_limit,
-        "seed": seed or None,
-        "must_hide": _listed(problem.table, problem.must_hide),
-    }
-    return {"protect": protect, "output": {"folder": "out", "formats": list(formats)}}
+    protect = {"method": method, "options": said or None, "time_limit": time_limit, "seed": seed or None}
+    return {"protect": protect}
+
+
+def _protect(how: Sections, problem: Problem, stays: Mask, by_number: bool) -> dict[str, Any]:
+    """The section on protection with cells that must stay and must go."""
+    stay, go = (cells_by_codes(problem.table, cells, by_number) for cells in (stays, problem.must_hide))
+    return {**how["protect"], "must_publish": stay or None, "must_hide": go or None}
 
 
 def _draft_origin(problem: Problem, origin: Origin, how: Sections, folder: Path) -> list[Path]:
-    project = load_project(origin.path)
+    """The files of a problem that is put on microdata; none if the project names none."""
+    project = load_project(str(origin.path))
     said = project.model_dump(exclude_unset=True)
     tables = [said["table"]] if "table" in said else list(said["tables"].values())
     if not any("microdata" in table for table in tables):
-        raise InputError("it names no microdata")
+        return []
     for table in tables:
         for key in {"file", "microdata"} & table.keys():
             table[key] = _absolute(project, table[key])
@@ -202,10 +165,13 @@ def _draft_origin(problem: Problem, origin: Origin, how: Sections, folder: Path)
         elif "file" in spec:
             spec["file"] = _absolute(project, spec["file"])
     rules, attackers = said.get("rules", {}), said.get("attackers", {})
+    by_hand = taken_apart(problem, origin.waived, codes=False, following=False)
+    listed = replace(by_hand, protection=project.rules.protection).section(problem.table, by_number=False)
+    rules |= {key: listed[key] for key in ("sensitive", "exempt")}
     if origin.rule is not None:
-        rules["rule"] = origin.rule
+        rules["rule"] = origin.rule or None
     if origin.waived is not None:
-        rules["waived"] = list(origin.waived)
+        rules["waived"] = list(origin.waived) or None
     if origin.attackers is not None:
         attackers = origin.attackers.model_dump(exclude_defaults=True)
     elif "file" in attackers:
@@ -214,8 +180,7 @@ def _draft_origin(problem: Problem, origin: Origin, how: Sections, folder: Path)
     sections |= {f"tables.{name}": table for name, table in said.get("tables", {}).items()}
     sections |= {"hierarchies": hierarchies, "rules": rules, "attackers": attackers}
     sections["cost"] = {"by": origin.cost} if origin.cost is not None else said.get("cost", {})
-    stays = {"must_publish": _listed(problem.table, problem.must_publish)}
-    sections |= {**how, "protect": {**how["protect"], **stays}}
+    sections |= {**how, "protect": _protect(how, problem, problem.must_publish, by_number=False)}
     return [write_text(folder / "project.toml", toml_text(sections))]
 
 
@@ -224,22 +189,27 @@ def _absolute(project: Project, path: str) -> str:
 
 
 def _draft_table(
-    problem: Problem, sensitive: Sensitive, how: Sections, folder: Path
+    problem: Problem, sensitive: Sensitive, said: Origin, how: Sections, folder: Path
 ) -> tuple[list[Path], list[str]]:
     """The files of a problem that stands for itself, and what they cannot hold."""
     table, notes = _writable(problem.table)
+    by_number = not _has_codes(table)
+    # A cell has one status: what is exempt though marked, and must be published, the project lists.
+    stays = problem.must_publish & ~sensitive.stated.sensitive
     # A mark of cells to be hidden is not binding in a file of cells: the project lists them.
     plain = Problem(
         table,
-        sensitive.marked,
+        sensitive.stated,
         attackers=problem.outsider,
         cost=problem.cost,
-        must_publish=np.flatnonzero(problem.must_publish).tolist(),
+        must_publish=np.flatnonzero(stays).tolist(),
     )
-    sections: Sections = {"table": {"file": "table.parquet"}, "hierarchies": {}, "rules": sensitive.section}
-    sections |= {"attackers": {}, **how}
-    if _has_codes(table):
-        written = [write_table(table, folder / "table.parquet", plain)]
+    sections: Sections = {"table": {"file": "table.parquet"}, "hierarchies": {}}
+    sections |= {"rules": sensitive.section(table, by_number), "attackers": _known_to_everyone(said)}
+    sections |= {"cost": {"by": said.cost if _cost_is_there(said.cost, table) else None}, **how}
+    sections["protect"] = _protect(how, problem, problem.must_publish & ~stays, by_number)
+    if not by_number:
+        written = [write_table(table, folder / "table.parquet", plain, sensitive.unsaid)]
         by, hierarchies, more = _classifications(table, folder)
         written += more
         sections["hierarchies"] = hierarchies
@@ -257,18 +227,31 @@ def _draft_table(
         sections["table"]["file"] = "table.jj"
         if table.structure.parts:
             notes.append("linked tables are written as one list of cells, which go by number there")
-    carried = further_columns(table) if _has_codes(table) else []
+    carried = [] if by_number else further_columns(table)
     if lost := [name for name in table.columns if name not in carried and part_by_name(name) is None]:
         notes.append(f"columns that the file of cells cannot hold are left out: {', '.join(lost)}")
     sections["table"] |= {"decimals": table.decimals, "counts": table.whole}
     if problem.insiders:
-        named = problem if _has_codes(table) else _numbered(problem, folder / "table.jj")
+        named = _numbered(problem, folder / "table.jj") if by_number else problem
         written.append(write_insiders(named, folder / "attackers.parquet"))
-        sections["attackers"] = {"file": "attackers.parquet"}
-    rules = ", ".join(dict.fromkeys(reason.rule for reason in sensitive.marked.reasons))
+        sections["attackers"] |= {"file": "attackers.parquet"}
+    marked = [r.rule for r in sensitive.stated.reasons if sensitive.stated.sensitive[r.cells].any()]
+    rules = ", ".join(dict.fromkeys(marked))
     about = f"# Marked in the table, with levels: {' '.join(rules.split())}\n\n" if rules else ""
     written.append(write_text(folder / "project.toml", about + toml_text(sections)))
     return written, notes
+
+
+def _known_to_everyone(said: Origin) -> dict[str, Any]:
+    """What was said of all cells; single bounds stand in the file of cells."""
+    if said.attackers is None:
+        return {}
+    return said.attackers.model_dump(include={"lower", "upper", "within"}, exclude_none=True)
+
+
+def _cost_is_there(cost: str | None, table: Table) -> bool:
+    """Whether the words for a cost can be said of the file of cells, too."""
+    return cost in COSTS or (_has_codes(table) and cost in further_columns(table))
 
 
 def _has_codes(table: Table) -> bool:
@@ -323,17 +306,6 @@ def _free_name(wanted: str, taken: set[str]) -> str:
     lowered = {name.lower() for name in taken}
     candidates = (plain, *(f"{plain}-{k}" for k in range(2, len(taken) + 3)))
     return next(name for name in candidates if name.lower() not in lowered)
-
-
-def _listed(table: Table, marked: Mask) -> list[dict[str, str]] | None:
-    """Cells by their codes; where they have none in a file, by number."""
-    structure = table.structure
-    names = [dimension.name for dimension in structure.dimensions]
-    cells = np.flatnonzero(marked).tolist()
-    if structure.labels or not _has_codes(table):
-        labels = structure.labels or tuple(map(str, range(len(structure))))
-        return [{"cell": labels[cell]} for cell in cells] or None
-    return [dict(zip(names, structure.key(cell), strict=True)) for cell in cells] or None
 
 
 def _refuse_difference(problem: Problem, method: Method, folder: Path, named: bool) -> None:

@@ -2,7 +2,7 @@
 
 One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions), ``structural``, the
 table's further columns of numbers; with a problem also ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
-``upl``, ``spl``.
+``upl``, ``spl``, empty where these are a percentage of the value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from tacita import exact
 from tacita.atomic import replacing
 from tacita.errors import InputError
-from tacita.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
 from tacita.io.excel import MOST_ROWS, WORKBOOK
@@ -30,10 +30,16 @@ if TYPE_CHECKING:
     from tacita.tables.table import Table
 
 FORMATS = (".csv", ".parquet", ".xlsx")
+LEVELS = ("lpl", "upl", "spl")
 
 
-def write_table(table: Table, path: Path, problem: Problem | None = None) -> Path:
+def write_table(table: Table, path: Path, problem: Problem | None = None, unsaid: Mask | None = None) -> Path:
     """Write every cell; the ending of ``path`` chooses the format.
+
+    Parameters
+    ----------
+    unsaid
+        Cells whose levels are left empty: a percentage of the value, which is said where the file is read.
 
     Raises
     ------
@@ -57,13 +63,14 @@ def write_table(table: Table, path: Path, problem: Problem | None = None) -> Pat
     taken = [*words, *(name for name, _, _ in numbers), *floats]
     if repeated := next((name for name in names if taken.count(name) > 1), None):
         raise InputError(f"{path}: a dimension is called '{repeated}', as is another column: rename it")
+    blank = {} if unsaid is None else dict.fromkeys(LEVELS, unsaid[cells])
     suffix = path.suffix.lower()
     if suffix == ".csv":
         columns = {escape(name): escape_all(column) for name, column in words.items()}
-        columns |= {name: number_texts(units, d) for name, units, d in numbers}
+        columns |= {name: number_texts(units, d, blank.get(name)) for name, units, d in numbers}
         columns |= {escape(name): _float_texts(column) for name, column in floats.items()}
         return write_rows(path, list(columns), list(columns.values()))
-    arrays = {name: numbers_to_arrow(units, d) for name, units, d in numbers}
+    arrays = {name: numbers_to_arrow(units, d, blank.get(name)) for name, units, d in numbers}
     if suffix == ".parquet":
         return _write_parquet(path, {**words, **arrays, **floats})
     if suffix == ".xlsx":
@@ -116,7 +123,7 @@ def _requirement(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, i
         yield "lb", problem.outsider.lower[cells], decimals
     if (problem.outsider.upper < UNBOUNDED).any():
         yield "ub", problem.outsider.upper[cells], decimals
-    for name, level in (("lpl", levels.lower), ("upl", levels.upper), ("spl", levels.sliding)):
+    for name, level in zip(LEVELS, (levels.lower, levels.upper, levels.sliding), strict=True):
         yield name, level[cells], decimals
 
 

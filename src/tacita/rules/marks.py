@@ -35,6 +35,7 @@ from tacita.rules.selection import (
     settled_list,
 )
 from tacita.tables.table import Table
+from tacita.words import counted
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,11 @@ class Marked(Rule):
     def text(self) -> str:
         return f"marked in '{self.cells}'" if isinstance(self.cells, str) else "marked by hand"
 
+    @property
+    def by_position(self) -> bool:
+        """Whether cells are listed one by one, by position: a decision on each, which no words stand for."""
+        return not isinstance(self.cells, str) and not any(isinstance(c, tuple) for c in self.cells)
+
     def levels(self, table: Table) -> Levels:
         hit = cell_mask(table, self.cells, self.text)
 
@@ -251,7 +257,9 @@ class Given(Rule):
 
     def levels(self, table: Table) -> Levels:
         if self.given.sensitive.size != len(table):
-            raise RuleError(f"levels of {self.given.sensitive.size:,} cells for a table of {len(table):,}")
+            raise RuleError(
+                f"levels of {counted(self.given.sensitive.size, 'cell')} for a table of {len(table):,}"
+            )
         return self.given
 
 

@@ -61,6 +61,10 @@ class Rule(ABC):
         own = self.levels(table)
         return own.lower[inside.cells], own.upper[inside.cells], own.sliding[inside.cells]
 
+    def exempted(self, table: Table) -> Mask:
+        """Cells that the rule would hit, had they not been declared safe by hand."""
+        return np.zeros(len(table), dtype=bool)
+
     def waived_by(self, respondents: Iterable[object]) -> Rule:
         """The same rule where these contributors have consented to be recognised.
 
@@ -106,6 +110,11 @@ class AnyOf(Rule):
             )
         return lower, upper, sliding
 
+    def exempted(self, table: Table) -> Mask:
+        # Where another rule hits a cell all the same, nothing came of its exemption.
+        spared = np.logical_or.reduce([rule.exempted(table) for rule in self.rules])
+        return np.asarray(spared & ~self.levels(table).sensitive) if spared.any() else spared
+
     def waived_by(self, respondents: Iterable[object]) -> Rule:
         names = name_set(respondents)
         return AnyOf(tuple(rule.waived_by(names) for rule in self.rules))
@@ -143,8 +152,18 @@ class Exempt(Rule):
         lower, upper, sliding = self.rule.against(table, inside)
         return np.where(keep, lower, 0), np.where(keep, upper, 0), np.where(keep, sliding, 0)
 
+    def exempted(self, table: Table) -> Mask:
+        listed = cell_mask(table, self.cells, self.text)
+        return self.rule.exempted(table) | (self.rule.levels(table).sensitive & listed)
+
     def waived_by(self, respondents: Iterable[object]) -> Rule:
         return replace(self, rule=self.rule.waived_by(respondents))
+
+
+def in_parts(rule: Rule) -> tuple[tuple[Rule, ...], CellList]:
+    """What is joined with ``|`` in a rule, and the cells that are exempt from all of it."""
+    inner, exempt = (rule.rule, rule.cells) if isinstance(rule, Exempt) else (rule, ())
+    return _parts(inner), exempt
 
 
 def _parts(rule: Rule) -> tuple[Rule, ...]:

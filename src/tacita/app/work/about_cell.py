@@ -77,7 +77,7 @@ def about(case: Case, judged: Judged, cell: int) -> About:
         amount(levels.lower),
         amount(levels.upper),
         amount(levels.sliding),
-        decision.kind.value if decision is not None else "",
+        decision.text if decision is not None else "",
         int(table.count[cell]) if table.count is not None else None,
         _largest(table.contributions, cell, table.decimals),
         _largest(table.holdings, cell, table.decimals),

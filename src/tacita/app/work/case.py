@@ -18,15 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from tacita.app.work.stated import Stated, amounts_in
+from tacita.app.work.stated import Stated
 from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.errors import InputError
-from tacita.exact import Cells
+from tacita.exact import Cells, Mask
+from tacita.io.percentages import amounts_in
 from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.rules import RULES, AnyOf, Exempt, Given, Marked, Rule, parse_rule
+from tacita.rules import RULES, Exempt, Given, Marked, Rule, parse_rule
 from tacita.rules.arithmetic import Number
+from tacita.rules.protection import pair_of
+from tacita.rules.rule import in_parts
+from tacita.rules.selection import cell_mask
 from tacita.rules.written import written
 from tacita.tables.editing import moved
 from tacita.tables.table import Table
@@ -46,12 +50,31 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision on one cell; levels are amounts, and 20 % of the value where none is given."""
+    """A decision on one cell.
+
+    Attributes
+    ----------
+    lower, upper, sliding
+        Levels of a sensitive cell, which are amounts; 20 % of the value where none is given.
+    exempt
+        Of a cell that must be published or hidden: besides, nothing makes it sensitive.
+    """
 
     kind: Kind
     lower: Number | None = None
     upper: Number | None = None
     sliding: Number | None = None
+    exempt: bool = False
+
+    @property
+    def safe(self) -> bool:
+        """Whether the cell is not sensitive, whatever rules and files say."""
+        return self.kind is Kind.SAFE or self.exempt
+
+    @property
+    def text(self) -> str:
+        """The decision in a few words."""
+        return f"{self.kind.value}, {Kind.SAFE.value}" if self.exempt else self.kind.value
 
 
 @dataclass(frozen=True)
@@ -71,10 +94,22 @@ class Attackers:
 
 @dataclass(frozen=True)
 class Wish:
-    """The method that a project names, with its options: what the form begins with."""
+    """How a project wants its case to be protected: what forms begin with.
 
-    method: str
+    Attributes
+    ----------
+    formats
+        Formats of the release, by their endings; none: the project says none.
+    folder
+        Where ``tacita protect`` writes the release, relative to the project; None: it does not say.
+    """
+
+    method: str = "suppression"
     options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    time_limit: float | None = None
+    formats: tuple[str, ...] = ()
+    folder: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +148,9 @@ class Case:
         """A case from what a reader or a generator made."""
         if isinstance(what, Table):
             return cls(name, what)
-        rules, decisions, levels = _in_parts(what)
-        decisions |= {int(c): Decision(Kind.PUBLISH) for c in np.flatnonzero(what.must_publish)}
-        decisions |= {int(c): Decision(Kind.HIDE) for c in np.flatnonzero(what.must_hide)}
+        rules, marks, levels = _in_parts(what)
+        decisions, more = decided_in(what, marks)
+        levels |= amounts_in(more, what.table, what.outsider)
         # Costs that are the values follow them when they are changed.
         cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
         stated = Stated.unless_usual(what.table, levels, what.outsider, what.insiders, cost)
@@ -134,8 +169,12 @@ class Case:
             alike.setdefault(self.decisions[cell], []).append(cell)
         rules.extend(Marked(cells, d.lower, d.upper, d.sliding) for d, cells in alike.items())
         joined = reduce(or_, rules) if rules else Given(Levels.none(len(self.table)))
-        safe = self.decided(Kind.SAFE)
-        return Exempt(joined, safe) if safe else joined
+        return Exempt(joined, self.safe) if self.safe else joined
+
+    @property
+    def safe(self) -> list[int]:
+        """Cells that are not sensitive, whatever rules and the file say."""
+        return [cell for cell, decision in self.decisions.items() if decision.safe]
 
     def decided(self, kind: Kind) -> list[int]:
         """Cells with a decision of this kind."""
@@ -221,42 +260,59 @@ def _followed(decisions: Mapping[int, Decision], table: Table, places: Cells) ->
                 "them: clear the mark of one of them first"
             )
     cells_at = np.bincount(places[places >= 0], minlength=len(table))
-    safe_at = Counter(int(places[cell]) for cell, said in decisions.items() if said.kind is Kind.SAFE)
+    safe_at = Counter(int(places[cell]) for cell, said in decisions.items() if said.safe)
     # That a total is safe does not say so of the part which it has become one with.
-    return {
-        at: said for at, said in found.items() if said.kind is not Kind.SAFE or safe_at[at] == cells_at[at]
-    }
+    unsure = [at for at, said in found.items() if said.safe and safe_at[at] < cells_at[at]]
+    found |= {at: replace(found[at], exempt=False) for at in unsure}
+    return {at: said for at, said in found.items() if said.kind is not Kind.SAFE or at not in unsure}
 
 
-def _in_parts(problem: Problem) -> tuple[tuple[str, ...], dict[int, Decision], Levels]:
-    """What makes cells sensitive as rules, decisions and what a file states, which a user changes one by one.
+def decided_in(problem: Problem, marks: Iterable[Marked]) -> tuple[dict[int, Decision], Levels]:
+    """What is decided on single cells of a problem, some of them by ``marks``; and levels of marked cells
+    that no decision can say.
+
+    A cell has one decision: what must be hidden as well is sensitive by its levels, as is a cell that is
+    marked twice, or with another percentage than the usual one.
+    """
+    table = problem.table
+    exempt = _exempt(problem)
+    decisions: dict[int, Decision] = {cell: Decision(Kind.SAFE) for cell in np.flatnonzero(exempt).tolist()}
+    for kind, chosen in ((Kind.PUBLISH, problem.must_publish), (Kind.HIDE, problem.must_hide)):
+        cells = np.flatnonzero(chosen).tolist()
+        decisions |= {cell: Decision(kind, exempt=bool(exempt[cell])) for cell in cells}
+    levels = Levels.none(len(table))
+    for mark in marks:
+        cells = np.flatnonzero(cell_mask(table, mark.cells, mark.text)).tolist()
+        said = Decision(Kind.SENSITIVE, mark.lower, mark.upper, mark.sliding)
+        usual = pair_of(mark.protection) == (MARKED, MARKED)
+        free = [cell for cell in cells if usual and cell not in decisions]
+        decisions |= dict.fromkeys(free, said)
+        if others := sorted({*cells} - {*free}):
+            levels |= replace(mark, cells=others).levels(table)
+    return decisions, levels
+
+
+def _exempt(problem: Problem) -> Mask:
+    """Cells that are exempt from everything that makes cells sensitive, also those that nothing hits."""
+    listed = () if problem.rule is None else in_parts(problem.rule)[1]
+    return cell_mask(problem.table, listed, "exempt cells")
+
+
+def _in_parts(problem: Problem) -> tuple[tuple[str, ...], list[Marked], Levels]:
+    """What makes cells sensitive as rules, marks and what a file states, which a user changes one by one.
 
     A rule that has no written form stays what it is for this table: levels, which follow the value where they
     are a percentage of it.
     """
-    table, whole = problem.table, problem.rule
+    table = problem.table
     rules: list[str] = []
-    decisions: dict[int, Decision] = {}
-
-    def amounts(levels: Levels) -> Levels:
-        return amounts_in(levels, table, problem.outsider)
-
-    if whole is None:
-        return (), decisions, amounts(problem.levels)
+    marks: list[Marked] = []
     levels = Levels.none(len(table))
-    for rule in whole.rules if isinstance(whole, AnyOf) else [whole]:
-        if isinstance(rule, Given):
-            levels |= amounts(rule.given)
-        elif isinstance(rule, Marked) and not isinstance(rule.cells, str):
-            cells = [table.find(*cell) if isinstance(cell, tuple) else cell for cell in rule.cells]
-            # A cell has one decision: what must be hidden as well is sensitive by its levels.
-            if rule.protection != MARKED or decisions.keys() & cells or problem.must_hide[cells].any():
-                levels |= amounts(rule.levels(table))
-            else:
-                said = Decision(Kind.SENSITIVE, rule.lower, rule.upper, rule.sliding)
-                decisions |= dict.fromkeys(cells, said)
+    for rule in in_parts(problem.rule or Given(problem.levels))[0]:
+        if isinstance(rule, Marked) and not isinstance(rule.cells, str):
+            marks.append(rule)
         elif type(rule) in RULES.values():
             rules.append(written(rule))
         else:
-            levels |= amounts(problem.levels)
-    return tuple(rules), decisions, levels
+            levels |= amounts_in(rule.levels(table), table, problem.outsider)
+    return tuple(rules), marks, levels

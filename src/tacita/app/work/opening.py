@@ -17,24 +17,26 @@ from typing import Any
 import numpy as np
 
 from tacita import generate
-from tacita.app.work.case import Attackers, Case, Kind, Wish
+from tacita.app.work.case import Attackers, Case, Wish, decided_in
 from tacita.app.work.paths import path_written
-from tacita.app.work.stated import Stated, amounts_in
+from tacita.app.work.stated import Stated
 from tacita.errors import FormatError, InputError
 from tacita.exact import MOST_DECIMALS
 from tacita.examples import EXAMPLES, example
-from tacita.io import read_case
+from tacita.io import Project, read_case
 from tacita.io.case import project_file
 from tacita.io.columns import FORMATS, read_columns
 from tacita.io.dimensions import dimensions_as_said
 from tacita.io.pasted import read_pasted
+from tacita.io.percentages import amounts_in
 from tacita.io.petrenko import FILES as THESIS
 from tacita.io.petrenko import read_thesis
 from tacita.levels import Levels
 from tacita.rules import Given
-from tacita.rules.rule import AnyOf
+from tacita.rules.rule import in_parts
 from tacita.rules.written import written
 from tacita.tables.table import Table
+from tacita.words import counted
 
 ENDINGS = (*FORMATS, ".jj", ".txt", ".dat", ".toml", ".hrc")
 """What a file may be called that is opened."""
@@ -81,6 +83,7 @@ class Reading:
 
 
 UNTOLD = Reading()
+USUAL = Wish()
 
 
 def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> Case:
@@ -126,7 +129,7 @@ def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = Tru
         raise InputError("a new table needs at least one dimension, and one code in each")
     _refuse_many(shape)
     if not 0 <= decimals <= MOST_DECIMALS:
-        raise InputError(f"{decimals} decimals: give a number from 0 to {MOST_DECIMALS}")
+        raise InputError(f"{counted(decimals, 'decimal')}: give a number from 0 to {MOST_DECIMALS}")
     table = Table.from_array(
         np.zeros(shape, dtype=np.int64),
         names=list(dimensions),
@@ -244,6 +247,7 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
     """What a project asks, in parts that can be changed one by one; without rules if it has none."""
     from tacita.io.insiders import read_insiders
     from tacita.io.project import NO_RULE, load_project
+    from tacita.io.project_cells import marks_of
 
     if said := [*reading.options, *(name for name in ("by", "total") if getattr(reading, name))]:
         raise InputError(f"{path}: a project says itself how its files are read; leave out {said[0]}")
@@ -253,19 +257,20 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
     ruled = rules.model_copy(update={"rule": rules.rule or written(NO_RULE)})
     asked = project.model_copy(update={"rules": ruled})
     problem = asked.problem()
-    joined = problem.rule.rules if isinstance(problem.rule, AnyOf) else ()
-    levels = next((rule.given for rule in joined if isinstance(rule, Given)), None)
+    parts = () if problem.rule is None else in_parts(problem.rule)[0]
+    levels = next((part.given for part in parts if isinstance(part, Given)), None)
     case = Case.of(problem, path.stem)
     insiders = () if attack.file is None else tuple(read_insiders(project.folder / attack.file, case.table))
-    own = Levels.none(len(case.table)) if levels is None else levels
+    # Cells that a rule of the project marks stay its own matter.
+    decisions, more = decided_in(problem, marks_of(case.table, rules.sensitive, rules.protection))
+    own = (Levels.none(len(case.table)) if levels is None else levels) | more
     own = amounts_in(own, case.table, problem.outsider)
     cost = None if project.cost.by or case.stated is None else case.stated.cost
     stated = Stated.unless_usual(case.table, own, problem.outsider, insiders, cost)
     return replace(
         case,
         rules=tuple(_split(rules.rule or "")),
-        # Cells that a rule of the project marks stay its own matter.
-        decisions={cell: said for cell, said in case.decisions.items() if said.kind is not Kind.SENSITIVE},
+        decisions=decisions,
         attackers=Attackers(
             tuple(kind for kind in attack.kinds if kind != "outsider"),
             tuple(map(tuple, attack.coalitions)),
@@ -276,9 +281,23 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
         waived=tuple(rules.waived),
         stated=stated,
         cost=project.cost.by,
-        wish=Wish(project.protect.method, project.protect.options) if project.protect.method else None,
+        wish=_wish(project),
         origin=path,
     )
+
+
+def _wish(project: Project) -> Wish | None:
+    """How a project wants to be protected; None where it does not say."""
+    how, output = project.protect, project.output
+    wish = Wish(
+        how.method or USUAL.method,
+        how.options,
+        how.seed,
+        how.time_limit,
+        tuple(output.formats) if "formats" in output.model_fields_set else (),
+        output.folder if "folder" in output.model_fields_set else None,
+    )
+    return wish if how.method is not None or wish != USUAL else None
 
 
 def _split(rules: str) -> list[str]:

@@ -40,7 +40,7 @@ from tacita.io.project import AttackersSpec, load_project
 from tacita.levels import Levels
 from tacita.problem import Problem
 
-USUAL = Wish("suppression")
+USUAL = Wish()
 """How a case is protected that names no method."""
 LONGEST_NAME = 50
 """Letters of a name; files allow 255 bytes, and a letter has up to four."""
@@ -143,7 +143,15 @@ def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
     if way == "project":
         wish = case.wish or USUAL
         written = write_project(
-            problem, target, method=wish.method, options=wish.options, origin=_origin(case, passing)
+            problem,
+            target,
+            method=wish.method,
+            options=wish.options,
+            seed=wish.seed,
+            time_limit=wish.time_limit,
+            formats=wish.formats,
+            output=wish.folder,
+            origin=_origin(case, passing),
         )
         return Written(written.paths, (*notes, *written.notes))
     notes += _left_out(case, problem, HELD.get(way, set()))
@@ -193,13 +201,12 @@ def _left_out(case: Case, problem: Problem, held: Collection[str]) -> tuple[str,
     return (f"not in these files, but in a project folder: {', '.join(lost)}",) if lost else ()
 
 
-def _origin(case: Case, passing: Path) -> Origin | None:
-    """The project file behind a case, with what was changed since; the core reads it back and compares."""
-    if case.origin is None or _passes(case.origin, passing):
-        return None
+def _origin(case: Case, passing: Path) -> Origin:
+    """In what words the case is put; the core reads them back and compares."""
+    stays = case.origin is not None and not _passes(case.origin, passing)
     return Origin(
-        case.origin,
-        rule=" | ".join(case.rules) or None,
+        case.origin if stays else None,
+        rule=" | ".join(case.rules),
         waived=case.waived,
         attackers=_spec(case.attackers),
         cost=case.cost,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tacita import exact
 from tacita.attackers import Insider, Outsider
 from tacita.errors import InputError
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
-from tacita.io.marks import shares_of_value
+from tacita.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.io.percentages import shares_asked
 from tacita.levels import Levels, Reason
 from tacita.tables.table import Table
 
@@ -25,7 +25,7 @@ class Stated:
     ----------
     levels
         Levels that are amounts; those in percent of the value are zero here, and a reason says the percentage
-        (see :func:`amounts_in`).
+        (see :func:`tacita.io.percentages.amounts_in`).
     cost
         Only if it is not the value; NaN for cells that the file did not have.
     """
@@ -57,7 +57,7 @@ class Stated:
     def levels_of(self, table: Table, outsider: Outsider) -> Levels:
         """What is asked for of a table: amounts as they were said, percentages of the values it has now."""
         own = self.levels
-        lower, upper = _shares(own, table, outsider)
+        lower, upper = shares_asked(own, table, outsider)
         return Levels.of(
             own.sensitive,
             np.maximum(own.upper, upper),
@@ -120,42 +120,3 @@ class Stated:
             known = most(np.where(np.isnan(self.cost), -1.0, self.cost), -1)
             cost = np.where(known < 0, np.nan, known)
         return Stated(levels, everyone, (), cost)
-
-
-def amounts_in(levels: Levels, table: Table, outsider: Outsider) -> Levels:
-    """Levels without LPL and UPL that only a percentage of the value asks for.
-
-    They are zero, and so is the least sliding level of a cell which had no others: both are worked out with
-    the values of the day.
-    """
-    lower, upper = _shares(levels, table, outsider)
-    follows = _hit(levels, in_percent=True) & ~_hit(levels, in_percent=False)
-    # What is asked for beyond the percentage is an amount, whoever asks for it.
-    follows &= (levels.lower <= lower) & (levels.upper <= upper)
-    least = follows & (levels.lower == 0) & (levels.upper == 0) & (levels.sliding <= table.unit)
-    return Levels(
-        levels.sensitive,
-        np.where(follows, 0, levels.lower),
-        np.where(follows, 0, levels.upper),
-        np.where(least, 0, levels.sliding),
-        levels.reasons,
-    )
-
-
-def _shares(levels: Levels, table: Table, outsider: Outsider) -> Units:
-    """LPL and UPL of cells that are asked for in percent of the value, one row each; zero elsewhere."""
-    found = np.zeros((2, len(table)), dtype=np.int64)
-    for reason in levels.reasons:
-        if reason.percent is not None:
-            shares = np.array(shares_of_value(table, reason.percent, outsider))[:, reason.cells]
-            found[:, reason.cells] = np.maximum(found[:, reason.cells], shares)
-    return found
-
-
-def _hit(levels: Levels, *, in_percent: bool) -> Mask:
-    """Cells with a reason that asks for percentages, or for amounts."""
-    hit = np.zeros(levels.sensitive.size, dtype=bool)
-    for reason in levels.reasons:
-        if (reason.percent is not None) is in_percent:
-            hit[reason.cells] = True
-    return hit

@@ -109,7 +109,7 @@ class Judged:
         if case.stated is not None:
             sensitive |= case.stated.levels.sensitive
         sensitive[case.decided(Kind.SENSITIVE)] = True
-        sensitive[case.decided(Kind.SAFE)] = False
+        sensitive[case.safe] = False
         return cls(Levels.of(sensitive, np.zeros(sensitive.size, dtype=np.int64)))
 
     @classmethod

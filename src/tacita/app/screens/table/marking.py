@@ -63,7 +63,7 @@ async def _levels() -> Decision | None:
     amounts = {name: _amount(name, text) for name, text in answers.items()}
     if not any(amounts.values()):
         raise InputError("a sensitive cell needs a level above zero: give an amount, or mark it as sensitive")
-    return Decision(Kind.SENSITIVE, **amounts)
+    return Decision(Kind.SENSITIVE, amounts["lower"], amounts["upper"], amounts["sliding"])
 
 
 def _amount(name: str, text: str) -> Fraction | None:
