@@ -38,6 +38,7 @@ from tacita.exact import UNBOUNDED, Units
 from tacita.problem import Problem, Requirement
 from tacita.release import Release
 from tacita.run import Run
+from tacita.words import so_many
 
 NOTHING_CHECKED = "no cell is sensitive: there was nothing to check"
 """The verdict where nothing had to be protected: it is neither good nor bad."""
@@ -130,11 +131,14 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """The result in a sentence."""
+        """The result in a sentence, which names the cells that were exempt from being looked at."""
+        return "; ".join(filter(None, (self._found(), exempt_in_words(self.problem))))
+
+    def _found(self) -> str:
         n = self.counts
         if not n["checked"]:
             return NOTHING_CHECKED
-        cells = f"{n['checked']:,} sensitive cell" + ("s" if n["checked"] != 1 else "")
+        cells = so_many(n["checked"], "sensitive cell")
         if self.safe:
             return f"{cells}: {n['safe']:,} safe, all proven"
         told = [f"{n['safe']:,} safe"]
@@ -224,6 +228,13 @@ def moves_allowed(problem: Problem, release: Release, insider: Insider | None = 
     return steps(low, table.units, table.unit, up=False), steps(high, table.units, table.unit, up=True)
 
 
+def exempt_in_words(problem: Problem) -> str:
+    """How many cells would be sensitive, had they not been declared safe by hand; nothing of none."""
+    exempt = int(problem.exempt.sum())
+    hit = "that a rule or a mark hits is" if exempt == 1 else "that rules or marks hit are"
+    return f"{so_many(exempt, 'cell')} {hit} exempt by hand" if exempt else ""
+
+
 def windows_in_units_of(problem: Problem, release: Release) -> tuple[Units, Units]:
     """The windows of a release in the table's units; finer ones are rounded inwards, which favours the
     attacker.
@@ -231,7 +242,8 @@ def windows_in_units_of(problem: Problem, release: Release) -> tuple[Units, Unit
     table = problem.table
     if len(release) != len(table):
         raise ReleaseError(
-            f"the release has {len(release):,} cells, the table {len(table):,}: they do not belong together"
+            f"the release has {so_many(len(release), 'cell')}, the table {len(table):,}: they do not "
+            "belong together"
         )
     if not release.structure.same_cells(table.structure):
         raise ReleaseError(

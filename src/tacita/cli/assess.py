@@ -10,6 +10,7 @@ import typer
 from tacita.cli.case import Case, RequirementOptions, TableOptions, load_problem
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, Output
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.problem import Problem
@@ -45,15 +46,15 @@ def assess(
     if len(problem.levels):
         console.print(levels_table(problem, show_values))
     insiders = len(problem.insiders)
-    known = f"the outsider and {insiders:,} insiders" if insiders else "the outsider"
+    known = f"the outsider and {so_many(insiders, 'insider')}" if insiders else "the outsider"
     console.print(
-        f"{len(problem.levels):,} of {len(problem.table):,} cells are sensitive; attackers: {known}."
+        f"Sensitive: {len(problem.levels):,} of {so_many(len(problem.table), 'cell')}; attackers: {known}."
     )
     return DONE
 
 
 def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
-    from tacita.report.record import cell_key, rules_by_cell
+    from tacita.report.record import cell_key, exempt_list, rules_by_cell
 
     table, levels, rules = problem.table, problem.levels, rules_by_cell(problem)
     listed = []
@@ -77,4 +78,5 @@ def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
         "attackers": list(problem.attackers),
         "notes": list(table.notes),
         "sensitive_cells": listed,
+        "exempt_cells": exempt_list(problem),
     }

@@ -207,6 +207,10 @@ def load_problem(path: Path, table: TableOptions, requirement: RequirementOption
         problem = loaded
     else:
         problem = _restated(loaded, requirement, path)
+    if problem.exempt.any():
+        from tacita.auditing.audit import exempt_in_words
+
+        say(f"{exempt_in_words(problem)}: declared not sensitive, and not checked", "note:", "yellow")
     if not len(problem.levels):
         say(NOTHING_SENSITIVE, "warning:", "bold yellow")
     return problem
@@ -272,15 +276,20 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
 
 
 def _joined(rule: Rule | None, loaded: Problem) -> Rule | Levels:
-    """Rules of the command line instead of the project's; cells that a file marks stay sensitive besides."""
-    from tacita.rules import AnyOf, Given
+    """Rules of the command line instead of the project's; what a file or the project says of single cells
+    holds besides.
+    """
+    from tacita.rules import Exempt, Given, Marked
+    from tacita.rules.rule import in_parts
 
     if rule is None:
         return loaded.rule or loaded.levels
     if loaded.rule is None:
         return rule | Given(loaded.levels)
-    parts = loaded.rule.rules if isinstance(loaded.rule, AnyOf) else (loaded.rule,)
-    return reduce(or_, (part for part in parts if isinstance(part, Given)), rule)
+    parts, exempt = in_parts(loaded.rule)
+    kept = (p for p in parts if isinstance(p, Given) or (isinstance(p, Marked) and p.by_position))
+    joined = reduce(or_, kept, rule)
+    return Exempt(joined, exempt) if exempt else joined
 
 
 def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:

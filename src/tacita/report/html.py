@@ -18,6 +18,7 @@ from tacita.problem import Problem
 from tacita.release import Release
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
 from tacita.report.verdicts import tone_of, verdict_key
+from tacita.words import so_many
 
 STYLE = Path(__file__).with_name("report.css")
 MOST_SQUARES = 4000
@@ -45,7 +46,7 @@ def report_page(
         "<h2>The table as published</h2>",
         _picture(release, sensitive),
         "<h2>Sensitive cells by rule</h2>",
-        _words(("rule", "cells"), ((r.rule, r.cells.size) for r in problem.levels.reasons)),
+        _words(("rule", "cells"), _by_rule(problem)),
         _unsafe(audit),
         f'<p class="faint">tacita {__version__}. For the house: it tells which cells are sensitive.</p>',
     ]
@@ -64,12 +65,20 @@ def _verdict(audit: Audit) -> str:
     return f'<p class="verdict">{said} {escape(audit.verdict)}.</p>'
 
 
+def _by_rule(problem: Problem) -> list[tuple[str, int]]:
+    """How many cells each rule makes sensitive, and how many are exempt from all."""
+    exempt = int(problem.exempt.sum())
+    told = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
+    return [*told, ("exempt by hand, and not looked at", exempt)] if exempt else told
+
+
 def _figures(problem: Problem, release: Release) -> str:
     figures = {
         "cells": f"{len(problem.table):,}",
         "sensitive": f"{len(problem.levels):,}",
         "not shown as they are": f"{int(release.changed.sum()):,}",
-        "attackers": f"{len(problem.attackers):,}: the outsider and {len(problem.insiders):,} insiders",
+        "attackers": f"{len(problem.attackers):,}: the outsider and "
+        f"{so_many(len(problem.insiders), 'insider')}",
         "method": str(release.made_by.get("method", "read from a file")),
     }
     if release.outcome is not None:

@@ -37,15 +37,18 @@ def cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:
 
 
 def audit_object(audit: Audit) -> dict[str, Any]:
-    """``safe`` is the verdict; the rest count sensitive cells: looked at, proven, not safe, known exactly."""
-    return {"safe": audit.safe, **{k: n for k, n in audit.counts.items() if k != "safe"}}
+    """``safe`` is the verdict; the rest count cells: sensitive ones looked at, proven, not safe, known
+    exactly, and those that would be sensitive, had they not been exempt by hand.
+    """
+    counts = {k: n for k, n in audit.counts.items() if k != "safe"}
+    return {"safe": audit.safe, **counts, "exempt": int(audit.problem.exempt.sum())}
 
 
 def audit_record(audit: Audit) -> dict[str, Any]:
     """Everything an audit found, true values left out.
 
     ``cells`` are the sensitive ones with their rules and their worst verdict over all attackers, ``findings``
-    the pairs of cell and attacker that are not safe.
+    the pairs of cell and attacker that are not safe, ``exempt_cells`` those that were not looked at.
     """
     from tacita.auditing.audit import in_words
 
@@ -63,7 +66,13 @@ def audit_record(audit: Audit) -> dict[str, Any]:
             for cell, bits in zip(problem.sensitive.tolist(), audit.worst.tolist(), strict=True)
         ],
         "findings": findings_list(audit),
+        "exempt_cells": exempt_list(problem),
     }
+
+
+def exempt_list(problem: Problem) -> list[int | str | dict[str, str]]:
+    """Cells that would be sensitive, had they not been declared safe by hand."""
+    return [cell_key(problem.table.structure, cell) for cell in problem.exempt.nonzero()[0].tolist()]
 
 
 def findings_list(audit: Audit) -> list[dict[str, Any]]:

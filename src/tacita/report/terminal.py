@@ -14,6 +14,7 @@ from rich.text import Text
 from tacita import exact
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
 from tacita.report.verdicts import NOT_SAFE, tone_of, verdict_key
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit, Finding
@@ -50,7 +51,8 @@ def crosstab_table(release: Release, sensitive: Mask, width: int, most_rows: int
         texts = [_shown(release, cell, KINDS[kind[cell]] if cell >= 0 else "published") for cell in cells]
         left -= max(len(column.code), *(len(text) for text in texts)) + 3
         if left < 0 and columns:
-            table.caption = f"{len(picture.columns) - len(columns):,} more columns do not fit here"
+            more = so_many(len(picture.columns) - len(columns), "more column")
+            table.caption = f"not shown, as they do not fit here: {more}"
             break
         table.add_column(Text(column.code), justify="right", no_wrap=True)
         columns.append(texts)
@@ -115,6 +117,8 @@ def rules_table(problem: Problem) -> RichTable:
     for reason in problem.levels.reasons:
         table.add_row(Text(reason.rule), f"{reason.cells.size:,}")
     table.add_section()
+    if problem.exempt.any():
+        table.add_row("exempt by hand", f"{int(problem.exempt.sum()):,}")
     table.add_row("all rules together", f"{len(problem.levels):,}", style="bold")
     return table
 

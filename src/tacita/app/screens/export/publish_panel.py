@@ -21,6 +21,7 @@ from tacita.auditing.audit import NOTHING_CHECKED
 from tacita.io.folders import CERTIFICATE, INTERNAL, PUBLICATION
 from tacita.io.release_write import Format, is_reason
 from tacita.io.results import PRIMARY_TOLD
+from tacita.words import so_many
 
 FOLDER = "tacita-export"
 ABOUT: dict[Format, str] = {
@@ -94,9 +95,11 @@ class Publishing:
     def _formats(self) -> None:
         two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
         ui.label(f"For publication, in {PUBLICATION}/").classes("stack-title")
+        wish = self._job.case.wish
+        wanted = wish.formats if wish is not None and wish.formats else USUAL
         self._boxes = {}
         for ending, about in ABOUT.items():
-            box = ui.checkbox(about, value=ending in USUAL, on_change=lambda: self._refresh())
+            box = ui.checkbox(about, value=ending in wanted, on_change=lambda: self._refresh())
             box.props(f"dense data-testid=format-{ending}")
             box.set_enabled(ending not in TELLING or two_dimensions)
             self._boxes[ending] = box
@@ -182,7 +185,8 @@ class Publishing:
             folder = self._folder.path
             parcel = await self._pack(folder)
             notices.tell(
-                f"Written: {len(parcel.publication)} files for publication, {len(parcel.house)} for the "
+                f"Written: {so_many(len(parcel.publication), 'file')} for publication, {len(parcel.house)} "
+                "for the "
                 f"house.\nFor publication: {_listed(parcel.publication)}"
                 f"\nFor the house: {_listed(parcel.house)}" + _told(parcel.notes),
                 "done",
@@ -205,7 +209,7 @@ class Publishing:
                 files = parcel.publication if which == PUBLICATION else parcel.house
                 await asyncio.to_thread(zipped, files, archive, which)
             offer(archive, name)
-            notices.tell(f"{name}: {len(files)} files" + _told(parcel.notes), "done")
+            notices.tell(f"{name}: {so_many(len(files), 'file')}" + _told(parcel.notes), "done")
 
     async def _show_preview(self) -> None:
         with notices.attempt(), busy(self._look), self._scratch() as folder:
@@ -231,7 +235,7 @@ def _told(notes: Sequence[str]) -> str:
 
 def _file(path: Path, whose: str) -> None:
     """A file by name and size; the first lines of a text."""
-    title = f"{path.parent.name}/{path.name} · {whose} · {path.stat().st_size:,} bytes"
+    title = f"{path.parent.name}/{path.name} · {whose} · {so_many(path.stat().st_size, 'byte')}"
     if path.suffix not in TEXT:
         ui.label(f"{title} · not a text").classes("muted")
         return

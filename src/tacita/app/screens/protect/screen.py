@@ -11,14 +11,14 @@ from nicegui import run, ui
 from tacita.app.controls import forms, notices
 from tacita.app.controls.nothing import no_table
 from tacita.app.screens.protect.run_cards import RunCards
+from tacita.app.work.case import Wish
 from tacita.app.work.job import Job
 from tacita.app.work.presets import Preset, presets
 from tacita.app.work.workspace import Workspace
 from tacita.errors import InputError, TacitaError
 from tacita.methods.method import make_method, method_class, method_names, options_of
 from tacita.problem import Problem
-
-FIRST = "suppression"
+from tacita.words import so_many
 
 
 def build(workspace: Workspace) -> None:
@@ -37,7 +37,7 @@ class Bench:
         self._method = ""
         self._unfit = ""
         self._buttons: dict[str, ui.element] = {}
-        last = self._last()
+        begin = self._beginning()
         with ui.element("div").classes("protect-page"):
             with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
                 ui.label("Method").classes("panel-title").props("role=heading aria-level=2")
@@ -50,26 +50,21 @@ class Bench:
                     self._title.props("role=heading aria-level=2 data-testid=method-name")
                     self._choose = ui.label().classes("muted")
                     self._place = ui.element("div")
-                    self._effort(last)
+                    self._effort(begin)
                     self._run_row()
                 self._cards = RunCards(workspace, self._take_over)
-        self._begin(last)
+        self._take(begin.method, begin.options)
         ui.timer(0, self._look_at_problem, once=True)
 
-    def _last(self) -> Job | None:
-        """The run whose options are begun with, unless the project of the case wishes others."""
-        case, jobs = self._workspace.current(), self._workspace.jobs
-        return jobs[-1] if jobs and (jobs[-1].case.name == case.name or case.wish is None) else None
-
-    def _begin(self, last: Job | None) -> None:
-        """With the options of the last run, or what the project wishes, or the first method."""
-        wish = self._workspace.current().wish
-        if last is not None:
-            self._take(last.method.name, last.options)
-        elif wish is not None:
-            self._take(wish.method, wish.options)
-        else:
-            self._take(FIRST, {})
+    def _beginning(self) -> Wish:
+        """As the last run was done; unless that was of another table, and the project of this one wishes."""
+        case, last = self._workspace.current(), next(reversed(self._workspace.jobs), None)
+        if last is None:
+            return case.wish or Wish()
+        same = (last.case.name, last.case.origin) == (case.name, case.origin)
+        if case.wish is not None and not same:
+            return case.wish
+        return Wish(last.method.name, last.options, last.seed, last.time_limit)
 
     def _shortcuts(self) -> None:
         known = {preset.name: preset for preset in presets(self._workspace.current().table)}
@@ -92,9 +87,9 @@ class Bench:
             ui.label(method_class(name).does).classes("muted small")
         self._buttons[name] = button
 
-    def _effort(self, last: Job | None) -> None:
+    def _effort(self, begin: Wish) -> None:
         # Made with their values: set afterwards, they would undo what is typed as soon as the page is there.
-        limit, seed = (forms.shown(last.time_limit), str(last.seed)) if last is not None else ("", "0")
+        limit, seed = forms.shown(begin.time_limit), str(begin.seed)
         with ui.element("div").classes("form effort"):
             self._limit = self._text(
                 "Time limit in seconds", limit, "time-limit", "empty: until it is proven best"
@@ -187,10 +182,9 @@ def _question(problem: Problem) -> str:
             "Nothing is sensitive yet, so nothing will be protected: add a rule on the page Rules, or mark "
             "cells on the page Table."
         )
-    attackers = len(problem.attackers)
     return (
-        f"{len(problem.levels):,} sensitive of {len(problem.table):,} cells, "
-        f"{attackers:,} attacker{'s' if attackers > 1 else ''}."
+        f"{len(problem.levels):,} sensitive of {so_many(len(problem.table), 'cell')}, "
+        f"{so_many(len(problem.attackers), 'attacker')}."
     )
 
 

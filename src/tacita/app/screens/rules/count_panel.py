@@ -9,6 +9,7 @@ from tacita.app.work.case import Case
 from tacita.app.work.newest import Newest
 from tacita.errors import TacitaError
 from tacita.problem import Problem
+from tacita.words import so_many
 
 MOST_ATTACKERS = 8
 """Attackers that are named; of more the number is told."""
@@ -62,17 +63,20 @@ class CountPanel:
     def _show(self, problem: Problem) -> None:
         sensitive, cells = len(problem.levels), len(problem.table)
         self._number.set_text(f"{sensitive:,}")
-        self._of.set_text(f"of {cells:,} cells ({sensitive / max(cells, 1):.1%})")
+        self._of.set_text(f"of {so_many(cells, 'cell')} ({sensitive / max(cells, 1):.1%})")
         self._error.set_text("")
         self._rules.clear()
+        told = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
+        if exempt := int(problem.exempt.sum()):
+            told.append(("exempt by hand", exempt))
         with self._rules, ui.element("tbody"):
-            for reason in problem.levels.reasons:
+            for what, hit in told:
                 with ui.element("tr"):
                     with ui.element("td"):
-                        ui.label(reason.rule)
+                        ui.label(what)
                     with ui.element("td"):
-                        ui.label(f"{reason.cells.size:,}").classes("number")
+                        ui.label(f"{hit:,}").classes("number")
         attackers = problem.attackers
-        self._attackers.set_text(f"{len(attackers):,} attacker{'s' if len(attackers) > 1 else ''}")
+        self._attackers.set_text(so_many(len(attackers), "attacker"))
         more = f" and {len(attackers) - MOST_ATTACKERS:,} more" if len(attackers) > MOST_ATTACKERS else ""
         self._names.set_text(", ".join(attackers[:MOST_ATTACKERS]) + more)
