@@ -42,6 +42,11 @@ class Sheets:
         return (*self.visible, *self.hidden)
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The names as people choose from them."""
+        return (*self.visible, *(f"{name} (hidden)" for name in self.hidden))
+
+    @property
     def proposed(self) -> str | None:
         """The sheet that is read if none is named; None if nothing holds anything."""
         return next(iter(self.names), None)

@@ -5,7 +5,7 @@ Errors stay on the page until they are closed, since they name cells and remedie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
@@ -13,8 +13,8 @@ from nicegui import ElementFilter, ui
 
 from tacita.errors import TacitaError
 
-Tone = Literal["error", "note", "done"]
-SIGNS: dict[Tone, str] = {"error": "!", "note": "i", "done": "✓"}
+Tone = Literal["error", "note", "done", "offer"]
+SIGNS: dict[Tone, str] = {"error": "!", "note": "i", "done": "✓", "offer": "?"}
 AREA = "notices"
 
 
@@ -28,6 +28,15 @@ def tell(message: str, tone: Tone = "note") -> None:
     _show(_here(), message, tone)
 
 
+def offer(message: str, what: str, take: Callable[[], object], leave: Callable[[], object]) -> None:
+    """A notice with a button for ``what`` it offers; closing it leaves the offer."""
+    row = _show(_here(), message, "offer", leave)
+    if row is not None:
+        with row:
+            button = ui.button(what, on_click=take).props("outline dense no-caps data-testid=notice-take")
+            button.classes("notice-close").move(target_index=2)
+
+
 def _here() -> ui.element | None:
     """The place for notices on the page that is asked from; None where that page is gone."""
     # Whoever asks may be in a part of the page that is gone: then in what that part was asked from.
@@ -37,17 +46,26 @@ def _here() -> ui.element | None:
     return None
 
 
-def _show(place: ui.element | None, message: str, tone: Tone) -> None:
+def _show(
+    place: ui.element | None, message: str, tone: Tone, on_close: Callable[[], object] | None = None
+) -> ui.element | None:
     if place is None or place.is_deleted:
-        return
+        return None
     _clear(place, tone)
+
+    def close() -> None:
+        row.delete()
+        if on_close is not None:
+            on_close()
+
     with place:
         row = ui.element("div").classes(f"notice notice-{tone}").mark(f"notice-{tone}")
         row.props(f"data-testid=notice-{tone}")
         with row:
             ui.label(SIGNS[tone]).classes("notice-sign").props("aria-hidden=true")
             ui.label(message).classes("notice-text")
-            ui.button("Close", on_click=row.delete).props("flat dense no-caps").classes("notice-close")
+            ui.button("Close", on_click=close).props("flat dense no-caps").classes("notice-close")
+    return row
 
 
 def tell_fault(error: Exception) -> None:

@@ -21,7 +21,7 @@ from tacita.atomic import write_text
 from tacita.errors import InputError, TacitaError
 from tacita.io.records import records_in
 from tacita.io.toml import toml_text
-from tacita.io.workbook import WORKBOOKS
+from tacita.io.workbook import WORKBOOKS, Sheets, is_workbook, sheets_in
 from tacita.tabulation.overview import Overview, overview
 from tacita.tabulation.source import CSV, PARQUET
 
@@ -57,6 +57,8 @@ class RecordsAtHand:
     ----------
     classifications
         Files of classifications, by the column that each is called after.
+    sheet, sheets
+        Of a workbook: the one that was looked through, and those that hold anything.
     private
         The session's folder of the file, if it was handed over and is no file of the user's.
     choice
@@ -68,6 +70,7 @@ class RecordsAtHand:
     classifications: Mapping[str, Sequence[Path]] = field(default_factory=dict)
     decimal: str = "."
     sheet: str | None = None
+    sheets: Sheets | None = None
     private: Path | None = None
     choice: Choice = Choice()
 
@@ -80,18 +83,25 @@ class RecordsAtHand:
         """The same looked through anew, with another decimal sign."""
         return replace(self, decimal=decimal, seen=overview(records_in(self.path, self.sheet), decimal))
 
+    def with_sheet(self, sheet: str) -> RecordsAtHand:
+        """The records of another sheet of the workbook, looked through; nothing is chosen of them yet."""
+        reading = Reading(decimal=self.decimal, sheet=sheet)
+        if self.private is None:
+            return records_from_path(self.path, reading)
+        return records_from_files(sorted(self.private.iterdir()), reading)
+
 
 def records_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> RecordsAtHand:
     """Records in a file of this machine; classifications are found beside it, by the names of columns."""
     path = path_written(path).absolute()
-    found = _look(path, reading)
+    found, sheets = _look(path, reading)
     near = [file for file in sorted(path.parent.iterdir()) if file.suffix.lower() in (".csv", ".hrc")]
     trees = {
         name: fitting
         for name, files in files_by_dimension(path, near).items()
         if name in found.names and (fitting := [f for f in files if f != path and is_classification(f)])
     }
-    return RecordsAtHand(path, found, trees, reading.decimal or ".", reading.sheet)
+    return RecordsAtHand(path, found, trees, reading.decimal or ".", _read_of(sheets, reading), sheets)
 
 
 def records_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> RecordsAtHand:
@@ -106,14 +116,15 @@ def records_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Reco
         )
     path = others[0]
     with _told_by_name(path.parent):
-        found = _look(path, reading)
+        found, sheets = _look(path, reading)
     trees = files_by_dimension(path, classifications)
     if strange := [files[0].name for name, files in trees.items() if name not in found.names]:
         raise InputError(
             f"{path.name}: the classification {strange[0]} is called like none of the columns "
             f"{', '.join(found.names)}; rename the file"
         )
-    return RecordsAtHand(path, found, trees, reading.decimal or ".", reading.sheet, path.parent)
+    sheet = _read_of(sheets, reading)
+    return RecordsAtHand(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent)
 
 
 def records_from_text(text: str, folder: Path, reading: Reading = UNTOLD) -> RecordsAtHand:
@@ -168,12 +179,19 @@ def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Cas
         raise
 
 
-def _look(path: Path, reading: Reading) -> Overview:
+def _look(path: Path, reading: Reading) -> tuple[Overview, Sheets | None]:
+    """What a file holds, and of a workbook its sheets."""
     if not path.name.lower().endswith(ENDINGS):
         raise InputError(f"{path}: records are read from {' '.join(ENDINGS)}; save them in one of these")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Check the path.")
-    return overview(records_in(path, reading.sheet), reading.decimal or ".")
+    seen = overview(records_in(path, reading.sheet), reading.decimal or ".")
+    return seen, sheets_in(path) if is_workbook(path) else None
+
+
+def _read_of(sheets: Sheets | None, reading: Reading) -> str | None:
+    """The sheet that was read: the one that is said, or else the one that is proposed."""
+    return reading.sheet or (None if sheets is None else sheets.proposed)
 
 
 @contextmanager

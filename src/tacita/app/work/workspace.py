@@ -18,6 +18,8 @@ from tacita.app.work.job import Job
 from tacita.errors import InputError
 
 if TYPE_CHECKING:
+    from tacita.app.work.either import Otherwise
+    from tacita.app.work.handed import Asked
     from tacita.app.work.records import RecordsAtHand
 
 MOST_STEPS = 100
@@ -45,6 +47,8 @@ class Workspace:
         self.dark: bool | None = None
         self.notes: list[str] = []
         self._records: RecordsAtHand | None = None
+        self._asked: Asked | None = None
+        self._otherwise: Otherwise | None = None
 
     @property
     def folder(self) -> Path:
@@ -58,10 +62,15 @@ class Workspace:
         return self.case
 
     def open_path(self, path: str | Path) -> None:
-        """Begin with the case of a file."""
-        from tacita.app.work.opening import UNTOLD, case_from_path, notes_on
+        """Begin with the case of a file; of a workbook of several sheets one is asked for."""
+        from tacita.app.work.handed import Asked, handed_path
+        from tacita.app.work.opening import UNTOLD, notes_on
 
-        case = case_from_path(Path(path))
+        handed = handed_path(path, UNTOLD)
+        if (sheets := handed.sheets()) is not None:
+            self.asked = Asked(handed, sheets, as_records=False)
+            return
+        case = handed.table()
         self.change(case)
         self.notes = notes_on(case, UNTOLD)
 
@@ -71,7 +80,7 @@ class Workspace:
             self.forget(job)
         self.case = None
         self._past, self._future, self.notes = [], [], []
-        self._records = None
+        self._records = self._asked = self._otherwise = None
         for left in self.folder.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
@@ -82,11 +91,37 @@ class Workspace:
 
     @records.setter
     def records(self, records: RecordsAtHand | None) -> None:
-        # Files of others that were handed over go: a case made of them has its table.
-        before = self._records.private if self._records is not None else None
-        if before is not None and (records is None or records.private != before):
-            shutil.rmtree(before, ignore_errors=True)
-        self._records = records
+        before, self._records = self._records, records
+        self.drop(before.private if before is not None else None)
+
+    @property
+    def asked(self) -> Asked | None:
+        """A workbook of which one sheet is to be chosen."""
+        return self._asked
+
+    @asked.setter
+    def asked(self, asked: Asked | None) -> None:
+        before, self._asked = self._asked, asked
+        self.drop(before.private if before is not None else None)
+
+    @property
+    def otherwise(self) -> Otherwise | None:
+        """What the rows of the table that was opened last could be as well."""
+        return self._otherwise
+
+    @otherwise.setter
+    def otherwise(self, otherwise: Otherwise | None) -> None:
+        before, self._otherwise = self._otherwise, otherwise
+        self.drop(before.private if before is not None else None)
+
+    def drop(self, folder: Path | None) -> None:
+        """Remove files that were handed over, unless something that is at hand is to be read from them.
+
+        A case that was made of them has its table.
+        """
+        at_hand = (self._records, self._asked, self._otherwise)
+        if folder is not None and folder not in [kept.private for kept in at_hand if kept is not None]:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def change(self, case: Case) -> None:
         """Go on with another case, or with this one after something was done to it.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from nicegui import ui
 
+from tacita.app.work.handed import Asked
 from tacita.app.work.opening import Reading
 
 TOLD_BY_VALUES, COUNTS, AMOUNTS = "told by the values", "counts", "amounts"
@@ -11,13 +14,27 @@ AS_FOUND, POINT, COMMA = "as usual", "point: 1.5", "comma: 1,5"
 
 
 class ReadingPanel:
-    """Answers to questions that a file leaves open, folded away until they are needed."""
+    """Answers to questions that a file leaves open, folded away until they are needed.
 
-    def __init__(self) -> None:
-        self._asking = False
-        self._fold = ui.expansion("How to read it", caption="Files, paths and pasted text", icon="tune")
+    Parameters
+    ----------
+    asked
+        A workbook of several sheets that waits for one to be chosen, if there is one.
+    choose
+        Called with that workbook and the sheet that is chosen.
+    """
+
+    def __init__(self, asked: Asked | None, choose: Callable[[Asked, str], Awaitable[None]]) -> None:
+        self._asking: ui.select | None = None
+        self._choose = choose
+        self._fold = ui.expansion(
+            "How to read it", caption="Files, paths and pasted text", icon="tune", value=asked is not None
+        )
         self._fold.classes("reading").props("data-testid=reading dense")
-        self._fold.on("after-show", lambda: self._focus_decimal() if self._asking else None, args=[])
+        self._fold.on("after-show", self._focus, args=[])
+        with self._fold:
+            self._question = ui.element("div").classes("sheet-question")
+            self._put_question(asked)
         with self._fold, ui.element("div").classes("fields"):
             self._counts = _choice("Whole values are", [TOLD_BY_VALUES, COUNTS, AMOUNTS], "counts")
             self._decimal = _choice("Decimal sign", [AS_FOUND, POINT, COMMA], "decimal")
@@ -25,21 +42,49 @@ class ReadingPanel:
             self._count = _words("Column of respondents", "found by its name", "count")
             self._by = _words("Columns of codes", "such as region, size", "by")
             self._total = _words("Code of totals", "such as Total", "total")
-            self._sheet = _words("Sheet of a workbook", "the first", "sheet")
             self._repair = ui.checkbox("Compute wrong totals anew").props("dense data-testid=reading-repair")
 
     def ask_for_decimal(self) -> None:
         """Unfold the questions and lead to the one of the decimal sign."""
+        self._lead_to(self._decimal)
+
+    def ask_for_sheet(self, asked: Asked | None) -> None:
+        """Unfold the questions and lead to the one of the sheet; None: it is answered."""
+        sheet = self._put_question(asked)
+        if sheet is not None:
+            self._lead_to(sheet)
+
+    def _put_question(self, asked: Asked | None) -> ui.select | None:
+        """The sheets of a workbook, the first of them proposed."""
+        self._question.clear()
+        self._question.set_visibility(asked is not None)
+        if asked is None:
+            return None
+        with self._question:
+            ui.label(f"{asked.handed.name} has several sheets. Which one?").props(
+                "data-testid=sheet-question"
+            )
+            with ui.element("div").classes("strip"):
+                # By number, since labels are not quite the names.
+                sheet = ui.select(dict(enumerate(asked.sheets.labels)), label="Sheet", value=0)
+                sheet.classes("sheet-choice").props("dense outlined options-dense data-testid=reading-sheet")
+                ui.button("Tabulate it" if asked.as_records else "Open it").props(
+                    "no-caps unelevated data-testid=sheet-open"
+                ).on_click(lambda: self._choose(asked, asked.sheets.names[int(sheet.value)]))
+        return sheet
+
+    def _lead_to(self, field: ui.select) -> None:
+        self._asking = field
         if self._fold.value:
-            self._focus_decimal()
+            self._focus()
         else:
             # What is folded away cannot take the focus.
-            self._asking = True
             self._fold.open()
 
-    def _focus_decimal(self) -> None:
-        self._asking = False
-        self._decimal.run_method("focus")
+    def _focus(self) -> None:
+        asking, self._asking = self._asking, None
+        if asking is not None:
+            asking.run_method("focus")
 
     @property
     def reading(self) -> Reading:
@@ -48,7 +93,6 @@ class ReadingPanel:
             counts={COUNTS: True, AMOUNTS: False}.get(str(self._counts.value)),
             repair=bool(self._repair.value),
             decimal={POINT: ".", COMMA: ","}.get(str(self._decimal.value)),
-            sheet=_said(self._sheet),
             by=tuple(word.strip() for word in (_said(self._by) or "").split(",") if word.strip()),
             value=_said(self._value),
             count=_said(self._count),

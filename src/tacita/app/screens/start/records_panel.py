@@ -14,6 +14,7 @@ from tacita.app.work.case import Case
 from tacita.app.work.records import Choice, RecordsAtHand, case_of_records
 from tacita.app.work.workspace import Workspace
 from tacita.errors import InputError
+from tacita.words import so_many
 
 SIGNS = {".": "point: 1.5", ",": "comma: 1,5"}
 NOTHING = -1
@@ -51,7 +52,8 @@ class RecordsPanel:
             panel.props("data-testid=records")
             with ui.element("div").classes("strip"):
                 ui.label(title).classes("panel-title").props("role=heading aria-level=2")
-                ui.label(f"{records.seen.records:,} records").classes("muted number")
+                ui.label(so_many(records.seen.records, "record")).classes("muted number")
+                self._offer_sheets(records)
             with ui.element("div").classes("records-parts"):
                 _columns_seen(records)
                 with ui.element("div").classes("stack records-fields"):
@@ -61,6 +63,23 @@ class RecordsPanel:
         """Bring the form into view, ready for the first choice."""
         ui.run_javascript("window.scrollTo(0, 0)")
         self._by.run_method("focus")
+
+    def _offer_sheets(self, records: RecordsAtHand) -> None:
+        """The sheets of a workbook, where there are several; another one is looked through at once."""
+        if records.sheets is None or records.sheet is None or len(records.sheets.names) < 2:
+            return
+        names = records.sheets.names
+
+        async def look(event: ValueChangeEventArguments[int]) -> None:
+            await self._look_again(partial(records.with_sheet, names[int(event.value)]))
+
+        sheet = ui.select(
+            dict(enumerate(records.sheets.labels)),
+            label="Sheet",
+            value=names.index(records.sheet),
+            on_change=look,
+        )
+        sheet.classes("records-sheet").props("dense outlined options-dense data-testid=records-sheet")
 
     def _fields(self, records: RecordsAtHand) -> None:
         chosen, names = records.choice, records.seen.names
@@ -91,7 +110,7 @@ class RecordsPanel:
             self._decimals = _number("Decimals that count", chosen.decimals, "as the values have", "decimals")
             if records.is_text:
                 ui.select(
-                    SIGNS, label="Decimal sign", value=records.decimal, on_change=self._look_again
+                    SIGNS, label="Decimal sign", value=records.decimal, on_change=self._read_numbers
                 ).props("dense outlined options-dense data-testid=records-decimal")
             for field in (self._where, self._largest, self._decimals):
                 field.on("blur", self._keep)
@@ -141,10 +160,14 @@ class RecordsPanel:
         self._value.options[NOTHING] = _counted(self._records.choice)
         self._value.update()
 
-    async def _look_again(self, event: ValueChangeEventArguments[str]) -> None:
+    async def _read_numbers(self, event: ValueChangeEventArguments[str]) -> None:
+        await self._look_again(partial(self._records.with_decimal, str(event.value)))
+
+    async def _look_again(self, look: Callable[[], RecordsAtHand]) -> None:
         with notices.attempt():
-            self._workspace.records = await run.io_bound(self._records.with_decimal, str(event.value))
-            self.show()
+            self._workspace.records = await run.io_bound(look)
+        # What was there before, with its own sheet and sign, where that failed.
+        self.show()
 
     async def _tabulate(self) -> None:
         await self._begin(self._case)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from nicegui import run, ui
 from nicegui.events import GenericEventArguments, MultiUploadEventArguments, UploadEventArguments
@@ -31,28 +32,15 @@ from tacita.app.screens.start.making import Generator, NewTable
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
 from tacita.app.work.case import Case
-from tacita.app.work.opening import (
-    ENDINGS,
-    UNTOLD,
-    Reading,
-    case_from_files,
-    case_from_path,
-    case_from_text,
-    case_of_example,
-    notes_on,
-)
-from tacita.app.work.records import (
-    RecordsAtHand,
-    records_from_files,
-    records_from_path,
-    records_from_text,
-)
+from tacita.app.work.either import Otherwise, otherwise
+from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
+from tacita.app.work.opening import ENDINGS, UNTOLD, Reading, case_of_example, notes_on
 from tacita.app.work.workspace import Workspace
-from tacita.errors import DecimalSignError, InputError, RepeatedCellError
+from tacita.errors import DecimalSignError, InputError, RecordsError
 from tacita.examples import EXAMPLES
+from tacita.words import so_many
 
 PASTE = "paste-text"
-Opened = TypeVar("Opened")
 
 
 def build(workspace: Workspace) -> None:
@@ -97,7 +85,7 @@ class StartScreen:
             runs = f" · runs: {len(self.workspace.jobs)}" if self.workspace.jobs else ""
             ui.label("Open now:").classes("muted")
             ui.link(case.name, "/table").classes("open-name").props("data-testid=open-now-link")
-            ui.label(f"{names} · {len(case.table):,} cells{runs}").classes("number")
+            ui.label(f"{names} · {so_many(len(case.table), 'cell')}{runs}").classes("number")
             ui.button("Clear all", on_click=self._clear, color=None).props(
                 "flat dense no-caps data-testid=clear-all"
             )
@@ -113,19 +101,19 @@ class StartScreen:
                 "PSC and VSC of the thesis program."
             ).classes("muted")
             ui.label(" ".join(ENDINGS)).classes("muted endings")
-            self._reading = ReadingPanel()
+            self._reading = ReadingPanel(self.workspace.asked, self._chosen_sheet)
 
     def _open_path(self) -> None:
         with _panel("Open a path on this machine", "For large files, folders and projects."):
             path = ui.input("Path").props("dense outlined autocomplete=off data-testid=path")
 
             async def read() -> None:
-                reading = self._reading.reading
-                with_records = partial(_from_path, records_from_path, path, reading)
-                await self._begin(partial(_from_path, case_from_path, path, reading), reading, with_records)
+                if (handed := self._at(path)) is not None:
+                    await self._open(handed)
 
             async def look() -> None:
-                await self._look_at(partial(_from_path, records_from_path, path, self._reading.reading))
+                if (handed := self._at(path)) is not None:
+                    await self._look_at(handed)
 
             path.on("keydown.enter", read)
             with ui.element("div").classes("strip"):
@@ -165,20 +153,30 @@ class StartScreen:
                     button.props(f"flat dense no-caps align=left data-testid=example-{name}")
                     ui.label(told.about).classes("muted example-about")
 
+    def _at(self, field: ui.input) -> Handed | None:
+        """What is at the path that a field names; None where it names none."""
+        handed = None
+        with notices.attempt():
+            # Copied from a file manager, a path may come in quotation marks.
+            written = str(field.value or "").strip().strip("\"'")
+            if not written:
+                raise InputError("Path: give the path of a file or folder on this machine")
+            handed = handed_path(written, self._reading.reading)
+        return handed
+
     async def _uploaded(self, event: MultiUploadEventArguments) -> None:
         reading = self._reading.reading
         if paths := await self._saved(event):
-            with_records = partial(records_from_files, paths, reading)
-            case = await self._begin(partial(case_from_files, paths, reading), reading, with_records)
+            case = await self._open(handed_files(paths, reading))
             if case is None or case.origin is None:
-                self._drop_unless_at_hand(paths[0].parent)
+                self.workspace.drop(paths[0].parent)
         self._files.reset()
 
     async def _handed_records(self, event: MultiUploadEventArguments) -> None:
         reading = self._reading.reading
         if paths := await self._saved(event):
-            await self._look_at(partial(records_from_files, paths, reading))
-            self._drop_unless_at_hand(paths[0].parent)
+            await self._look_at(handed_files(paths, reading))
+            self.workspace.drop(paths[0].parent)
         self._record_files.reset()
 
     async def _saved(self, event: MultiUploadEventArguments) -> list[Path]:
@@ -194,15 +192,9 @@ class StartScreen:
             shutil.rmtree(folder)
         return saved
 
-    def _drop_unless_at_hand(self, folder: Path) -> None:
-        at_hand = self.workspace.records
-        if at_hand is None or at_hand.private != folder:
-            shutil.rmtree(folder)
-
     async def _pasted(self, event: UploadEventArguments) -> None:
-        text, reading = await event.file.text(), self._reading.reading
-        with_records = partial(records_from_text, text, self.workspace.folder, reading)
-        await self._begin(partial(case_from_text, text, reading), reading, with_records)
+        text = await event.file.text()
+        await self._open(handed_text(text, self.workspace.folder, self._reading.reading))
         self._texts.reset()
 
     def _failed(self, event: GenericEventArguments) -> None:
@@ -214,42 +206,86 @@ class StartScreen:
             "error",
         )
 
-    async def _look_at(self, look: Callable[[], RecordsAtHand]) -> None:
+    async def _open(self, handed: Handed) -> Case | None:
+        """Open what was handed over, once it is known which sheet of a workbook is meant."""
+        if await self._asks_for_sheet(handed, as_records=False):
+            return None
+        return await self._begin(handed.table, handed.reading, handed)
+
+    async def _look_at(self, handed: Handed) -> None:
         """Have records at hand, and ask what is to be made of them."""
-        self._busy.set_visibility(True)
+        if await self._asks_for_sheet(handed, as_records=True):
+            return
         with notices.attempt():
-            self.workspace.records = await run.io_bound(look)
-            self._records.show()
-            self._records.lead_there()
-        self._busy.set_visibility(False)
+            await self._have_at_hand(handed)
+
+    async def _have_at_hand(self, handed: Handed) -> None:
+        with self._busily():
+            self.workspace.records = await run.io_bound(handed.records)
+        self._records.show()
+        self._records.lead_there()
+        # Last, since it takes away the button that may have been pressed.
+        self.workspace.asked = None
+        self._reading.ask_for_sheet(None)
+
+    async def _asks_for_sheet(self, handed: Handed, *, as_records: bool) -> bool:
+        """Whether it is a workbook of several sheets, one of which is asked for then."""
+        sheets = None
+        with notices.attempt(), self._busily():
+            sheets = await run.io_bound(handed.sheets)
+        if sheets is None:
+            return False
+        self.workspace.asked = Asked(handed, sheets, as_records)
+        self._reading.ask_for_sheet(self.workspace.asked)
+        return True
+
+    async def _chosen_sheet(self, asked: Asked, sheet: str) -> None:
+        # What else is said of the reading is beside the question, and may be said after it was put.
+        handed = replace(asked.handed, reading=replace(self._reading.reading, sheet=sheet))
+        await (self._look_at(handed) if asked.as_records else self._open(handed))
+
+    @contextmanager
+    def _busily(self) -> Iterator[None]:
+        self._busy.set_visibility(True)
+        try:
+            yield
+        finally:
+            self._busy.set_visibility(False)
 
     async def _begin(
-        self,
-        make: Callable[[], Case],
-        reading: Reading | None = None,
-        with_records: Callable[[], RecordsAtHand] | None = None,
+        self, make: Callable[[], Case], reading: Reading | None = None, handed: Handed | None = None
     ) -> Case | None:
         """Open what is made and lead on to it; None if nothing came of it.
 
-        Where a table turns out to be records, and it is told how to look at these, they are at hand.
+        Where the rows of a table turn out to be records, and it is told where they come from, these are at
+        hand; where they could be, the table's page offers them.
         """
-        self._busy.set_visibility(True)
-        case: Case | None = None
+
+        def made() -> tuple[Case, Otherwise | None]:
+            case = make()
+            return case, None if handed is None else otherwise(handed, case)
+
+        opened = None
         with notices.attempt():
             try:
-                case = await run.io_bound(make)
+                with self._busily():
+                    opened = await run.io_bound(made)
             except DecimalSignError:
                 self._reading.ask_for_decimal()
                 raise
-            except RepeatedCellError:
-                if with_records is not None:
-                    await self._look_at(with_records)
+            except RecordsError:
+                if handed is not None:
+                    with notices.attempt():
+                        await self._have_at_hand(handed)
                 raise
-        self._busy.set_visibility(False)
-        if case is not None:
-            self.workspace.change(case)
-            self.workspace.notes = notes_on(case, reading) if reading is not None else []
-            frame.go("table")
+        if opened is None:
+            return None
+        case, other = opened
+        self.workspace.change(case)
+        self.workspace.otherwise = other
+        self.workspace.asked = None
+        self.workspace.notes = notes_on(case, reading) if reading is not None else []
+        frame.go("table")
         return case
 
     async def _clear(self) -> None:
@@ -283,11 +319,3 @@ def _places(folder: Path, names: Sequence[str]) -> list[Path]:
     if wrong := [name for k, name in enumerate(plain) if name in ("", ".", "..", *plain[:k])]:
         raise InputError(f"'{wrong[0]}': every file needs a name, and no two the same; rename it")
     return [folder / name for name in plain]
-
-
-def _from_path(open_it: Callable[[str, Reading], Opened], field: ui.input, reading: Reading) -> Opened:
-    # Copied from a file manager, a path may come in quotation marks.
-    written = str(field.value or "").strip().strip("\"'")
-    if not written:
-        raise InputError("Path: give the path of a file or folder on this machine")
-    return open_it(written, reading)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from nicegui import background_tasks, run, ui
 
+from tacita.app import frame
 from tacita.app.controls import notices
 from tacita.app.controls.arranging import Arranging, arrangement_of, rename_in_arrangement
 from tacita.app.controls.nothing import no_table
@@ -18,6 +19,7 @@ from tacita.app.sheet import Entry, Flag, Selection, Sheet
 from tacita.app.sheet.content import LOOKS
 from tacita.app.work.about_cell import Attack, about
 from tacita.app.work.case import Case, Decision
+from tacita.app.work.either import Otherwise
 from tacita.app.work.entries import entered, named, sums_that_differ
 from tacita.app.work.job import Job
 from tacita.app.work.seeking import seek
@@ -25,6 +27,7 @@ from tacita.app.work.view import Judged, View, block, place_of, view_of_case, vi
 from tacita.app.work.workspace import Workspace
 from tacita.errors import InputError
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 SIGNS_OF_VALUES = Flag.SENSITIVE | Flag.PUBLISH | Flag.HIDE
 SIGNS_OF_RUN = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED
@@ -35,7 +38,30 @@ def build(workspace: Workspace) -> None:
     if workspace.case is None:
         no_table()
         return
+    if (other := workspace.otherwise) is not None and other.case is workspace.case:
+        _offer_records(workspace, other)
     TableScreen(workspace, workspace.case)
+
+
+def _offer_records(workspace: Workspace, other: Otherwise) -> None:
+    """Rows that were read as cells and could be records: one press leads to the form for these."""
+
+    def take() -> None:
+        workspace.records = other.records
+        workspace.otherwise = None
+        frame.go("start")
+
+    def leave() -> None:
+        if workspace.otherwise is other:
+            workspace.otherwise = None
+
+    notices.offer(
+        "Each row was read as a cell: none repeats another one, and none is a total. They could as well be "
+        "records, one for each respondent or contribution.",
+        "Tabulate them as records",
+        take,
+        leave,
+    )
 
 
 class TableScreen:
@@ -145,7 +171,8 @@ class TableScreen:
         kind = "counts" if self.table.whole else "amounts"
         self._seeking.offer(sensitive)
         self._counts.set_text(
-            f"{len(self.table):,} cells ({kind}) · {sensitive:,} sensitive · {marked:,} marked by hand"
+            f"{so_many(len(self.table), 'cell')} ({kind}) · {sensitive:,} sensitive · {marked:,} marked by "
+            "hand"
         )
 
     # ------------------------------------------------------------------ what is seen

@@ -1,0 +1,102 @@
+"""What was handed over, for as long as it may have to be read again: another sheet of it, or as records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from tacita.app.work.case import Case
+from tacita.app.work.opening import Reading, case_from_files, case_from_path, case_from_text
+from tacita.app.work.paths import path_written
+from tacita.app.work.records import RecordsAtHand, records_from_files, records_from_path, records_from_text
+from tacita.errors import FormatError
+from tacita.io.workbook import Sheets, is_workbook, sheets_in
+
+
+@dataclass(frozen=True)
+class Handed:
+    """Files, a path or a text, and how the user wants them to be read.
+
+    Attributes
+    ----------
+    name
+        What the user calls it.
+    workbook
+        The workbook among it, if there is one whose sheet is to be chosen.
+    private
+        The session's folder of the files, if they were handed over and are no files of the user's.
+    """
+
+    name: str
+    reading: Reading
+    read_table: Callable[[Reading], Case]
+    read_records: Callable[[Reading], RecordsAtHand]
+    workbook: Path | None = None
+    private: Path | None = None
+
+    def table(self) -> Case:
+        """It as a table, or whatever else makes a case."""
+        return self.read_table(self.reading)
+
+    def records(self) -> RecordsAtHand:
+        """It as records."""
+        return self.read_records(self.reading)
+
+    def sheets(self) -> Sheets | None:
+        """The sheets of which one is to be chosen; None where that is said, or there is nothing to choose."""
+        if self.workbook is None or self.reading.sheet is not None:
+            return None
+        try:
+            sheets = sheets_in(self.workbook)
+        except FormatError:
+            # Whoever reads it says what is wrong.
+            return None
+        return sheets if sheets.others else None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A workbook of several sheets, until one is chosen; ``as_records``: what is made of it then."""
+
+    handed: Handed
+    sheets: Sheets
+    as_records: bool
+
+    @property
+    def private(self) -> Path | None:
+        return self.handed.private
+
+
+def handed_path(written: str | os.PathLike[str], reading: Reading) -> Handed:
+    """A file or folder of this machine."""
+    path = path_written(written)
+    return Handed(
+        path.name,
+        reading,
+        partial(case_from_path, path),
+        partial(records_from_path, path),
+        path if is_workbook(path) else None,
+    )
+
+
+def handed_files(paths: Sequence[Path], reading: Reading) -> Handed:
+    """Files that were handed over, in a folder of their own."""
+    books = [path for path in paths if is_workbook(path)]
+    # A project says itself how its files are read.
+    asks = len(books) == 1 and not any(path.suffix.lower() == ".toml" for path in paths)
+    return Handed(
+        books[0].name if asks else paths[0].name,
+        reading,
+        partial(case_from_files, paths),
+        partial(records_from_files, paths),
+        books[0] if asks else None,
+        paths[0].parent,
+    )
+
+
+def handed_text(text: str, folder: Path, reading: Reading) -> Handed:
+    """Pasted text; ``folder`` is the session's."""
+    return Handed("pasted", reading, partial(case_from_text, text), partial(records_from_text, text, folder))
