@@ -95,6 +95,10 @@ def test_the_app_asks_for_the_sheet_of_the_file_that_it_begins_with(
     assert workspace.case is None
     assert workspace.asked is not None
     assert workspace.asked.sheets.proposed == "one"
+    (tmp_path / "few.csv").write_text(FEW)
+    workspace.open_path(tmp_path / "few.csv")
+    assert workspace.otherwise is not None
+    assert workspace.otherwise.case is workspace.case
 
 
 def test_files_stay_as_long_as_something_is_to_be_read_from_them(workspace: Workspace) -> None:

@@ -36,7 +36,7 @@ from tacita.rules import Given
 from tacita.rules.rule import in_parts
 from tacita.rules.written import written
 from tacita.tables.table import Table
-from tacita.words import counted
+from tacita.words import so_many
 
 ENDINGS = (*FORMATS, ".jj", ".txt", ".dat", ".toml", ".hrc")
 """What a file may be called that is opened."""
@@ -58,7 +58,7 @@ class Reading:
     decimal
         The decimal sign; None: a point in files, in pasted text what the numbers tell.
     sheet
-        Of a workbook; None: the first.
+        Of a workbook; None: the first that holds anything.
     by, value, count
         Columns of codes, of values and of respondents per cell; what is left out is found by name.
     total
@@ -129,7 +129,7 @@ def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = Tru
         raise InputError("a new table needs at least one dimension, and one code in each")
     _refuse_many(shape)
     if not 0 <= decimals <= MOST_DECIMALS:
-        raise InputError(f"{counted(decimals, 'decimal')}: give a number from 0 to {MOST_DECIMALS}")
+        raise InputError(f"{so_many(decimals, 'decimal')}: give a number from 0 to {MOST_DECIMALS}")
     table = Table.from_array(
         np.zeros(shape, dtype=np.int64),
         names=list(dimensions),

@@ -63,6 +63,7 @@ class Workspace:
 
     def open_path(self, path: str | Path) -> None:
         """Begin with the case of a file; of a workbook of several sheets one is asked for."""
+        from tacita.app.work.either import otherwise
         from tacita.app.work.handed import Asked, handed_path
         from tacita.app.work.opening import UNTOLD, notes_on
 
@@ -72,6 +73,7 @@ class Workspace:
             return
         case = handed.table()
         self.change(case)
+        self.otherwise = otherwise(handed, case)
         self.notes = notes_on(case, UNTOLD)
 
     def clear(self) -> None:
