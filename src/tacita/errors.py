@@ -24,6 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tacita.words import so_many
+
 
 class TacitaError(Exception):
     """Base of all errors raised on purpose."""
@@ -97,6 +99,6 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     return f" (did you mean {nearest[0]!r}?)" if nearest else ""
 
 
-def likewise(how_many: int, things: str) -> str:
+def likewise(how_many: int, thing: str) -> str:
     """`` (4 more rows likewise)`` where the first of five faults is named; nothing where there is but one."""
-    return f" ({how_many - 1:,} more {things} likewise)" if how_many > 1 else ""
+    return f" ({so_many(how_many - 1, f'more {thing}')} likewise)" if how_many > 1 else ""

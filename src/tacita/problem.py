@@ -24,7 +24,7 @@ from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
 from tacita.rules import Rule
 from tacita.tables.table import Table
-from tacita.words import counted
+from tacita.words import so_many
 
 COSTS = ("value", "unit", "log", "percent", "count", "distance")
 """What hiding a cell can be said to cost, besides a column or one number per cell."""
@@ -97,8 +97,8 @@ class Problem:
 
     def __repr__(self) -> str:
         sensitive, attackers = (
-            counted(len(self.levels), "sensitive cell"),
-            counted(1 + len(self.insiders), "attacker"),
+            so_many(len(self.levels), "sensitive cell"),
+            so_many(1 + len(self.insiders), "attacker"),
         )
         return f"Problem({self.table!r}, {sensitive}, {attackers})"
 
@@ -286,7 +286,7 @@ def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
         array = np.asarray(cost, dtype=np.float64)
         if array.shape != (len(table),):
             raise InputError(
-                f"{counted(array.size, 'cost')} for {counted(len(table), 'cell')}: give one per cell"
+                f"{so_many(array.size, 'cost')} for {so_many(len(table), 'cell')}: give one per cell"
             )
     elif cost == "value":
         array = np.abs(table.values).copy()

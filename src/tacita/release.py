@@ -31,6 +31,7 @@ from tacita.exact import UNBOUNDED, Cells, Mask, Units, keep
 from tacita.outcome import Outcome
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -75,12 +76,14 @@ class Release:
         keep(self, *columns)
         for name in columns:
             if (size := getattr(self, name).size) != n:
-                raise ReleaseError(f"a release of {n} cells needs {n} entries in '{name}', not {size}")
+                raise ReleaseError(
+                    f"a release of {so_many(n, 'cell')} needs as many entries in '{name}', not {size:,}"
+                )
         published, hidden = self.marks == Mark.PUBLISHED, self.marks == Mark.SUPPRESSED
         near = (self.marks == Mark.ROUNDED) | (self.marks == Mark.ADJUSTED)
         window = (self.low > -UNBOUNDED) | (self.high < UNBOUNDED)
         exactly = (self.low == self.high) & (self.value == self.low) & self.shown
-        # Elsewhere in its window a number would tell more than the window, and a changed one could pass for it.
+        # Elsewhere in its window a number tells more than the window, and a changed one could pass for it.
         centred = (self.value - self.low == self.high - self.value) & (self.high < UNBOUNDED)
         # A release that tells more than its windows would pass an audit that looks at windows.
         for wrong, what in (

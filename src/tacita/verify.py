@@ -20,6 +20,8 @@ list can narrow any of these cells down below its levels. All numbers are intege
 place; a move is a list of integers over one denominator. With a release it also checks that the file says of
 each cell what the certificate assumes, and nothing more.
 
+Where no cell is sensitive there is nothing to prove: the certificate says so, and so does this program.
+
 Exit code 0: the proof holds. 2: it does not, with the reason.
 """
 
@@ -41,6 +43,9 @@ FIELDS = {"format", "version", "decimals", "whole", "cells", "values", "equation
     *("attackers", "low", "high", "moves", "claims", "digest")
 }
 
+NOTHING = "nothing was sensitive, so nothing was proven"
+"""The statement of a certificate that has nothing to prove."""
+
 RELEASE = ["mark", "low", "high", "value"]
 LABELS = ["unaudited", "notice"]
 ESCAPED = r"^'('*[=+\-@\t\r])"
@@ -60,6 +65,23 @@ def digest(content: dict[str, Any]) -> str:
     """SHA-256 of the content in one fixed way of writing it."""
     written = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(written.encode("ascii")).hexdigest()
+
+
+def statement(attackers: list[dict[str, Any]]) -> str:
+    """What a certificate with these attackers, their targets and levels proves, in a sentence."""
+    cells = {cell for attacker in attackers for cell, levels in _targets(attacker).items() if any(levels)}
+    if not cells:
+        return NOTHING
+    named = "1 sensitive cell keeps its" if len(cells) == 1 else f"{len(cells):,} sensitive cells keep their"
+    return f"{named} protection levels against every attacker of the list"
+
+
+def outcome(proven: int, cells: int) -> str:
+    """What was checked, in a sentence: pairs of sensitive cell and attacker, and cells of the table."""
+    pairs = (
+        f"{proven:,} pair{'' if proven == 1 else 's'} of sensitive cell and attacker" if proven else NOTHING
+    )
+    return f"{pairs}, {cells:,} cell{'' if cells == 1 else 's'}"
 
 
 def load(path: str) -> dict[str, Any]:
@@ -118,6 +140,9 @@ def _verify(certificate: dict[str, Any]) -> int:
     attackers, claims = certificate["attackers"], certificate["claims"]
     if not attackers or len(claims) != len(attackers):
         raise RefusedError("the attackers, the outsider first, and their claims do not correspond")
+    # People read this sentence and nothing else. Certificates of earlier versions have none.
+    if certificate.get("statement", true := statement(attackers)) != true:
+        raise RefusedError(f"the certificate says what it does not prove: the truth is that {true}")
     outsider = _knowledge(attackers[0], list(range(len(name))))
     everyones = {cell: (up, down) for cell, up, down in claims[0]}
     users = _users(everyones, moves) if len(attackers) > 1 else {}
@@ -368,7 +393,7 @@ def main(arguments: list[str]) -> int:
     except RefusedError as reason:
         print(f"refused: {reason}", file=sys.stderr)
         return 2
-    print(f"verified: {proven:,} pairs of sensitive cell and attacker, {len(certificate['cells']):,} cells")
+    print(f"{'verified' if proven else 'no proof'}: {outcome(proven, len(certificate['cells']))}")
     return 0
 
 

@@ -25,7 +25,7 @@ NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
         ("", {}, FormatError, "is empty: a CSV file starts with a line of column names"),
         ("\n\n", {}, FormatError, "is empty"),
         ("r,value\n", {}, FormatError, "has a header but no rows"),
-        ("r,value\na,1\nb\n", {}, FormatError, r"line 3: 1 fields where the header has 2: add or remove"),
+        ("r,value\na,1\nb\n", {}, FormatError, r"line 3: 1 field where the header has 2: add or remove"),
         ("r,value\na,1\nb,2,3\n", {}, FormatError, r"line 3: 3 fields .*the decimal sign"),
         ("r,r,value\na,b,1\n", {}, FormatError, r"line 1: column 'r' occurs twice; rename"),
         (
@@ -104,7 +104,7 @@ def test_each_fault_of_a_table_file(
 
 
 def test_ragged_arrays_name_the_row() -> None:
-    with pytest.raises(InputError, match="row 2 has 1 numbers where row 1 has 2"):
+    with pytest.raises(InputError, match="row 2 has 1 number where row 1 has 2"):
         Table.from_array([[1, 2], [3]])
 
 
@@ -145,9 +145,9 @@ RECORDS = {
     "short": ("n1,f", r"line 700001: 2 fields where the header has 3"),
     "quote": ('n1,"f,5', r"line 700001: a quote is opened and not closed"),
     "no value": ("n1,f,", r"no value in 1 of 999,999 records .*first in record 700,000"),
-    "no respondent": ("n1,,5", r"'firm' is empty in 1 records, first in record 700,000"),
-    "no code": (",f,5", r"missing code in 1 records .*first in record 700,000"),
-    "unknown code": ("n22,f,5", r"'n22' \(1 records\) .*first in record 700,000.*Did you mean 'n2'"),
+    "no respondent": ("n1,,5", r"'firm' is empty in 1 record, first in record 700,000"),
+    "no code": (",f,5", r"missing code in 1 record .*first in record 700,000"),
+    "unknown code": ("n22,f,5", r"'n22' \(1 record\) .*first in record 700,000.*Did you mean 'n2'"),
 }
 
 
@@ -171,7 +171,7 @@ def test_one_bad_record_in_a_million_is_found_fast(tmp_path: Path, records: list
 
 # The same faults through the command line: table files for protect, records for tabulate.
 TABLES = {
-    "ragged": ("r,value\na,1\nb\n", "line 3: 1 fields"),
+    "ragged": ("r,value\na,1\nb\n", "line 3: 1 field"),
     "text": ("r,value\na,1\nb,two\n", "line 3, column 'value'"),
     "decimal comma": ("r;value\na;1,5\nb;2\n", "decimal comma"),
     "nan": ("r,value\na,NaN\nb,2\n", "no value for (r=a)"),
@@ -203,7 +203,7 @@ def test_a_faulty_table_is_refused_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("r,value\nn1,1\nn2\n", "line 3: 1 fields where the header has 2"),
+        ("r,value\nn1,1\nn2\n", "line 3: 1 field where the header has 2"),
         ("r,value\nn1,1\nn2,two\n", "line 3: 'two' in column 'value' is not a number"),
         ("r;value\nn1;1,5\n", "Options: --decimal"),
         ("r,value\nn1,1\nn2,nan\n", "first in record 2"),

@@ -48,6 +48,27 @@ def test_a_certificate_survives_writing_and_reading() -> None:
     assert verify.verify(certificate) == 1
 
 
+def test_a_certificate_says_what_it_proves_and_nothing_where_nothing_was_sensitive() -> None:
+    certificate = certify(safe())
+    assert certificate["statement"].startswith("1 sensitive cell keeps its protection levels")
+    nothing = certify(audit(Problem(TABLE, Levels.none(N)), Release.suppress(TABLE, INNER)))
+    assert nothing["statement"] == verify.NOTHING == "nothing was sensitive, so nothing was proven"
+    assert verify.verify(nothing) == 0
+    assert verify.outcome(0, N) == f"{verify.NOTHING}, {N} cells"
+    assert verify.outcome(1, 1) == "1 pair of sensitive cell and attacker, 1 cell"
+    for false in (certificate["statement"], "everything is safe"):
+        content = {**nothing, "statement": false}
+        del content["digest"]
+        with pytest.raises(verify.RefusedError, match="says what it does not prove"):
+            verify.verify({**content, "digest": verify.digest(content)})
+
+
+def test_certificates_from_before_the_statement_still_hold() -> None:
+    content = certify(safe())
+    del content["digest"], content["statement"]
+    assert verify.verify({**content, "digest": verify.digest(content)}) == 1
+
+
 def test_every_attacker_has_claims_or_needs_none() -> None:
     """One insider sees through the short way round, one attacks with a higher level, one knows the cell."""
     table = Table.from_array([[10, 20, 30], [40, 50, 60], [70, 80, 90]])

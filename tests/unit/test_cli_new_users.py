@@ -70,6 +70,45 @@ def test_nothing_sensitive_is_not_called_safe(folder: Path, capsys: pytest.Captu
     assert json.loads(capsys.readouterr().out)["audit"]["safe"] is True
 
 
+def test_verify_says_what_was_proven(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for rules, told in (
+        ("threshold(3)", "– no proof  nothing was sensitive, so nothing was proven, 9 cells"),
+        ("threshold(10)", "✔ verified  1 pair of sensitive cell and attacker, 9 cells"),
+    ):
+        assert main(["protect", "counts.csv", "--rules", rules, "--out", "out"]) == 0
+        capsys.readouterr()
+        assert main(["verify", "counts.csv", "out", "out", "--rules", rules]) == 0
+        assert capsys.readouterr().out.strip() == told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "options"),
+    [
+        ("rounded,20,40,30", "rounded,20,40,31", ()),
+        ("rounded,20,40,30", "rounded,20,40,40", ()),
+        ("rounded,20,40,30", "rounded,21,41,31", ()),
+        ("rounded,20,40,30", "rounded,20,40,30", ("--base", "5")),
+        ("rounded,20,40,30", "rounded,20,40,30", ("--base", "7")),
+    ],
+)
+def test_verify_refuses_a_rounded_number_that_is_not_what_was_announced(
+    old: str, new: str, options: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Off the middle of its window, off the certified window, or not of the base that readers are told."""
+    rules = ("--rules", "threshold(10)")
+    rounding = ("--method", "rounding", "--option", "base=10")
+    assert main(["protect", "counts.csv", *rules, *rounding, "--out", "out"]) == 0
+    (release,) = Path("out").rglob("release.csv")
+    command = ["verify", "counts.csv", str(release), "out", *rules]
+    assert main([*command, "--base", "10"]) == 0
+    text = release.read_text()
+    assert old in text
+    release.write_text(text.replace(old, new))
+    capsys.readouterr()
+    assert main([*command, *options]) == 2
+    assert "refused:" in capsys.readouterr().err
+
+
 def test_a_table_file_does_not_know_its_respondents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["protect", "counts.csv", "--rules", "threshold(10)", "--attackers"]
     assert main([*command, "outsider,respondents"]) == 1

@@ -192,7 +192,7 @@ def test_fixed_directions_are_kept_or_refused() -> None:
     assert (chosen(task, "fixed", Run(), up).up == up).all()
     with pytest.raises(InputError, match="cannot go up"):
         chosen(task, "fixed", Run(), np.ones(5, dtype=bool))
-    with pytest.raises(InputError, match="one direction for each of the 5"):
+    with pytest.raises(InputError, match="one direction for each sensitive cell, 5 in all"):
         chosen(task, "fixed", Run())
 
 

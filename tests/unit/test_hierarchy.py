@@ -402,7 +402,7 @@ class TestHrc:
         ("text", "fragments"),
         [
             ("A\n@@B\n", ("line 2", "'B' has 2 lead strings", "1 at most")),
-            ("@A\n", ("line 1", "'A' has 1 lead strings", "0 at most")),
+            ("@A\n", ("line 1", "'A' has 1 lead string,", "0 at most")),
             ("A\n\n@B\n@B\n", ("'B' is repeated", "line 3", "line 4")),
             ("A\n@X\nB\n@X\n", ("'X' has two parents", "'A'", "line 2", "'B'", "line 4")),
             ("A\n@A\n", ("line 2", "'A' is its own parent")),
@@ -470,7 +470,7 @@ class TestCsv:
             (" \n\n", ("codes.csv", "empty")),
             ("parent,child\n", ("codes.csv", "no code follows the header")),
             ("parent,child\nT,A\nT,B,C\n", ("line 3", "3 cells", "2 columns")),
-            ("parent,child\nT,A\n\nT\n", ("line 4", "1 cells")),
+            ("parent,child\nT,A\n\nT\n", ("line 4", "1 cell,")),
             ("parent,child\nT,A\n\nT,A\n", ("'A' is repeated", "line 2", "line 4")),
             ("parent,child\nT,A\nT,B\nA,X\nB,X\n", ("'X' has two parents", "line 4", "line 5")),
             ("parent,child\nT,A\nX,Y\nY,X\n", ("cycle", "line 3", "line 4")),

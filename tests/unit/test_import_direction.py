@@ -22,8 +22,8 @@ PACKAGE = SOURCE / "tacita"
 # Layer -> patterns over the first name after `tacita.`
 MEMBERS = {
     "core": (
-        "errors atomic textfile compiled exact numerals hierarchy tables tabulation rules levels attackers "
-        "problem release outcome run generate examples quality"
+        "words errors atomic textfile compiled exact numerals hierarchy tables tabulation rules levels "
+        "attackers problem release outcome run generate examples quality"
     ),
     "solvers": "solvers",
     "engine": "engine adjusting",

@@ -103,8 +103,8 @@ def test_huge_bounds_are_no_bounds_and_marks_of_earlier_runs_are_noted(path: Pat
         ("2 7 7 s", "1 7 7 s", 5, "cell 1 is given again; it stands in line 4"),
         ("2 7 7 s 0 100 0 0 0\n", "2 7 7 s 0 100 0 0\n", 5, "8 fields where 9 should stand"),
         ("2 7 7 s 0 100 0 0 0\n", "2 7 7 s 0 100 0 0 0 0\n", 5, "10 fields where 9 should stand"),
-        ("\n1\n0 4", "\n1\n0 5", 8, "announces 5 cells, but 4 follow"),
-        ("\n1\n0 4", "\n1\n0 3", 8, "announces 3 cells, but 4 follow"),
+        ("\n1\n0 4", "\n1\n0 5", 8, "announces 5 cells, but there are 4"),
+        ("\n1\n0 4", "\n1\n0 3", 8, "announces 3 cells, but there are 4"),
         ("\n1\n0 4", "\n0\n0 4", 8, "after the last"),
         ("\n1\n0 4", "\n2\n0 4", 8, "the file ends"),
         (" 3 (1)", " 9 (1)", 8, "cell 9 is in an equation"),
@@ -120,7 +120,7 @@ def test_faults_are_told_by_line(path: Path, old: str, new: str, line: int, what
 
 def test_an_equation_shorter_than_announced_is_told_by_its_own_line(path: Path) -> None:
     two = GOOD.replace("\n1\n0 4 :", "\n2\n0 5 :") + "0 2 : 1 (1) 1 (-1)\n"
-    with pytest.raises(FormatError, match="line 8: the equation announces 5 cells, but 4 follow"):
+    with pytest.raises(FormatError, match="line 8: the equation announces 5 cells, but there are 4"):
         read(path, two)
 
 
@@ -209,12 +209,12 @@ def test_a_file_that_cannot_be_written_leaves_both_as_they_were(
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("4 0\n2 0\n", r"case\.frq: 2 lines for the 4 cells of case\.jj.*remove the file"),
-        ("4 0\n2 0\n1 0\n1\n", r"case\.frq, line 4: 1 fields where 2 should stand: freq holdingfreq"),
+        ("4 0\n2 0\n", r"case\.frq: 2 lines for 4 cells of case\.jj.*remove the file"),
+        ("4 0\n2 0\n1 0\n1\n", r"case\.frq, line 4: 1 field where 2 should stand: freq holdingfreq"),
         ("4 0\n2.5 0\n1 0\n1 0\n", r"case\.frq, line 2: freq is '2\.5'.*whole number"),
         ("4 0\n2 0\n1 -1\n1 0\n", r"case\.frq, line 3: holdingfreq is '-1'.*zero or more"),
         ("4 0\n2 0\n1 0\n99999999999999999999 0\n", r"case\.frq, line 4: freq is '9+'"),
-        ("", r"case\.frq: 0 lines for the 4 cells"),
+        ("", r"case\.frq: 0 lines for 4 cells"),
     ],
 )
 def test_faults_of_the_sidecar_are_told_by_line(path: Path, lines: str, message: str) -> None:

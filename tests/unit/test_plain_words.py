@@ -9,17 +9,48 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import tacita
 from tacita.cli.flags import WORDS, with_flags
+from tacita.errors import likewise
+from tacita.words import so_many
 
 SOURCE = Path(tacita.__file__).parent
 FOREIGN = re.compile(r"(?<![\w-])--[a-z]|(?<![\w{.])[a-z_]+=(?![=A-Z{])|\b(True|False|None)\b|in Python")
 WRITTEN = re.compile(r"'[a-z]+=[^']*'|\([a-z]+=[^)]*\)|option=value|argument=value")
 """Languages of our own: rules, subtotals, mixtures and cells are written so everywhere."""
+PLURAL = re.compile(
+    r" (?:(?:sensitive|more|linked|listed|possible|other|connected) )?"
+    r"(?:attackers|axes|bases|bytes|cells|codes|columns|decimals|dimensions|entries|"
+    r"equations|fields|files|insiders|intervals|levels|lines|numbers|pairs|records|respondents|rows|runs|"
+    r"tables|totals|values)\b"
+)
+NEVER_ONE = {
+    "app/screens/result/certificate_panel.py: count sensitive cells",
+    "app/screens/result/sensitive_panel.py: wanted[0].size cells",
+    "app/screens/table/folding.py: axis[:-1].capitalize() levels",
+    "cli/demo.py: made.records.num_rows records",
+    "exact.py: most decimals",
+    "examples/catalogue.py: sensitive sensitive cells",
+    "generate/tables.py: _listed(shape) codes",
+    "generate/tables.py: len(NAMES) dimensions",
+    "generate/tables.py: _listed(depths) levels",
+    "io/pasted.py: ', '.join(names[:5]) numbers",
+    "io/table_write.py: linked linked tables",
+    "methods/random_rounding.py: len(reasons) bases",
+    "methods/roundings/question.py: self.beyond bases",
+    "methods/unbiased_rounding.py: int(farther.max()) bases",
+    "rules/concentration.py: self.n attackers",
+    "tables/structure.py: len(dimensions) dimensions",
+    "tables/structure.py: size possible cells",
+    "tabulation/source.py: kind records",
+    "verify.py: len(cells) sensitive cells",
+}
+"""What is no number, or several wherever it is said."""
 
 
 def messages() -> Iterator[tuple[str, str]]:
@@ -45,6 +76,27 @@ def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     return " ".join(_text(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
+
+
+def counts_with_a_plural() -> Iterator[str]:
+    """What is inserted right before a plural, so that one would be called by it: ``{n:,} cells``."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                for value, after in pairwise(node.values):
+                    if isinstance(value, ast.FormattedValue) and isinstance(after, ast.Constant):
+                        what = ast.unparse(value.value)
+                        # A constant is known not to be one.
+                        if not what.isupper() and (found := PLURAL.match(str(after.value))):
+                            yield f"{path.relative_to(SOURCE).as_posix()}: {what}{found[0]}"
+
+
+def test_one_thing_is_not_called_by_its_plural() -> None:
+    assert [said for said in counts_with_a_plural() if said not in NEVER_ONE] == []
+    assert (so_many(1, "cell"), so_many(0, "cell"), so_many(2, "cell")) == ("1 cell", "0 cells", "2 cells")
+    assert (so_many(1, "axis", "axes"), so_many(1234, "axis", "axes")) == ("1 axis", "1,234 axes")
+    assert (likewise(1, "row"), likewise(2, "row")) == ("", " (1 more row likewise)")
+    assert likewise(6, "row") == " (5 more rows likewise)"
 
 
 def test_no_message_speaks_python_or_the_command_line() -> None:

@@ -88,7 +88,7 @@ def test_negative_levels_and_levels_of_another_table_are_refused() -> None:
     levels = one()
     with pytest.raises(LevelsError, match="negative"):
         Problem(TABLE, replace(levels, lower=-levels.lower))
-    with pytest.raises(LevelsError, match="each of the 9 cells"):
+    with pytest.raises(LevelsError, match="each cell of the table, 9 in all"):
         Problem(TABLE, Levels.none(N - 1))
 
 
@@ -111,7 +111,7 @@ def test_positions_outside_the_table_are_refused(cell: int) -> None:
 
 
 def test_an_outsider_needs_bounds_for_every_cell() -> None:
-    with pytest.raises(InputError, match="each of 9 cells"):
+    with pytest.raises(InputError, match="each cell, 9 in all"):
         Problem(TABLE, one(), attackers=Outsider(np.zeros(3, np.int64), np.full(3, UNBOUNDED)))
 
 

@@ -318,7 +318,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "missing respondent": (
         {**N, "f": ["a", None]},
         {"value": "value", "respondent": "f"},
-        r"'f' is empty in 1 records, first in record 2",
+        r"'f' is empty in 1 record, first in record 2",
     ),
     "no records": (N, {"where": "region = 'X'"}, r"holds no records"),
     "bad condition": (N, {"where": "regoin = 'X'"}, r"the condition asks for column 'regoin'"),
@@ -346,8 +346,8 @@ def test_unknown_missing_and_inner_codes_are_counted() -> None:
     refused(
         ["01", None, None], r"missing code in 2 records \(column 'region'\), first in record 2\..*IS NOT NULL"
     )
-    refused(["01", " "], r"missing code in 1 records .*first in record 2")
-    refused(["01", "North"], r"'North' \(1 records\) in column 'region', first in record 2, are totals")
+    refused(["01", " "], r"missing code in 1 record .*first in record 2")
+    refused(["01", "North"], r"'North' \(1 record\) in column 'region', first in record 2, are totals")
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_unknown_missing_and_inner_codes_are_counted() -> None:
             "region,value\nN,1\nS,2,3\n",
             r"records\.csv, line 3: 3 fields where the header has 2.*the decimal sign",
         ),
-        ("region,value\nN,1\nS\n", r"records\.csv, line 3: 1 fields where the header has 2\. Complete"),
+        ("region,value\nN,1\nS\n", r"records\.csv, line 3: 1 field where the header has 2\. Complete"),
         ('region,value\nN,1\n"S,2\n', r"records\.csv, line 3: a quote is opened and not closed"),
         ("region,region,value\nN,S,2\n", r"records\.csv, line 1: column 'region' occurs twice\. Rename"),
         ("", r"records\.csv, line 1: the file is empty"),

@@ -17,6 +17,7 @@ from nicegui import ui
 from tacita.app.controls import forms, notices
 from tacita.app.serving.doors import current_workspace
 from tacita.app.work.workspace import Workspace
+from tacita.words import so_many
 
 HERE = Path(__file__).parent
 STYLE = HERE / "style.css"
@@ -106,7 +107,7 @@ def _header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> None:
         ui.space()
         if workspace.case is not None:
             case = workspace.case
-            named = ui.label(f"{case.name} · {len(case.table):,} cells").classes("case-name")
+            named = ui.label(f"{case.name} · {so_many(len(case.table), 'cell')}").classes("case-name")
             named.props("data-testid=case-name").props["title"] = named.text
         _undo(workspace)
         _light(workspace, dark)

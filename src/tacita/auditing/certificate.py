@@ -24,7 +24,7 @@ from tacita.problem import Problem
 from tacita.release import Release
 from tacita.tables.frames import part_of
 from tacita.tables.structure import Structure
-from tacita.verify import FORMAT, VERSION, digest
+from tacita.verify import FORMAT, VERSION, digest, statement
 
 DIFFERENCES = {
     "decimals": "its values have another number of decimals",
@@ -37,13 +37,18 @@ DIFFERENCES = {
 
 
 def certify(audit: Audit) -> dict[str, Any]:
-    """The certificate of an audit that found everything safe and proven."""
+    """The certificate of an audit that found everything safe and proven.
+
+    Its ``statement`` says what it proves; where nothing was sensitive, that it proves nothing.
+    """
     if not audit.safe:
         raise UnsafeError(f"only a safe release can be certified; this audit says: {audit.verdict}")
+    case = case_part(audit.problem)
     content = {
         "format": FORMAT,
         "version": VERSION,
-        **case_part(audit.problem),
+        "statement": statement(case["attackers"]),
+        **case,
         **release_part(audit.problem, audit.release),
         **_proof(audit),
     }

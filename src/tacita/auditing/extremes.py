@@ -19,6 +19,7 @@ from tacita.errors import ReleaseError, SolverError
 from tacita.exact import Cells, Floats, Units
 from tacita.run import Run
 from tacita.solvers.highs import Answer, Ended, Session
+from tacita.words import so_many
 
 TOLERANCE = 1e-7
 COLUMNS_PER_QUESTION = 1000
@@ -95,7 +96,7 @@ class _Search:
         if answer.status is Ended.INFEASIBLE:
             raise ReleaseError(
                 "no table satisfies the equations and all that is published: the release contradicts itself "
-                f"(among {self.low.size} connected cells)"
+                f"(among {so_many(self.low.size, 'connected cell')})"
             )
         if answer.status is Ended.OPTIMAL and (not self.question.whole or _is_whole(answer.point)):
             self._look_at(answer.point * self.scale)

@@ -14,6 +14,7 @@ from tacita.cli.effort import Effort, carry_out
 from tacita.cli.generate import write_records
 from tacita.cli.protect import audited, tell_written
 from tacita.cli.verb import DONE, UNSAFE, Output
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -139,13 +140,15 @@ def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list
     open_cells = alone.counts["unsafe"]
     return [
         f"{made.records.num_rows:,} records of made-up enterprises were tabulated by {by}: "
-        f"{len(problem.table):,} cells, {len(problem.table.equations):,} equations between them.",
-        f"The rules {problem.rule} make {sensitive:,} cells sensitive.",
-        f"Attackers: anyone, and {len(problem.insiders):,} enterprises who know their own contribution.",
+        f"{so_many(len(problem.table), 'cell')}, "
+        f"{so_many(len(problem.table.equations), 'equation')} between them.",
+        f"The rules {problem.rule} make {so_many(sensitive, 'cell')} sensitive.",
+        f"Attackers: anyone, and {so_many(len(problem.insiders), 'enterprise')} with what they contributed.",
         f"Hiding these alone would leave {open_cells:,} of them open, since totals give them away; "
-        f"{hidden - sensitive:,} more cells are hidden with them.",
+        f"hidden with them: {so_many(hidden - sensitive, 'more cell')}.",
         "The audit put itself in the place of each attacker and looked at every sensitive cell.",
-        f"The certificate was checked without a solver: it holds for {proven:,} pairs of cell and attacker."
+        "The certificate was checked without a solver: it holds for "
+        f"{so_many(proven, 'pair')} of cell and attacker."
         if found.safe
         else "There is no certificate, and nothing was released.",
     ]

@@ -12,6 +12,7 @@ from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
 from tacita.errors import InputError
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.hierarchy import Hierarchy
@@ -103,7 +104,7 @@ def tabulate(
             }
         )
     else:
-        out().print(f"{len(table):,} cells, {len(table.equations):,} equations")
+        out().print(f"{so_many(len(table), 'cell')}, {so_many(len(table.equations), 'equation')}")
     return DONE
 
 

@@ -37,12 +37,13 @@ def verify(
 ) -> int:
     """Check a certificate in exact arithmetic: that it is of this case and release, and that its proof holds.
 
-    Exit code 0 if it does; 2 with the reason if it is of another case or release, corrupted or forged.
+    Exit code 0 if it does, also where nothing was sensitive and hence nothing is proven; 2 with the reason if
+    it is of another case or release, corrupted or forged.
     """
     from tacita.auditing.certificate import check_certificate
     from tacita.errors import CertificateError, ReleaseError
     from tacita.io.folders import certificate_in
-    from tacita.verify import RefusedError, load
+    from tacita.verify import RefusedError, load, outcome
     from tacita.verify import verify as check
 
     problem = load_problem(case, table_options, requirement)
@@ -59,6 +60,7 @@ def verify(
     if output.json:
         print_json({"verified": True, "pairs": proven, "cells": len(problem.table)})
     else:
-        pairs = f"{proven:,} pairs of sensitive cell and attacker, {len(problem.table):,} cells"
-        out().print(f"[bold green]✔ verified[/]  {pairs}")
+        # It is of this case and release, and true; but it is no proof where there was nothing to prove.
+        sign = "[bold green]✔ verified[/]" if proven else "[bold yellow]– no proof[/]"
+        out().print(f"{sign}  {outcome(proven, len(problem.table))}")
     return DONE

@@ -37,6 +37,7 @@ from tacita.run import Run
 from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import solve_mip
 from tacita.solvers.program import Program
+from tacita.words import so_many
 
 LONGEST = 16.0
 """Largest change of a cell in a move, in parts of the level; circuits of tables stay far below."""
@@ -69,7 +70,7 @@ def _first_conflict(model: Model, run: Run) -> str | None:
     if not failed.size:
         return None
     told = _Conflict(model, largest, demands[failed[:1]], run).told()
-    return told + likewise(np.unique(demands.cell[failed]).size, "cells")
+    return told + likewise(np.unique(demands.cell[failed]).size, "cell")
 
 
 def _largest_pattern(model: Model, demands: Demands, run: Run) -> tuple[Mask, Cells]:
@@ -107,10 +108,11 @@ def _smallest_number(model: Model, run: Run) -> str:
     except InfeasibleError:
         return "no suppression pattern protects the table, however many cells it hides: lower the levels"
     least, enough = round(found.bound), round(found.loss)
-    needed = f"{enough:,} are needed"
+    needed = f"it takes {enough:,}"
     if not found.status:
-        needed = f"{enough:,} are enough, and at least {least:,} are needed"
-    return f"no pattern of at most {most:,} cells protects the table: {needed}. Allow at most {enough:,}."
+        needed = f"it takes at least {least:,}, and at most {enough:,}"
+    few = so_many(most, "cell")
+    return f"no pattern of at most {few} protects the table: {needed}. Allow at most {enough:,}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,8 +59,8 @@ def solve_first_model(model: Model, run: Run | None = None) -> Solution:
     found = solve_mip(_program(model), run)
     if found.status is Ended.INFEASIBLE:
         raise InfeasibleError(
-            "no choice of the method's variables protects the table: lower the levels, free some of "
-            f"the {int(model.problem.must_publish.sum()):,} cells that must be published, or relax the method"
+            "no choice of the method's variables protects the table: lower the levels, free cells "
+            f"that must be published ({int(model.problem.must_publish.sum()):,}), or relax the method"
         )
     if not found.point.size:
         raise StoppedError(f"stopped after {run.seconds:.0f} s before a first solution: allow more time")

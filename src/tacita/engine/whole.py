@@ -30,6 +30,7 @@ from tacita.run import Run
 from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import solve_mip
 from tacita.solvers.program import Program
+from tacita.words import so_many
 
 FEW = 1200
 """Open variables with which HiGHS as it is mostly needs a second or two."""
@@ -213,7 +214,7 @@ def _with_slack(program: Program, x: Floats) -> Floats:
 
 def _infeasible(program: Program) -> InfeasibleError:
     return InfeasibleError(
-        f"no whole numbers within their bounds satisfy all {program.rows.shape[0]:,} equations: "
+        f"no whole numbers within their bounds satisfy {so_many(program.rows.shape[0], 'equation')}: "
         "widen the bounds"
     )
 

@@ -19,6 +19,7 @@ from tacita.errors import InputError
 from tacita.exact import Cells
 from tacita.generate.trees import tree_over
 from tacita.hierarchy import Hierarchy
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,7 +76,8 @@ def microdata(
 
     if n < 1 or (respondents is not None and not 1 <= respondents <= n):
         raise InputError(
-            f"{n:,} records of {n if respondents is None else respondents:,} respondents cannot be made: "
+            f"{so_many(n, 'record')} of {so_many(n if respondents is None else respondents, 'respondent')} "
+            "cannot be made: "
             "give at least one record, and one record per respondent"
         )
     random = np.random.default_rng(seed)

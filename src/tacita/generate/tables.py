@@ -19,6 +19,7 @@ from tacita.levels import Levels, Reason
 from tacita.tables.build import build_table
 from tacita.tables.dimension import Codes, Dimension
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.problem import Problem
@@ -140,7 +141,7 @@ def _dimensions(
     if len(depths) != len(shape) or min(depths) < 1:
         raise InputError(
             f"hierarchies of {_listed(depths)} levels cannot be made: give at least 1 level per dimension, "
-            f"{len(shape)} numbers in all"
+            f"{so_many(len(shape), 'number')} in all"
         )
     return tuple(
         Dimension(name, (tree_over(leaves, depth, random),))
@@ -167,7 +168,9 @@ def _whole(family: Family, kind: str | None) -> bool:
     if kind not in (None, "counts", "magnitudes"):
         raise InputError(f"there is no kind '{kind}': choose 'counts' or 'magnitudes'")
     if kind == "counts" and family.decimals:
-        raise InputError(f"this family has {family.decimals} decimals: choose another one for counts")
+        raise InputError(
+            f"this family has {so_many(family.decimals, 'decimal')}: choose another one for counts"
+        )
     return family.counts if kind is None else kind == "counts"
 
 
@@ -188,8 +191,8 @@ def _sensitive(
     number = share if isinstance(share, int) else round(share * candidates.size)
     if not 0 <= number <= candidates.size:
         raise InputError(
-            f"{number:,} sensitive cells cannot be drawn: the table has {candidates.size:,} positive leaf "
-            "cells to choose from"
+            f"{so_many(number, 'sensitive cell')} cannot be drawn: the table has "
+            f"{so_many(candidates.size, 'positive leaf cell')} to choose from"
         )
     if pattern == "uniform":
         order = random.permutation(candidates.size)

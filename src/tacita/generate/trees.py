@@ -6,6 +6,7 @@ import numpy as np
 
 from tacita.errors import InputError
 from tacita.hierarchy import Hierarchy
+from tacita.words import so_many
 
 
 def hierarchy(
@@ -23,7 +24,8 @@ def hierarchy(
     low, high = (branching, branching) if isinstance(branching, int) else branching
     if depth < 1 or low < 1 or high < low:
         raise InputError(
-            f"{depth} levels with {low} to {high} children per node cannot be made: give at least 1 of each"
+            f"{so_many(depth, 'level')} with {low} to {high} children per node cannot be made: give at "
+            "least 1 of each"
         )
     random = np.random.default_rng(seed)
     links: list[tuple[str, str]] = []

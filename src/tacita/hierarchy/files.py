@@ -28,6 +28,7 @@ from tacita.atomic import write_text
 from tacita.errors import HierarchyError, did_you_mean
 from tacita.hierarchy.links import Links, position_place, row_place
 from tacita.textfile import read_text
+from tacita.words import so_many
 
 HRC_LINE_LIMIT = 199
 
@@ -209,7 +210,8 @@ def prefix_links(codes: Sequence[str], lengths: Sequence[int], total: str) -> Li
     for position, code in enumerate(codes):
         if len(code) not in cuts:
             raise HierarchyError(
-                f"{position_place(position)}: code {code!r} has {len(code)} characters, but levels end at "
+                f"{position_place(position)}: code {code!r} has {so_many(len(code), 'character')}, but "
+                "levels end at "
                 f"{', '.join(map(str, cuts))}. Correct the code or the lengths of levels."
             )
     columns = [[code[:cut] if len(code) >= cut else "" for code in codes] for cut in cuts]
@@ -243,7 +245,8 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
             )
         if depth >= len(path_to_previous):
             raise HierarchyError(
-                f"{place}: code {code!r} has {depth} lead strings, but {len(path_to_previous) - 1} at most "
+                f"{place}: code {code!r} has {so_many(depth, 'lead string')}, but "
+                f"{len(path_to_previous) - 1} at most "
                 "can stand here: one more than before the last code. Give its parent a line of its own."
             )
         del path_to_previous[depth + 1 :]
@@ -346,7 +349,8 @@ def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str 
     for cells, line in zip(body, lines[1:], strict=True):
         if len(cells) != len(header):
             raise HierarchyError(
-                f"{path}, line {line}: {len(cells)} cells, but the header names {len(header)} columns. "
+                f"{path}, line {line}: {so_many(len(cells), 'cell')}, but the header names "
+                f"{so_many(len(header), 'column')}. "
                 f"Put quotes around cells that hold {separator!r}, or name the delimiter."
             )
     columns = zip(*body, strict=True)

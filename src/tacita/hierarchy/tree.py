@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tacita.errors import HierarchyError, did_you_mean
 from tacita.hierarchy import files
 from tacita.hierarchy.links import DEFAULT_TOTAL, Links, assemble, position_place, row_place
+from tacita.words import so_many
 
 Indices: TypeAlias = npt.NDArray[np.int32]
 NestedCodes: TypeAlias = "dict[str, NestedCodes]"
@@ -57,7 +58,7 @@ class Hierarchy:
         _require_codes(codes)
         if parents.shape != (len(codes),):
             raise HierarchyError(
-                f"{len(codes)} codes need as many parents, not an array of shape {parents.shape}."
+                f"as many parents are needed as codes, {len(codes):,}, not an array of shape {parents.shape}."
             )
         depth = _depths(codes, parents)
         for array in (parents, depth):
@@ -85,7 +86,8 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         deepest = int(self.depth.max())
-        return f"Hierarchy({self.total!r}: {len(self)} codes, {len(self.leaves)} leaves, depth {deepest})"
+        codes, leaves = so_many(len(self), "code"), so_many(len(self.leaves), "leaf", "leaves")
+        return f"Hierarchy({self.total!r}: {codes}, {leaves}, depth {deepest})"
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -121,7 +123,7 @@ class Hierarchy:
             return self._index[code]
         except (KeyError, TypeError):
             raise HierarchyError(
-                f"Code {code!r}{did_you_mean(code, self.codes)} is not among the {len(self)} codes under "
+                f"Code {code!r}{did_you_mean(code, self.codes)} is not among the codes under "
                 f"{self.total!r}. Correct the code or add it to the hierarchy."
             ) from None
 

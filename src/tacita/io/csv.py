@@ -18,6 +18,7 @@ from tacita.atomic import replacing
 from tacita.errors import FormatError
 from tacita.io.escape import unescape
 from tacita.textfile import read_text
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.tables.columns import Columns
@@ -119,6 +120,6 @@ def _refuse_ragged(path: str | os.PathLike[str], row: Any, separator: str) -> No
             "decimal sign"
         )
     raise FormatError(
-        f"{path}, line {row.number}: {row.actual_columns} fields where the header has "
+        f"{path}, line {row.number}: {so_many(row.actual_columns, 'field')} where the header has "
         f"{row.expected_columns}: {remedy}"
     )

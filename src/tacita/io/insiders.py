@@ -128,7 +128,7 @@ def _cells(source: Columns, structure: Structure) -> Cells:
         try:
             structure.find(*(distinct[rows[row]] for rows, distinct in coded))
         except InputError as error:
-            raise FormatError(f"{source.place(row)}: {error}{likewise(wrong.size, 'rows')}") from None
+            raise FormatError(f"{source.place(row)}: {error}{likewise(wrong.size, 'row')}") from None
     return cells
 
 

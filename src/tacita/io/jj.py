@@ -30,7 +30,7 @@ from tacita.problem import Problem
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
-from tacita.words import counted
+from tacita.words import so_many
 
 
 def read_jj(
@@ -70,7 +70,7 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
     """
     if problem.insiders and not outsider_only:
         raise InputError(
-            f"a JJ file knows one attacker, this problem has {counted(len(problem.insiders), 'insider')} "
+            f"a JJ file knows one attacker, this problem has {so_many(len(problem.insiders), 'insider')} "
             "besides: "
             "write it for the outsider only to leave them out"
         )

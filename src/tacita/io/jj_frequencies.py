@@ -19,6 +19,7 @@ from tacita.errors import FormatError
 from tacita.exact import Units
 from tacita.tables.table import Table
 from tacita.textfile import read_text
+from tacita.words import so_many
 
 COLUMNS = ("freq", "holdingfreq")
 
@@ -41,7 +42,8 @@ def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | 
     numbers = _numbers(file, lines)
     if len(numbers) != cells:
         raise FormatError(
-            f"{file}: {len(numbers)} lines for the {cells} cells of {Path(path).name}: give one line per "
+            f"{file}: {so_many(len(numbers), 'line')} for {so_many(cells, 'cell')} of {Path(path).name}: "
+            "give one line per "
             "cell, or remove the file if it belongs to another table"
         )
     count, holding_count = (column if column.any() else None for column in np.ascontiguousarray(numbers.T))
@@ -78,7 +80,7 @@ def _numbers(file: Path, lines: Sequence[str]) -> Units:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(COLUMNS):
             raise FormatError(
-                f"{file}, line {number}: {len(row)} fields where {len(COLUMNS)} should stand: "
+                f"{file}, line {number}: {so_many(len(row), 'field')} where {len(COLUMNS)} should stand: "
                 f"{' '.join(COLUMNS)}"
             )
         for name, text in zip(COLUMNS, row, strict=True):

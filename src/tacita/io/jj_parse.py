@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tacita.errors import FormatError
 from tacita.exact import Cells, Floats
 from tacita.textfile import read_text
+from tacita.words import so_many
 
 BLOCK = 10_000
 FIELDS = ("index", "value", "cost", "status", "lb", "ub", "LPL", "UPL", "SPL")
@@ -188,7 +189,8 @@ class _Walker:
             starts[j + 1] = len(cells)
         if self.more():
             self.fail(
-                f"'{self.tokens[self.at]}' after the last of {m} equations: correct the number of equations"
+                f"'{self.tokens[self.at]}' after the last of {so_many(m, 'equation')}: correct the number "
+                "of equations"
             )
         return records, (rhs, starts, np.array(cells), np.array(coefficients))
 
@@ -196,7 +198,7 @@ class _Walker:
         self.more()
         starts_line, fields_here = self.at == 0, len(self.tokens)
         if self.one_per_line and starts_line and fields_here != len(FIELDS) == len(self.ahead()):
-            self.fail(f"{fields_here} fields where {len(FIELDS)} should stand: {' '.join(FIELDS)}")
+            self.fail(f"{so_many(fields_here, 'field')} where {len(FIELDS)} should stand: {' '.join(FIELDS)}")
         self.one_per_line = starts_line and fields_here == len(FIELDS)
         index = self.whole("the index of a cell")
         if index in self.line_of:
@@ -219,7 +221,8 @@ class _Walker:
             announced, found = self.tokens[1], (len(self.tokens) - 3) / 2
             if announced.isdecimal() and int(announced) != found:
                 self.fail(
-                    f"the equation announces {announced} cells, but {found:g} follow: correct one of them"
+                    f"the equation announces {so_many(int(announced), 'cell')}, but there are {found:g}: "
+                    "correct one of them"
                 )
         rhs, started = self.number("the right-hand side"), self.line
         k = self.whole("the number of cells in an equation")
@@ -235,7 +238,8 @@ class _Walker:
             if ":" in (cell, coefficient):
                 self.line = started
                 self.fail(
-                    f"the equation announces {k} cells, but fewer follow: correct the number or the cells"
+                    f"the equation announces {so_many(k, 'cell')}, but fewer follow: correct the number or "
+                    "the cells"
                 )
             index = self.parse(cell, "a cell of an equation")
             if index not in self.line_of:

@@ -96,7 +96,7 @@ def _refuse_both(table: Table, names: list[str], publish: Cells, sensitive: Cell
         cell = int(wrong[0])
         raise InputError(
             f"({table.name(cell)}): sensitive in '{names[sensitive[cell]]}', to be published as it is in "
-            f"'{names[publish[cell]]}'{likewise(wrong.size, 'cells')}: change its status in one of them"
+            f"'{names[publish[cell]]}'{likewise(wrong.size, 'cell')}: change its status in one of them"
         )
 
 
@@ -133,7 +133,7 @@ def _costs(table: Table, stated: Mapping[str, Problem], places: Mapping[str, Cel
             cell = int(place[wrong[0]])
             raise InputError(
                 f"({table.name(cell)}): the costs in '{names[source[cell]]}' and '{name}' differ"
-                f"{likewise(wrong.size, 'cells')}. Correct one of them, or say cost.by in the project."
+                f"{likewise(wrong.size, 'cell')}. Correct one of them, or say cost.by in the project."
             )
         cost[place], source[place] = wanted, k
     return cost

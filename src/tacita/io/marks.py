@@ -20,6 +20,7 @@ from tacita.problem import Problem
 from tacita.rules.arithmetic import Number
 from tacita.rules.protection import percent_of_value
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 LETTERS = frozenset("suzpmxew") | {""}
 # Programs that cannot say "no bound" write a huge number; from here on it is taken for what it means.
@@ -72,7 +73,7 @@ def problem_from_marks(
     outsider = outsider_from_marks(table, marks, lower, upper)
     levels, notes = _levels(table, marks, status == "u", outsider, protection)
     if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
-        notes.append(f"{n:,} cells are marked as hidden by an earlier run; the mark is not binding")
+        notes.append(f"marked as hidden by an earlier run: {so_many(n, 'cell')}; the mark is not binding")
     return Problem(
         replace(table, notes=(*table.notes, *notes)),
         levels,
@@ -148,7 +149,8 @@ def _levels(
     known = nothing & (outsider.lower == outsider.upper)
     if known.any():
         notes.append(
-            f"{int(known.sum()):,} sensitive cells without levels are known to everyone: not protected"
+            f"known to everyone, and not protected: {so_many(int(known.sum()), 'sensitive cell')} without "
+            "levels"
         )
     sensitive = sensitive & ~known
     amounts = Reason("marked in the file", np.flatnonzero(sensitive & ~unsaid), lambda cell: "status u")

@@ -25,6 +25,7 @@ from tacita.tables.columns import Columns
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
 from tacita.textfile import read_text
+from tacita.words import so_many
 
 Grid = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Cells by row and column, -1 where one is empty."""
@@ -48,7 +49,7 @@ def read_nchs(
         width, first = (width, first) if width else (len(rows[0]), number)
         if len(rows[-1]) != width:
             raise FormatError(
-                f"{path}, line {number}: {len(rows[-1])} numbers where line {first} has {width}: "
+                f"{path}, line {number}: {so_many(len(rows[-1]), 'number')} where line {first} has {width}: "
                 "every line should hold one row of the table, without its total"
             )
     if not rows:
@@ -104,7 +105,8 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
     ]
     if len(lines) != grid.shape[0]:
         raise FormatError(
-            f"{path}: {len(lines)} lines where the table has {grid.shape[0]} rows, totals included"
+            f"{path}: {so_many(len(lines), 'line')} where the table has {so_many(grid.shape[0], 'row')}, "
+            "totals included"
         )
     cells: list[int] = []
     said: list[str] = []
@@ -113,7 +115,8 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
         fields = line.split("\t")
         if len(fields) != grid.shape[1]:
             raise FormatError(
-                f"{path}, line {r + 1}: {len(fields)} fields where the table has {grid.shape[1]} columns, "
+                f"{path}, line {r + 1}: {so_many(len(fields), 'field')} where the table has "
+                f"{so_many(grid.shape[1], 'column')}, "
                 "totals included"
             )
         for c, field in enumerate(fields):

@@ -29,6 +29,7 @@ from tacita.io.published import parse_published
 from tacita.numerals import has_signs_beside, is_number, plain, signs_told, tidy
 from tacita.problem import Problem
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 NAME = "pasted text"
 SIGNS = {".": "point", ",": "comma"}
@@ -89,7 +90,8 @@ def _block(text: str, decimal: str | None) -> Block:
         # Spreadsheets leave out empty fields at the end of a line.
         if any(row) and len(row) < width and separator != "\t" and number > above:
             raise FormatError(
-                f"{NAME}, line {number}: {len(row)} fields where another line has {width}: add or remove "
+                f"{NAME}, line {number}: {so_many(len(row), 'field')} where another line has {width}: add "
+                "or remove "
                 "fields; if numbers have decimal commas, separate the fields with ';'"
             )
         row.extend([""] * (width - len(row)))
@@ -189,7 +191,8 @@ def _from_numbers(block: Block, first: int, sign: str, counts: bool | None, opti
         rows.append([float(number) for number in numbers if number is not None])
         if len(row) != len(rows[0]):
             raise FormatError(
-                f"{NAME}, line {line}: {len(row)} numbers where the first line has {len(rows[0])}: every "
+                f"{NAME}, line {line}: {so_many(len(row), 'number')} where the first line has "
+                f"{len(rows[0])}: every "
                 "line should hold one row of the table"
             )
     values = np.array(rows)

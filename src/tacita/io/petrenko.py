@@ -21,6 +21,7 @@ from tacita.levels import Levels, Reason
 from tacita.problem import Problem
 from tacita.tables.table import Table
 from tacita.textfile import read_text
+from tacita.words import so_many
 
 FILES = ("A.txt", "PSC.txt", "VSC.txt")
 
@@ -42,14 +43,16 @@ def read_thesis(
     if len(widths) > 1:
         odd = next(k for k, row in enumerate(rows) if len(row) != len(rows[0]))
         raise FormatError(
-            f"{grid_file}, line {odd + 1}: {len(rows[odd])} numbers, line 1 has {len(rows[0])}: correct it"
+            f"{grid_file}, line {odd + 1}: {so_many(len(rows[odd]), 'number')}, line 1 has {len(rows[0])}: "
+            "correct it"
         )
     grid = np.array(rows)
     positions = np.array([p for row in _numbers(position_file) for p in row])
     levels = np.array([v for row in _numbers(level_file) for v in row])
     if positions.size != levels.size:
         raise FormatError(
-            f"{level_file}: {levels.size} levels for {positions.size} positions in {position_file.name}"
+            f"{level_file}: {so_many(levels.size, 'level')} for {so_many(positions.size, 'position')} in "
+            f"{position_file.name}"
         )
     _refuse_positions(position_file, positions, grid.size)
     table = Table.from_array(grid)

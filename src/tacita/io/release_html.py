@@ -169,14 +169,10 @@ def _texts(release: Release) -> list[str]:
     texts = shown_texts(release, "x", "x")
     radius = _radius(release)
     for cell in np.flatnonzero(_inexact(release)).tolist():
-        below, above = release.value[cell] - release.low[cell], release.high[cell] - release.value[cell]
         texts[cell] = f"≈{texts[cell]}"
         if radius is None:
-            ends = (exact.text(int(end), release.decimals) for end in (release.low[cell], release.high[cell]))
-            near = (
-                f"±{exact.text(int(above), release.decimals)}" if below == above else f"[{'...'.join(ends)}]"
-            )
-            texts[cell] += f" {near}"
+            own = int(release.high[cell] - release.value[cell])
+            texts[cell] += f" ±{exact.text(own, release.decimals)}"
     return texts
 
 
@@ -186,9 +182,8 @@ def _inexact(release: Release) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 def _radius(release: Release) -> int | None:
     """How far from the truth shown numbers are at most, if that is the same for all that are not exact."""
-    inexact = _inexact(release)
-    ends = np.concatenate([(release.value - release.low)[inexact], (release.high - release.value)[inexact]])
-    return int(ends[0]) if ends.size and (ends == ends[0]).all() else None
+    own = (release.high - release.value)[_inexact(release)]
+    return int(own[0]) if own.size and (own == own[0]).all() else None
 
 
 def _legend(release: Release) -> str:
@@ -197,14 +192,11 @@ def _legend(release: Release) -> str:
         entries.append(("x", "hidden"))
     if (release.marks == Mark.INTERVAL).any():
         entries.append(("[4...10]", "the value lies between 4 and 10"))
-    inexact = _inexact(release)
     if (radius := _radius(release)) is not None:
         most = exact.text(radius, release.decimals)
         entries.append(("≈", f"rounded or adjusted: the true value is at most {most} away"))
-    elif inexact.any():
+    elif _inexact(release).any():
         entries.append(("≈20 ±3", "rounded or adjusted: the true value is at most 3 away from 20"))
-        if (release.value - release.low != release.high - release.value)[inexact].any():
-            entries.append(("≈20 [18...25]", "rounded or adjusted: the true value lies between 18 and 25"))
     if not entries:
         return "<p>Every value is shown as it is.</p>"
     return "<dl>" + "".join(f"<dt>{escape(s)}</dt><dd>{escape(m)}</dd>" for s, m in entries) + "</dl>"

@@ -149,7 +149,7 @@ def _cells(source: Columns, table: Table, part: int) -> Cells:
         found[rows] = cells_of_rows(picked, structure, part_of(structure, own).dimensions)
     if (wrong := np.flatnonzero(found < 0)).size:
         raise ReleaseError(
-            f"{source.place(int(wrong[0]))}: the table has no such cell{likewise(wrong.size, 'rows')}: "
+            f"{source.place(int(wrong[0]))}: the table has no such cell{likewise(wrong.size, 'row')}: "
             "check that the release belongs to this table"
         )
     return found
@@ -280,7 +280,7 @@ def _foreign(
         row = int(wrong[0])
         raise ReleaseError(
             f"{source.place(row)}: something stands beside the mark of ({table.name(int(cells[row]))})"
-            f"{likewise(wrong.size, 'cells')}, so every reader knows it: write the mark alone"
+            f"{likewise(wrong.size, 'cell')}, so every reader knows it: write the mark alone"
         )
     if (wrong := np.flatnonzero(said.unreadable[at])).size:
         row = int(wrong[0])

@@ -36,6 +36,7 @@ from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Mark, Release
 from tacita.run import Run
+from tacita.words import so_many
 
 CHOSEN: tuple[How, ...] = ("optimal", "greedy", "block", "alternating", "random")
 WIDER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -369,4 +370,5 @@ def _every_norm(task: Task, found: Found) -> str:
     losses = ", ".join(f"{norm} {task.loss(found.z, norm):.10g}" for norm in NORMS)
     count, how = found.adjusted.iterations, found.adjusted.formulation
     # A flow does not count what it does.
-    return f"{losses} ({how}{f', {count:,} iteration' + ('s' if count > 1 else '') if count else ''})"
+    iterations = f", {so_many(count, 'iteration')}" if count else ""
+    return f"{losses} ({how}{iterations})"

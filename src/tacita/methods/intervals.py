@@ -30,6 +30,7 @@ from tacita.methods.options.per_cell import amounts, largest_level, weights
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
+from tacita.words import so_many
 
 COARSE = 100
 FARTHEST = 16
@@ -85,13 +86,13 @@ class Intervals:
     def _remedy(self, problem: Problem) -> str:
         ways = []
         if self.at_most is not None:
-            ways.append(f"allow more than {self.at_most:,} intervals")
+            ways.append(f"allow more than {so_many(self.at_most, 'interval')}")
         if self.minimum_width:
             ways.append("allow narrower ones")
         if not self.margins:
             ways.append("allow totals to be intervals")
         if (count := int(problem.must_publish.sum())) > 0:
-            ways.append(f"free some of the {count:,} cells that must be published")
+            ways.append(f"free cells that must be published ({count:,})")
         return "; ".join([*ways, "lower the levels"]).capitalize() + "."
 
     def state(self, draft: Draft, cells: Mask) -> None:

@@ -228,6 +228,6 @@ def _pattern(problem: Problem, start: Release | Mask) -> Mask:
     mask = np.asarray(start)
     if mask.shape != (len(problem.table),) or mask.dtype != bool:
         raise InputError(
-            f"a pattern to start from needs one truth value for each of {len(problem.table):,} cells"
+            f"a pattern to start from needs one truth value for each cell, {len(problem.table):,} in all"
         )
     return mask

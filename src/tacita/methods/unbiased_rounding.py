@@ -36,6 +36,7 @@ from tacita.problem import Problem, Requirement
 from tacita.release import Release
 from tacita.run import Run
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 NOT_ADDITIVE = "not additive: for comparison only"
 GUESSED = "drawn with the default seed, which anyone can guess: for publication use a secret one"
@@ -192,7 +193,7 @@ class UnbiasedRounding:
         if (farther := pieces[pieces > 1]).size:
             said.append(
                 f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: "
-                f"{farther.size:,} total{'' if farther.size == 1 else 's'}; all others lie next to theirs"
+                f"{so_many(farther.size, 'total')}; all others lie next to theirs"
             )
         if seed == Run.seed:
             said.append(GUESSED)

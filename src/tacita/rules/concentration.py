@@ -58,6 +58,7 @@ from tacita.rules.rule import Inside, OwnLevels
 from tacita.rules.selection import contributions_of, slots_of
 from tacita.tables.contributions import Contributions
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +122,7 @@ class Concentration(ContributorRule):
         contributions, needed = contributions_of(table, self.by, self.text), len(self.measure()[0])
         if contributions.depth < needed:
             raise RuleError(
-                f"{self.text} looks at the {needed} largest contributions of each cell, "
+                f"{self.text} looks at {so_many(needed, 'largest contribution')} of each cell, "
                 f"the table holds {contributions.depth}: tabulate with the {needed} largest"
             )
         return contributions

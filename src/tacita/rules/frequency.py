@@ -162,7 +162,7 @@ class MinimumFrequency(_Counting):
         hit = (count > 0) & (count < float(self.n)) & ~self._all_waived(table)
 
         def explain(cell: int) -> str:
-            return f"{count[cell]:g} contributors"
+            return f"{count[cell]:g} contributor{'' if count[cell] == 1 else 's'}"
 
         return settle(table, self.text, hit, minimal(table), self.protection, explain)
 

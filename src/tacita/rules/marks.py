@@ -35,7 +35,7 @@ from tacita.rules.selection import (
     settled_list,
 )
 from tacita.tables.table import Table
-from tacita.words import counted
+from tacita.words import so_many
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class Given(Rule):
     def levels(self, table: Table) -> Levels:
         if self.given.sensitive.size != len(table):
             raise RuleError(
-                f"levels of {counted(self.given.sensitive.size, 'cell')} for a table of {len(table):,}"
+                f"levels of {so_many(self.given.sensitive.size, 'cell')} for a table of {len(table):,}"
             )
         return self.given
 

@@ -9,6 +9,7 @@ from tacita.errors import InputError, NotAdditiveError
 from tacita.exact import Cells, Units
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
+from tacita.words import so_many
 
 REPAIR = "Correct the values, or repair the table: have wrong totals computed anew."
 MISSING_TREE = (
@@ -31,7 +32,7 @@ def refuse_unless_additive(structure: Structure, units: Units, decimals: int) ->
         lines.append(f"  {structure.describe_equation(j)}: the parts {how} the total by {amount}")
     more = f"\n  and {wrong.size - 5} more" if wrong.size > 5 else ""
     raise NotAdditiveError(
-        f"the table does not add up in {wrong.size} of {len(structure.equations)} equations:\n"
+        f"the table does not add up in {wrong.size:,} of {so_many(len(structure.equations), 'equation')}:\n"
         + "\n".join(lines)
         + more
         + "\n"

@@ -15,6 +15,7 @@ from tacita.hierarchy import Hierarchy
 from tacita.tables.build import build_table
 from tacita.tables.dimension import Dimension
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 AXES = ("row", "column", "layer", "sheet", "book")
 
@@ -42,7 +43,7 @@ def table_from_array(
         else [AXES[k] if k < len(AXES) else f"axis{k + 1}" for k in range(array.ndim)]
     )
     if len(names) != array.ndim:
-        raise InputError(f"{len(names)} names for {array.ndim} axes")
+        raise InputError(f"{so_many(len(names), 'name')} for {so_many(array.ndim, 'axis', 'axes')}")
     listed = (
         [list(axis) for axis in codes]
         if codes is not None
@@ -51,7 +52,8 @@ def table_from_array(
     for name, axis, n in zip(names, listed, inner, strict=True):
         if len(axis) != n:
             raise InputError(
-                f"axis '{name}' has {n} positions besides the total, but {len(axis)} codes are given"
+                f"axis '{name}' has {so_many(n, 'position')} besides the total, but "
+                f"{so_many(len(axis), 'code')}"
             )
     dimensions = [Dimension(name, (Hierarchy.flat(axis),)) for name, axis in zip(names, listed, strict=True)]
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
@@ -90,7 +92,8 @@ def _rectangular(values: ArrayLike) -> np.ndarray[tuple[int, ...], np.dtype[np.f
     if lengths and len(set(lengths)) > 1:
         odd = next(i for i, n in enumerate(lengths) if n != lengths[0])
         raise InputError(
-            f"row {odd + 1} has {lengths[odd]} numbers where row 1 has {lengths[0]}: make them equally long"
+            f"row {odd + 1} has {so_many(lengths[odd], 'number')} where row 1 has {lengths[0]}: make them "
+            "equally long"
         )
     numbers = [exact.parse_number(v) for v in np.asarray(array, dtype=object).ravel()]
     return np.array([np.nan if n is None else float(n) for n in numbers]).reshape(array.shape)

@@ -19,6 +19,7 @@ from tacita.tables.equations import Equations
 from tacita.tables.rollup import roll_up
 from tacita.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 
 def representatives(dimensions: Sequence[Dimension], codes: Codes) -> Codes:
@@ -71,7 +72,7 @@ def build_table(
             rolled.add(units),
             decimals,
             name=name,
-            notes=(f"totals computed: {rolled.keys.size:,} cells in all",),
+            notes=(f"totals computed: {so_many(rolled.keys.size, 'cell')} in all",),
             **{key: rolled.add(column) for key, column in additive.items()},
             **fields,
         )

@@ -78,7 +78,7 @@ class Columns:
         if blank.any():
             row = int(np.flatnonzero(blank)[0])
             raise InputError(
-                f"{self.place(row)}: no code in column '{name}'{likewise(int(blank.sum()), 'rows')}: "
+                f"{self.place(row)}: no code in column '{name}'{likewise(int(blank.sum()), 'row')}: "
                 "give one, such as 'Unknown', or drop the row"
             )
         return encoded.indices.to_numpy().astype(np.int32), distinct
@@ -129,7 +129,7 @@ class Columns:
                 )
             else:
                 reason += "; correct it, or leave it empty if it is missing"
-        raise InputError(f"{self.place(row)}, column '{name}'{likewise(how_many, 'rows')}: {reason}")
+        raise InputError(f"{self.place(row)}, column '{name}'{likewise(how_many, 'row')}: {reason}")
 
 
 def table_from_columns(
@@ -223,7 +223,7 @@ def _dimensions(source: Columns, specs: Mapping[str, Spec], totals: Totals) -> t
             place = source.place(int(np.flatnonzero(rows == unknown[0])[0]))
             raise HierarchyError(
                 f"{place}: code {first!r}{did_you_mean(first, dimension.codes)} of column '{name}' is not in "
-                f"its classification{likewise(len(unknown), 'codes')}. Add it to the hierarchy or correct "
+                f"its classification{likewise(len(unknown), 'code')}. Add it to the hierarchy or correct "
                 "the data."
             )
         encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])

@@ -34,6 +34,7 @@ from tacita.tables.regrown import (
 from tacita.tables.regrown import moved as moved
 from tacita.tables.structure import Structure, cell_keys
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 
 def with_values(table: Table, cells: Cells, units: Units) -> Table:
@@ -118,8 +119,8 @@ def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
             )
         if abs(number) * 10**decimals > LARGEST:
             raise InputError(
-                f"'{text}' does not fit into 53 bits with {decimals} decimals: use fewer decimals or a "
-                "larger unit, such as thousands"
+                f"'{text}' does not fit into 53 bits with {so_many(decimals, 'decimal')}: use fewer of "
+                "them or a larger unit, such as thousands"
             )
     return np.array([int(number * 10**decimals) for number in numbers], dtype=np.int64), decimals
 

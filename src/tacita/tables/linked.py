@@ -286,7 +286,7 @@ class _Merge:
                 other = given[int(source[cell])][0].name
                 raise InputError(
                     f"({self.structure.name(cell)}): the {what} in '{other}' and '{one.name}' differ"
-                    f"{likewise(wrong.size, 'cells')}. Correct one of them, or give dimensions of different "
+                    f"{likewise(wrong.size, 'cell')}. Correct one of them, or give dimensions of different "
                     "meaning different names."
                 )
         return merged, source >= 0

@@ -19,6 +19,7 @@ from tacita.errors import InputError
 from tacita.exact import Cells, frozen
 from tacita.tables.dimension import Codes, Dimension
 from tacita.tables.equations import Equations
+from tacita.words import so_many
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +131,7 @@ class Structure:
                 for d, here, there in zip(self.dimensions, self.codes[total], self.codes[other], strict=True)
                 if here != there
             )
-        plural = "s" if cells.size != 2 else ""
-        return f"({self.name(total)}) = sum of {cells.size - 1} cell{plural}{along}"
+        return f"({self.name(total)}) = sum of {so_many(cells.size - 1, 'cell')}{along}"
 
     @cached_property
     def is_total(self) -> NDArray[np.bool_]:

@@ -31,6 +31,7 @@ from tacita.tables.additivity import refuse_unless_additive
 from tacita.tables.contributions import Contributions
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
+from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.tables.columns import Spec, Totals
@@ -77,7 +78,9 @@ class Table:
     def __post_init__(self) -> None:
         keep(self, "units")
         if self.units.size != len(self.structure):
-            raise InputError(f"{self.units.size} values for {len(self.structure)} cells")
+            raise InputError(
+                f"{so_many(self.units.size, 'value')} for {so_many(len(self.structure), 'cell')}"
+            )
         if (
             self.structural is not None
             and (wrong := np.flatnonzero(self.structural & (self.units != 0))).size
@@ -87,7 +90,7 @@ class Table:
             )
         if (wrong := np.flatnonzero(np.abs(self.units) > LARGEST)).size:
             raise InputError(
-                f"values that do not fit into 53 bits with {self.decimals} decimals: "
+                f"values that do not fit into 53 bits with {so_many(self.decimals, 'decimal')}: "
                 f"{self.structure.names(wrong)}; use fewer decimals or a larger unit"
             )
         if (wrong := np.flatnonzero(self.units % self.unit)).size:
@@ -101,8 +104,8 @@ class Table:
         return len(self.structure)
 
     def __repr__(self) -> str:
-        kind = "counts" if self.whole else f"{self.decimals} decimals"
-        return f"Table({len(self):,} cells, {len(self.equations):,} equations, {kind})"
+        kind = "counts" if self.whole else so_many(self.decimals, "decimal")
+        return f"Table({so_many(len(self), 'cell')}, {so_many(len(self.equations), 'equation')}, {kind})"
 
     @property
     def equations(self) -> Equations:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tacita.errors import InputError
+from tacita.words import so_many
 
 DECIMAL_COMMA = "name the comma as the decimal sign"
 
@@ -41,7 +42,7 @@ def _message(place: str, said: str) -> str:
             if more
             else "Complete the line."
         )
-        return f"{at}: {columns[2]} fields where the header has {columns[1]}. {remedy}"
+        return f"{at}: {so_many(int(columns[2]), 'field')} where the header has {columns[1]}. {remedy}"
     if "unterminated quote" in said:
         return f"{at}: a quote is opened and not closed. Close it, or write a quote within a field twice."
     if "not utf-8" in said:

@@ -23,6 +23,7 @@ from tacita.tabulation.largest import Largest
 from tacita.tabulation.numbers import Numbers
 from tacita.tabulation.shares import codes_in
 from tacita.tabulation.source import Records, quoted
+from tacita.words import so_many
 
 Trees = Hierarchy | Sequence[Hierarchy] | None
 
@@ -196,7 +197,8 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     missing = np.array([*blank, True])[row]
     if missing.any():
         raise HierarchyError(
-            f"{records.place}: missing code in {count[missing].sum():,} records (column '{name}'), first in "
+            f"{records.place}: missing code in {so_many(int(count[missing].sum()), 'record')} (column "
+            f"'{name}'), first in "
             f"{records.first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}. Give them a "
             f"code, say 'unknown', or leave them out with the condition {quoted(name)} IS NOT NULL."
         )
@@ -226,8 +228,8 @@ def _refuse_foreign(
     """Refuse codes that the classification does not know, and totals that carry records of their own."""
 
     def listed(wrong: Sequence[int]) -> str:
-        codes = ", ".join(f"'{texts[i]}' ({count[i]:,} records)" for i in wrong[:5])
-        more = f" and {len(wrong) - 5} more codes" if len(wrong) > 5 else ""
+        codes = ", ".join(f"'{texts[i]}' ({so_many(int(count[i]), 'record')})" for i in wrong[:5])
+        more = f" and {so_many(len(wrong) - 5, 'more code')}" if len(wrong) > 5 else ""
         first = records.first_of(dimension.name, raw.take(wrong))
         return f"{records.place}: {codes}{more} in column '{dimension.name}', first in {first},"
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from tacita.errors import InputError
 from tacita.exact import LARGEST, MOST_DECIMALS
 from tacita.tabulation.source import Records, quoted
+from tacita.words import so_many
 
 GUESSED_DECIMALS = 6
 SAMPLE = 10_000
@@ -48,7 +49,7 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         Values or weights are missing, not numbers, infinite, too large, or need more than six decimals.
     """
     if decimals is not None and not 0 <= decimals <= MOST_DECIMALS:
-        raise InputError(f"{decimals} decimals cannot be counted: choose between 0 and {MOST_DECIMALS}")
+        raise InputError(f"decimals cannot be {decimals}: choose between 0 and {MOST_DECIMALS}")
     x = _number(records, value) if value is not None else "1"
     w = _number(records, weight) if weight is not None else None
     whole = value is None or records.types[value] in WHOLE
@@ -64,15 +65,16 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
     if decimals is None:
         if found > GUESSED_DECIMALS:
             raise InputError(
-                f"{records.place}: the weighted values need {found} decimals to be exact. "
+                f"{records.place}: the weighted values need {so_many(found, 'decimal')} to be exact. "
                 "Say how many decimals count, each record is then rounded to them."
             )
         decimals = found
     if size * 10.0**decimals > LARGEST:
         fitting = next((d for d in range(decimals, -1, -1) if size * 10.0**d <= LARGEST), None)
-        remedy = f"{fitting} decimals" if fitting is not None else "a larger unit, such as thousands"
+        remedy = so_many(fitting, "decimal") if fitting is not None else "a larger unit, such as thousands"
         raise InputError(
-            f"{records.place}: the values add up to about {size:.3g}; with {decimals} decimals that is too "
+            f"{records.place}: the values add up to about {size:.3g}; with {so_many(decimals, 'decimal')} "
+            "that is too "
             "large to be "
             f"counted exactly. Use {remedy}."
         )
@@ -140,13 +142,15 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
         return _Survey(0, 0.0, 0.0)
     if missing := total - present:
         raise InputError(
-            f"{records.place}: no {what} in {missing:,} of {total:,} records (column '{column}'), first in "
+            f"{records.place}: no {what} in {missing:,} of {so_many(total, 'record')} (column '{column}'), "
+            "first in "
             f"{records.first(f'{x} IS NULL')}. Fill them, or leave them out with "
             f"the condition {quoted(column)} IS NOT NULL."
         )
     if infinite:
         raise InputError(
-            f"{records.place}: the {what} is NaN or infinite in {infinite:,} of {total:,} records (column "
+            f"{records.place}: the {what} is NaN or infinite in {infinite:,} of {so_many(total, 'record')} "
+            "(column "
             f"'{column}'), first in {records.first(f'NOT {finite}')}. Fill them, or leave them out with "
             f"the condition isfinite({quoted(column)})."
         )

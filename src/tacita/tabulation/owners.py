@@ -18,6 +18,7 @@ from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, Leaves, column_of, copies_of, ragged
 from tacita.tabulation.numbers import WHOLE, Numbers
 from tacita.tabulation.source import Records, quoted
+from tacita.words import so_many
 
 _ROOM = 2**62
 
@@ -80,7 +81,7 @@ def _number_owners(records: Records, column: str) -> Numbering:
     )
     if missing:
         raise InputError(
-            f"{records.place}: column '{column}' is empty in {missing:,} records, first in "
+            f"{records.place}: column '{column}' is empty in {so_many(missing, 'record')}, first in "
             f"{records.first(f'{name} IS NULL')}. Fill it (who stands alone can be given a name of his own), "
             f"or leave them out with the condition {name} IS NOT NULL."
         )

@@ -22,6 +22,7 @@ from tacita.tabulation.owners import group_owners
 from tacita.tabulation.shares import LeafShares
 from tacita.tabulation.source import open_records
 from tacita.tabulation.standing import Standing, owners_above
+from tacita.words import so_many
 
 MOST_LARGEST = 100
 
@@ -148,7 +149,7 @@ def tabulate(
         units,
         numbers.decimals,
         name=name,
-        notes=(f"{cube.records:,} records tabulated into {rollup.keys.size:,} cells",),
+        notes=(f"{so_many(cube.records, 'record')} tabulated into {so_many(rollup.keys.size, 'cell')}",),
         whole=whole,
         count=of_respondents.count,
         population=of_respondents.weight / 10**WEIGHT_DECIMALS if weight else None,

@@ -139,7 +139,7 @@ def _refuse_empty(lower: Units, upper: Units) -> None:
     if empty.size:
         raise InfeasibleError(
             f"no change of cell number {int(empty[0]) + 1} lies within its bounds"
-            f"{likewise(empty.size, 'cells')}: widen its capacity"
+            f"{likewise(empty.size, 'cell')}: widen its capacity"
         )
 
 

@@ -131,7 +131,7 @@ def _check_possible(choice: Choice) -> None:
 def _fixed(choice: Choice, given: Mask | None) -> Mask:
     if given is None or given.shape != choice.cells.shape:
         raise InputError(
-            f"fixed directions need one direction for each of the {choice.cells.size:,} sensitive cells"
+            f"fixed directions need one direction for each sensitive cell, {choice.cells.size:,} in all"
         )
     wrong = np.flatnonzero(np.where(given, ~choice.can_rise, ~choice.can_fall))
     if wrong.size:

@@ -30,7 +30,7 @@ def refuse_empty_bounds(steps: Steps) -> None:
     if empty.size:
         raise InfeasibleError(
             f"no change of ({steps.structure.name(int(empty[0]))}) within its capacity is a multiple "
-            f"of {_step(steps)}{likewise(empty.size, 'cells')}: widen the capacity to the next multiple"
+            f"of {_step(steps)}{likewise(empty.size, 'cell')}: widen the capacity to the next multiple"
         )
 
 
@@ -42,7 +42,7 @@ def shortage(steps: Steps, run: Run) -> InfeasibleError:
         remedy = "widen capacities"
     else:
         row = steps.matrix[[int(missed[0])]]
-        where = steps.structure.describe_equation(int(missed[0])) + likewise(missed.size, "equations")
+        where = steps.structure.describe_equation(int(missed[0])) + likewise(missed.size, "equation")
         remedy = f"widen those of {steps.structure.names(row.indices, 3)}"
     return InfeasibleError(
         f"capacities are too tight for whole numbers: no multiples of {_step(steps)} within them satisfy "

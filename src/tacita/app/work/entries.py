@@ -75,7 +75,7 @@ def sums_that_differ(table: Table, where: Layout, entries: Sequence[Entry]) -> s
     key, text, total_text = differing[0]
     return (
         f"({named(where, key)}): {text} was pasted, but its parts add up to {total_text}"
-        f"{likewise(len(differing), 'sums')}. Sums follow from their parts: check what was pasted."
+        f"{likewise(len(differing), 'sum')}. Sums follow from their parts: check what was pasted."
     )
 
 

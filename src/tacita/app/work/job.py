@@ -27,6 +27,7 @@ from tacita.release import Release
 from tacita.report.compared import method_title
 from tacita.report.progress import known_so_far
 from tacita.run import Event, Run
+from tacita.words import so_many
 
 MOST_EVENTS = 2000
 """A chart shows no more; of a longer story every second report is dropped."""
@@ -158,7 +159,7 @@ class Job:
         if self._cancelled.is_set():
             run.cancel()
         cells, sensitive = len(self.problem.table), len(self.problem.levels)
-        self._say(f"{self.method.name} on {cells:,} cells, {sensitive:,} of them sensitive")
+        self._say(f"{self.method.name} on {so_many(cells, 'cell')}, {sensitive:,} of them sensitive")
         self.release = self.method.protect(self.problem, run)
         if (outcome := self.release.outcome) is not None:
             self._listen(Event(outcome.status.value, 1, 1, outcome.loss, outcome.bound, run.seconds))
@@ -194,7 +195,9 @@ class Job:
             unknown = np.full(cells.size, np.nan)
             return Deduction(self.problem.table.structure, cells, unknown, unknown)
         if missing := int((np.isnan(found.low) | np.isnan(found.high)).sum()):
-            self._say(f"{missing:,} intervals that an outsider deduces would take too long to work out")
+            self._say(
+                f"would take too long to work out: {so_many(missing, 'interval')} that an outsider deduces"
+            )
         return found
 
     def _end_without(self, state: State, message: str) -> None:

@@ -37,6 +37,7 @@ from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding import Rounding
 from tacita.methods.suppression import Suppression
 from tacita.problem import Problem
+from tacita.words import so_many
 
 Where = str | Mask
 Way = Suppression | Intervals | Rounding | Perturbation
@@ -79,7 +80,9 @@ def described(parts: Sequence[tuple[Where, Ways]]) -> list[dict[str, Any]]:
     """Parts as plain data, for the record of what made a release."""
     return [
         {
-            "cells": where if isinstance(where, str) else f"{int(np.count_nonzero(where))} listed cells",
+            "cells": where
+            if isinstance(where, str)
+            else so_many(int(np.count_nonzero(where)), "listed cell"),
             "methods": [
                 {"method": way.name, "options": {o.name: getattr(way, o.name) for o in options_of(way.name)}}
                 for way in ways
@@ -134,7 +137,8 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
     if not isinstance(where, str):
         if np.shape(where) != (len(table),):
             raise InputError(
-                f"a part of a mixture lists {np.size(where)} cells of {len(table)}: give one truth value each"
+                f"a part of a mixture lists {so_many(np.size(where), 'cell')} of {len(table):,}: give one "
+                "truth value each"
             )
         return np.asarray(where, dtype=bool)
     if len(both := split(where, "&")) > 1:

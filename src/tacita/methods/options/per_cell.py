@@ -14,6 +14,7 @@ from tacita import exact
 from tacita.errors import InputError, did_you_mean
 from tacita.exact import Floats, Units
 from tacita.problem import Problem
+from tacita.words import so_many
 
 WEIGHTS = ("cost", "unit", "inverse", "root")
 
@@ -54,7 +55,7 @@ def values(problem: Problem, found: NDArray[np.generic], option: str) -> Units:
     units = exact.to_units(found, table.decimals, option)
     error = np.abs(units - found.astype(np.float64) * 10.0**table.decimals)
     if (wrong := np.flatnonzero((error > 1e-6) | (units % table.unit != 0))).size:
-        step = "whole numbers" if table.whole else f"numbers of {table.decimals} decimals"
+        step = "whole numbers" if table.whole else f"numbers of {so_many(table.decimals, 'decimal')}"
         raise InputError(
             f"option '{option}' must give {step}, as the table has: see ({table.name(int(wrong[0]))})"
         )

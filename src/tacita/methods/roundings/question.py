@@ -24,6 +24,7 @@ from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Mark
 from tacita.run import Run
+from tacita.words import so_many
 
 Multiples = Literal["stay", "exact", "move"]
 
@@ -127,10 +128,10 @@ class Question:
         beyond = np.flatnonzero((self.radius > 0) & ((above < 0) | (above > top)))
         if not beyond.size:
             return ()
-        plural = "cells lie" if beyond.size > 1 else "cell lies"
+        lie = so_many(beyond.size, "cell lies", "cells lie")
         safe = " and protects" if len(self.problem.sensitive) else ""
         return (
-            f"no table of neighbouring multiples adds up{safe}: {beyond.size:,} {plural} farther from the "
+            f"no table of neighbouring multiples adds up{safe}: {lie} farther from the "
             f"truth, {table.structure.names(beyond)}; the announced radius allows for it",
         )
 

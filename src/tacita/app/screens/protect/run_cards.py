@@ -12,6 +12,7 @@ from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
+from tacita.words import so_many
 
 EVERY = 0.3
 """Seconds between two looks at the runs."""
@@ -64,7 +65,7 @@ class RunCards:
             card.update(self._what_for(job))
         self._title.set_visibility(bool(jobs))
         folded = sum(place is self._others for place in self._places.values())
-        self._fold.set_text(f"{folded} run{'s' if folded > 1 else ''} of other tables")
+        self._fold.set_text(f"{so_many(folded, 'run')} of other tables")
         self._fold.set_visibility(folded > 0)
         if self._timer.active:
             self._timer.active = any(not job.state.over for job in jobs)

@@ -12,7 +12,8 @@ from tacita.app.controls.labels import as_label
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
 from tacita.auditing.certificate import certify, dump
-from tacita.verify import RefusedError, verify
+from tacita.verify import NOTHING, RefusedError, outcome, verify
+from tacita.words import so_many
 
 
 def build(workspace: Workspace, audit: Audit) -> None:
@@ -23,14 +24,15 @@ def build(workspace: Workspace, audit: Audit) -> None:
             ui.label("Only a release that is proven safe has one.").classes("muted")
             return
         if not len(audit.problem.levels):
-            ui.label(as_label(f"{audit.verdict}, and there is nothing to prove.")).classes("muted")
+            ui.label(as_label(f"{NOTHING}: there is no certificate to check.")).classes("muted")
             return
         count = len(audit.problem.sensitive)
         each = "the only sensitive cell" if count == 1 else f"each of {count:,} sensitive cells"
+        changes = so_many(len(audit.moves), "change")
         ui.label(
             f"For {each} and every attacker (here {len(audit.problem.attackers):,}) it gives other tables "
-            f"that he cannot rule out, which carry the cell past its levels: {len(audit.moves):,} changes of "
-            "the table, in exact arithmetic. "
+            f"that he cannot rule out, which carry the cell past its levels: {changes} "
+            "of the table, in exact arithmetic. "
             "It is checked without a solver, by a short program of its own (tacita verify)."
         )
         ui.label("It names true values: it stays in the house.").classes("muted")
@@ -59,7 +61,5 @@ def checked(audit: Audit) -> str:
         proven = verify(certificate)
     except RefusedError as reason:
         return f"✘ The certificate does not hold: {reason}"
-    return (
-        f"✔ Holds: {proven:,} pair{'' if proven == 1 else 's'} of sensitive cell and attacker proven, over "
-        f"{len(certificate['cells']):,} cells and {len(certificate['equations']):,} equations."
-    )
+    equations = so_many(len(certificate["equations"]), "equation")
+    return f"✔ Holds: {outcome(proven, len(certificate['cells']))}, {equations}."

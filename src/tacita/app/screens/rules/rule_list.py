@@ -15,6 +15,7 @@ from tacita.errors import TacitaError
 from tacita.methods.method import Option, options_from
 from tacita.rules import RULES, AnyOf, Rule, parse_rule
 from tacita.rules.written import arguments, compose, rule_name, value_text, written
+from tacita.words import so_many
 
 LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "sliding", "cell_weight"}
 """Arguments that are shown on request."""
@@ -79,7 +80,9 @@ class RuleList:
     def _tell(self) -> None:
         stated = self._desk.case.stated
         marked = (
-            f"{len(stated.levels):,} cells are sensitive by the file itself. " if stated is not None else ""
+            f"Sensitive by the file itself: {so_many(len(stated.levels), 'cell')}. "
+            if stated is not None
+            else ""
         )
         hint = "" if self._rows else "No rule yet: add one here, or mark cells on the page Table."
         self._about.set_text(f"{marked}{hint}")

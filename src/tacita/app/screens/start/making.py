@@ -11,6 +11,7 @@ from tacita.app.work.case import Case
 from tacita.app.work.opening import case_generated, case_of_zeros, dimensions_from_text
 from tacita.errors import InputError
 from tacita.generate import FAMILIES
+from tacita.words import so_many
 
 COUNTS, AMOUNTS = "counts", "amounts"
 AS_USUAL = "as usual"
@@ -112,7 +113,9 @@ class Generator:
         """The levels of each dimension; where no more are given, codes are flat."""
         given = _wholes(self._levels)
         if len(given) > dimensions:
-            raise InputError(f"{self._levels.props['label']}: {len(given)} for {dimensions} dimensions")
+            raise InputError(
+                f"{self._levels.props['label']}: {len(given)} for {so_many(dimensions, 'dimension')}"
+            )
         return given + (1,) * (dimensions - len(given)) if given else None
 
     def _wanted(self) -> float | int | None:

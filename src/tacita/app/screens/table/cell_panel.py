@@ -13,6 +13,7 @@ from tacita.app.work.case import Kind
 from tacita.errors import TacitaError
 from tacita.report.interval_picture import interval_svg
 from tacita.run import Run
+from tacita.words import so_many
 
 PAUSE = 0.15
 """Seconds that the focus rests on a cell before its interval is worked out: arrow keys pass over many."""
@@ -84,7 +85,7 @@ class CellPanel:
         with ui.element("div").classes("cell-section").props("data-testid=cell-contributors"):
             _title(title)
             if count is not None:
-                ui.label(f"{count:,} respondent{'' if count == 1 else 's'}")
+                ui.label(so_many(count, "respondent"))
             if listed:
                 with ui.element("dl").classes("facts number"):
                     for one in listed:
