@@ -181,3 +181,7 @@ def test_a_project_names_a_sheet(tmp_path: Path, of: str) -> None:
     (tmp_path / "project.toml").write_text(f'[table]\n{of}sheet = "three"\n')
     with pytest.raises(InputError, match="no sheet 'three'; name the sheet: 'one', 'two'"):
         load_project(tmp_path / "project.toml").data()
+
+
+def test_a_workbook_with_macros_is_read_like_any_other(tmp_path: Path) -> None:
+    assert total(workbook(tmp_path / "t.xlsx", {"one": CELLS}).rename(tmp_path / "t.xlsm")) == 102

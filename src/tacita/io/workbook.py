@@ -24,7 +24,7 @@ from tacita.tables.columns import Columns
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
-WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 OWN = re.compile(r"(release|crosstab)( \d+)?|notes")
 """Sheets of a release of ours: the first of them is the one that is meant."""
 
