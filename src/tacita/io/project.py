@@ -40,7 +40,7 @@ from tacita.io.hierarchy import read_hierarchy
 from tacita.io.insiders import read_insiders
 from tacita.io.jj import read_jj
 from tacita.io.linked import link_problems
-from tacita.io.project_cells import MarkSpec, marks_of, place_of
+from tacita.io.project_cells import USUAL, MarkSpec, marks_of, place_of
 from tacita.io.release_write import Format
 from tacita.levels import Levels
 from tacita.problem import Problem
@@ -115,12 +115,12 @@ class RulesSpec(Section):
     """What makes a cell sensitive: a rule and marks by hand, except in cells that are exempt from both.
 
     ``waived`` are respondents who have consented to publication, ``protection`` is the percentage of the
-    value that stands for the levels of marked cells which have none.
+    value that stands for the levels of cells which a file marks without any.
     """
 
     rule: str | None = None
     waived: list[str] = Field(default_factory=list)
-    protection: float = Field(default=20.0, gt=0)
+    protection: float = Field(default=USUAL, gt=0)
     sensitive: list[MarkSpec] = Field(default_factory=list)
     exempt: list[dict[str, str]] = Field(default_factory=list)
 
@@ -257,7 +257,7 @@ class Project(Section):
         # A file of one table that marks no cell says so; of linked tables each one may leave it to others.
         if stated is not None and (marked or (self.table is not None and not said.says_what_is_sensitive)):
             rules.append(Given(stated.levels))
-        marks = marks_of(table, said.sensitive, said.protection)
+        marks = marks_of(table, said.sensitive)
         rules += marks
         if not rules:
             what = "linked tables" if self.table is None else self.table.file or self.table.microdata

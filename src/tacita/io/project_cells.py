@@ -23,6 +23,8 @@ from tacita.rules.protection import pair_of
 from tacita.rules.selection import cell_mask
 from tacita.tables.table import Table
 
+USUAL = 20
+"""Percentage of the value that stands for levels where none are said."""
 Amount = Field(default=None, ge=0, strict=True, allow_inf_nan=False)
 LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding"}
 """Levels of a cell in files, by the argument of :class:`~tacita.rules.Marked` that they are."""
@@ -31,7 +33,7 @@ LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding"}
 class MarkSpec(BaseModel):
     """A cell that is sensitive by hand: its codes, and levels as amounts or in percent of the value.
 
-    Where neither ``lpl`` nor ``upl`` is said, both are ``protection`` percent, or what the section says.
+    Where neither ``lpl`` nor ``upl`` is said, both are ``protection`` percent, or 20.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -54,28 +56,29 @@ def place_of(table: Table, codes: Mapping[str, str], where: str) -> int:
         raise type(error)(f"{where}: {error}") from None
 
 
-def marks_of(table: Table, entries: Iterable[MarkSpec], protection: float) -> list[Marked]:
+def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Marked]:
     """What is sensitive by hand, cells with equal levels together."""
     alike: dict[tuple[Any, ...], list[int]] = {}
     for entry in entries:
         amounts = (None if a is None else as_fraction(a) for a in (entry.lpl, entry.upl, entry.spl))
-        levels = (*amounts, protection if entry.protection is None else entry.protection)
+        levels = (*amounts, USUAL if entry.protection is None else entry.protection)
         cell = place_of(table, entry.__pydantic_extra__, "[rules] sensitive")
         alike.setdefault(levels, []).append(cell)
     return [Marked(cells, *levels) for levels, cells in alike.items()]
 
 
 def mark_entries(
-    table: Table, marks: Sequence[Marked], protection: float, by_number: bool
+    table: Table, marks: Sequence[Marked], by_number: bool, *, percent: bool = False
 ) -> list[dict[str, Any]]:
-    """Marks as a project file lists them whose section says ``protection``."""
+    """Marks as a project file lists them; with ``percent`` also where it is the usual one."""
     entries = []
     for mark in marks:
         levels: dict[str, Any] = {
             key: _plain(amount) for key, name in LEVELS.items() if (amount := getattr(mark, name)) is not None
         }
         below, above = map(_plain, pair_of(mark.protection))
-        if mark.lower is None and mark.upper is None and (below, above) != (protection, protection):
+        unusual = percent or (below, above) != (USUAL, USUAL)
+        if mark.lower is None and mark.upper is None and unusual:
             levels["protection"] = below if below == above else [below, above]
         hit = cell_mask(table, mark.cells, mark.text)
         entries += [{**codes, **levels} for codes in cells_by_codes(table, hit, by_number)]

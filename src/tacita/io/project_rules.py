@@ -20,7 +20,7 @@ import numpy as np
 
 from tacita.exact import Mask
 from tacita.io.percentages import amounts_in
-from tacita.io.project_cells import cells_by_codes, mark_entries
+from tacita.io.project_cells import USUAL, cells_by_codes, mark_entries
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import RULES, AnyOf, Exempt, FromColumns, Given, Marked, Rule
@@ -31,9 +31,6 @@ from tacita.rules.selection import cell_mask
 from tacita.rules.written import written
 from tacita.tables.table import Table
 
-USUAL = 20.0
-"""Percentage that stands for levels where a project says none."""
-
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
@@ -43,6 +40,8 @@ class Sensitive:
     ----------
     marks
         Cells that are sensitive by hand.
+    shares
+        Cells of which a file asked for another percentage than ``protection``, or for amounts besides.
     exempt
         Cells that are not sensitive by hand.
     stated
@@ -54,6 +53,7 @@ class Sensitive:
     rules: tuple[str, ...]
     waived: tuple[str, ...]
     marks: tuple[Marked, ...]
+    shares: tuple[Marked, ...]
     exempt: Mask
     stated: Levels
     unsaid: Mask
@@ -63,11 +63,12 @@ class Sensitive:
     def plain(cls, problem: Problem) -> Sensitive:
         """All of it as levels, which are amounts."""
         nothing = np.zeros(len(problem.table), dtype=bool)
-        return cls((), (), (), nothing, problem.levels, nothing)
+        return cls((), (), (), (), nothing, problem.levels, nothing)
 
     def section(self, table: Table, by_number: bool) -> dict[str, Any]:
         """``[rules]`` of the project file."""
-        marks = mark_entries(table, self.marks, self.protection, by_number)
+        marks = mark_entries(table, self.marks, by_number)
+        marks += mark_entries(table, self.shares, by_number, percent=True)
         return {
             "rule": " | ".join(self.rules) or None,
             "waived": list(self.waived) or None,
@@ -113,17 +114,18 @@ def taken_apart(problem: Problem, waived: Sequence[str] | None, *, codes: bool, 
     rules = tuple(map(written, plain))
     if not following:
         stated = Exempt(rest, np.flatnonzero(exempt).tolist()).levels(table)
-        return Sensitive(rules, consents, tuple(marks), exempt, stated, np.zeros_like(exempt))
-    stated, unsaid, protection, more = _percentages(rest.levels(table), problem, empty=codes)
-    marks += (_without(mark, exempt, table) for mark in more)
-    return Sensitive(rules, consents, tuple(marks), exempt, stated, unsaid, protection)
+        return Sensitive(rules, consents, tuple(marks), (), exempt, stated, np.zeros_like(exempt))
+    stated, unsaid, protection, shares = _percentages(rest.levels(table), problem, exempt, empty=codes)
+    return Sensitive(rules, consents, tuple(marks), shares, exempt, stated, unsaid, protection)
 
 
 def _percentages(
-    levels: Levels, problem: Problem, *, empty: bool
+    levels: Levels, problem: Problem, exempt: Mask, *, empty: bool
 ) -> tuple[Levels, Mask, float, tuple[Marked, ...]]:
     """Levels that a file of cells says, cells where it leaves them ``empty`` if it can, the percentage that
     stands for these, and cells of which another percentage is asked for.
+
+    Of a cell that is exempt the file alone speaks: no mark by hand may contradict.
     """
     table = problem.table
     amounts = amounts_in(levels, table, problem.outsider)
@@ -139,18 +141,19 @@ def _percentages(
         unsaid = silent & np.logical_and.reduce(
             [hit == (percent == chosen) for percent, hit in _by_percent(levels)]
         )
-    others = [(percent, hit & ~unsaid) for percent, hit in _by_percent(levels)]
-    marks = tuple(
+    whole = unsaid | exempt
+    others = [(percent, hit & ~whole) for percent, hit in _by_percent(levels)]
+    shares = tuple(
         Marked(np.flatnonzero(hit).tolist(), protection=percent) for percent, hit in others if hit.any()
     )
     stated = Levels(
-        np.where(silent, unsaid, levels.sensitive),
-        np.where(unsaid, levels.lower, amounts.lower),
-        np.where(unsaid, levels.upper, amounts.upper),
-        np.where(unsaid, levels.sliding, amounts.sliding),
+        levels.sensitive & (whole | ~silent),
+        np.where(whole, levels.lower, amounts.lower),
+        np.where(whole, levels.upper, amounts.upper),
+        np.where(whole, levels.sliding, amounts.sliding),
         levels.reasons,
     )
-    return stated, unsaid, USUAL if chosen is None else float(chosen[0]), marks
+    return stated, unsaid, USUAL if chosen is None else float(chosen[0]), shares
 
 
 def _by_percent(levels: Levels) -> Iterator[tuple[tuple[Number, Number], Mask]]:

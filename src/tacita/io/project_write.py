@@ -166,7 +166,7 @@ def _draft_origin(problem: Problem, origin: Origin, how: Sections, folder: Path)
             spec["file"] = _absolute(project, spec["file"])
     rules, attackers = said.get("rules", {}), said.get("attackers", {})
     by_hand = taken_apart(problem, origin.waived, codes=False, following=False)
-    listed = replace(by_hand, protection=project.rules.protection).section(problem.table, by_number=False)
+    listed = by_hand.section(problem.table, by_number=False)
     rules |= {key: listed[key] for key in ("sensitive", "exempt")}
     if origin.rule is not None:
         rules["rule"] = origin.rule or None

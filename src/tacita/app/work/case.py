@@ -284,7 +284,8 @@ def decided_in(problem: Problem, marks: Iterable[Marked]) -> tuple[dict[int, Dec
     for mark in marks:
         cells = np.flatnonzero(cell_mask(table, mark.cells, mark.text)).tolist()
         said = Decision(Kind.SENSITIVE, mark.lower, mark.upper, mark.sliding)
-        usual = pair_of(mark.protection) == (MARKED, MARKED)
+        amounts = mark.lower is not None or mark.upper is not None
+        usual = amounts or pair_of(mark.protection) == (MARKED, MARKED)
         free = [cell for cell in cells if usual and cell not in decisions]
         decisions |= dict.fromkeys(free, said)
         if others := sorted({*cells} - {*free}):

@@ -262,8 +262,11 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
     case = Case.of(problem, path.stem)
     insiders = () if attack.file is None else tuple(read_insiders(project.folder / attack.file, case.table))
     # Cells that a rule of the project marks stay its own matter.
-    decisions, more = decided_in(problem, marks_of(case.table, rules.sensitive, rules.protection))
+    by_hand = [entry for entry in rules.sensitive if entry.protection is None]
+    decisions, more = decided_in(problem, marks_of(case.table, by_hand))
     own = (Levels.none(len(case.table)) if levels is None else levels) | more
+    for share in marks_of(case.table, [e for e in rules.sensitive if e.protection is not None]):
+        own |= share.levels(case.table)
     own = amounts_in(own, case.table, problem.outsider)
     cost = None if project.cost.by or case.stated is None else case.stated.cost
     stated = Stated.unless_usual(case.table, own, problem.outsider, insiders, cost)
