@@ -1,0 +1,138 @@
+"""Projects that the app opened and saved again: the same case, the same release, the same wishes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import tacita as tc
+from tacita.app.work.case import Case, Decision, Kind, Wish
+from tacita.app.work.job import Job
+from tacita.app.work.opening import case_from_path
+from tacita.app.work.parcels import pack, save
+from tacita.cli import main
+from tacita.io import load_project
+from tacita.io.differences import differences
+from tacita.tables.editing import without_code
+
+CELLS = "region,size,value\nN,a,2\nN,b,20\nN,c,9\nS,a,30\nS,b,3\nS,c,8\nW,a,12\nW,b,7\nW,c,40\n"
+PROJECT = """[table]
+file = "cells.csv"
+[rules]
+rule = "threshold(5)"
+sensitive = [{ region = "W", size = "b" }, { region = "S", size = "c", lpl = 1, upl = 2 }]
+exempt = [{ region = "N", size = "a" }, { region = "S", size = "b" }]
+[attackers]
+within = [1.0, 4.0]
+[cost]
+by = "unit"
+[protect]
+method = "unbiased-rounding"
+options = { base = 3 }
+seed = 11
+time_limit = 30.0
+must_publish = [{ region = "S", size = "b" }]
+[output]
+folder = "results"
+formats = ["html", "csv"]
+"""
+
+
+def opened(folder: Path, text: str = PROJECT) -> Case:
+    folder.mkdir()
+    (folder / "cells.csv").write_text(CELLS)
+    (folder / "project.toml").write_text(text)
+    return case_from_path(folder)
+
+
+def test_decisions_and_wishes_are_opened(tmp_path: Path) -> None:
+    case = opened(tmp_path / "one")
+    find = case.table.find
+    assert case.decisions == {
+        find("W", "b"): Decision(Kind.SENSITIVE),
+        find("S", "c"): Decision(Kind.SENSITIVE, 1, 2),
+        find("N", "a"): Decision(Kind.SAFE),
+        find("S", "b"): Decision(Kind.PUBLISH, exempt=True),
+    }
+    assert case.wish == Wish("unbiased-rounding", {"base": 3}, 11, 30.0, ("html", "csv"), "results")
+    assert differences(case.problem, load_project(tmp_path / "one" / "project.toml").problem()) == []
+
+
+def test_what_was_opened_is_saved_without_a_word_lost(tmp_path: Path) -> None:
+    case = opened(tmp_path / "one")
+    assert save(case, tmp_path / "two", "project", passing=tmp_path / "session").notes == ()
+    before, after = (load_project(tmp_path / name / "project.toml") for name in ("one", "two"))
+    for section in ("attackers", "cost", "output"):
+        assert getattr(after, section) == getattr(before, section)
+    assert after.rules.rule == before.rules.rule
+    assert {str(cell) for cell in after.rules.exempt} == {str(cell) for cell in before.rules.exempt}
+    assert {str(mark) for mark in after.rules.sensitive} == {str(mark) for mark in before.rules.sensitive}
+    for name in ("method", "options", "seed", "time_limit"):
+        assert getattr(after.protect, name) == getattr(before.protect, name)
+    assert replace(case_from_path(tmp_path / "two"), origin=None).decisions == case.decisions
+
+
+def test_a_project_that_says_nothing_of_its_protection_goes_on_so(tmp_path: Path) -> None:
+    case = opened(tmp_path / "one", PROJECT[: PROJECT.index("[protect]")])
+    assert case.wish is None
+    only_seed = opened(tmp_path / "two", PROJECT[: PROJECT.index("[protect]")] + "[protect]\nseed = 5\n")
+    assert only_seed.wish == Wish(seed=5)
+
+
+@pytest.mark.parametrize("method", ["suppression", "unbiased-rounding"])
+def test_the_command_line_gives_the_release_of_the_app(tmp_path: Path, method: str) -> None:
+    text = PROJECT.replace("unbiased-rounding", method)
+    case = opened(tmp_path / "one", text if method != "suppression" else text.replace("options", "#"))
+    assert case.wish is not None
+    save(case, tmp_path / "two", "project", passing=tmp_path / "session")
+    job = Job(1, case, method, case.wish.options, seed=case.wish.seed, time_limit=case.wish.time_limit)
+    job.carry_out()
+    assert job.audit is not None
+    pack(job, tmp_path / "app", ["csv"], "to be compared with another one", passing=tmp_path / "session")
+    release = tc.read_release(tmp_path / "app" / "publication" / "release.csv", case.table)
+    codes = [main(["protect", str(tmp_path / name)]) for name in ("one", "two")]
+    assert codes == [0 if job.audit.safe else 2] * 2
+    if job.audit.safe:
+        written = [tmp_path / name / "results" / "publication" / "release.csv" for name in ("one", "two")]
+        assert {path.read_text() for path in written} == {
+            (tmp_path / "app" / "publication" / "release.csv").read_text()
+        }
+        assert all(path.with_suffix(".html").exists() for path in written)
+    # And so does the project of the exported run, also where it is not safe.
+    project = load_project(tmp_path / "app" / "internal" / "project.toml")
+    again = tc.methods.make_method(method, project.protect.options)
+    same = again.protect(project.problem(), tc.Run(seed=project.protect.seed))
+    assert (same.low == release.low).all()
+    assert (same.high == release.high).all()
+
+
+def test_decisions_on_a_table_of_microdata_refer_to_them_on(tmp_path: Path) -> None:
+    made = tc.generate.microdata(300, {"industry": (4, 1), "region": (3, 1)}, respondents=90, seed=4)
+    pq.write_table(made.records, tmp_path / "records.parquet")
+    (tmp_path / "project.toml").write_text(
+        '[table]\nmicrodata = "records.parquet"\nby = ["industry", "region"]\nvalue = "value"\n'
+        'respondent = "respondent"\n[rules]\nrule = "p-percent(20)"\n[attackers]\nkinds = ["respondents"]\n'
+    )
+    case = case_from_path(tmp_path / "project.toml")
+    hit = case.problem.sensitive.tolist()[0]
+    free = [c for c in range(len(case.table)) if not case.problem.levels.sensitive[c]][-1]
+    case = case.decide([hit], Decision(Kind.SAFE)).decide([free], Decision(Kind.SENSITIVE))
+    written = save(case, tmp_path / "two", "project", passing=tmp_path / "session")
+    assert written.notes == ()
+    assert [path.name for path in written.paths] == ["project.toml"]
+    again = case_from_path(tmp_path / "two")
+    assert (again.decisions, again.rules, again.attackers) == (case.decisions, case.rules, case.attackers)
+    assert differences(case.problem, again.problem) == []
+
+
+def test_a_total_that_becomes_one_with_its_part_is_no_longer_exempt() -> None:
+    table = tc.Table.from_array([[2, 20], [30, 3]], names=("row", "column"))
+    exempt = Decision(Kind.HIDE, exempt=True)
+    case = Case("x", table).decide([table.find("1", "Total"), table.find("2", "1")], exempt)
+    left = case.with_table(without_code(table, "column", "2"))
+    # Of the part nobody said that it is safe: that it is hidden stays, as that takes nothing from it.
+    assert left.decisions[left.table.find("1", "Total")] == Decision(Kind.HIDE)
+    assert left.safe == []
