@@ -168,7 +168,14 @@ def test_unsafe_page_says_so_with_cell_and_attacker(problem: Problem) -> None:
     assert "unproven" not in shown
     assert "22666" not in shown
     assert "22666" in drawn(findings_table(problem, found.findings(only_unsafe=True), show_values=True))
-    assert audit_object(found) == {"safe": False, "checked": 1, "proven": 0, "unsafe": 1, "exact": 1, "exempt": 0}
+    assert audit_object(found) == {
+        "safe": False,
+        "checked": 1,
+        "proven": 0,
+        "unsafe": 1,
+        "exact": 1,
+        "exempt": 0,
+    }
 
 
 def test_every_verdict_has_a_meaning() -> None:
