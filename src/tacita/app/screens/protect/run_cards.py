@@ -46,10 +46,11 @@ class RunCards:
         # Nobody watches any more who left the page while a run was prepared.
         if not self._present.is_deleted:
             self._look()
-            self._timer.active = any(not job.state.over for job in self.workspace.jobs)
 
     def _look(self) -> None:
         jobs = list(self.workspace.jobs)
+        # Asked before the cards are drawn: a run that ends in between is looked at once more.
+        at_work = any(not job.state.over for job in jobs)
         for job in jobs:
             place = self._places.setdefault(job, self._place_of(job))
             # What is folded costs nothing until somebody wants to see it.
@@ -67,8 +68,7 @@ class RunCards:
         folded = sum(place is self._others for place in self._places.values())
         self._fold.set_text(f"{so_many(folded, 'run')} of other tables")
         self._fold.set_visibility(folded > 0)
-        if self._timer.active:
-            self._timer.active = any(not job.state.over for job in jobs)
+        self._timer.active = at_work
 
     def _place_of(self, job: Job) -> ui.element:
         """Where a card belongs when it is first seen; it stays there, so that nothing jumps."""
