@@ -12,12 +12,13 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.runs import choose_run
 from tacita.app.screens.export.places import PlaceField
+from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.screens.rules.rule_list import RuleList
 from tacita.app.screens.table.screen import TableScreen
 from tacita.app.work.case import Case
 from tacita.app.work.desk import Desk
-from tacita.app.work.job import Job
+from tacita.app.work.job import Job, State
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.view import Judged
 from tacita.app.work.workspace import Workspace
@@ -66,6 +67,29 @@ def test_a_run_that_another_window_removed_takes_its_card_with_it(workspace: Wor
         cards.remove(runs[1])
         assert "run-2" not in names_in(page)
         assert "run-1" in names_in(page)
+
+
+def test_a_run_that_ends_while_its_card_is_drawn_is_looked_at_once_more(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Job(1, workspace.current(), "suppression", {})
+    job.state = State.AUDITING
+    workspace.jobs.append(job)
+    draw = RunCard.update
+
+    def draw_until_it_ends(card: RunCard, what_for: str) -> None:
+        draw(card, what_for)
+        job.state = State.FAILED
+
+    monkeypatch.setattr(RunCard, "update", draw_until_it_ends)
+    with ui.element() as page:
+        cards = RunCards(workspace, lambda _: None)
+        state = next(p for p in page.descendants() if p.props.get("data-testid") == "run-1-state")
+        assert isinstance(state, ui.label)
+        assert cards._timer.active
+        cards._look()
+    assert state.text == "! failed"
+    assert not cards._timer.active
 
 
 def test_the_choice_of_a_run_offers_only_runs_that_are_there(workspace: Workspace) -> None:
