@@ -139,6 +139,7 @@ def test_the_block_of_table_5(page: Page) -> None:
     result(page, number)
     expect_loss(page, "34")
     expect(page.get_by_test_id("verdict-word")).to_have_text("– Nothing checked")
+    expect(page.get_by_test_id("certificate")).to_contain_text("Nothing was sensitive, so nothing was proven")
 
 
 @pytest.fixture

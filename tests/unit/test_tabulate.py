@@ -307,7 +307,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         r"too large.*Use 0 decimals",
     ),
     "huge": ({**N, "value": [1e17, 0.0]}, {"value": "value"}, r"larger unit"),
-    "decimals": (N, {"value": "value", "decimals": -1}, r"-1 decimals"),
+    "decimals": (N, {"value": "value", "decimals": -1}, r"decimals cannot be -1"),
     "largest": (N, {"largest": 0}, r"to keep is 0"),
     "negative weight": (
         {**N, "w": [1.0, -1.0]},

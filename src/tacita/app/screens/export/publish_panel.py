@@ -17,10 +17,10 @@ from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.job import Job, State
 from tacita.app.work.parcels import Parcel, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
-from tacita.auditing.audit import NOTHING_CHECKED
 from tacita.io.folders import CERTIFICATE, INTERNAL, PUBLICATION
 from tacita.io.release_write import Format, is_reason
 from tacita.io.results import PRIMARY_TOLD
+from tacita.verify import NOTHING
 from tacita.words import so_many
 
 FOLDER = "tacita-export"
@@ -120,7 +120,7 @@ class Publishing:
 
     def _house(self) -> None:
         ui.label(f"For the house, never to be published, in {INTERNAL}/").classes("stack-title")
-        unproven = f"{NOTHING_CHECKED}; with true values" if self._job.state is State.UNCHECKED else ""
+        unproven = f"says that {NOTHING}; with true values" if self._job.state is State.UNCHECKED else ""
         with ui.element("dl").classes("files"):
             for name, about in HOUSE.items():
                 if name == CERTIFICATE and not self._safe:

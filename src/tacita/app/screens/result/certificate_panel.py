@@ -24,7 +24,7 @@ def build(workspace: Workspace, audit: Audit) -> None:
             ui.label("Only a release that is proven safe has one.").classes("muted")
             return
         if not len(audit.problem.levels):
-            ui.label(as_label(f"{NOTHING}: there is no certificate to check.")).classes("muted")
+            ui.label(as_label(f"{NOTHING}. A certificate of this run says just that.")).classes("muted")
             return
         count = len(audit.problem.sensitive)
         each = "the only sensitive cell" if count == 1 else f"each of {count:,} sensitive cells"
