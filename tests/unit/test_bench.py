@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from nicegui import ui
 
 from tacita.app.screens.protect.screen import Bench
-from tacita.app.work.case import Case
+from tacita.app.work.case import Case, Wish
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example
 
@@ -36,3 +37,17 @@ def test_the_form_begins_as_the_last_run_had_it_and_nothing_fails_on_the_way(
     shown = {name: field(page, name).value for name in ("time-limit", "seed", "option-base")}
     assert shown == {"time-limit": "7.5", "seed": "3", "option-base": "12"}
     assert [record.getMessage() for record in caplog.records] == []
+
+
+def test_a_case_is_to_be_protected_as_it_was_last_run_and_a_run_of_another_table_says_nothing_of_it(
+    workspace: Workspace,
+) -> None:
+    assert workspace.wish is None
+    workspace.start("rounding", {"base": 12}, time_limit=7.5, seed=3)
+    assert workspace.wish == Wish("rounding", {"base": 12}, 3, 7.5)
+    workspace.change(Case.of(example("nchs"), "nchs"))
+    assert workspace.wish is None
+    workspace.change(replace(workspace.current(), wish=Wish("intervals", formats=("html",), folder="out")))
+    assert workspace.wish == Wish("intervals", formats=("html",), folder="out")
+    workspace.start("adjustment", {})
+    assert workspace.wish == Wish("adjustment", formats=("html",), folder="out")

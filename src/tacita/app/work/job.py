@@ -105,6 +105,16 @@ class Job:
         return f"{self.number} · {method_title(self.method.name, self.options)}"
 
     @property
+    def asked(self) -> dict[str, Any]:
+        """Method, options, seed and time limit, by the names that project files have for them."""
+        return {
+            "method": self.method.name,
+            "options": self.options,
+            "seed": self.seed,
+            "time_limit": self.time_limit,
+        }
+
+    @property
     def seconds(self) -> float:
         """How long it has been at work."""
         if self._started is None:

@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import numpy as np
 
@@ -107,13 +106,7 @@ def pack(
 
 
 def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
-    about: dict[str, Any] = {
-        "method": job.method.name,
-        "options": job.options,
-        "seed": job.seed,
-        "time_limit": job.time_limit,
-        "formats": list(formats),
-    }
+    about = {**job.asked, "formats": list(formats)}
     project = write_project(job.problem, folder, origin=_origin(job.case, passing), **about)
     return Written((*project.paths, write_script(folder, **about)), project.notes)
 
@@ -126,8 +119,10 @@ def zipped(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
     return target
 
 
-def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
+def save(case: Case, target: Path, way: str, *, passing: Path, wish: Wish | None = None) -> Written:
     """Write a case with its true values: ``project`` and ``thesis`` into a folder, other ways to a file.
+
+    ``wish`` is what a project is to say of method and effort, instead of what the case wishes.
 
     Where rules or attackers do not fit the table, the table is written without them, and a note says so, as
     it does of what the files cannot hold.
@@ -141,7 +136,7 @@ def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
     folder = target if way in FOLDERS else target.parent
     folder.mkdir(parents=True, exist_ok=True)
     if way == "project":
-        wish = case.wish or USUAL
+        wish = wish or case.wish or USUAL
         written = write_project(
             problem,
             target,

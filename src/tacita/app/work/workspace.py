@@ -10,10 +10,11 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacita.app.work.case import Case
+from tacita.app.work.case import Case, Wish
 from tacita.app.work.job import Job
 from tacita.errors import InputError
 
@@ -60,6 +61,15 @@ class Workspace:
         if self.case is None:
             raise InputError("there is no table yet: open, type or generate one on the page Start")
         return self.case
+
+    @property
+    def wish(self) -> Wish | None:
+        """How the case is to be protected: as it was last run, or as its project says; None: neither."""
+        case = self.current()
+        for job in reversed(self.jobs):
+            if (job.case.name, job.case.origin) == (case.name, case.origin):
+                return replace(case.wish or Wish(), **job.asked)
+        return case.wish
 
     def open_path(self, path: str | Path) -> None:
         """Begin with the case of a file; of a workbook of several sheets one is asked for."""

@@ -15,6 +15,7 @@ from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.case import Case
 from tacita.app.work.parcels import FOLDERS, plain_name, save, zipped
 from tacita.app.work.workspace import Workspace
+from tacita.report.compared import method_title
 
 WAYS = {
     "project": "Project folder: table, rules, marks, attackers, method",
@@ -96,5 +97,8 @@ class Saving:
 
     async def _write(self, target: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         way, case, passing = str(self._way.value), self._case, self._workspace.folder
-        written = await asyncio.to_thread(save, case, target, way, passing=passing)
-        return written.paths, written.notes
+        wish = self._workspace.wish
+        written = await asyncio.to_thread(save, case, target, way, passing=passing, wish=wish)
+        if way != "project" or wish is None:
+            return written.paths, written.notes
+        return written.paths, (f"Method: {method_title(wish.method, wish.options)}.", *written.notes)

@@ -57,14 +57,9 @@ class Bench:
         ui.timer(0, self._look_at_problem, once=True)
 
     def _beginning(self) -> Wish:
-        """As the last run was done; unless that was of another table, and the project of this one wishes."""
-        case, last = self._workspace.current(), next(reversed(self._workspace.jobs), None)
-        if last is None:
-            return case.wish or Wish()
-        same = (last.case.name, last.case.origin) == (case.name, case.origin)
-        if case.wish is not None and not same:
-            return case.wish
-        return Wish(last.method.name, last.options, last.seed, last.time_limit)
+        """As the case is to be protected, or else as the last run of another table was done."""
+        last = next(reversed(self._workspace.jobs), None)
+        return self._workspace.wish or (Wish(**last.asked) if last is not None else Wish())
 
     def _shortcuts(self) -> None:
         known = {preset.name: preset for preset in presets(self._workspace.current().table)}
