@@ -122,10 +122,10 @@ def test_one_bad_line_in_a_million_is_found_fast(tmp_path: Path, bad: str, messa
     lines = ["r,c,value", *(f"r{k // 1000},c{k % 1000},{k % 97}" for k in range(1, MILLION))]
     lines[700_000] = bad
     path.write_text("\n".join(lines))
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(InputError, match=message):
         read_case(path)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_one_bad_line_in_a_big_jj_file_is_found_fast(tmp_path: Path) -> None:
@@ -134,10 +134,10 @@ def test_one_bad_line_in_a_big_jj_file_is_found_fast(tmp_path: Path) -> None:
     lines = ["0", str(n), *(f"{k} 1 1 s 0 9 0 0 0" for k in range(n)), "1", "0 2 : 0 (1) 1 (-1)"]
     lines[150_000] = lines[150_000].replace("s", "s s")
     path.write_text("\n".join(lines))
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(FormatError, match=r"line 150001: 10 fields where 9 should stand"):
         read_case(path)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 RECORDS = {
@@ -163,10 +163,10 @@ def test_one_bad_record_in_a_million_is_found_fast(tmp_path: Path, records: list
     bad, message = RECORDS[fault]
     path = tmp_path / "records.csv"
     path.write_text("\n".join([*records[:700_000], bad, *records[700_001:]]))
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(InputError, match=message):
         tabulate(path, {"region": NORTH_SOUTH}, "value", "firm")
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # The same faults through the command line: table files for protect, records for tabulate.
