@@ -49,6 +49,14 @@ def test_cells_are_sensitive_and_exempt_by_hand(tmp_path: Path) -> None:
     assert (levels.lower[amounts], levels.upper[amounts], levels.sliding[amounts]) == (1, 3, 4)
 
 
+def test_a_dimension_may_have_any_name_and_a_wrong_one_is_told(tmp_path: Path) -> None:
+    wrong = 'exempt = [{ self = "N" }]\n'
+    with pytest.raises(InputError, match=r"\[rules\] exempt: cells of this table are named by region, size"):
+        load_project(project(tmp_path, PROJECT + wrong)).problem()
+    problem = load_project(project(tmp_path, PROJECT + wrong, CELLS.replace("region", "self"))).problem()
+    assert at(problem, "N") == problem.table.find(self="N")
+
+
 def test_marks_alone_say_what_is_sensitive(tmp_path: Path) -> None:
     text = '[table]\nfile = "cells.csv"\n[rules]\nsensitive = [{ region = "N", protection = [10, 50.0] }]\n'
     cells = with_column("cost", {"N,a,2": "7"})

@@ -82,7 +82,7 @@ class Structure:
             and np.array_equal(self.codes, other.codes)
         )
 
-    def find(self, *codes: str, **by_name: str) -> int:
+    def find(self, /, *codes: str, **by_name: str) -> int:
         """The cell with these codes (in order, or by dimension name; dimensions left out mean their
         total).
         """

@@ -124,7 +124,7 @@ class Table:
     def name(self, cell: int) -> str:
         return self.structure.name(cell)
 
-    def find(self, *codes: str, **by_name: str) -> int:
+    def find(self, /, *codes: str, **by_name: str) -> int:
         """Position of a cell by its codes; see :meth:`Structure.find`."""
         return self.structure.find(*codes, **by_name)
 
