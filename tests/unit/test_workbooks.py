@@ -10,6 +10,8 @@ import pytest
 import xlsxwriter
 
 from tacita import Problem, Suppression, Table, Threshold, audit
+from tacita.app.work.handed import handed_path
+from tacita.app.work.opening import UNTOLD
 from tacita.cli import main
 from tacita.errors import FormatError, InputError
 from tacita.io import load_project, read_case, read_release, write_release, write_table
@@ -161,6 +163,17 @@ def test_tabulate_reads_workbooks(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert table.values[table.find("Total")] == 7.5
     assert table.count is not None
     assert table.count[table.find("Total")] == 2
+
+
+@pytest.mark.parametrize("large", [2.0**63, -(2.0**64), 1e30])
+def test_whole_numbers_of_records_may_be_large(tmp_path: Path, large: float) -> None:
+    path = workbook(
+        tmp_path / "t.xlsx", {"firms": [["region", "firm", "turnover"], ["N", large, 1], ["S", 2, large]]}
+    )
+    with pytest.raises(InputError, match=r"t\.xlsx.*too large to be counted exactly"):
+        tabulate_file(path, ["region"], value="turnover")
+    assert len(tabulate_file(path, ["region"], respondent="firm")) == 3
+    assert handed_path(path, UNTOLD).records().seen.records == 2
 
 
 def test_tabulate_notes_the_sheet_that_it_chose(tmp_path: Path) -> None:

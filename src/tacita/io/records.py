@@ -61,7 +61,8 @@ def _columns(path: str | os.PathLike[str], sheet: str | None) -> Columns:
     for k, (name, column) in enumerate(zip(data.column_names, data.columns, strict=True)):
         if pa.types.is_string(column.type):
             data = data.set_column(k, name, pc.if_else(pc.equal(column, ""), nothing, column))
-        elif pc.all(pc.equal(column, pc.floor(column))).as_py():
-            # A workbook knows no whole numbers: code 43 would be called 43.0.
+        elif pc.all(pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), 2.0**63))).as_py():
+            # A workbook knows no whole numbers: code 43 would be called 43.0. What is larger stays as it is,
+            # and tabulation says whether it can be counted.
             data = data.set_column(k, name, column.cast(pa.int64()))
     return replace(read, data=data)
