@@ -238,10 +238,13 @@ def releases(draw: Callable[..., Any], problem: Problem) -> Release:
         marks[cell] = mark
         if mark is Mark.SUPPRESSED:
             low[cell], high[cell] = -UNBOUNDED, UNBOUNDED
+        elif mark is Mark.ROUNDED:
+            radius = draw(st.integers(0, 3))
+            value[cell] = table.units[cell] + draw(st.integers(-radius, radius))
+            low[cell], high[cell] = value[cell] - radius, value[cell] + radius
         else:
             low[cell] -= draw(st.integers(0, 3))
             high[cell] += draw(st.integers(0, 3))
-            value[cell] = low[cell] if mark is Mark.ROUNDED else 0
     return Release.mixed(table, changed, marks, low, high, value=value)
 
 

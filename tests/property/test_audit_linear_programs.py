@@ -124,10 +124,13 @@ def random_release(generator: np.random.Generator, problem: Problem) -> Release:
     changed = generator.random(n) < generator.random()
     changed[problem.sensitive] = True
     marks = generator.choice([Mark.SUPPRESSED, Mark.SUPPRESSED, Mark.INTERVAL, Mark.ROUNDED], n)
-    hidden = marks == Mark.SUPPRESSED
-    low = np.where(hidden, -UNBOUNDED, table.units - generator.integers(0, 30, n))
-    high = np.where(hidden, UNBOUNDED, table.units + generator.integers(0, 30, n))
-    return Release.mixed(table, changed, marks, low, high, value=np.where(marks == Mark.ROUNDED, low, 0))
+    hidden, rounded = marks == Mark.SUPPRESSED, marks == Mark.ROUNDED
+    below, above = generator.integers(0, 30, n), generator.integers(0, 30, n)
+    # The radius of a rounded number is what is above, and its distance to the truth is no more than that.
+    value = table.units + np.clip(below - 15, -above, above)
+    low = np.where(hidden, -UNBOUNDED, np.where(rounded, value - above, table.units - below))
+    high = np.where(hidden, UNBOUNDED, np.where(rounded, value + above, table.units + above))
+    return Release.mixed(table, changed, marks, low, high, value=np.where(rounded, value, 0))
 
 
 def attained(problem: Problem, release: Release, need: Requirement) -> list[bool]:
