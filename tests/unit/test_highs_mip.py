@@ -17,9 +17,7 @@ from tacita.solvers.highs_mip import solve_mip
 from tacita.solvers.program import Program
 
 PROMPT = 2.0
-"""Seconds that a search may take to stop."""
-MARGIN = 0.5
-"""Seconds more for a busy machine."""
+"""Seconds of work that a search may take to stop."""
 
 
 def knapsack(seed: int, size: int, rows: int) -> Program:
@@ -94,12 +92,12 @@ def test_a_cancel_from_another_thread_is_heard_and_the_best_point_kept(started: 
     run, asked = Run(time_limit=60.0), [np.inf]
 
     def cancel() -> None:
-        asked[0] = time.monotonic()
+        asked[0] = time.process_time()
         run.cancel()
 
     threading.Timer(1.0, cancel).start()
     found = solve_mip(HARD, run, start=np.zeros(HARD.cost.size) if started else None)
-    assert 0.0 <= time.monotonic() - asked[0] <= PROMPT + MARGIN
+    assert 0.0 <= time.process_time() - asked[0] <= PROMPT
     assert found.status is Ended.STOPPED
     assert (HARD.rows @ found.point <= HARD.row_upper + 1e-6).all()
     assert found.bound < HARD.cost @ found.point
