@@ -72,7 +72,8 @@ def test_a_sheet_is_asked_for_where_several_could_be_meant(tmp_path: Path) -> No
 def test_nothing_is_asked_where_there_is_nothing_to_choose(tmp_path: Path) -> None:
     one = workbook(tmp_path / "one.xlsx", {"empty": [], "data": CELLS, "lists": FIRMS}, hidden=["lists"])
     assert at(one).sheets() is None
-    ours = workbook(tmp_path / "ours.xlsx", {"release": CELLS, "crosstab": CELLS, "notes": COVER})
+    released = [[*row[:-1], "mark", "low", "high", row[-1]] for row in CELLS]
+    ours = workbook(tmp_path / "ours.xlsx", {"release": released, "crosstab": CELLS, "notes": COVER})
     assert at(ours).sheets() is None
     (tmp_path / "noise.xlsx").write_bytes(bytes(range(256)))
     assert at(tmp_path / "noise.xlsx").sheets() is None

@@ -119,6 +119,18 @@ def test_a_release_of_ours_is_read_as_ever(tmp_path: Path) -> None:
     assert not any("sheet" in note for note in written.notes)
 
 
+def test_a_release_is_told_by_its_columns_and_not_by_its_name(tmp_path: Path) -> None:
+    foreign = workbook(tmp_path / "foreign.xlsx", {"release": CELLS, "release 2": DOUBLE, "notes": COVER})
+    assert sheets_in(foreign).others == ("release 2", "notes")
+    told = read_case(foreign)
+    assert isinstance(told, Table)
+    assert "sheet 'release' was read" in told.notes[0]
+    own = [["region", "mark", "low", "high", "value"], ["N", "published", 1, 1, 1]]
+    sheets = {"release 1": own, "crosstab 1": CELLS, "release 2": own, "crosstab 2": CELLS, "notes": COVER}
+    ours = workbook(tmp_path / "ours.xlsx", {**sheets, "mine": CELLS, "crosstab": CELLS})
+    assert sheets_in(ours).others == ("release 2", "mine", "crosstab")
+
+
 def test_the_command_line_names_a_sheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = workbook(tmp_path / "t.xlsx", {"one": CELLS, "two": DOUBLE})
     target, sheet = tmp_path / "out.csv", ["--sheet", "two"]

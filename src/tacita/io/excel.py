@@ -18,7 +18,7 @@ from tacita.errors import InputError
 from tacita.exact import Cells
 from tacita.io.escape import escape
 from tacita.io.numbers import number_texts
-from tacita.io.published import shown_texts
+from tacita.io.published import COLUMNS, shown_texts
 from tacita.release import Mark, Release
 from tacita.tables.frames import listing, part_of
 from tacita.tables.layout import lines
@@ -91,7 +91,7 @@ class _Look:
 def _long_sheet(sheet: Any, release: Release, part: int, look: _Look) -> None:
     names, codes, cells = listing(release.structure, part)
     columns = [[escape(code) for code in column.to_pylist()] for column in codes]
-    header = [*map(escape, names), "mark", "low", "high", "value", *(["status"] if look.internal else [])]
+    header = [*map(escape, names), *COLUMNS, *(["status"] if look.internal else [])]
     for c, name in enumerate(header):
         sheet.write_string(0, c, name, look.header)
     words = [mark.word for mark in Mark]

@@ -22,6 +22,8 @@ from tacita.exact import Floats, Mask
 from tacita.io.numbers import number_texts
 from tacita.release import Mark, Release
 
+COLUMNS = ("mark", "low", "high", "value")
+"""What a release of ours says of each cell, after its codes."""
 SUPPRESSED = frozenset(
     [
         "",

@@ -15,6 +15,7 @@ from tacita.errors import InputError, UnsafeError
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
 from tacita.io.numbers import number_texts
+from tacita.io.published import COLUMNS
 from tacita.release import Mark, Release
 from tacita.tables.frames import listing, part_of
 
@@ -119,7 +120,7 @@ def write_csv(release: Release, path: Path, told: Mapping[str, str]) -> Path:
     structure = release.structure
     linked = len(structure.parts) > 1
     names = [d.name for d in structure.dimensions] or ["cell"]
-    header = [*(["table"] if linked else []), *map(escape, names), "mark", "low", "high", "value"]
+    header = [*(["table"] if linked else []), *map(escape, names), *COLUMNS]
     columns: list[list[str]] = [[] for _ in header]
     for part in range(max(1, len(structure.parts))):
         for column, more in zip(columns, _part_rows(release, part, names, linked), strict=True):

@@ -19,22 +19,27 @@ import pyarrow as pa
 
 from tacita.errors import FormatError, InputError, did_you_mean
 from tacita.io.escape import unescape
+from tacita.io.published import COLUMNS
 from tacita.tables.columns import Columns
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-OWN = re.compile(r"(release|crosstab)( \d+)?|notes")
-"""Sheets of a release of ours: the first of them is the one that is meant."""
+RELEASE = re.compile(r"release( \d+)?")
+"""A sheet of a release of ours, if it has its columns; ``crosstab`` and ``notes`` say nothing more."""
 
 
 @dataclass(frozen=True)
 class Sheets:
-    """The sheets of a workbook that hold anything, in their order."""
+    """The sheets of a workbook that hold anything, in their order.
+
+    ``companions`` are those that come with a release of ours and are never meant instead of it.
+    """
 
     visible: tuple[str, ...]
     hidden: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,9 +59,7 @@ class Sheets:
     @property
     def others(self) -> tuple[str, ...]:
         """Sheets that might have been meant instead of the one proposed."""
-        if all(OWN.fullmatch(name) for name in self.names):
-            return ()
-        return (self.visible or self.hidden)[1:]
+        return tuple(name for name in (self.visible or self.hidden)[1:] if name not in self.companions)
 
 
 def is_workbook(path: str | os.PathLike[str]) -> bool:
@@ -141,7 +144,26 @@ def _sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets:
     return Sheets(
         tuple(about.name for about, visible in zip(holding, seen, strict=True) if visible),
         tuple(about.name for about, visible in zip(holding, seen, strict=True) if not visible),
+        _companions(path, book, [about.name for about in holding]),
     )
+
+
+def _companions(
+    path: str | os.PathLike[str], book: CalamineWorkbook, names: Sequence[str]
+) -> tuple[str, ...]:
+    """The sheets that come with releases of ours. A name alone says little: the columns tell a release."""
+    released = [
+        name
+        for name in names
+        if len(names) > 1 and RELEASE.fullmatch(name) and _is_release(_sheet(path, book, name))
+    ]
+    ours = {"notes", *(name.replace("release", "crosstab") for name in released)} if released else set()
+    return tuple(name for name in names if name in ours)
+
+
+def _is_release(sheet: CalamineSheet) -> bool:
+    texts = ([_text(v) for v in row] for row in sheet.iter_rows())
+    return set(COLUMNS) <= set(next((row for row in texts if any(row)), ()))
 
 
 def _proposed(path: str | os.PathLike[str], book: CalamineWorkbook) -> tuple[str, tuple[str, ...]]:
