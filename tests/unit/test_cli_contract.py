@@ -333,6 +333,27 @@ def test_a_table_called_like_a_release_can_stay_beside_the_results(
     assert Path("publication/release.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("out/publication/release.csv", "[hierarchies]\nr = {file}\n"),
+        ("out/publication/release.xlsx", "[attackers]\nfile = {file}\n"),
+        ("out/internal/release-internal.xlsx", "[table]\nfile = {file}\n"),
+    ],
+)
+def test_no_file_of_a_project_is_taken_for_an_earlier_result(
+    name: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '[table]\nfile = "t.csv"\n' if "[table]" not in words else ""
+    (tmp_path / "t.csv").write_text("r,value\nN,20\nS,8\n")
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text("mine")
+    (tmp_path / "project.toml").write_text(text + words.format(file=json.dumps(name)))
+    assert main(["protect", str(tmp_path / "project.toml"), "--out", str(tmp_path / "out")]) == 1
+    assert "it is called like a result of" in " ".join(capsys.readouterr().err.split())
+    assert (tmp_path / name).read_text() == "mine"
+
+
 def test_an_audit_takes_the_certificate_of_another_release_away(
     case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

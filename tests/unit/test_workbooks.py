@@ -87,7 +87,7 @@ def test_sheets_that_are_not_there_or_hold_no_cells_are_refused(tmp_path: Path) 
     (tmp_path / "t.csv").write_text("r,value\na,1\nb,2\n")
     with pytest.raises(FormatError, match="is no workbook and has no sheet 'a'; leave the sheet out"):
         read_case(tmp_path / "t.csv", sheet="a")
-    with pytest.raises(InputError, match="is no workbook and has no sheet 'a'; leave the sheet out"):
+    with pytest.raises(FormatError, match="is no workbook and has no sheet 'a'; leave the sheet out"):
         records_in(tmp_path / "t.csv", "a")
 
 

@@ -181,9 +181,7 @@ def _refuse_inputs(folder: Path, case: Path, start: Path | None) -> None:
     if file is not None:
         from tacita.io.project import load_project
 
-        project = load_project(file)
-        tables = [*project.tables.values(), *([project.table] if project.table is not None else [])]
-        read += [project.folder / str(table.file or table.microdata) for table in tables]
+        read += load_project(file).files
     results = {(folder / name).resolve() for name in RESULTS}
     if mixed := next((path for path in read if path.resolve() in results), None):
         raise InputError(

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from tacita.errors import FormatError
-from tacita.io.workbook import WORKBOOKS
+from tacita.io.workbook import WORKBOOKS, refuse_sheet
 from tacita.tables.columns import Columns
 from tacita.tables.table import Table
 
@@ -24,8 +24,7 @@ def read_columns(
 ) -> Columns:
     """The columns of a CSV, Parquet or Excel file; with ``table`` also of its tab-separated release."""
     suffix = Path(path).suffix.lower()
-    if sheet is not None and suffix not in WORKBOOKS:
-        raise FormatError(f"{path} is no workbook and has no sheet '{sheet}'; leave the sheet out")
+    refuse_sheet(path, sheet)
     if suffix in (".csv", ".tab"):
         from tacita.io.csv import read_csv
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacita.errors import InputError
 from tacita.io.columns import read_columns
-from tacita.io.workbook import is_workbook, other_sheets_told
+from tacita.io.workbook import is_workbook, other_sheets_told, refuse_sheet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,8 +25,7 @@ def records_in(path: str | os.PathLike[str], sheet: str | None = None) -> str | 
     if is_workbook(path):
         with other_sheets_told(path, sheet):
             return _columns(path, sheet).data
-    if sheet is not None:
-        raise InputError(f"{path} is no workbook and has no sheet '{sheet}'; leave the sheet out")
+    refuse_sheet(path, sheet)
     return os.fspath(path)
 
 

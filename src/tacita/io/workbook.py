@@ -67,6 +67,12 @@ def is_workbook(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in WORKBOOKS
 
 
+def refuse_sheet(path: str | os.PathLike[str], sheet: str | None) -> None:
+    """Refuse a sheet of what is no workbook."""
+    if sheet is not None and not is_workbook(path):
+        raise FormatError(f"{path} is no workbook and has no sheet '{sheet}'; leave the sheet out")
+
+
 def sheets_in(path: str | os.PathLike[str]) -> Sheets:
     """The sheets of a workbook; :class:`FormatError` if it is none."""
     return _sheets(path, _opened(path))
