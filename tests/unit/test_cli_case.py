@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from tacita.app.work.case import Attackers
+from tacita.app.work.opening import case_from_path
 from tacita.cli.case import RequirementOptions, TableOptions, load_problem
-from tacita.io import read_hierarchy
+from tacita.io import load_project, read_hierarchy
 from tacita.io.dimensions import dimensions_as_said
 
 CELLS = "region,size,value,status\nN,s,10,u\nN,l,20,s\nS,s,30,s\nS,l,1,s\n"
@@ -35,3 +40,24 @@ def test_a_total_is_said_for_one_dimension_or_for_all_that_have_it(tmp_path: Pat
     (tmp_path / "tree.csv").write_text("parent,child\nall,s\nall,x\n")
     said = dimensions_as_said(path, ["size"], {"size": [tmp_path / "tree.csv"]}, "all")
     assert said == {"size": [read_hierarchy(tmp_path / "tree.csv", "all")]}
+
+
+@pytest.mark.parametrize(("side", "said", "other"), [("lower", -5.0, "upper"), ("upper", 99.0, "lower")])
+def test_a_bound_said_of_one_side_leaves_the_file_s_bounds_on_the_other(
+    tmp_path: Path, side: str, said: float, other: str
+) -> None:
+    (tmp_path / "t.csv").write_text("region,value,status,lb,ub\nN,10,u,5,12\nS,20,s,15,22\n")
+    for name, words in (("bare", ""), ("whole", f"[attackers]\n{side} = {said}\n")):
+        (tmp_path / f"{name}.toml").write_text(f'[table]\nfile = "t.csv"\ncounts = false\n{words}')
+    option = RequirementOptions(**{side: said})
+    known = [
+        load_project(tmp_path / "whole.toml").problem(),
+        load_problem(tmp_path / "bare.toml", TableOptions(), option),
+        load_problem(tmp_path / "t.csv", TableOptions(counts=False), option),
+        case_from_path(tmp_path / "whole.toml").problem,
+        replace(case_from_path(tmp_path / "bare.toml"), attackers=Attackers(**{side: said})).problem,
+    ]
+    for problem in known:
+        cells = [problem.table.find("N"), problem.table.find("S")]
+        assert getattr(problem.outsider, side)[cells].tolist() == [said, said]
+        assert getattr(problem.outsider, other)[cells].tolist() == ([12, 22] if other == "upper" else [5, 15])

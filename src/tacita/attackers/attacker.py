@@ -62,6 +62,30 @@ class Outsider:
         return cls(low, high)
 
     @classmethod
+    def as_said(
+        cls,
+        table: Table,
+        stated: Outsider | None = None,
+        lower: float | None = None,
+        upper: float | None = None,
+        within: tuple[float, float] | None = None,
+    ) -> Outsider:
+        """What everyone knows where a file states bounds of single cells, and more is said of all of them.
+
+        Shares of the value, ``within``, go before everything else. A side that is said goes before that side
+        of ``stated`` only: of the other side the file speaks on. Without a file a side of which nothing is
+        said is as in :meth:`of`.
+        """
+        if within is not None:
+            return cls.within(table, *within)
+        if stated is None:
+            return cls.of(table, lower, upper)
+        said = cls.of(table, -np.inf if lower is None else lower, upper)
+        return cls(
+            stated.lower if lower is None else said.lower, stated.upper if upper is None else said.upper
+        )
+
+    @classmethod
     def within(cls, table: Table, below: float, above: float) -> Outsider:
         """Everyone knows each value up to a share of it: ``a - below * |a| <= y <= a + above * |a|``.
 

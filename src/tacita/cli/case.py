@@ -256,7 +256,7 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
     attackers: list[Any] = [word.strip() for word in (requirement.attackers or "").split(",") if word.strip()]
     bounds = (requirement.lower, requirement.upper)
     if isinstance(loaded, Problem):
-        attackers.append(loaded.outsider if bounds == (None, None) else Outsider.of(loaded.table, *bounds))
+        attackers.append(Outsider.as_said(loaded.table, loaded.outsider, *bounds))
         if requirement.attackers is None:
             attackers.extend(loaded.insiders)
         return Problem(
@@ -272,7 +272,7 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
             f"{path} does not say which cells are sensitive: give rules, such as --rules 'threshold(3)', "
             "or a column 'status' with u for sensitive cells"
         )
-    return Problem(loaded, rule, [*attackers, Outsider.of(loaded, *bounds)], requirement.cost or "value")
+    return Problem(loaded, rule, [*attackers, Outsider.as_said(loaded, None, *bounds)], requirement.cost or "value")
 
 
 def _joined(rule: Rule | None, loaded: Problem) -> Rule | Levels:

@@ -266,7 +266,7 @@ class Project(Section):
                 "add rule = \"...\" to [rules], or a column 'status' to the file"
             )
         exempt = _places(table, said.exempt, "[rules] exempt")
-        if both := sorted({*exempt} & {cell for mark in marks for cell in mark.cells}):
+        if both := sorted({*exempt} & {cell for mark in marks for cell in mark.levels(table).cells.tolist()}):
             raise InputError(
                 f"[rules]: {table.structure.names(np.array(both))}: sensitive and exempt; take it off one of "
                 "the two lists"
@@ -283,13 +283,8 @@ class Project(Section):
         attackers.extend(Coalition(*members) for members in said.coalitions)
         if said.file is not None:
             attackers.extend(read_insiders(self._folder / said.file, table))
-        if said.within is not None:
-            attackers.append(Outsider.within(table, *said.within))
-        elif said.lower is not None or said.upper is not None:
-            attackers.append(Outsider.of(table, lower=said.lower, upper=said.upper))
-        elif stated is not None:
-            attackers.append(stated.outsider)
-        return attackers or ["outsider"]
+        known = None if stated is None else stated.outsider
+        return [*attackers, Outsider.as_said(table, known, said.lower, said.upper, said.within)]
 
     def _read_hierarchies(self) -> dict[str, Hierarchy]:
         return {name: self._hierarchy(spec) for name, spec in self.hierarchies.items()}

@@ -81,8 +81,8 @@ class Decision:
 class Attackers:
     """Who attacks: kinds of insiders besides the outsider, coalitions, and what everyone knows of each cell.
 
-    ``within`` are shares of the value below and above it; without it and without bounds, everyone knows what
-    the file said, or else that no cell is negative.
+    ``within`` are shares of the value below and above it. Without it, a side without a bound is as the file
+    said, or else what is usual: no cell is negative, and any may be large.
     """
 
     kinds: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class Case:
             return cls(name, what)
         rules, marks, levels = _in_parts(what)
         decisions, more = decided_in(what, marks)
-        levels |= amounts_in(more, what.table, what.outsider)
+        levels = amounts_in(levels | more, what.table, what.outsider)
         # Costs that are the values follow them when they are changed.
         cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
         stated = Stated.unless_usual(what.table, levels, what.outsider, what.insiders, cost)
@@ -217,11 +217,8 @@ class Case:
 
     def _outsider(self) -> Outsider:
         chosen = self.attackers
-        if chosen.within is not None:
-            return Outsider.within(self.table, *chosen.within)
-        if chosen.lower is not None or chosen.upper is not None or self.stated is None:
-            return Outsider.of(self.table, chosen.lower, chosen.upper)
-        return self.stated.outsider
+        known = None if self.stated is None else self.stated.outsider
+        return Outsider.as_said(self.table, known, chosen.lower, chosen.upper, chosen.within)
 
     def decide(self, cells: Iterable[int], decision: Decision | None) -> Case:
         """The same with a decision on some cells, or without one."""
@@ -310,10 +307,10 @@ def _in_parts(problem: Problem) -> tuple[tuple[str, ...], list[Marked], Levels]:
     marks: list[Marked] = []
     levels = Levels.none(len(table))
     for rule in in_parts(problem.rule or Given(problem.levels))[0]:
-        if isinstance(rule, Marked) and not isinstance(rule.cells, str):
+        if isinstance(rule, Marked) and rule.by_position:
             marks.append(rule)
         elif type(rule) in RULES.values():
             rules.append(written(rule))
         else:
-            levels |= amounts_in(rule.levels(table), table, problem.outsider)
+            levels |= rule.levels(table)
     return tuple(rules), marks, levels
