@@ -13,7 +13,18 @@ import pytest
 from playwright.sync_api import Page, StorageState, expect
 
 import tacita as tc
-from driving import Prepare, downloaded, go, open_example, open_path, run_method, undo
+from driving import (
+    Prepare,
+    choose,
+    downloaded,
+    go,
+    listening,
+    open_example,
+    open_path,
+    reload,
+    run_method,
+    undo,
+)
 from running_server import RunningServer
 from tacita.examples import example
 from tacita.io import write_table
@@ -61,8 +72,9 @@ def unsafe(unsafe_run: StorageState, new_page: Callable[..., Page]) -> Page:
 
 
 def choose_all_formats(page: Page) -> None:
+    # In a session that others prepared or used before, some may be ticked already.
     for ending in ("parquet", "html", "txt"):
-        page.get_by_test_id(f"format-{ending}").click()
+        page.get_by_test_id(f"format-{ending}").set_checked(True)
     expect(page.get_by_test_id("primary-told")).to_be_visible()
 
 
@@ -156,6 +168,28 @@ def test_preview_shows_what_files_hold(exporting: Page) -> None:
     expect(preview).to_contain_text("internal/certificate.json · for the house")
     preview.get_by_text("release.csv · for publication").click()
     expect(preview.get_by_text("mark,low,high,value")).to_be_visible()
+
+
+def test_what_was_changed_in_another_window_is_not_published(page: Page, tmp_path: Path) -> None:
+    open_example(page, "nchs")
+    run_method(page, "suppression", 1)
+    go(page, "export")
+    page.get_by_test_id("format-html").click()
+    fill_folder(page, tmp_path / "out")
+    other = page.context.new_page()
+    other.goto(page.url.replace("export", "rules"))
+    listening(other)
+    choose(other, "add-rule", "zeros")
+    expect(other.get_by_test_id("rule-2-text")).to_be_visible()
+    page.set_viewport_size({"width": 900, "height": 400})
+    page.get_by_test_id("write-folder").click()
+    # In sight, though the button is far below the place where notices begin.
+    expect(page.get_by_test_id("notice-error")).to_be_in_viewport()
+    expect(page.get_by_test_id("notice-error")).to_contain_text("changed in another window")
+    assert not (tmp_path / "out").exists()
+    reload(page)
+    expect(page.get_by_test_id("publish")).to_contain_text("for an earlier table or rules")
+    expect(page.get_by_test_id("format-html")).to_be_checked()
 
 
 def test_an_unsafe_release_needs_a_reason_that_its_files_carry(unsafe: Page) -> None:

@@ -51,3 +51,12 @@ def test_a_case_is_to_be_protected_as_it_was_last_run_and_a_run_of_another_table
     assert workspace.wish == Wish("intervals", formats=("html",), folder="out")
     workspace.start("adjustment", {})
     assert workspace.wish == Wish("adjustment", formats=("html",), folder="out")
+
+
+def test_formats_that_were_ticked_stay_until_another_table_comes(workspace: Workspace) -> None:
+    workspace.start("adjustment", {})
+    workspace.formats = ("html", "txt")
+    workspace.change(replace(workspace.current(), rules=("threshold(3)",)))
+    assert workspace.wish == Wish("adjustment", formats=("html", "txt"))
+    workspace.change(Case.of(example("nchs"), "nchs"))
+    assert workspace.formats == ()

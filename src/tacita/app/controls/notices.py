@@ -88,18 +88,20 @@ def _clear(place: ui.element | None, tone: Tone) -> None:
 
 @contextmanager
 def attempt() -> Iterator[None]:
-    """Errors of the core become a notice; earlier ones go away when the same thing succeeds."""
+    """Errors of the core become a notice, in the place of what was done before; they go when something
+    succeeds.
+    """
     # Found before: what is done may take away the button that was pressed, or outlast the page.
     place = _here()
     try:
         yield
     except TacitaError as error:
-        _show(place, str(error), "error")
+        failed = str(error)
     except OSError as error:
-        _show(
-            place,
-            f"{error.filename or 'file'}: {error.strerror or error}. Check the path and who may read it.",
-            "error",
-        )
+        where, why = error.filename or "file", error.strerror or error
+        failed = f"{where}: {why}. Check the path, and whether you may read and write there."
     else:
-        _clear(place, "error")
+        failed = ""
+    _clear(place, "done" if failed else "error")
+    if failed:
+        _show(place, failed, "error")

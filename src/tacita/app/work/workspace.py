@@ -44,6 +44,8 @@ class Workspace:
         self._threads = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="tacita-run")
         self.case: Case | None = None
         self.jobs: list[Job] = []
+        # Formats of the release that were ticked for the present table; none: nothing was ticked yet.
+        self.formats: tuple[str, ...] = ()
         self._chosen: Job | None = None
         self.dark: bool | None = None
         self.notes: list[str] = []
@@ -67,8 +69,9 @@ class Workspace:
         """How the case is to be protected: as it was last run, or as its project says; None: neither."""
         case = self.current()
         for job in reversed(self.jobs):
-            if (job.case.name, job.case.origin) == (case.name, case.origin):
-                return replace(case.wish or Wish(), **job.asked)
+            if _same_table(job.case, case):
+                said = replace(case.wish or Wish(), **job.asked)
+                return replace(said, formats=self.formats) if self.formats else said
         return case.wish
 
     def open_path(self, path: str | Path) -> None:
@@ -144,6 +147,8 @@ class Workspace:
             self.case.forget_problem()
             self._past = _within_limits([*self._past, self.case])
         self._future = []
+        if self.case is None or not _same_table(self.case, case):
+            self.formats = ()
         self.case = case
 
     @property
@@ -220,6 +225,11 @@ class Workspace:
             job.abandon()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._folder.cleanup()
+
+
+def _same_table(one: Case, other: Case) -> bool:
+    """Whether two cases are states of one table, by where it comes from."""
+    return (one.name, one.origin) == (other.name, other.origin)
 
 
 def _within_limits(cases: Sequence[Case]) -> list[Case]:

@@ -34,6 +34,7 @@ class PlaceField:
         self._field.props(f"outlined dense debounce=200 spellcheck=false data-testid={name}").classes("path")
         self._confirm = ui.checkbox("", on_change=lambda: on_change())
         self._confirm.props(f"dense data-testid={name}-confirm")
+        self._complaint = ui.label().classes("complaint").props(f"role=status data-testid={name}-refused")
         self._look()
 
     @property
@@ -46,10 +47,7 @@ class PlaceField:
             The path is not a whole one or begins with the folder of a user whom nobody knows, or the place
             holds something and nobody agreed to replace it.
         """
-        text = str(self._field.value or "").strip()
-        path = path_written(text)
-        if not text or not path.is_absolute():
-            raise InputError(f"'{text}' is no whole path: begin with the root of the disk, or with ~")
+        path = self._written()
         if _holds(path, self._file) and not self._confirm.value:
             raise InputError(f"{path} holds something already: agree to replace it, or choose another place")
         return path
@@ -62,18 +60,33 @@ class PlaceField:
         except (InputError, OSError):
             return False
 
+    def _written(self) -> Path:
+        text = str(self._field.value or "").strip()
+        path = path_written(text)
+        if not text or not path.is_absolute():
+            raise InputError(f"'{text}' is no whole path: begin with the root of the disk, or with ~")
+        return path
+
     def check(self) -> None:
         """Look again at what is there."""
         self._look()
         self._on_change()
 
     def _look(self) -> None:
+        filled, refused = False, ""
         try:
-            filled = _holds(path_written(str(self._field.value or "")), self._file)
-        except (InputError, OSError):
-            filled = False
+            filled = _holds(self._written(), self._file)
+        except InputError as error:
+            refused = str(error)
+        except OSError as error:
+            refused = f"it cannot be looked at: {error.strerror or error}"
+        self._complaint.set_text(refused)
         self._confirm.set_value(False)
-        self._confirm.set_text("Replace it" if self._file else "It is not empty: replace an earlier export")
+        self._confirm.set_text(
+            "It is there already: replace it"
+            if self._file
+            else "It is not empty: write into it; files of an earlier export are replaced, others stay"
+        )
         self._confirm.set_visibility(filled)
 
 

@@ -17,6 +17,7 @@ from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.job import Job, State
 from tacita.app.work.parcels import Parcel, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
+from tacita.errors import InputError
 from tacita.io.folders import CERTIFICATE, INTERNAL, PUBLICATION
 from tacita.io.release_write import Format, is_reason
 from tacita.io.results import PRIMARY_TOLD
@@ -41,7 +42,8 @@ HOUSE = {
     "release-internal.xlsx": "the release in colours, primary cells told apart; with Excel",
     "project.toml": "repeats the run: tacita protect project.toml",
     "repeat.py": "repeats the run from Python",
-    "table.parquet": "the table with true values, levels, bounds and costs (.jj without dimensions)",
+    "table.parquet": "the table with true values, levels, bounds and costs (.jj without dimensions); none "
+    "where project.toml refers to the records it was made of",
 }
 TEXT = (".csv", ".txt", ".html", ".json", ".toml", ".py")
 FIRST_LINES, LONGEST_LINE = 12, 160
@@ -75,7 +77,7 @@ class Publishing:
     """Formats, reason, destination; buttons are open as soon as what they need is there."""
 
     def __init__(self, workspace: Workspace, job: Job) -> None:
-        self._workspace, self._job = workspace, job
+        self._workspace, self._job, self._case = workspace, job, workspace.case
         self._safe = job.audit is not None and job.audit.safe
         ui.label(in_words(job, workspace.case)).classes(
             "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
@@ -96,10 +98,10 @@ class Publishing:
         two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
         ui.label(f"For publication, in {PUBLICATION}/").classes("stack-title")
         wish = self._job.case.wish
-        wanted = wish.formats if wish is not None and wish.formats else USUAL
+        wanted = self._workspace.formats or (wish.formats if wish is not None else ()) or USUAL
         self._boxes = {}
         for ending, about in ABOUT.items():
-            box = ui.checkbox(about, value=ending in wanted, on_change=lambda: self._refresh())
+            box = ui.checkbox(about, value=ending in wanted, on_change=self._choose_formats)
             box.props(f"dense data-testid=format-{ending}")
             box.set_enabled(ending not in TELLING or two_dimensions)
             self._boxes[ending] = box
@@ -157,6 +159,10 @@ class Publishing:
         formats = tuple(ending for ending, box in self._boxes.items() if box.value and box.enabled)
         return Asked(formats, self._reason.value or "" if self._reason is not None else None)
 
+    def _choose_formats(self) -> None:
+        self._workspace.formats = self._asked.formats
+        self._refresh()
+
     def _refresh(self) -> None:
         """Open the buttons that can be used now; names say what they do to an unsafe release."""
         asked = self._asked
@@ -174,6 +180,11 @@ class Publishing:
     # ------------------------------------------------------------------ doing it
 
     async def _pack(self, folder: Path, repeatable: bool = True) -> Parcel:
+        if self._workspace.case is not self._case:
+            raise InputError(
+                "the table or its rules were changed in another window, and the verdict shown here may no "
+                "longer be about them: reload this page and look at it again"
+            )
         asked, passing = self._asked, self._workspace.folder
         reason = asked.reason if asked.reason and is_reason(asked.reason) else None
         return await asyncio.to_thread(
