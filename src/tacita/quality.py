@@ -31,10 +31,11 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from tacita.errors import InfeasibleError, ReleaseError
-from tacita.exact import Cells, Floats, rescale
+from tacita.exact import Cells, Floats, Mask, rescale
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
+from tacita.tables.table import Table
 
 
 class Protects(Protocol):
@@ -136,6 +137,16 @@ def _row(problem: Problem, one: Release | Protects, run: Run | None) -> Lost:
         return Lost(one.name, none=str(error))
 
 
+def not_as_they_are(table: Table, release: Release) -> Mask:
+    """True for cells whose number is not the true one, or that show none.
+
+    A number that is told with a radius, and is the true one, is shown as it is.
+    """
+    decimals = max(table.decimals, release.decimals)
+    true = rescale(table.units, table.decimals, decimals)
+    return np.asarray(~release.shown | (release.with_decimals(decimals).value != true))
+
+
 def _lost(problem: Problem, release: Release, name: str) -> Lost:
     table = problem.table
     if not release.structure.same_cells(table.structure):
@@ -143,7 +154,7 @@ def _lost(problem: Problem, release: Release, name: str) -> Lost:
     decimals = max(table.decimals, release.decimals)
     true, shown = rescale(table.units, table.decimals, decimals), release.with_decimals(decimals).value
     distance = np.where(release.shown, np.abs(shown - true), 0) / 10.0**decimals
-    changed = (distance > 0) | ~release.shown
+    changed = not_as_they_are(table, release)
     return Lost(
         name,
         float(distance.sum()),

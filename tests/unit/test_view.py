@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacita.app.screens.result.beside import counted
 from tacita.app.sheet import Entry, Flag
 from tacita.app.work.case import Case, Decision, Kind
 from tacita.app.work.entries import entered
@@ -14,7 +15,10 @@ from tacita.app.work.view import Arrangement, Judged, View, block, view_of_case,
 from tacita.exact import UNBOUNDED
 from tacita.examples import example
 from tacita.generate import table as random_table
+from tacita.methods import make_method
+from tacita.quality import compare
 from tacita.release import Mark, Release
+from tacita.report.picture import KINDS
 from tacita.tables.editing import renamed_dimension, with_code
 from tacita.tables.table import Table
 
@@ -139,9 +143,33 @@ def test_a_release_shows_nothing_that_it_hides() -> None:
     release = Release.mixed(table, changed, marks, low, high)
     sensitive = np.zeros(n, dtype=bool)
     sensitive[[hidden, table.find("S", "f")]] = True
-    view = view_of_release(release, sensitive, Arrangement().of(table.structure))
+    view = view_of_release(table, release, sensitive, Arrangement().of(table.structure))
     assert texts(view)[:2] == [["", "10", "15"], ["20", "30…∞", "60"]]
     assert view.flags[:2, :2].tolist() == [[Flag.SENSITIVE, 0], [Flag.EXPOSED, Flag.OTHER]]
+
+
+@pytest.mark.parametrize(("method", "options"), [("perturbation", {}), ("rounding", {"base": 5})])
+def test_a_true_number_that_is_told_with_a_radius_does_not_stand_out(
+    method: str, options: dict[str, int]
+) -> None:
+    """What is red is what is counted as not shown as it is, by every method."""
+    problem = example("nchs")
+    release = make_method(method, options).protect(problem)
+    true = release.value == problem.table.units
+    assert (true & release.hidden & ~problem.levels.sensitive).any()
+    view = view_of_release(
+        problem.table, release, problem.levels.sensitive, Arrangement().of(problem.table.structure)
+    )
+    cells = view.layout.cells
+    assert ((view.flags & Flag.OTHER > 0) == (~true & ~problem.levels.sensitive)[cells]).all()
+    assert ((view.flags & Flag.SENSITIVE > 0) == problem.levels.sensitive[cells]).all()
+    lost = compare(problem, [release])[0]
+    assert dict(zip(KINDS, counted(release, problem), strict=True)) == {
+        "published": len(release) - lost.others - len(problem.levels),
+        "sensitive": len(problem.levels),
+        "other": lost.others,
+        "exposed": 0,
+    }
 
 
 def test_a_block_has_each_listed_cell_once() -> None:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from tacita import exact
-from tacita.app.sheet import Flag
 from tacita.app.work.view import View, view_of_release
 from tacita.exact import UNBOUNDED, rescale
 from tacita.problem import Problem
@@ -24,13 +23,9 @@ HIDDEN = "hidden"
 
 def view_of_difference(problem: Problem, release: Release, where: Layout) -> View:
     """Rows by columns of what changed, flagged as the release is."""
-    published = view_of_release(release, problem.levels.sensitive, where)
+    published = view_of_release(problem.table, release, problem.levels.sensitive, where)
     words = dict(_words(problem, release, where))
-    flags = published.flags.copy()
-    for place in (place for place, word in words.items() if not word):
-        # What came out as it was does not stand out here, whatever the release says of it.
-        flags[place] &= ~int(Flag.OTHER) & 0xFF
-    return View(where, np.zeros_like(published.units), 0, flags, words)
+    return View(where, np.zeros_like(published.units), 0, published.flags, words)
 
 
 def _words(problem: Problem, release: Release, where: Layout) -> Iterator[tuple[tuple[int, int], str]]:

@@ -20,6 +20,7 @@ from tacita.errors import TacitaError
 from tacita.exact import UNBOUNDED, Cells, Mask, Units
 from tacita.levels import Levels
 from tacita.problem import Problem
+from tacita.quality import not_as_they_are
 from tacita.release import Mark, Release
 from tacita.report.picture import KINDS, kinds
 from tacita.tables.layout import Layout, layout
@@ -196,10 +197,20 @@ def view_of_table(table: Table, flags: Flags, where: Layout) -> View:
     return View(where, _spread(table.units, where, 0), table.decimals, _flags_at(flags, where))
 
 
-def view_of_release(release: Release, sensitive: Mask, where: Layout) -> View:
-    """What a release publishes: numbers, intervals, nothing; each kind of cell with its flag."""
+def kinds_in_the_house(table: Table, release: Release, sensitive: Mask) -> NDArray[np.int64]:
+    """Position in ``KINDS`` of each cell, for those who know the true values.
+
+    A cell that is not sensitive and shows its true number counts as published, also where readers are told a
+    radius around it: among cells that did change it must not stand out.
+    """
+    told = kinds(release, sensitive)
+    return np.where(sensitive | not_as_they_are(table, release), told, KINDS.index("published"))
+
+
+def view_of_release(table: Table, release: Release, sensitive: Mask, where: Layout) -> View:
+    """What a release of a table publishes: numbers, intervals, nothing; each kind of cell with its flag."""
     by_kind = np.array([FLAGS[kind] for kind in KINDS], dtype=np.uint8)
-    flags = _flags_at(by_kind[kinds(release, sensitive)], where)
+    flags = _flags_at(by_kind[kinds_in_the_house(table, release, sensitive)], where)
     shown = _spread(release.shown, where, True)
     words = {
         (row, column): _window(release, int(where.cells[row, column]))

@@ -13,18 +13,19 @@ from tacita.app.sheet import Content, Sheet
 from tacita.app.work.difference import view_of_difference
 from tacita.app.work.job import Job
 from tacita.app.work.seeking import seek
-from tacita.app.work.view import View, place_of, view_of_case, view_of_release
+from tacita.app.work.view import View, kinds_in_the_house, place_of, view_of_case, view_of_release
 from tacita.app.work.workspace import Workspace
+from tacita.problem import Problem
 from tacita.release import Release
-from tacita.report.picture import KINDS, SIGNS, kinds
+from tacita.report.picture import KINDS, SIGNS
 from tacita.tables.layout import Layout
 
 NAMES = {"original": "Original (true values)", "protected": "Protected", "difference": "Difference"}
 # Not "protected": whether they are is for the verdict to say, and it may say no.
 MEANINGS = {
-    "published": "published exactly",
+    "published": "shown as they are",
     "sensitive": "sensitive, not published exactly",
-    "other": "others, not published exactly",
+    "other": "others, hidden or changed",
     "exposed": "sensitive, yet published exactly",
 }
 LINE, AROUND = 26, 64
@@ -55,7 +56,7 @@ def build(workspace: Workspace, job: Job, release: Release) -> Callable[[int], N
     structure = problem.table.structure
     views: dict[str, Callable[[Layout], View]] = {
         "original": lambda where: view_of_case(job.case, problem.levels, where),
-        "protected": lambda where: view_of_release(release, problem.levels.sensitive, where),
+        "protected": lambda where: view_of_release(problem.table, release, problem.levels.sensitive, where),
         "difference": lambda where: view_of_difference(problem, release, where),
     }
     sheets: dict[str, Sheet] = {}
@@ -138,9 +139,15 @@ def _width(content: Content) -> int:
     return max(LEAST, width) if width <= WIDEST else LEAST
 
 
+def counted(release: Release, problem: Problem) -> list[int]:
+    """How many cells there are of each of ``KINDS``."""
+    found = kinds_in_the_house(problem.table, release, problem.levels.sensitive)
+    return [int(count) for count in np.bincount(found, minlength=len(KINDS))]
+
+
 def _legend(release: Release, job: Job) -> None:
     """Signs in words, with how many cells carry each."""
-    counts = np.bincount(kinds(release, job.problem.levels.sensitive), minlength=len(KINDS)).tolist()
+    counts = counted(release, job.problem)
     with ui.element("div").classes("strip legend").props("data-testid=legend"):
         for kind, count in zip(KINDS, counts, strict=True):
             if count:

@@ -13,6 +13,7 @@ from tacita.auditing.audit import UNSAFE, Audit
 from tacita.auditing.piece import FRACTIONAL, UNPROVEN
 from tacita.release import Release
 from tacita.report.compared import number
+from tacita.words import so_many
 
 MOST_NAMED = 5
 
@@ -84,7 +85,8 @@ def _figures(job: Job, release: Release) -> None:
         figures["loss"] = ("information lost", number(outcome.loss))
         figures["bound"] = ("nobody can lose less than", f"{number(outcome.bound)} (gap {outcome.gap:.2%})")
     if lost is not None:
-        share = f"{lost.changed:,} of {len(release):,} ({lost.percent:.1f} %), {lost.others:,} not sensitive"
+        whose = f"{lost.changed - lost.others:,} sensitive, {so_many(lost.others, 'other')}"
+        share = f"{lost.changed:,} of {len(release):,} ({lost.percent:.1f} %): {whose}"
         figures["changed"] = ("cells not shown as they are", share)
         if lost.silent < lost.changed:
             far = f"l1 {lost.l1:,.6g}, l2 {lost.l2:,.6g}, at most {lost.largest:,.6g}"

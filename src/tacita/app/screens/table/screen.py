@@ -185,7 +185,7 @@ class TableScreen:
     def _seen(self) -> View:
         job = self._job()
         if self._shows_run and job is not None and job.release is not None:
-            return view_of_release(job.release, self._judged.levels.sensitive, self.layout)
+            return view_of_release(self.table, job.release, self._judged.levels.sensitive, self.layout)
         return view_of_case(self.case, self._judged.levels, self.layout)
 
     def _redraw(self) -> None:
