@@ -7,6 +7,7 @@ from nicegui import ui
 from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import SIGNS, WORDS, choose_run, how_good, wait_for
 from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
+from tacita.app.work.announced import announced
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import UNSAFE, Audit
@@ -101,5 +102,7 @@ def _figures(job: Job, release: Release) -> None:
                     ui.label(told)
     for remark in outcome.remarks if outcome is not None else ():
         ui.label(f"Remark: {remark}").props("data-testid=remark")
+    for sentence in announced(job.problem, release):
+        ui.label(sentence).props("data-testid=announced")
     if release.notice:
         ui.label(f"Readers are told: {release.notice}").props("data-testid=notice-to-readers")

@@ -1,0 +1,63 @@
+"""What readers are told about the numbers of a release that need not be the true ones, in sentences.
+
+Of a cell that shows ``v`` with the window ``[v - r, v + r]`` they know the radius ``r`` and, where it is
+rounded, that ``v`` is a multiple of its base. Where the office left base or radius open the method chose
+them, and this is the place that says which.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita import exact
+from tacita.exact import Units
+from tacita.problem import Problem
+from tacita.quality import not_as_they_are
+from tacita.release import Mark, Release
+from tacita.words import so_many
+
+
+def announced(problem: Problem, release: Release) -> list[str]:
+    """Base and radius, and what it means if a sensitive cell shows its true value; nothing where no number
+    has a radius.
+    """
+    near = release.shown & release.hidden
+    if not near.any():
+        return []
+    radius = release.high - release.value
+    far = _from_to(radius[near], release.decimals)
+    each = "" if np.ptp(radius[near]) == 0 else ", by cell"
+    told = f"readers are told that the truth is at most {far} away{each}"
+    if near.all():
+        sentence = "; ".join(filter(None, (_multiples(problem, release), told)))
+    else:
+        sentence = f"for {near.sum():,} of {so_many(len(release), 'cell')} {told}"
+    sentences = [f"{sentence[0].upper()}{sentence[1:]}."]
+    true = near & problem.levels.sensitive & ~not_as_they_are(problem.table, release)
+    if count := int(true.sum()):
+        happens = "happens to show its true value" if count == 1 else "happen to show their true values"
+        sentences.append(
+            f"{so_many(count, 'sensitive cell')} {happens}. That tells readers nothing: all they know is "
+            "the window, the number with its radius either way, and the audit reckons with no more than that."
+        )
+    return sentences
+
+
+def _multiples(problem: Problem, release: Release) -> str:
+    """What every number is a multiple of; nothing where not all are rounded."""
+    if (release.marks != Mark.ROUNDED).any():
+        return ""
+    strict = dict(release.made_by.get("options", {})).get("strict") is True
+    base = release.high - release.value + problem.table.unit * strict
+    least = int(base.min())
+    # Where cells were let go farther than a base, radii are several bases.
+    if not (release.value % least).any():
+        return f"every number is a multiple of {exact.text(least, release.decimals)}"
+    if not (release.value % base).any():
+        return f"every number is a multiple of its base, {_from_to(base, release.decimals)}"
+    return ""
+
+
+def _from_to(units: Units, decimals: int) -> str:
+    ends = [exact.text(int(end), decimals) for end in (units.min(), units.max())]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
