@@ -1,7 +1,8 @@
 """Files that are there as a whole or not at all.
 
 What is written goes to a temporary file in the same folder, which takes the place of the old file in one
-step when it is complete. An interrupted run leaves the old file as it was.
+step when it is complete. An interrupted run leaves the old file as it was. What is not said to be ``public``
+is for the house, and refused where things are published; see :mod:`tacita.house`.
 """
 
 from __future__ import annotations
@@ -13,16 +14,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tacita.errors import InputError
+from tacita.house import refuse_published
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], *, public: bool = False) -> Iterator[Path]:
     """A path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not.
+
+    Parameters
+    ----------
+    public
+        Whether the file may be published, as releases may.
 
     Raises
     ------
     InputError
-        The file cannot be written: there is no such folder, no permission, no room on the disk.
+        The file cannot be written: there is no such folder, no permission, no room on the disk. Or it is for
+        the house and would lie inside what is published.
 
     Examples
     --------
@@ -30,6 +38,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     ...     temporary.write_text("cell,mark\\n")
     """
     target = Path(path)
+    if not public:
+        refuse_published(target)
     if target.is_dir():
         raise InputError(f"{target} is a folder: give the name of a file in it")
     if not target.parent.is_dir():
@@ -41,16 +51,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(written.fileno())
         os.replace(temporary, target)
     except OSError as error:
-        raise InputError(
-            f"{target}: cannot be written ({error.strerror or error}): check the folder, its permissions and "
-            "the room on the disk"
-        ) from error
+        raise not_written(target, error) from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> Path:
+def not_written(path: Path, error: OSError) -> InputError:
+    """What the system says of a file or folder that it does not write, for its owner."""
+    return InputError(
+        f"{path}: cannot be written ({error.strerror or error}): check the folder, its permissions and the "
+        "room on the disk"
+    )
+
+
+def write_text(path: str | os.PathLike[str], text: str, *, public: bool = False) -> Path:
     """Write a text file in UTF-8 with the line ends it has; all or nothing."""
-    with replacing(path) as temporary:
+    with replacing(path, public=public) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
     return Path(path)

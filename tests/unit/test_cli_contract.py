@@ -295,10 +295,50 @@ def test_nothing_for_the_house_is_written_inside_a_publication(
         ["protect", case, "--out", out],
         ["audit", case, release, "--out", out],
         ["demo", "--out", out],
+        ["protect", case, "--out", out / "2024"],
+        ["report", case, release, "--out", out / "report.html"],
+        ["assess", case, "--out", out / "cells.csv"],
+        ["convert", case, out / "case.jj"],
+        ["convert", case, out / "thesis"],
+        ["tabulate", release, "--by", "cell", "--out", out / "table.csv"],
     ):
         assert main([str(word) for word in command]) == 1
-        assert "would lie inside a folder called 'publication'" in capsys.readouterr().err
+        assert "would lie inside a folder called 'publication'" in " ".join(capsys.readouterr().err.split())
     assert not out.exists()
+
+
+@pytest.mark.parametrize("name", ["out", "out/publication", "out/internal/audit.json/kept"])
+def test_a_folder_that_cannot_take_results_is_refused_before_any_work(
+    name: str, case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    monkeypatch.setattr(
+        "tacita.methods.suppression.Suppression.protect", lambda *_, **__: pytest.fail("worked in vain")
+    )
+    monkeypatch.setattr("tacita.auditing.audit.audit", lambda *_, **__: pytest.fail("worked in vain"))
+    assert main(["protect", str(case), "--out", str(tmp_path / "out")]) == 1
+    release = write_release(tmp_path / "mine.csv", CORNERS)
+    assert main(["audit", str(case), str(release), "--out", str(tmp_path / "out")]) == 1
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_run_that_fails_tells_of_earlier_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text("r,c,value\nN,a,20\nN,b,50\nS,a,8\nS,b,9\n")
+    project, rules = tmp_path / "project.toml", '[table]\nfile = "t.csv"\n[rules]\nrule = "threshold(9)"\n'
+    command = ["protect", str(project), "--out", str(tmp_path / "out")]
+    project.write_text(rules)
+    assert main(command) == 0
+    capsys.readouterr()
+    project.write_text(f'{rules}[protect]\nmust_publish = [{{ r = "S" }}, {{ r = "S", c = "b" }}]\n')
+    assert main(command) == 1
+    told = capsys.readouterr().err
+    for name in ("publication/release.csv", "internal/certificate.json"):
+        assert f"{tmp_path / 'out' / name}" in told
+        assert (tmp_path / "out" / name).exists()
+    assert "of an earlier run, not of this one" in told
 
 
 def test_results_of_an_earlier_version_are_told_and_not_mistaken(

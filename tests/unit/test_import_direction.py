@@ -22,7 +22,7 @@ PACKAGE = SOURCE / "tacita"
 # Layer -> patterns over the first name after `tacita.`
 MEMBERS = {
     "core": (
-        "words errors atomic textfile compiled exact numerals hierarchy tables tabulation rules levels "
+        "words errors house atomic textfile compiled exact numerals hierarchy tables tabulation rules levels "
         "attackers problem release outcome run generate examples quality"
     ),
     "solvers": "solvers",

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tacita.errors import InputError
-from tacita.io.drafts import draft_in, moved
-from tacita.io.folders import certificate_in, refuse_published, release_in, releases_outside
+from tacita.house import refuse_published
+from tacita.io.drafts import draft_in, in_place, moved
+from tacita.io.folders import certificate_in, refuse_mixed, release_in, releases_outside
 
 
 def made(path: Path) -> Path:
@@ -52,16 +53,26 @@ def test_a_certificate_is_not_taken_from_beside_any_other_folder(tmp_path: Path)
         certificate_in(tmp_path / "elsewhere")
 
 
-def test_results_go_neither_into_a_publication_nor_anywhere_inside_one(
+def test_a_certificate_is_found_by_a_link_to_the_publication(tmp_path: Path) -> None:
+    file = made(tmp_path / "out" / "internal" / "certificate.json")
+    published = tmp_path / "out" / "publication"
+    published.mkdir()
+    (tmp_path / "alias").symlink_to(published)
+    assert certificate_in(tmp_path / "alias").samefile(file)
+    published.rmdir()
+    (tmp_path / "site").mkdir()
+    published.symlink_to(tmp_path / "site")
+    assert certificate_in(published).samefile(file)
+
+
+def test_the_house_goes_neither_into_a_publication_nor_anywhere_inside_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published = tmp_path / "publication"
     deep = published / "2024" / "out"
-    refuse_published(deep)  # a folder of that name alone, without results beside it
-    (tmp_path / "internal").mkdir()
-    for folder in (published, tmp_path / "Publication", deep, deep / ".." / "again"):
+    for place in (published, tmp_path / "Publication", deep, deep / ".." / "again", published / "t.csv"):
         with pytest.raises(InputError, match="would lie inside a folder called 'publication': choose"):
-            refuse_published(folder)
+            refuse_published(place)
     published.mkdir()
     monkeypatch.chdir(published)
     with pytest.raises(InputError, match="would lie inside"):
@@ -69,6 +80,41 @@ def test_results_go_neither_into_a_publication_nor_anywhere_inside_one(
     refuse_published(tmp_path)
     refuse_published(published / "..")
     refuse_published(tmp_path / "internal" / "again")
+    refuse_published(tmp_path / "publication.csv")
+
+
+def test_links_do_not_lead_the_house_into_a_publication(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    for name, place in (("one", "publication"), ("two", "internal"), ("three", "publication")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / place).symlink_to(site)
+    with pytest.raises(InputError, match="would lie inside"):
+        refuse_published(tmp_path / "one" / "publication" / "t.csv")
+    refuse_mixed(tmp_path / "one")
+    (tmp_path / "two" / "publication").mkdir()
+    refuse_mixed(tmp_path / "two")
+    (tmp_path / "three" / "internal").symlink_to(site / "house")
+    (site / "house").mkdir()
+    with pytest.raises(InputError, match=r"three.internal leads into .*three.publication"):
+        refuse_mixed(tmp_path / "three")
+    (tmp_path / "four" / "publication").mkdir(parents=True)
+    (tmp_path / "four" / "internal").symlink_to(tmp_path / "four" / "publication")
+    with pytest.raises(InputError, match="would lie inside a folder called 'publication'"):
+        refuse_mixed(tmp_path / "four")
+
+
+def test_a_publication_that_holds_a_house_takes_no_results(tmp_path: Path) -> None:
+    made(tmp_path / "publication" / "2024" / "internal" / "certificate.json")
+    with pytest.raises(InputError, match=r"2024.internal: what stays in the house lies inside .*: move it"):
+        refuse_mixed(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["out", "out/publication", "out/internal"])
+def test_results_need_folders(tmp_path: Path, name: str) -> None:
+    made(tmp_path / name)
+    with pytest.raises(InputError, match=f"{name.replace('/', '.')} is no folder: results need one"):
+        refuse_mixed(tmp_path / "out")
 
 
 def test_releases_beside_the_publication_are_told(tmp_path: Path) -> None:
@@ -94,3 +140,26 @@ def test_a_draft_leaves_no_empty_folder_of_its_own(tmp_path: Path) -> None:
     with draft_in(tmp_path / "new") as draft:
         moved([made(draft / "file.txt")], tmp_path / "new")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["file.txt"]
+
+
+def test_files_take_their_places_together_or_not_at_all(tmp_path: Path) -> None:
+    old, other = made(tmp_path / "a.txt"), made(tmp_path / "leaving.txt")
+    old.write_text("old")
+    (tmp_path / "b.txt").mkdir()
+    with draft_in(tmp_path) as draft:
+        new = [made(draft / name) for name in ("a.txt", "b.txt")]
+        with pytest.raises(InputError, match=r"b\.txt: cannot be written") as told:
+            in_place({file: tmp_path / file.name for file in new}, leaving=[other])
+        assert ".draft" not in str(told.value)
+        assert all(file.is_file() for file in new)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "b.txt", "leaving.txt"}
+    assert old.read_text() == "old"
+
+
+def test_a_draft_of_the_house_is_refused_where_things_are_published(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="would lie inside"), draft_in(tmp_path / "publication"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+    file = made(tmp_path / "file.txt")
+    with pytest.raises(InputError, match=r"file\.txt: cannot be written"), draft_in(file):
+        pass

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,19 @@ import pytest
 import tacita as tc
 from tacita.errors import FormatError, InputError, UnsafeError
 from tacita.examples import example
-from tacita.io import load_project, release_html, write_results
+from tacita.io import (
+    load_project,
+    release_html,
+    write_jj,
+    write_nchs,
+    write_project,
+    write_results,
+    write_script,
+    write_table,
+    write_thesis,
+)
+from tacita.io.excel import write_excel
+from tacita.io.nchs import write_nchs_release
 from tacita.io.release_write import FORMATS, is_reason
 from tacita.io.results import write_verdict
 
@@ -110,6 +124,87 @@ def test_a_format_that_fails_leaves_the_earlier_release_with_its_verdict(
     assert str(told.value).startswith(f"{tmp_path / 'publication' / 'release.html'}:")
     assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
     assert {path.name for path in tmp_path.iterdir()} == {"publication", "internal"}
+
+
+@pytest.mark.parametrize(
+    "name", ["publication/release.csv", "internal/audit.json", "internal/certificate.json"]
+)
+def test_what_stands_in_the_way_leaves_all_as_it_was(safe: tc.Audit, tmp_path: Path, name: str) -> None:
+    write_results(safe, tmp_path)
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+    before = {name: (tmp_path / name).read_bytes() for name in files(tmp_path)}
+    with pytest.raises(InputError, match="is a folder, where a result is to be: move it") as told:
+        write_results(safe, tmp_path)
+    assert str(told.value).startswith(str(tmp_path / name))
+    assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
+
+
+@pytest.mark.parametrize("last", ["audit.json", "certificate.json", "release.csv"])
+def test_a_release_is_never_there_without_its_verdict(
+    safe: tc.Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    """Whatever fails while files take their places: all are there, or none."""
+    replace = os.replace
+
+    def failing(source: Path, target: Path) -> None:
+        if ".draft-" in str(source) and Path(target).parent.name in ("publication", "internal"):
+            if Path(target).name == last:
+                raise OSError(28, "No space left on device")
+            if Path(target).name == "release.csv":
+                assert (tmp_path / "internal" / "certificate.json").exists()
+        replace(source, target)
+
+    monkeypatch.setattr("tacita.io.drafts.os.replace", failing)
+    with pytest.raises(InputError, match=rf"{last}: cannot be written \(No space left") as told:
+        write_results(safe, tmp_path)
+    assert ".draft" not in str(told.value)
+    assert files(tmp_path) == set()
+
+
+def test_a_publication_that_holds_a_house_gets_no_release(safe: tc.Audit, tmp_path: Path) -> None:
+    (tmp_path / "publication" / "2024" / "internal").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"2024.internal: what stays in the house lies inside"):
+        write_results(safe, tmp_path)
+    assert files(tmp_path) == set()
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_release_may_be_written_to_a_publication_by_hand(
+    safe: tc.Audit, tmp_path: Path, ending: str
+) -> None:
+    (tmp_path / "publication").mkdir()
+    assert tc.write_release(safe.release, tmp_path / "publication" / f"r.{ending}", audit=safe).is_file()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda problem, folder: write_table(problem.table, folder / "t.csv", problem),
+        lambda problem, folder: write_table(problem.table, folder / "t.xlsx", problem),
+        lambda problem, folder: write_table(problem.table, folder / "t.parquet", problem),
+        lambda problem, folder: write_jj(problem, folder / "t.jj"),
+        lambda problem, folder: write_nchs(problem.table, folder / "t.txt"),
+        lambda problem, folder: write_thesis(problem, folder),
+        lambda problem, folder: write_project(problem, folder, method="suppression"),
+        lambda problem, folder: write_script(folder, method="suppression"),
+        lambda problem, folder: write_nchs_release(
+            tc.Release.suppress(problem.table, problem.sensitive), folder / "t.txt", internal=problem.table
+        ),
+        lambda problem, folder: write_excel(
+            tc.Release.suppress(problem.table, problem.sensitive), folder / "t.xlsx", internal=True
+        ),
+    ],
+)
+def test_no_writer_of_the_house_writes_into_a_publication(
+    tmp_path: Path, write: Callable[[tc.Problem, Path], object]
+) -> None:
+    folder = tmp_path / "publication" / "2024"
+    folder.mkdir(parents=True)
+    with pytest.raises(InputError, match="would lie inside a folder called 'publication'"):
+        write(example("nchs"), folder)
+    assert list(folder.iterdir()) == []
+    write(example("nchs"), tmp_path)
 
 
 def test_a_project_asks_for_the_formats_that_there_are(tmp_path: Path) -> None:

@@ -51,12 +51,11 @@ def audit(
     """
     from tacita.auditing.audit import audit as check
     from tacita.auditing.deduce import deduce
-    from tacita.io.folders import refuse_published
-    from tacita.io.results import write_verdict
+    from tacita.io.results import refuse_blocked, write_verdict
     from tacita.report.record import audit_object, findings_list, intervals_list
 
     if to is not None:
-        refuse_published(to)
+        refuse_blocked(to)
     problem = load_problem(case, table_options, requirement)
     published = load_release(release, problem, release_options, table_options.decimal)
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)

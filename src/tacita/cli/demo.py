@@ -59,15 +59,15 @@ def demo(
     """
     from tacita.auditing.certificate import certify
     from tacita.generate import microdata
-    from tacita.io.folders import INTERNAL, refuse_published
-    from tacita.io.results import write_results
+    from tacita.io.folders import INTERNAL
+    from tacita.io.results import refuse_blocked, write_results
     from tacita.methods import make_method
     from tacita.problem import Problem
     from tacita.rules import parse_rule
     from tacita.verify import verify
 
     started = time.perf_counter()
-    refuse_published(to)
+    refuse_blocked(to)
     internal = to / INTERNAL
     internal.mkdir(parents=True, exist_ok=True)
     made = microdata(1200, SHAPE, respondents=800, decimals=0, seed=seed)

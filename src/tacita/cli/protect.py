@@ -91,8 +91,7 @@ def protect(
 
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
-    from tacita.io.folders import refuse_published
-    from tacita.io.results import Written, write_results
+    from tacita.io.results import Written, refuse_blocked, write_results
     from tacita.methods import make_method
 
     if help_options:
@@ -101,7 +100,7 @@ def protect(
         raise InputError("which case? Name its file: tacita protect CASE --method NAME --out DIR")
     plan = planned(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
     if plan.folder is not None:
-        refuse_published(plan.folder)
+        refuse_blocked(plan.folder)
         _refuse_inputs(plan.folder, case, start)
     chosen = make_method(plan.method, plan.options)
     problem = load_problem(case, table_options, requirement)
@@ -113,6 +112,8 @@ def protect(
     except TacitaError as error:
         answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
         report_error(str(error))
+        if plan.folder is not None:
+            _tell_earlier(plan.folder)
         if output.json:
             print_json({**answer, "error": str(error)})
         return ERROR
@@ -138,6 +139,14 @@ def tell_written(written: Written) -> None:
     for name, sign, style in ((PUBLICATION, "to publish:", "green"), (INTERNAL, "for the house:", "yellow")):
         if files := [path for path in written.paths if path.parent.name == name]:
             say(f"{files[0].parent} ({', '.join(path.name for path in files)})", sign, style)
+
+
+def _tell_earlier(folder: Path) -> None:
+    """A run that makes nothing removes nothing, but what is there is not of it."""
+    from tacita.io.results import earlier_results
+
+    if there := earlier_results(folder):
+        say(f"of an earlier run, not of this one: {', '.join(map(str, there))}", "note:", "yellow")
 
 
 def audited(problem: Problem, release: Release, effort: Effort) -> Audit:

@@ -44,12 +44,14 @@ def report(
     """
     from tacita.atomic import write_text
     from tacita.auditing.audit import audit
+    from tacita.house import refuse_published
     from tacita.report.html import report_page
     from tacita.report.record import audit_object
     from tacita.report.terminal import verdict_line
 
     if to.suffix.lower() not in ENDINGS:
         raise InputError(f"{to}: the report is a page of HTML; give a name that ends in .html")
+    refuse_published(to)
     problem = load_problem(case, table_options, requirement)
     published = load_release(release, problem, release_options, table_options.decimal)
     found = carry_out(lambda run: audit(problem, published, run), effort, time_limit=effort.time_limit)

@@ -57,9 +57,12 @@ def tabulate(
     ] = None,
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
+    from tacita.house import refuse_published
     from tacita.io.case import project_file
     from tacita.io.records import tabulate_file
 
+    if to is not None:
+        refuse_published(to)
     if (file := project_file(source)) is not None:
         from tacita.io.project import load_project
 

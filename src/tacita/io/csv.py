@@ -84,9 +84,18 @@ def read_csv(
     return Columns(trimmed, lambda row: f"{path}, line {lines[row]}", decimal, notes)
 
 
-def write_rows(path: str | os.PathLike[str], header: Sequence[str], columns: Sequence[Sequence[str]]) -> Path:
+def write_rows(
+    path: str | os.PathLike[str],
+    header: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    *,
+    public: bool = False,
+) -> Path:
     """Write columns of text under a header; all or nothing."""
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
+    with (
+        replacing(path, public=public) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as out,
+    ):
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(zip(*columns, strict=True))

@@ -58,7 +58,7 @@ def write_excel(
         raise InputError(
             f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
         )
-    with replacing(path) as temporary:
+    with replacing(path, public=not internal) as temporary:
         book = xlsxwriter.Workbook(str(temporary), WORKBOOK)
         look = _Look(book, internal)
         for part in parts:

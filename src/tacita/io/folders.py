@@ -6,12 +6,14 @@ DIR/internal/*        what stays in the house: the verdict, the proof, true valu
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tacita.errors import InputError
+from tacita.house import PUBLICATION as PUBLICATION
+from tacita.house import refuse_published
 from tacita.io.release_write import FORMATS
 
-PUBLICATION = "publication"
 INTERNAL = "internal"
 RELEASES = tuple(f"release.{ending}" for ending in FORMATS)
 """Names of a release, one per format."""
@@ -49,8 +51,8 @@ def certificate_in(folder: Path) -> Path:
     InputError
         There is none.
     """
-    whole = folder.absolute()
-    beside = [whole.parent / INTERNAL] if whole.name == PUBLICATION else []
+    whole = {folder.absolute(), folder.resolve()}
+    beside = [path.parent / INTERNAL for path in whole if path.name == PUBLICATION]
     for place in (folder, folder / INTERNAL, *beside):
         if (place / CERTIFICATE).is_file():
             return place / CERTIFICATE
@@ -58,21 +60,36 @@ def certificate_in(folder: Path) -> Path:
     raise InputError(f"{folder} holds no {CERTIFICATE}, nor does {INTERNAL} {told}: name the file")
 
 
-def refuse_published(folder: Path) -> None:
-    """Refuse results in a folder called ``publication``, or inside the publication of other results.
+def refuse_mixed(folder: Path) -> None:
+    """Refuse a folder of results whose house would lie inside its publication, or that cannot be filled.
 
     Raises
     ------
     InputError
-        What stays in the house would lie inside what is published.
+        The folder is called ``publication`` or lies inside one, links lead its house into its publication,
+        its publication holds the house of other results, or something else stands in the way.
     """
-    whole = folder.resolve()
-    for place in (whole, *whole.parents):
-        if place.name.lower() == PUBLICATION and (place == whole or (place.parent / INTERNAL).is_dir()):
+    public, house = folder / PUBLICATION, folder / INTERNAL
+    refuse_published(house)
+    for place in (folder, public, house):
+        _refuse_blocked(place)
+    if public.resolve() in (house.resolve(), *house.resolve().parents):
+        raise InputError(f"{house} leads into {public}: what stays in the house would be published")
+    for below, folders, _ in os.walk(public):
+        if inside := next((name for name in folders if name.lower() == INTERNAL), None):
             raise InputError(
-                f"{folder}: '{INTERNAL}', which stays in the house, would lie inside a folder called "
-                f"'{PUBLICATION}': choose a folder outside it, which gets both, side by side"
+                f"{Path(below, inside)}: what stays in the house lies inside a folder called "
+                f"'{PUBLICATION}': move it elsewhere, or choose another folder"
             )
+
+
+def _refuse_blocked(place: Path) -> None:
+    """Refuse what is no folder and cannot become one."""
+    there = next(path for path in (place, *place.absolute().parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise InputError(f"{there} is no folder: results need one. Choose another, or move it elsewhere")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{there}: nothing may be written to it: check its permissions, or choose another")
 
 
 def releases_outside(folder: Path) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def write_nchs_release(
             texts[cell] += f" {exact.text(int(internal.units[cell]), internal.decimals)}"
     lines = _grid_lines(grid, texts, "\t")
     lines += [f"# {name}: {' '.join(text.split())}" for name, text in (told or {}).items()]
-    return write_text(path, "\n".join(lines) + "\n")
+    return write_text(path, "\n".join(lines) + "\n", public=internal is None)
 
 
 def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:

@@ -46,6 +46,6 @@ def write_parquet(release: Release, path: Path, told: Mapping[str, str] | None =
     whole = whole.select([*first, *(name for name in whole.column_names if name not in first)])
     if told:
         whole = whole.replace_schema_metadata({f"tacita.{name}": text for name, text in told.items()})
-    with replacing(path) as temporary:
+    with replacing(path, public=True) as temporary:
         pyarrow.parquet.write_table(whole, temporary)
     return path

@@ -55,7 +55,7 @@ def write_html(release: Release, path: Path, told: Mapping[str, str]) -> Path:
             f"{path}: a page shows at most {MOST_CELLS:,} cells well, and here are {len(release):,}: "
             "write .csv, .parquet or .xlsx instead"
         )
-    return write_text(path, _page(release, told))
+    return write_text(path, _page(release, told), public=True)
 
 
 def _page(release: Release, told: Mapping[str, str]) -> str:

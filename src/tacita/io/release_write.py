@@ -127,7 +127,7 @@ def write_csv(release: Release, path: Path, told: Mapping[str, str]) -> Path:
             column.extend(more)
     header += told
     columns += [[escape(text)] * len(columns[0]) for text in told.values()]
-    return write_rows(path, header, columns)
+    return write_rows(path, header, columns, public=True)
 
 
 def _part_rows(release: Release, part: int, names: list[str], linked: bool) -> list[list[str]]:

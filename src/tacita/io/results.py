@@ -7,9 +7,9 @@
 | ``internal/audit.json`` | the house | always |
 | ``internal/certificate.json`` | the house | if the release is safe |
 
-All of them are complete before any takes its place, and files of an earlier release go first: a certificate
-beside another release would be taken for its proof, and two releases of one table can be set off against each
-other.
+All of them are complete before any takes its place, and all take their places or none does. Files of an
+earlier release go first: a certificate beside another release would be taken for its proof, and two releases
+of one table can be set off against each other. The release comes last, and so never without its verdict.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 
 from tacita.atomic import write_text
 from tacita.errors import InputError
-from tacita.io.drafts import draft_in, moved
+from tacita.io.drafts import draft_in, in_place
 from tacita.io.folders import (
     CERTIFICATE,
     INTERNAL,
     PUBLICATION,
     RELEASES,
-    refuse_published,
+    refuse_mixed,
     releases_outside,
 )
 from tacita.io.release_write import FORMATS, reason_of, write_release
@@ -55,7 +55,12 @@ class Written:
 
 
 def write_results(
-    audit: Audit, folder: Path, formats: Sequence[str] = ("csv",), reason: str | None = None
+    audit: Audit,
+    folder: Path,
+    formats: Sequence[str] = ("csv",),
+    reason: str | None = None,
+    *,
+    with_them: Sequence[Path] = (),
 ) -> Written:
     """Write the release in each format, and the verdict on it; an earlier release and its verdict go.
 
@@ -66,30 +71,35 @@ def write_results(
     reason
         Why a release that is not proven safe is written all the same, in a few words, which its files then
         carry. Without it nothing is written for publication. A safe release needs none, and carries none.
+    with_them
+        Further files for the house, complete but not in their places: they are moved with the others.
 
     Raises
     ------
     UnsafeError
         The reason is not one.
     InputError
-        There is no such format, or what stays in the house would lie inside what is published.
+        There is no such format, or the folder cannot take results; see :func:`refuse_blocked`.
     """
-    refuse_published(folder)
+    refuse_blocked(folder)
     if strange := [ending for ending in formats if ending not in FORMATS]:
         raise InputError(
             f"no format of a release is called '{strange[0]}': choose among {', '.join(FORMATS)}"
         )
     unaudited = None if audit.safe or reason is None else reason_of(reason)
     chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
-    with draft_in(folder / PUBLICATION) as public, draft_in(folder / INTERNAL) as house:
+    with draft_in(folder / PUBLICATION, public=True) as public, draft_in(folder / INTERNAL) as house:
         published = [
             write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
             for ending in chosen
         ]
         kept = _workbook(audit, house) if "xlsx" in chosen else []
         kept += _verdict(audit, house)
-        gone = _removed(folder, RESULTS)
-        paths = (*moved(published, folder / PUBLICATION), *moved(kept, folder / INTERNAL))
+        gone = earlier_results(folder)
+        stays = {file: folder / INTERNAL / file.name for file in (*kept, *with_them)}
+        goes_out = {file: folder / PUBLICATION / file.name for file in published}
+        in_place({**stays, **goes_out}, leaving=gone)
+    paths = (*goes_out.values(), *stays.values())
     told = [f"{path} {PRIMARY_TOLD}" for path in paths if path.suffix in (".txt", ".tsv")]
     return Written(paths, (*told, *_left_behind(gone, paths), *releases_outside(folder)))
 
@@ -98,12 +108,30 @@ def write_verdict(audit: Audit, folder: Path) -> Written:
     """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe; an earlier verdict
     goes.
     """
-    refuse_published(folder)
+    refuse_blocked(folder)
     with draft_in(folder / INTERNAL) as house:
         kept = _verdict(audit, house)
-        gone = _removed(folder, VERDICT)
-        paths = moved(kept, folder / INTERNAL)
+        gone = earlier_results(folder, VERDICT)
+        paths = in_place({file: folder / INTERNAL / file.name for file in kept}, leaving=gone)
     return Written(paths, _left_behind(gone, paths))
+
+
+def refuse_blocked(folder: Path) -> None:
+    """Refuse a folder that cannot take results, so that nothing is worked out for it in vain.
+
+    Raises
+    ------
+    InputError
+        See :func:`tacita.io.folders.refuse_mixed`; or a folder stands where a result is to be.
+    """
+    refuse_mixed(folder)
+    if blocked := next((folder / name for name in RESULTS if (folder / name).is_dir()), None):
+        raise InputError(f"{blocked} is a folder, where a result is to be: move it, or choose another")
+
+
+def earlier_results(folder: Path, names: Iterable[str] = RESULTS) -> list[Path]:
+    """What is there of an earlier release, among the files of these names."""
+    return [folder / name for name in names if (folder / name).is_file()]
 
 
 def _verdict(audit: Audit, house: Path) -> list[Path]:
@@ -121,14 +149,6 @@ def _workbook(audit: Audit, house: Path) -> list[Path]:
     from tacita.io.excel import write_excel
 
     return [write_excel(audit.release, house / Path(WORKBOOK).name, internal=True)]
-
-
-def _removed(folder: Path, names: Iterable[str]) -> list[Path]:
-    """The files of these names that were there, and are no longer."""
-    there = [folder / name for name in names if (folder / name).is_file()]
-    for path in there:
-        path.unlink()
-    return there
 
 
 def _left_behind(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:
