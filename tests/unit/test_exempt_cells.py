@@ -147,6 +147,15 @@ def test_rules_of_the_command_line_leave_decisions_on_cells_as_they_are(
     assert sensitive == {("S", "b"), ("S", "c"), ("W", "b")}
 
 
+@pytest.mark.parametrize("target", ["cells.jj", "again.csv"])
+def test_convert_tells_what_the_format_cannot_hold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    path = project(tmp_path, PROJECT + EXEMPT)
+    assert main(["convert", str(path), str(tmp_path / target)]) == 0
+    assert "exempt cells (1), rules (1)" in " ".join(capsys.readouterr().err.split())
+
+
 def test_an_exemption_that_another_rule_overrides_spares_nothing() -> None:
     table = tc.Table.from_array([[2, 20], [30, 3]])
     hit = table.find("1", "1")

@@ -11,7 +11,7 @@ import pytest
 
 import tacita as tc
 from tacita.app.work import parcels
-from tacita.app.work.case import Case, Decision, Kind, Wish
+from tacita.app.work.case import Attackers, Case, Decision, Kind, Wish
 from tacita.app.work.job import Job, State
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.parcels import pack, plain_name, save, zipped
@@ -150,6 +150,24 @@ def test_the_house_gets_nothing_inside_what_is_published(tmp_path: Path) -> None
     assert everything(tmp_path) == before
 
 
+@pytest.mark.parametrize("way", ["project", "thesis", "csv", "xlsx", "parquet", "jj", "nchs"])
+def test_no_case_is_saved_inside_what_is_published(tmp_path: Path, way: str) -> None:
+    case = Case.of(example("nchs"), "nchs")
+    target = tmp_path / "publication" / ("case" if way in parcels.FOLDERS else f"case.{way}")
+    with pytest.raises(InputError, match="would lie inside a folder called 'publication'"):
+        save(case, target, way, passing=tmp_path / "session")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("blocked", ["project.toml", "repeat.py", "audit.json"])
+def test_a_run_is_exported_as_a_whole_or_not_at_all(tmp_path: Path, blocked: str) -> None:
+    (tmp_path / "internal" / blocked).mkdir(parents=True)
+    with pytest.raises(InputError, match=blocked) as told:
+        pack(job(), tmp_path, ["csv"], passing=tmp_path / "session")
+    assert ".draft" not in str(told.value)
+    assert [path.name for path in tmp_path.rglob("*")] == ["internal", blocked]
+
+
 @pytest.mark.parametrize("way", ["csv", "xlsx", "parquet", "jj"])
 def test_a_saved_case_comes_back(tmp_path: Path, way: str) -> None:
     case = Case.of(example("salazar"), "salazar")
@@ -228,8 +246,44 @@ def test_a_file_that_holds_everything_is_not_remarked_on(tmp_path: Path) -> None
 def test_a_table_whose_rules_do_not_fit_is_saved_without_them(tmp_path: Path) -> None:
     case = Case("plain", example("salazar").table, rules=("p-percent(10)",))
     written = save(case, tmp_path / "plain.csv", "csv", passing=tmp_path / "session")
-    assert "without rules" in written.notes[0]
+    assert "rule p-percent(10)" in written.notes[0]
     assert written.paths[0].exists()
+
+
+def test_a_rule_that_does_not_fit_takes_nothing_with_it(tmp_path: Path) -> None:
+    """Marks, exemptions, bounds and other rules stay; the note names the rule."""
+    case = replace(marked_case(), attackers=Attackers(upper=100_000))
+    hit = next(c for c in case.problem.sensitive.tolist() if c not in case.decisions)
+    case = case.decide([hit], Decision(Kind.SAFE))
+    unfit = replace(case, rules=("p-percent(10)", *case.rules))
+    (note,) = save(unfit, tmp_path / "two", "project", passing=tmp_path / "session").notes
+    assert "without what does not fit the table: rule p-percent(10) (" in note
+    again = case_from_path(tmp_path / "two")
+    assert differences(case.problem, again.problem) == []
+    assert again.problem.exempt[hit]
+    assert (again.rules, again.decisions, again.attackers) == (case.rules, case.decisions, case.attackers)
+
+
+def test_of_what_is_at_odds_the_rule_stays(tmp_path: Path) -> None:
+    """A cell that a rule hits and that must be published: the rule protects more."""
+    case = marked_case()
+    hit = next(c for c in case.problem.sensitive.tolist() if c not in case.decisions)
+    odd = case.decide([hit], Decision(Kind.PUBLISH))
+    (note,) = save(odd, tmp_path / "two", "project", passing=tmp_path / "session").notes
+    assert "'must publish' of" in note
+    assert case.table.name(hit) in note
+    again = case_from_path(tmp_path / "two")
+    assert again.rules == case.rules
+    assert again.problem.levels.sensitive[hit]
+    assert again.decided(Kind.HIDE) == case.decided(Kind.HIDE)
+
+
+@pytest.mark.parametrize("way", ["csv", "xlsx", "parquet", "jj", "thesis", "nchs"])
+def test_exempt_cells_are_told_where_files_do_not_hold_them(tmp_path: Path, way: str) -> None:
+    case = Case.of(example("thesis-3x4"), "thesis")
+    case = case.decide([case.problem.sensitive.tolist()[0]], Decision(Kind.SAFE))
+    (note,) = save(case, tmp_path / f"case.{way}", way, passing=tmp_path / "session").notes
+    assert "exempt cells (1)" in note
 
 
 def test_names_of_files_are_plain() -> None:

@@ -38,15 +38,22 @@ def convert(
     ] = False,
 ) -> int:
     """Write a case in another format. The result holds true values: it is for the house."""
+    from tacita.house import refuse_published
+    from tacita.io.left_out import left_out
     from tacita.problem import Problem
 
+    refuse_published(target)
     if requirement == RequirementOptions():
         loaded = load_case(source, table_options)
         tell_notes(loaded.table if isinstance(loaded, Problem) else loaded)
     else:
         loaded = load_problem(source, table_options, requirement)
     table = loaded.table if isinstance(loaded, Problem) else loaded
-    _write(loaded, target, outsider_only)
+    way = _way(target)
+    _write(loaded, target, way, outsider_only)
+    if isinstance(loaded, Problem):
+        for note in left_out(loaded, way):
+            say(note, "note:", "yellow")
     if table.structure.labels and target.suffix.lower() != ".jj":
         say(f"{target} lists the cells; the equations between them have no place in it", "note:", "yellow")
     say(f"{target} (for the house: it holds true values)", "written:", "green")
@@ -63,20 +70,25 @@ def convert(
     return DONE
 
 
-def _write(loaded: Problem | Table, target: Path, outsider_only: bool) -> None:
+def _way(target: Path) -> str:
+    """The format that the ending of a path stands for."""
+    suffix = target.suffix.lower()
+    return {"": "thesis", ".txt": "nchs", ".dat": "nchs"}.get(suffix, suffix.removeprefix("."))
+
+
+def _write(loaded: Problem | Table, target: Path, way: str, outsider_only: bool) -> None:
     from tacita.io import write_jj, write_nchs, write_table, write_thesis
     from tacita.levels import Levels
     from tacita.problem import Problem
 
     problem = loaded if isinstance(loaded, Problem) else None
     table = loaded.table if isinstance(loaded, Problem) else loaded
-    suffix = target.suffix.lower()
-    if suffix == ".jj":
+    if way == "jj":
         write_jj(problem or Problem(table, Levels.none(len(table))), target, outsider_only=outsider_only)
-    elif suffix == "":
+    elif way == "thesis":
         target.mkdir(parents=True, exist_ok=True)
         write_thesis(problem or Problem(table, Levels.none(len(table))), target)
-    elif suffix in (".txt", ".dat"):
+    elif way == "nchs":
         write_nchs(table, target)
     else:
         write_table(table, target, problem)

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import numpy as np
-
 from tacita.app.work.case import Attackers, Case, Wish
+from tacita.app.work.fitting import fitting
 from tacita.app.work.job import Job
 from tacita.atomic import replacing
-from tacita.attackers import Outsider
-from tacita.errors import InputError, TacitaError, UnsafeError
+from tacita.errors import InputError, UnsafeError
+from tacita.house import refuse_published
 from tacita.io import (
     Origin,
     Written,
@@ -32,12 +31,12 @@ from tacita.io import (
     write_table,
     write_thesis,
 )
-from tacita.io.drafts import draft_in, moved
-from tacita.io.folders import INTERNAL, PUBLICATION, refuse_published
+from tacita.io.drafts import draft_in
+from tacita.io.folders import INTERNAL, PUBLICATION
+from tacita.io.left_out import HELD, left_out
 from tacita.io.petrenko import FILES as THESIS
 from tacita.io.project import AttackersSpec, load_project
-from tacita.levels import Levels
-from tacita.problem import Problem
+from tacita.io.results import refuse_blocked
 
 USUAL = Wish()
 """How a case is protected that names no method."""
@@ -45,13 +44,6 @@ LONGEST_NAME = 50
 """Letters of a name; files allow 255 bytes, and a letter has up to four."""
 FOLDERS = ("project", "thesis")
 """Ways to save a case that take several files."""
-HELD = {
-    "csv": {"sensitive cells", "lower or sliding levels", "cells that must be published", "costs", "bounds"},
-    "thesis": {"sensitive cells"},
-    "nchs": set[str](),
-}
-HELD |= dict.fromkeys(("xlsx", "parquet", "jj"), HELD["csv"])
-"""What files can hold of a case besides its values; a project holds all of it."""
 
 
 @dataclass(frozen=True)
@@ -89,18 +81,17 @@ def pack(
     UnsafeError
         The run has no audit, or the reason is not one.
     InputError
-        What stays in the house would lie inside what is published.
+        The folder cannot take results; see :func:`tacita.io.results.refuse_blocked`.
     """
-    refuse_published(folder)
+    refuse_blocked(folder)
     if job.audit is None:
         raise UnsafeError(f"run {job.number} has no audit: there is nothing to write. Run it again.")
     with draft_in(folder / INTERNAL) as draft:
         again = _repeat(job, draft, formats, passing) if repeatable else Written(())
-        results = write_results(job.audit, folder, formats, reason)
-        paths = (*results.paths, *moved(again.paths, folder / INTERNAL))
+        results = write_results(job.audit, folder, formats, reason, with_them=again.paths)
     return Parcel(
-        tuple(path for path in paths if path.parent == folder / PUBLICATION),
-        tuple(path for path in paths if path.parent != folder / PUBLICATION),
+        tuple(path for path in results.paths if path.parent == folder / PUBLICATION),
+        tuple(path for path in results.paths if path.parent != folder / PUBLICATION),
         (*results.notes, *again.notes),
     )
 
@@ -124,21 +115,22 @@ def save(case: Case, target: Path, way: str, *, passing: Path, wish: Wish | None
 
     ``wish`` is what a project is to say of method and effort, instead of what the case wishes.
 
-    Where rules or attackers do not fit the table, the table is written without them, and a note says so, as
-    it does of what the files cannot hold.
+    What does not fit the table is left out, and a note names it, as it does of what the files cannot hold.
 
     Raises
     ------
     InputError
-        The way does not suit the table, or there is no such way.
+        The way does not suit the table, or there is no such way, or the files would lie inside what is
+        published.
     """
-    problem, notes = _problem(case)
+    refuse_published(target)
+    case, notes = fitting(case)
     folder = target if way in FOLDERS else target.parent
     folder.mkdir(parents=True, exist_ok=True)
     if way == "project":
         wish = wish or case.wish or USUAL
         written = write_project(
-            problem,
+            case.problem,
             target,
             method=wish.method,
             options=wish.options,
@@ -149,51 +141,24 @@ def save(case: Case, target: Path, way: str, *, passing: Path, wish: Wish | None
             origin=_origin(case, passing),
         )
         return Written(written.paths, (*notes, *written.notes))
-    notes += _left_out(case, problem, HELD.get(way, set()))
+    if way not in HELD:
+        raise InputError(f"a case cannot be saved as '{way}'")
+    notes += left_out(case.problem, way)
     if way == "thesis":
-        write_thesis(problem, target)
+        write_thesis(case.problem, target)
         return Written(tuple(target / name for name in THESIS), notes)
     if way == "jj":
-        write_jj(problem, target, outsider_only=True)
+        write_jj(case.problem, target, outsider_only=True)
         beside = (target, target.with_suffix(".frq"))
         return Written(tuple(path for path in beside if path.is_file()), notes)
     if way == "nchs":
         return Written((write_nchs(case.table, target),), notes)
-    if way in ("csv", "xlsx", "parquet"):
-        return Written((write_table(case.table, target, problem),), notes)
-    raise InputError(f"a case cannot be saved as '{way}'")
+    return Written((write_table(case.table, target, case.problem),), notes)
 
 
 def plain_name(text: str) -> str:
     """A text as the name of a file, short enough to be lengthened."""
     return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
-
-
-def _problem(case: Case) -> tuple[Problem, tuple[str, ...]]:
-    try:
-        return case.problem, ()
-    except TacitaError as error:
-        bare = Problem(case.table, Levels.none(len(case.table)))
-        return bare, (f"written without rules and attackers, which do not fit the table: {error}",)
-
-
-def _left_out(case: Case, problem: Problem, held: Collection[str]) -> tuple[str, ...]:
-    """What the case has and the files do not hold, by name and number."""
-    table, levels, known = problem.table, problem.levels, problem.outsider
-    usual = known if (table.units < 0).any() else Outsider.of(table)
-    uneven = (levels.lower != np.minimum(levels.upper, table.units)) | (levels.sliding > 0)
-    there = {
-        "sensitive cells": len(levels),
-        "lower or sliding levels": int(uneven.sum()),
-        "cells that must be hidden": int(problem.must_hide.sum()),
-        "cells that must be published": int(problem.must_publish.sum()),
-        "rules": len(case.rules),
-        "insiders": len(problem.insiders),
-        "costs": int((problem.cost != np.abs(table.values)).sum()),
-        "bounds": int(((known.lower != usual.lower) | (known.upper != usual.upper)).sum()),
-    }
-    lost = [f"{what} ({n:,})" for what, n in there.items() if n and what not in held]
-    return (f"not in these files, but in a project folder: {', '.join(lost)}",) if lost else ()
 
 
 def _origin(case: Case, passing: Path) -> Origin:
