@@ -21,14 +21,19 @@ def read_columns(
     delimiter: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    footnotes: bool = False,
 ) -> Columns:
-    """The columns of a CSV, Parquet or Excel file; with ``table`` also of its tab-separated release."""
+    """The columns of a CSV, Parquet or Excel file; with ``table`` also of its tab-separated release.
+
+    Titles above the names of the columns are left out with a note; with ``footnotes`` also those below the
+    last row, which of a release might be a row whose cells are all suppressed.
+    """
     suffix = Path(path).suffix.lower()
     refuse_sheet(path, sheet)
     if suffix in (".csv", ".tab"):
         from tacita.io.csv import read_csv
 
-        return read_csv(path, delimiter=delimiter, decimal=decimal, encoding=encoding)
+        return read_csv(path, delimiter=delimiter, decimal=decimal, encoding=encoding, footnotes=footnotes)
     if suffix == ".parquet":
         from tacita.io.parquet import read_parquet
 
@@ -36,7 +41,7 @@ def read_columns(
     if suffix in WORKBOOKS:
         from tacita.io.workbook import read_workbook
 
-        return read_workbook(path, sheet, decimal)
+        return read_workbook(path, sheet, decimal, footnotes=footnotes)
     if suffix in (".txt", ".tsv") and table is not None:
         from tacita.io.nchs import read_nchs_release
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from tacita.errors import DecimalSignError, FormatError, InputError
 from tacita.exact import Floats
+from tacita.io.captions import count_up, footnotes_below, note_on
 from tacita.io.case import read_table_file
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape
@@ -59,7 +60,7 @@ def read_pasted(
     """
     block = _block(text.rstrip("\r\n"), decimal) if text.strip() else []
     first, titles = _titles(block)
-    block = block[first:]
+    block, notes = _without_footnotes(block[first:], first)
     if not block:
         raise FormatError("there is nothing to read: copy a block of cells, with or without names")
     bare = all(is_number(field) for row in block if row is not BLANK for field in row)
@@ -68,7 +69,7 @@ def read_pasted(
         found: Problem | Table = _from_numbers(block, first, sign, counts, options)
     else:
         found = _from_names(block, first, sign, counts=counts, repair=repair, **options)
-    return replace(found, notes=(*titles, *found.notes)) if isinstance(found, Table) else found
+    return replace(found, notes=(*titles, *notes, *found.notes)) if isinstance(found, Table) else found
 
 
 def _block(text: str, decimal: str | None) -> Block:
@@ -117,6 +118,14 @@ def _titles(block: Block) -> tuple[int, list[str]]:
     ):
         return start, []
     return first, [f"line {k + 1} was taken for a title: '{title}'" for k, title in titles]
+
+
+def _without_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:
+    """The block without what stands below its last row, and a note on that."""
+    below = footnotes_below(reversed(block[1:]), max(map(len, block), default=0))
+    last = len(block) - below
+    found = [(first + k + 1, block[k][0]) for k in range(last, len(block)) if any(block[k])]
+    return block[:last], note_on("footnote", "line", found)
 
 
 def _separator(lines: Sequence[str], decimal: str | None) -> str | None:
@@ -268,7 +277,7 @@ def _may_stand_for_numbers(fields: Sequence[str], sign: str) -> bool:
 def _refuse_numbers_for_names(header: Sequence[str], rows: Block, first: int) -> None:
     """Numbers in the first line are names under a blank corner, or if they count: years, or 1, 2, 3."""
     names = [name for name in header[1:] if name]
-    if not header[0] or not names or not all(map(is_number, names)) or _count(names):
+    if not header[0] or not names or not all(map(is_number, names)) or count_up(names):
         return
     if is_number(header[0]):
         line, field = next(
@@ -285,11 +294,3 @@ def _refuse_numbers_for_names(header: Sequence[str], rows: Block, first: int) ->
         f"{NAME}, line {first + 1}: are {', '.join(names[:5])} numbers or names? If there are no names, put "
         f"a line of them above; if these are names, leave the field of '{header[0]}' blank"
     )
-
-
-def _count(names: Sequence[str]) -> bool:
-    if not all(map(str.isdecimal, names)):
-        return False
-    numbers = list(map(int, names))
-    runs = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return all(1900 <= number <= 2100 for number in numbers) or (runs and numbers[0] in (0, 1))

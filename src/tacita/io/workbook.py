@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from tacita.errors import FormatError, InputError, did_you_mean
+from tacita.io.captions import footnotes_below, note_on, titles_above
 from tacita.io.escape import unescape
 from tacita.io.published import COLUMNS
 from tacita.tables.columns import Columns
@@ -101,28 +102,43 @@ def other_sheets_told(path: str | os.PathLike[str], sheet: str | None) -> Iterat
         raise type(error)(f"{str(error).rstrip('.')}. {what}: {listed(sheets.others)}") from None
 
 
-def read_workbook(path: str | os.PathLike[str], sheet: str | None = None, decimal: str = ".") -> Columns:
-    """The columns of one sheet; the first row of it that holds anything holds their names."""
+def read_workbook(
+    path: str | os.PathLike[str], sheet: str | None = None, decimal: str = ".", *, footnotes: bool = False
+) -> Columns:
+    """The columns of one sheet; the first row of it that holds anything, below titles, holds their names.
+
+    With ``footnotes`` those below the last row are left out too.
+    """
     book = _opened(path)
     chosen, notes = _proposed(path, book) if sheet is None else (_found(path, book, sheet), ())
-    grid = _sheet(path, book, chosen).to_python(skip_empty_area=False)
+    place = f"{path}, sheet '{chosen}'"
+    grid = _from_first_column(_sheet(path, book, chosen).to_python(skip_empty_area=False))
+    above = titles_above(map(_texts, grid))
     rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_text(v) for v in row)]
+    titles = [(number, _text(row[0])) for number, row in rows if number <= above]
+    rows = rows[len(titles) :]
     if len(rows) < 2:
-        raise FormatError(f"{path}, sheet '{chosen}': a row of column names and at least one more are needed")
-    header = [unescape(_text(v)) for v in rows[0][1]]
+        raise FormatError(f"{place}: a row of column names and at least one more are needed")
+    top, names = rows.pop(0)
+    header = [unescape(_text(v)) for v in names]
     while header and not header[-1]:
         header.pop()
+    below = footnotes_below(map(_texts, reversed(grid[top:])), len(header)) if footnotes else 0
+    left = [(number, _text(row[0])) for number, row in rows if number > len(grid) - below]
+    rows = rows[: len(rows) - len(left)]
     repeated = next((name for k, name in enumerate(header) if name in header[:k]), None)
     if repeated is not None:
-        raise FormatError(f"{path}, sheet '{chosen}', row {rows[0][0]}: two columns are called '{repeated}'")
-    for number, row in rows[1:]:
+        raise FormatError(f"{place}, row {top}: two columns are called '{repeated}'; rename one of them")
+    for number, row in rows:
         if any(_text(v) for v in row[len(header) :]):
-            raise FormatError(f"{path}, sheet '{chosen}', row {number}: more fields than column names")
-    numbers = [number for number, _ in rows[1:]]
-    data = {name: _column([row[k] for _, row in rows[1:]]) for k, name in enumerate(header)}
-    return Columns(
-        pa.table(data), lambda row: f"{path}, sheet '{chosen}', row {numbers[row]}", decimal, notes
-    )
+            raise FormatError(
+                f"{place}, row {number}: more fields than column names in row {top}: name every column "
+                "there, or delete that row if it is a heading"
+            )
+    numbers = [number for number, _ in rows]
+    data = {name: _column([row[k] for _, row in rows]) for k, name in enumerate(header)}
+    notes = (*notes, *note_on("title", "row", titles), *note_on("footnote", "row", left))
+    return Columns(pa.table(data), lambda row: f"{place}, row {numbers[row]}", decimal, notes)
 
 
 def _opened(path: str | os.PathLike[str]) -> CalamineWorkbook:
@@ -211,6 +227,20 @@ def _text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip() if value is not None else ""
+
+
+def _texts(row: Sequence[Any]) -> list[str]:
+    return [_text(v) for v in row]
+
+
+def _from_first_column(grid: list[list[Any]]) -> list[list[Any]]:
+    """Rows from the first column on that holds anything: tables often stand a little aside."""
+    first = min((k for row in grid if (k := next(_filled(row), None)) is not None), default=0)
+    return [row[first:] for row in grid] if first else grid
+
+
+def _filled(row: Sequence[Any]) -> Iterator[int]:
+    return (k for k, value in enumerate(row) if _text(value))
 
 
 def _column(values: list[Any]) -> pa.Array:
