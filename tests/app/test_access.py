@@ -136,9 +136,23 @@ def test_what_opens_above_the_page(page: Page) -> None:
 
 def test_words_beside_the_pointer(page: Page) -> None:
     open_example(page, "nchs")
-    page.get_by_test_id("mark-levels").hover()
-    expect(page.get_by_role("tooltip")).to_be_visible()
+    button, words = page.get_by_test_id("mark-levels"), page.get_by_role("tooltip")
+    button.hover()
+    expect(words).to_be_visible()
+    shown, below = words.bounding_box(), button.bounding_box()
+    assert shown is not None
+    assert below is not None
+    assert shown["y"] + shown["height"] <= below["y"], "they hide the heads of the columns"
     assert complaints(page, pointer_away=False) == []
+
+
+def test_the_bar_that_scrolls_the_page_is_dark_in_the_dark(page: Page) -> None:
+    root = page.locator("html")
+    expect(root).to_have_css("color-scheme", "normal")
+    page.emulate_media(color_scheme="dark")
+    expect(root).to_have_css("color-scheme", "dark")
+    page.emulate_media(color_scheme="light")
+    expect(root).to_have_css("color-scheme", "normal")
 
 
 def test_cells_of_every_kind(page: Page) -> None:

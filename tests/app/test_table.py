@@ -293,6 +293,22 @@ def test_another_window_is_not_overwritten(salazar: Page) -> None:
     expect(cell(other, 0, 1)).to_have_text("50")
 
 
+def test_an_exempt_cell_is_seen_counted_and_explained(page: Page) -> None:
+    open_example(page, "nchs")
+    legend = page.get_by_test_id("legend-exempt")
+    expect(page.get_by_test_id("counts")).to_contain_text("3 sensitive")
+    expect(legend).to_have_count(0)
+    cell(page, 0, 0).click()
+    page.get_by_test_id("mark-safe").click()
+    expect(cell(page, 0, 0)).to_have_attribute("data-signs", "□")
+    expect(cell(page, 0, 0)).to_have_accessible_name("1, exempt by hand")
+    expect(legend).to_contain_text("exempt by hand: 1")
+    expect(page.get_by_test_id("cell-why")).to_contain_text("threshold 5")
+    page.get_by_test_id("mark-clear").click()
+    expect(cell(page, 0, 0)).to_have_accessible_name("1, sensitive")
+    expect(legend).to_have_count(0)
+
+
 def test_a_slice_of_a_cube_is_chosen_and_typed_into(page: Page) -> None:
     page.get_by_test_id("new-dimensions").fill("region: N, S\nsex: f, m\nyear: 2024, 2025")
     open_by(page, "new-open")

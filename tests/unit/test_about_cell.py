@@ -40,6 +40,20 @@ def test_a_decision_is_told(salazar: Case) -> None:
     assert about(case, Judged.of(case), cell).decision == "must hide"
 
 
+def test_of_an_exempt_cell_it_is_told_what_would_hit_it() -> None:
+    case = Case.of(example("nchs"), "nchs")
+    cell = int(case.problem.sensitive[0])
+    before = about(case, Judged.of(case), cell)
+    case = case.decide([cell], Decision(Kind.SAFE))
+    told = about(case, Judged.of(case), cell)
+    assert (before.sensitive, before.exempt) == (True, False)
+    assert (told.sensitive, told.exempt) == (False, True)
+    assert told.why == before.why
+    assert told.why[0].startswith("threshold 5: ")
+    case = case.decide([cell + 1], Decision(Kind.SAFE))
+    assert not about(case, Judged.of(case), cell + 1).exempt
+
+
 def test_contributors_by_name_and_share() -> None:
     table = Table.from_array([[80, 20]], counts=False)
     n = len(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
@@ -15,8 +16,10 @@ from tacita.app.screens.export.places import PlaceField
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.screens.rules.rule_list import RuleList
+from tacita.app.screens.table.cell_panel import CellPanel
 from tacita.app.screens.table.screen import TableScreen
-from tacita.app.work.case import Case
+from tacita.app.work.about_cell import about
+from tacita.app.work.case import Case, Decision, Kind
 from tacita.app.work.desk import Desk
 from tacita.app.work.job import Job, State
 from tacita.app.work.opening import case_from_path
@@ -27,6 +30,7 @@ from tacita.examples import example
 from tacita.outcome import Outcome, Status
 from tacita.report.progress import known_so_far
 from tacita.run import Event
+from tacita.tables.table import Table
 
 
 @pytest.fixture
@@ -132,6 +136,35 @@ def test_the_attack_on_a_run_ends_with_the_run(workspace: Workspace) -> None:
     assert bare.release is not done.release
     assert bare is screen._attacker(None)
     assert bare.release.hidden.sum() == len(case.problem.levels)
+
+
+def texts_of(place: ui.element) -> list[str]:
+    return [part.text for part in place.descendants() if isinstance(part, ui.label)]
+
+
+def test_the_panel_says_of_an_exempt_cell_what_would_hit_it() -> None:
+    case = Case.of(example("nchs"), "nchs")
+    hit, other = int(case.problem.sensitive[0]), 1
+    case = case.decide([hit, other], Decision(Kind.SAFE))
+    with ui.element() as page:
+        asyncio.run(CellPanel().show(about(case, Judged.of(case), hit), None, ""))
+    texts = texts_of(page)
+    assert "□ exempt by hand" in texts
+    assert "marked: not sensitive" not in texts
+    assert any(text.startswith("threshold 5: ") for text in texts)
+    assert "Levels" not in texts
+    with ui.element() as page:
+        asyncio.run(CellPanel().show(about(case, Judged.of(case), other), None, ""))
+    assert "marked: not sensitive" in texts_of(page)
+    assert "□ exempt by hand" not in texts_of(page)
+
+
+def test_numbers_of_the_table_stand_in_the_panel_as_in_the_sheet() -> None:
+    case = Case("case", Table.from_array([[1467, 1200], [2500, 7]], counts=False))
+    with ui.element() as page:
+        asyncio.run(CellPanel().show(about(case, Judged.of(case), case.table.find("1", "1")), None, ""))
+    assert texts_of(page).count("1467") == 2, "the value, and what hiding it costs"
+    assert not any("1,467" in text for text in texts_of(page))
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ def small() -> Table:
 
 def seen(case: Case, arrangement: Arrangement | None = None) -> View:
     where = (arrangement or Arrangement()).of(case.table.structure)
-    return view_of_case(case, Judged.of(case).levels, where)
+    judged = Judged.of(case)
+    return view_of_case(case, judged.levels, where, judged.exempt)
 
 
 def texts(view: View) -> list[list[str]]:
@@ -57,6 +58,43 @@ def test_flags_say_what_is_sensitive_decided_and_a_sum() -> None:
         [Flag.PUBLISH, Flag.HIDE, Flag.TOTAL],
         [Flag.TOTAL, Flag.TOTAL, Flag.TOTAL],
     ]
+
+
+def test_a_cell_is_exempt_where_something_would_make_it_sensitive() -> None:
+    """By a rule; not where nothing hits it, though it is declared safe all the same."""
+    table = Table.from_array([[5, 10], [20, 40]])
+    hit, other = table.find("1", "1"), table.find("2", "2")
+    case = Case("case", table, rules=("threshold(6)",)).decide([hit, other], Decision(Kind.SAFE))
+    judged = Judged.of(case)
+    assert np.flatnonzero(judged.exempt).tolist() == [hit]
+    assert np.array_equal(judged.exempt, case.problem.exempt)
+    assert seen(case).flags[:2, :2].tolist() == [[Flag.EXEMPT, 0], [0, 0]]
+    published = case.decide([hit], Decision(Kind.PUBLISH, exempt=True))
+    assert seen(published).flags[0, 0] == Flag.EXEMPT | Flag.PUBLISH
+
+
+def test_what_the_file_marked_is_exempt_before_rules_are_asked() -> None:
+    case = Case.of(example("thesis-10x15"), "thesis")
+    marked = int(case.problem.sensitive[0])
+    case = case.decide([marked], Decision(Kind.SAFE))
+    for judged in (Judged.at_a_glance(case), Judged.of(case)):
+        assert np.flatnonzero(judged.exempt).tolist() == [marked]
+        assert marked not in judged.levels.cells
+
+
+def test_exempt_cells_are_seen_also_where_the_case_is_refused() -> None:
+    case = Case.of(example("nchs"), "nchs")
+    spared, against = Judged.of(case).levels.cells.tolist()[:2]
+    case = case.decide([spared], Decision(Kind.SAFE)).decide([against], Decision(Kind.PUBLISH))
+    judged = Judged.of(case)
+    assert judged.problem is None
+    assert np.flatnonzero(judged.exempt).tolist() == [spared]
+
+
+def test_flags_of_a_content_fit_into_a_byte() -> None:
+    """As they are sent; what is set in the browser alone need not."""
+    assert sum(flag for flag in Flag if flag is not Flag.CHANGED) == 0xFF
+    assert len({*Flag}) == 9
 
 
 def test_empty_cells_are_blank_and_only_leaves_can_be_filled() -> None:

@@ -21,7 +21,11 @@ from tacita.tables.layout import Line
 
 
 class Flag(IntFlag):
-    """What is to be seen of a cell besides its text; flags of one cell are added."""
+    """What is to be seen of a cell besides its text; flags of one cell are added.
+
+    Those that a content may have fit into a byte. ``CHANGED`` is set in the browser alone, until the server
+    has answered.
+    """
 
     SENSITIVE = 1
     OTHER = 2
@@ -29,8 +33,9 @@ class Flag(IntFlag):
     PUBLISH = 8
     HIDE = 16
     TOTAL = 32
-    CHANGED = 64
+    EXEMPT = 64
     EMPTY = 128
+    CHANGED = 256
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ LOOKS = (
     Look(Flag.SENSITIVE, "sensitive", SIGNS["sensitive"], "sensitive"),
     Look(Flag.OTHER, "other", SIGNS["other"], "hidden or changed"),
     Look(Flag.EXPOSED, "exposed", SIGNS["exposed"], "sensitive, yet published"),
+    Look(Flag.EXEMPT, "exempt", "□", "exempt by hand"),
     Look(Flag.PUBLISH, "publish", "○", "must be published"),
     Look(Flag.HIDE, "hide", "✕", "must be hidden"),
     Look(Flag.TOTAL, "total", "", "a sum"),

@@ -36,13 +36,17 @@ class Contributor:
 
 @dataclass(frozen=True)
 class About:
-    """A cell in words and numbers; levels are amounts as text."""
+    """A cell in words and numbers; levels are amounts as text.
+
+    ``why`` says what makes the cell sensitive; where it is ``exempt`` by hand, what would.
+    """
 
     cell: int
     name: str
     value: str
     is_sum: bool
     sensitive: bool
+    exempt: bool
     why: tuple[str, ...]
     lower: str
     upper: str
@@ -73,7 +77,8 @@ def about(case: Case, judged: Judged, cell: int) -> About:
         amount(table.units),
         bool(table.structure.is_total[cell]),
         bool(levels.sensitive[cell]),
-        tuple(levels.explain(cell)),
+        bool(judged.exempt[cell]),
+        tuple(judged.hits.explain(cell)),
         amount(levels.lower),
         amount(levels.upper),
         amount(levels.sliding),

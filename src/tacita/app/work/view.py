@@ -23,6 +23,7 @@ from tacita.problem import Problem
 from tacita.quality import not_as_they_are
 from tacita.release import Mark, Release
 from tacita.report.picture import KINDS, kinds
+from tacita.rules import Exempt
 from tacita.tables.layout import Layout, layout
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
@@ -93,6 +94,8 @@ class Judged:
 
     Attributes
     ----------
+    hits
+        What would be sensitive, had no cell been declared safe by hand; the levels themselves if none was.
     problem
         The case as a problem; None where it has not been asked for yet, or is refused.
     trouble
@@ -100,8 +103,14 @@ class Judged:
     """
 
     levels: Levels
+    hits: Levels
     problem: Problem | None = None
     trouble: str = ""
+
+    @property
+    def exempt(self) -> Mask:
+        """Cells that a rule, a mark or the file hits, and that are not sensitive by hand."""
+        return self.hits.sensitive & ~self.levels.sensitive
 
     @classmethod
     def at_a_glance(cls, case: Case) -> Judged:
@@ -110,20 +119,24 @@ class Judged:
         if case.stated is not None:
             sensitive |= case.stated.levels.sensitive
         sensitive[case.decided(Kind.SENSITIVE)] = True
+        nothing = np.zeros(sensitive.size, dtype=np.int64)
+        hits = Levels.of(sensitive.copy(), nothing)
         sensitive[case.safe] = False
-        return cls(Levels.of(sensitive, np.zeros(sensitive.size, dtype=np.int64)))
+        return cls(Levels.of(sensitive, nothing), hits)
 
     @classmethod
     def of(cls, case: Case) -> Judged:
         """By the rules; may take a while where the table is large."""
         try:
-            return cls(case.problem.levels, case.problem)
+            problem = case.problem
+            return cls(problem.levels, _hits(case, problem.levels), problem)
         except TacitaError as error:
             trouble = str(error)
         try:
-            return cls(case.rule.levels(case.table), None, trouble)
+            levels = case.rule.levels(case.table)
+            return cls(levels, _hits(case, levels), None, trouble)
         except TacitaError:
-            return cls(cls.at_a_glance(case).levels, None, trouble)
+            return replace(cls.at_a_glance(case), trouble=trouble)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,10 +196,12 @@ class View:
         ]
 
 
-def view_of_case(case: Case, levels: Levels, where: Layout) -> View:
-    """The values, with what is sensitive and what was decided."""
+def view_of_case(case: Case, levels: Levels, where: Layout, exempt: Mask | None = None) -> View:
+    """The values, with what is sensitive, what was decided, and what is exempt if that is to be seen."""
     flags = np.zeros(len(case.table), dtype=np.uint8)
     flags[levels.sensitive] |= np.uint8(Flag.SENSITIVE)
+    if exempt is not None:
+        flags[exempt] |= np.uint8(Flag.EXEMPT)
     for kind, flag in ((Kind.PUBLISH, Flag.PUBLISH), (Kind.HIDE, Flag.HIDE)):
         flags[case.decided(kind)] |= np.uint8(flag)
     return view_of_table(case.table, flags, where)
@@ -229,6 +244,12 @@ def place_of(where: Layout, cell: int) -> tuple[int, int] | None:
     """Row and column of a cell, the first where several lines show it; None where it is in another slice."""
     places = np.argwhere(where.cells == cell)
     return (int(places[0, 0]), int(places[0, 1])) if places.size else None
+
+
+def _hits(case: Case, levels: Levels) -> Levels:
+    """Levels of the rules of a case without its exemptions; ``levels`` are those with them."""
+    rule = case.rule
+    return rule.rule.levels(case.table) if isinstance(rule, Exempt) else levels
 
 
 def _spread(column: NDArray[Any], where: Layout, empty: Any) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from tacita.words import so_many
 
 PAUSE = 0.15
 """Seconds that the focus rests on a cell before its interval is worked out: arrow keys pass over many."""
-SENSITIVE_SIGN = next(look.sign for look in LOOKS if look.flag is Flag.SENSITIVE)
+LOOK = {look.flag: look for look in LOOKS}
 
 
 class CellPanel:
@@ -64,12 +64,15 @@ class CellPanel:
         ui.label(name).classes("panel-title").props("role=heading aria-level=2 data-testid=cell-name")
 
     def _requirement(self, about: About) -> None:
-        if not about.sensitive:
+        if not (about.sensitive or about.exempt):
             return
         with ui.element("div").classes("cell-section"):
-            _title("Why sensitive")
+            _title("Why sensitive" if about.sensitive else "Sensitive, were it not exempt")
             for reason in about.why:
                 ui.label(reason).props("data-testid=cell-why")
+            if about.exempt:
+                ui.label("Nothing protects it.").classes("muted")
+                return
             _title("Levels")
             with ui.element("dl").classes("facts number").props("data-testid=cell-levels"):
                 for name, amount in (
@@ -102,7 +105,7 @@ class CellPanel:
                 ui.label("none").classes("muted")
             if about.cost is not None:
                 with ui.element("dl").classes("facts number"):
-                    _fact("Cost of hiding", f"{about.cost:,.10g}")
+                    _fact("Cost of hiding", _number(about.cost))
 
     async def _attack(self, place: ui.element, about: About, attack: Attack, whose: str) -> None:
         if not attack.hides(about.cell):
@@ -145,10 +148,17 @@ def _states(about: About) -> list[str]:
     """What a cell is, in words; a decision that says the same is not repeated."""
     words = ["a sum"] if about.is_sum else []
     if about.sensitive:
-        words.append(f"{SENSITIVE_SIGN} sensitive")
-    if about.decision and not (about.sensitive and about.decision == Kind.SENSITIVE.value):
+        words.append(_signed(Flag.SENSITIVE))
+    if about.exempt:
+        words.append(_signed(Flag.EXEMPT))
+    said = {Kind.SENSITIVE.value: about.sensitive, Kind.SAFE.value: about.exempt}
+    if about.decision and not said.get(about.decision):
         words.append(f"marked: {about.decision}")
     return words
+
+
+def _signed(flag: Flag) -> str:
+    return f"{LOOK[flag].sign} {LOOK[flag].meaning}"
 
 
 def _interval_words(interval: Interval) -> str:
@@ -160,9 +170,10 @@ def _interval_words(interval: Interval) -> str:
 
 
 def _number(number: float) -> str:
+    """A number as the sheet beside it shows one: without separators, so that the two can be compared."""
     if isinf(number):
         return "no end" if number > 0 else "no beginning"
-    return f"{number:,.12g}"
+    return f"{number:.0f}" if number.is_integer() else f"{number:.12g}"
 
 
 def _title(text: str) -> None:

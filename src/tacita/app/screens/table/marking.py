@@ -18,7 +18,7 @@ from tacita.exact import parse_number
 SIGN = {look.flag: look.sign for look in LOOKS}
 MARKS = (
     (Kind.SENSITIVE, SIGN[Flag.SENSITIVE], "Sensitive", "Sensitive, with 20 % of the value as levels"),
-    (Kind.SAFE, "", "Not sensitive", "Not sensitive, whatever rules or the file say"),
+    (Kind.SAFE, SIGN[Flag.EXEMPT], "Not sensitive", "Not sensitive, whatever rules or the file say"),
     (Kind.PUBLISH, SIGN[Flag.PUBLISH], "Must publish", "No method may hide or change it"),
     (Kind.HIDE, SIGN[Flag.HIDE], "Must hide", "Hidden by every method, though not sensitive"),
 )
@@ -29,7 +29,7 @@ def marking(decide: Callable[[Decision | None], None]) -> None:
     with ui.element("div").classes("strip marking").props('role=group aria-label="Mark the selected cells"'):
         ui.label("Mark selected").classes("muted")
         for kind, sign, name, meaning in MARKS:
-            _button(f"{sign} {name}".strip(), meaning, kind.name.lower(), partial(decide, Decision(kind)))
+            _button(f"{sign} {name}", meaning, kind.name.lower(), partial(decide, Decision(kind)))
 
         async def levels() -> None:
             with notices.attempt():
@@ -41,9 +41,10 @@ def marking(decide: Callable[[Decision | None], None]) -> None:
 
 
 def _button(text: str, meaning: str, name: str, act: Callable[[], object]) -> None:
-    ui.button(text, on_click=act, color=None).props(f"outline dense no-caps data-testid=mark-{name}").tooltip(
-        meaning
-    )
+    button = ui.button(text, on_click=act, color=None).props(f"outline dense no-caps data-testid=mark-{name}")
+    with button:
+        # Above, and not at once: below are the heads of the columns that one is about to mark in.
+        ui.tooltip(meaning).props('anchor="top middle" self="bottom middle" delay=500')
 
 
 async def _levels() -> Decision | None:

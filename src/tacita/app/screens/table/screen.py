@@ -29,7 +29,7 @@ from tacita.errors import InputError
 from tacita.tables.table import Table
 from tacita.words import so_many
 
-SIGNS_OF_VALUES = Flag.SENSITIVE | Flag.PUBLISH | Flag.HIDE
+SIGNS_OF_VALUES = Flag.SENSITIVE | Flag.EXEMPT | Flag.PUBLISH | Flag.HIDE
 SIGNS_OF_RUN = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED
 
 
@@ -103,9 +103,9 @@ class TableScreen:
                 self._folds = ui.element("div").classes("strip")
             with ui.element("div").classes("strip table-tools"):
                 marking(self._decide)
-                ui.element("span").classes("divider")
-                reshaping(self)
-                self._runs = ui.element("div").classes("strip")
+                with ui.element("div").classes("apart"):
+                    reshaping(self)
+                self._runs = ui.element("div").classes("apart")
             with ui.element("div").classes("table-body"):
                 with ui.element("div").classes("table-main"):
                     self._place = ui.element("div").classes("table-sheet")
@@ -122,13 +122,7 @@ class TableScreen:
 
     def _put_sheet(self) -> None:
         """A new sheet, with the signs that it uses: what a run publishes cannot be typed into."""
-        self._legend.clear()
-        with self._legend:
-            for look in LOOKS:
-                if look.flag & (SIGNS_OF_RUN if self._shows_run else SIGNS_OF_VALUES):
-                    with ui.element("li"):
-                        ui.label(look.sign).classes(f"legend-sign sign-{look.name}").props("aria-hidden=true")
-                        ui.label(look.meaning)
+        self._show_legend()
         self._place.clear()
         with self._place:
             self._sheet = Sheet(
@@ -142,6 +136,18 @@ class TableScreen:
                 on_seek=self._seek,
             )
             self._sheet.props("data-testid=sheet")
+
+    def _show_legend(self) -> None:
+        """The signs of the sheet; that of exempt cells, which are risky and rare, with how many there are."""
+        exempt = int(self._judged.exempt.sum())
+        wanted = SIGNS_OF_RUN if self._shows_run else SIGNS_OF_VALUES
+        self._legend.clear()
+        with self._legend:
+            for look in LOOKS:
+                if look.flag & (wanted if exempt else wanted & ~Flag.EXEMPT):
+                    with ui.element("li").props(f"data-testid=legend-{look.name}"):
+                        ui.label(look.sign).classes(f"legend-sign sign-{look.name}").props("aria-hidden=true")
+                        ui.label(f"{look.meaning}: {exempt:,}" if look.flag is Flag.EXEMPT else look.meaning)
 
     def _offer_folding(self) -> None:
         self._folds.clear()
@@ -158,7 +164,6 @@ class TableScreen:
         if job is None:
             return
         with self._runs:
-            ui.element("span").classes("divider")
             shown = ui.toggle(
                 {False: "Values", True: f"Run {job.number} publishes"},
                 value=self._shows_run,
@@ -186,7 +191,7 @@ class TableScreen:
         job = self._job()
         if self._shows_run and job is not None and job.release is not None:
             return view_of_release(self.table, job.release, self._judged.levels.sensitive, self.layout)
-        return view_of_case(self.case, self._judged.levels, self.layout)
+        return view_of_case(self.case, self._judged.levels, self.layout, self._judged.exempt)
 
     def _redraw(self) -> None:
         """Send what looks different."""
@@ -275,7 +280,7 @@ class TableScreen:
         if len(self.table) != len(before.table) or not structure.same_cells(before.table.structure):
             self._judged = Judged.at_a_glance(self.case)
         else:
-            self._judged = Judged(self._judged.levels)
+            self._judged = Judged(self._judged.levels, self._judged.hits)
         was_run, self._shows_run = self._shows_run, self._shows_run and self._job() is not None
         self._attack = None
         if was_run != self._shows_run:
@@ -302,6 +307,7 @@ class TableScreen:
         self._judged = judged
         with self._place:
             self._redraw()
+            self._show_legend()
             self._count()
             if judged.trouble:
                 notices.tell(judged.trouble, "error")

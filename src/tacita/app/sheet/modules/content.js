@@ -9,7 +9,8 @@ export class Content {
     this.rowTitle = rowTitle;
     this.columnTitle = columnTitle;
     this.texts = texts.map((line) => line.split("\t"));
-    this.flags = Uint8Array.from(atob(flags), (character) => character.charCodeAt(0));
+    // Sent as bytes; that an entry waits for its answer is known here alone, and needs a further bit.
+    this.flags = Uint16Array.from(atob(flags), (character) => character.charCodeAt(0));
     this.width = columns.codes.length;
   }
 
