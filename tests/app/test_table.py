@@ -288,9 +288,37 @@ def test_another_window_is_not_overwritten(salazar: Page) -> None:
     enter(salazar, 0, 0, "25")
     expect(cell(salazar, 3, 3)).to_contain_text("195")
     enter(other, 0, 1, "51")
-    expect(other.get_by_test_id("notice-error")).to_contain_text("changed in another window")
+    expect(other.get_by_test_id("notice-note")).to_contain_text("changed in another window")
     expect(cell(other, 0, 0)).to_have_text("25")
     expect(cell(other, 0, 1)).to_have_text("50")
+    listening(other)
+    enter(other, 0, 1, "51")
+    expect(cell(other, 3, 3)).to_contain_text("196")
+
+
+def test_a_table_that_another_window_opened_is_shown_with_its_name(salazar: Page) -> None:
+    """Nothing is done to it that was meant for the one before, and nothing is taken back."""
+    other = salazar.context.new_page()
+    other.goto(salazar.url)
+    listening(other)
+    expect(other.get_by_test_id("case-name")).to_contain_text("16 cells")
+    for act in (lambda: other.get_by_test_id("mark-hide").click(), lambda: other.keyboard.press("Control+z")):
+        cell(other, 0, 0).click()
+        go(salazar, "start")
+        open_example(salazar, "nchs")
+        with leads_on(other):
+            act()
+        expect(other.get_by_test_id("notice-note")).to_contain_text("changed in another window")
+        expect(other.get_by_test_id("case-name")).to_contain_text("66 cells")
+        expect(other.get_by_test_id("counts")).to_contain_text("66 cells (counts) · 3 sensitive · 0 marked")
+
+
+def test_the_head_of_the_page_counts_the_cells_that_there_are(salazar: Page) -> None:
+    cell(salazar, 0, 0).click()
+    edit_menu(salazar, "add-row")
+    salazar.get_by_test_id("ask-code").fill("IV")
+    salazar.keyboard.press("Enter")
+    expect(salazar.get_by_test_id("case-name")).to_contain_text("· 20 cells")
 
 
 def test_an_exempt_cell_is_seen_counted_and_explained(page: Page) -> None:

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from nicegui import ui
+from nicegui import ElementFilter, ui
 
 from tacita.app.controls import forms, notices
 from tacita.app.serving.doors import current_workspace
+from tacita.app.work.case import Case
 from tacita.app.work.workspace import Workspace
 from tacita.words import so_many
 
 HERE = Path(__file__).parent
 STYLE = HERE / "style.css"
+CASE_NAME = "case-name"
 
 
 @dataclass(frozen=True)
@@ -106,14 +108,20 @@ def _header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> None:
                     link.classes("way-here").props("aria-current=page")
         ui.space()
         if workspace.case is not None:
-            case = workspace.case
-            named = ui.label(f"{case.name} · {so_many(len(case.table), 'cell')}").classes("case-name")
-            named.props("data-testid=case-name").props["title"] = named.text
+            ui.label().classes("case-name").props("data-testid=case-name").mark(CASE_NAME)
+            name_case(workspace.case)
         _undo(workspace)
         _light(workspace, dark)
         ui.button("Help", icon="help_outline").props(
             "flat dense no-caps color=white data-testid=help aria-haspopup=dialog"
         ).on("click", js_handler="() => document.getElementById('help').showModal()")
+
+
+def name_case(case: Case) -> None:
+    """Say in the head of the page which table is open, and how large it is."""
+    for label in ElementFilter(kind=ui.label, marker=CASE_NAME):
+        label.set_text(f"{case.name} · {so_many(len(case.table), 'cell')}")
+        label.props["title"] = label.text
 
 
 def _undo(workspace: Workspace) -> None:

@@ -31,6 +31,10 @@ from tacita.words import so_many
 
 SIGNS_OF_VALUES = Flag.SENSITIVE | Flag.EXEMPT | Flag.PUBLISH | Flag.HIDE
 SIGNS_OF_RUN = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED
+CHANGED_ELSEWHERE = (
+    "The table was changed in another window. Here it is as it is now, without what you did last on this "
+    "page: look at it and do it again."
+)
 
 
 def build(workspace: Workspace) -> None:
@@ -233,15 +237,20 @@ class TableScreen:
 
     # ------------------------------------------------------------------ what is done
 
-    def _current(self) -> None:
-        """Refuse what was meant for a table that another window has changed since."""
-        if self.workspace.case is not self.case:
-            self._follow()
-            raise InputError("the table was changed in another window: look at it and do it again")
+    def _is_current(self) -> bool:
+        """Whether what is on the page is still the case. If another window has changed it, the page is shown
+        anew, its head too, and what was meant for the old one is not done.
+        """
+        if self.workspace.case is self.case:
+            return True
+        self.workspace.notes = [CHANGED_ELSEWHERE]
+        ui.navigate.reload()
+        return False
 
     def _edit(self, entries: tuple[Entry, ...]) -> None:
         with notices.attempt():
-            self._current()
+            if not self._is_current():
+                return
             table, where = entered(self.table, self.layout, entries), self.layout
             self._change(self.case.with_table(table))
             if differing := sums_that_differ(table, where, entries):
@@ -249,7 +258,8 @@ class TableScreen:
 
     def _decide(self, decision: Decision | None) -> None:
         with notices.attempt():
-            self._current()
+            if not self._is_current():
+                return
             cells = block(self.layout, self.selection.rows, self.selection.columns).tolist()
             if not cells:
                 raise InputError("only empty cells are selected, which nobody needs to protect")
@@ -257,15 +267,17 @@ class TableScreen:
 
     def reshape(self, table: Table, renamed: tuple[str, str] | None = None) -> None:
         """Go on with a table of other codes, names or kind."""
-        self._current()
+        if not self._is_current():
+            return
         if renamed is not None:
             rename_in_arrangement(self.workspace, *renamed)
         self._change(self.case.with_table(table))
 
     def _step(self, move: Callable[[], None]) -> None:
         with notices.attempt():
-            move()
-            self._follow()
+            if self._is_current():
+                move()
+                self._follow()
 
     def _change(self, case: Case) -> None:
         self.workspace.change(case)
@@ -274,6 +286,7 @@ class TableScreen:
     def _follow(self) -> None:
         """Show the case of the workspace, whatever it is now."""
         before, self.case = self.case, self.workspace.current()
+        frame.name_case(self.case)
         structure, lines = self.table.structure, (self.layout.rows, self.layout.columns)
         if structure is not before.table.structure:
             self.layout = arrangement_of(self.workspace).of(structure)
