@@ -163,7 +163,9 @@ def test_a_long_run_is_watched_reloaded_and_cancelled_with_its_best(page: Page, 
         for name in ("loss", "bound")
     )
     assert 0 < bound <= loss
+    expect(page.get_by_test_id("run-1-cut-short")).to_have_text("Cancelled; the best so far is kept")
     expect(waiting.get_by_test_id("verdict-word")).to_have_text("✔ Safe")
+    expect(waiting.get_by_test_id("cut-short")).to_have_text("Cancelled; the best so far is kept")
     page.get_by_test_id("run-1-log").get_by_role("button").first.click()
     expect(page.get_by_test_id("run-1-log")).to_contain_text("60 safe, all proven")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from tacita.errors import InputError, SolverError, StoppedError
 from tacita.examples import example
 from tacita.generate import problem as generated
 from tacita.methods import make_method
+from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Event, Run
@@ -96,7 +97,9 @@ class Slow:
         assert run is not None
         run.tell("searching long", incumbent=9.0, bound=1.0)
         wait_for(lambda: run.over)
-        return make_method("suppression").protect(problem)
+        found = make_method("suppression").protect(problem)
+        assert found.outcome is not None
+        return replace(found, outcome=Outcome(Status.FEASIBLE, found.outcome.loss, 1.0))
 
 
 def slow_job() -> Job:
@@ -116,6 +119,19 @@ def test_a_cancel_ends_the_search_and_keeps_and_audits_the_best() -> None:
     thread.join(LONG)
     assert searching.cancelled
     assert searching.state is State.SAFE
+    assert searching.cut_short == "cancelled; the best so far is kept"
+
+
+def test_a_search_whose_time_ends_says_so_and_one_that_ends_by_itself_says_nothing() -> None:
+    limited = Job(1, Case.of(example("nchs"), "nchs"), "suppression", {}, time_limit=0.01)
+    limited.method = Slow()
+    limited.carry_out()
+    assert limited.state is State.SAFE
+    assert limited.cut_short == "the time limit ended the search; the best so far is kept"
+    done = job()
+    done.carry_out()
+    done.cancel()
+    assert done.cut_short == ""
 
 
 def test_what_is_cancelled_while_it_waits_is_over_at_once_and_never_starts() -> None:

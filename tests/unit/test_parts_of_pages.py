@@ -15,6 +15,7 @@ from tacita.app.controls.runs import choose_run
 from tacita.app.screens.export.places import PlaceField
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.screens.protect.run_cards import RunCards
+from tacita.app.screens.protect.screen import Bench
 from tacita.app.screens.rules.rule_list import RuleList
 from tacita.app.screens.table.cell_panel import CellPanel
 from tacita.app.screens.table.screen import TableScreen
@@ -192,3 +193,18 @@ def test_the_gap_is_the_same_in_every_place(
         shown = next(p for p in page.descendants() if p.props.get("data-testid") == "run-1-gap")
     assert isinstance(shown, ui.label)
     assert shown.text == wanted
+
+
+def test_the_method_that_is_chosen_already_keeps_its_options(workspace: Workspace) -> None:
+    with ui.element() as page:
+        notices.area()
+        bench = Bench(workspace)
+        bench._pick("rounding")
+        base = next(part for part in page.descendants() if part.props.get("data-testid") == "option-base")
+        assert isinstance(base, ui.input)
+        base.set_value("50")
+        bench._pick("rounding")
+        assert bench._chosen()[0] == {"base": 50}
+        bench._pick("suppression")
+        bench._pick("rounding")
+        assert bench._chosen()[0] == {}

@@ -31,6 +31,8 @@ from tacita.words import so_many
 
 MOST_EVENTS = 2000
 """A chart shows no more; of a longer story every second report is dropped."""
+CANCELLED = "cancelled; the best so far is kept"
+TIME_OVER = "the time limit ended the search; the best so far is kept"
 SECONDS_FOR_INTERVALS = 10.0
 """A verdict does not wait longer for the intervals that are shown beside it."""
 
@@ -61,6 +63,7 @@ class Job:
     """A method at work on a case.
 
     What it tells is read by the pages while the thread writes it; each attribute is replaced whole.
+    ``cut_short`` says what ended the search before it had proven its best; nothing where it ended by itself.
     """
 
     def __init__(
@@ -89,6 +92,7 @@ class Job:
         self.intervals: Deduction | None = None
         self.lost: Lost | None = None
         self.error = ""
+        self.cut_short = ""
         # A run of its own for each part, so that a stop never reaches the next part.
         self._search: Run | None = None
         self._check: Run | None = None
@@ -171,7 +175,9 @@ class Job:
         cells, sensitive = len(self.problem.table), len(self.problem.levels)
         self._say(f"{self.method.name} on {so_many(cells, 'cell')}, {sensitive:,} of them sensitive")
         self.release = self.method.protect(self.problem, run)
-        if (outcome := self.release.outcome) is not None:
+        if (outcome := self.release.outcome) is None or not outcome.status:
+            self.cut_short = CANCELLED if self.cancelled else TIME_OVER if run.over else ""
+        if outcome is not None:
             self._listen(Event(outcome.status.value, 1, 1, outcome.loss, outcome.bound, run.seconds))
             for remark in outcome.remarks:
                 self._say(remark)

@@ -58,6 +58,8 @@ class RunCard:
             with ui.element("div").classes("run-head"):
                 ui.label(job.title).classes("run-title").props("role=heading aria-level=3")
                 self._state = ui.label().classes("run-state").props(f"data-testid=run-{n}-state role=status")
+                self._cut_short = ui.label().classes("muted small cut-short")
+                self._cut_short.props(f"data-testid=run-{n}-cut-short")
             self._work = None if job.state.over else _Work(job)
             self._figures = _Figures(n)
             self._error = ui.label().classes("complaint").props(f"data-testid=run-{n}-error")
@@ -99,6 +101,7 @@ class RunCard:
             words = f"– {job.error}" if job.state is State.CANCELLED else WORDS[job.state]
         self._state.set_text(f"{words}, {what_for}" if what_for else words)
         self._state.classes(replace=f"run-state {TONES.get(job.state, '')}")
+        self._cut_short.set_text(as_label(job.cut_short))
 
     def _show_details(self) -> None:
         if not self._details.value:

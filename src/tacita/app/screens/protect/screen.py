@@ -77,7 +77,7 @@ class Bench:
 
     def _offer(self, name: str) -> None:
         button = ui.element("button").classes("method").props(f"type=button data-testid=method-{name}")
-        with button.on("click", partial(self._take, name, {})):
+        with button.on("click", partial(self._pick, name)):
             ui.label(name).classes("method-name")
             ui.label(method_class(name).does).classes("muted small")
         self._buttons[name] = button
@@ -110,6 +110,11 @@ class Bench:
                 ui.link("Table and marks", "/table")
             self._mend.set_visibility(False)
             self._question = ui.label("…").classes("muted").props("data-testid=run-question")
+
+    def _pick(self, method: str) -> None:
+        """Another method begins with its defaults; the one that is there already stays as it was filled."""
+        if method != self._method:
+            self._take(method, {})
 
     def _take(self, method: str, options: Mapping[str, Any]) -> None:
         """Show the form of a method with these options."""

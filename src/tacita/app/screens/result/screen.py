@@ -46,6 +46,8 @@ def _verdict(job: Job) -> None:
             )
             said = job.audit.verdict if job.audit is not None else job.error
             ui.label(said).classes("verdict-said").props("data-testid=verdict-said")
+            if job.cut_short:
+                ui.label(as_label(job.cut_short)).props("data-testid=cut-short")
         if job.audit is not None and not job.audit.safe:
             for sentence in advice(job.audit):
                 ui.label(sentence)
