@@ -74,6 +74,30 @@ def test_a_crosstab_with_signs_is_not_read_as_another_table(tmp_path: Path, writ
         read(tmp_path, LEAVES.replace("S,8", f"S,{written}"))
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (WITH_TOTALS.replace("N,20,5,25", "N,20,n/a,25"), "n/a"),
+        (WITH_TOTALS.replace("N,20,5,25", "N,20,soon,25"), "soon"),
+        (LEAVES.replace("20,5", "20,NA"), "NA"),
+        (LEAVES.replace("20,5", "few,few"), "few"),
+    ],
+)
+def test_a_word_among_the_numbers_is_named_by_its_cell(tmp_path: Path, text: str, word: str) -> None:
+    column = "A" if word == "few" else "B"
+    told = rf"line 2: cell \(region=N, column={column}\) is '{word}', which is no number: write the number"
+    with pytest.raises(FormatError, match=told):
+        read(tmp_path, text)
+
+
+def test_columns_of_codes_are_no_words_among_numbers(tmp_path: Path) -> None:
+    # One column holds the values: another one may hold codes such as 1, 2, mixed.
+    table = read(tmp_path, "firm,class,turnover\na,1,5\nb,2,7\nc,mixed,9\n")
+    assert [d.name for d in table.structure.dimensions] == ["firm", "class"]
+    with pytest.raises(FormatError, match="which column holds the values"):
+        read(tmp_path, "firm,class,turnover,staff\na,x,5,1\nb,y,7,1\nc,7,9,2\n")
+
+
 def test_a_decimal_comma_in_a_file_is_asked_for(tmp_path: Path) -> None:
     text = "region;A;B\nN;1,5;2\nS;2,5;3\n"
     with pytest.raises(DecimalSignError, match=r"column=A\) is '1,5': choose the decimal sign"):

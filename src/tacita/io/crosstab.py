@@ -16,9 +16,12 @@ from tacita.errors import FormatError, InputError
 from tacita.exact import Mask
 from tacita.io.roles import holds_numbers, part_by_name
 from tacita.io.unplain import marks_and_unplain, refuse_unplain
-from tacita.tables.columns import Columns
+from tacita.numerals import has_signs_beside, is_number, tidy
+from tacita.tables.columns import Columns, is_text
 
 ROWS, COLUMNS = "row", "column"
+NO_NUMBER = frozenset(["n/a", "na", "#n/a", "n.a.", "n.a", "nil", "none", "null", "missing", "unknown"])
+"""Words, in small letters, for a number that is not there."""
 
 
 def one_row_per_cell(
@@ -35,7 +38,10 @@ def one_row_per_cell(
     """
     if given.get("value") is not None and by is None:
         _refuse_row_totals(source, path, str(given["value"]))
-    if any(name is not None for name in given.values()) or not _is_crosstab(source, by):
+    if any(name is not None for name in given.values()) or not _has_shape(source, by):
+        return source
+    if not _holds_numbers(source):
+        _refuse_words(source)
         return source
     _refuse_hidden(source)
     first, *others = source.names
@@ -63,7 +69,7 @@ def _dimension_names(source: Columns) -> tuple[str, str]:
     return down, COLUMNS if down != COLUMNS else f"{COLUMNS} 2"
 
 
-def _is_crosstab(source: Columns, by: Sequence[str] | None) -> bool:
+def _has_shape(source: Columns, by: Sequence[str] | None) -> bool:
     first, *others = source.names
     if min(len(others), source.data.num_rows) < 2:
         return False
@@ -72,9 +78,12 @@ def _is_crosstab(source: Columns, by: Sequence[str] | None) -> bool:
         return False
     if by is not None and set(by) != set(_dimension_names(source)):
         return False
-    if pc.count_distinct(source.column(first), mode="all").as_py() < source.data.num_rows:
-        return False
-    hidden = [_hidden(source, name) for name in others]
+    return bool(pc.count_distinct(source.column(first), mode="all").as_py() == source.data.num_rows)
+
+
+def _holds_numbers(source: Columns) -> bool:
+    """Whether all columns but the first hold numbers, or what is published instead of some."""
+    hidden = [_hidden(source, name) for name in source.names[1:]]
     return all(h is not None for h in hidden) and not all(h is None or h.all() for h in hidden)
 
 
@@ -103,6 +112,39 @@ def _refuse_hidden(source: Columns) -> None:
         raise FormatError(
             f"{place} is '{source.column(name)[row]}': a case needs the true values; {otherwise}"
         )
+
+
+def _refuse_words(source: Columns) -> None:
+    """Name the first word among numbers, where every column but the first holds mostly numbers.
+
+    With one column of nothing but numbers those with words may be codes, unless the word says that there is
+    no number.
+    """
+    first, *others = source.names
+    down, across = _dimension_names(source)
+    words = {name: _words(source, name) for name in others if not holds_numbers(source, name)}
+    if any(2 * int(among.sum()) > source.data.num_rows for among in words.values()):
+        return
+    for name, among in words.items():
+        for row in np.flatnonzero(among).tolist():
+            word = str(source.column(name)[row])
+            if len(words) != len(others) - 1 or word.strip().casefold() in NO_NUMBER:
+                raise FormatError(
+                    f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name}) is "
+                    f"'{word}', which is no number: write the number, or leave the field empty where totals "
+                    "tell it; if this is no crosstab, name the column of values"
+                )
+
+
+def _words(source: Columns, name: str) -> Mask:
+    """Which entries of a column are neither blank nor numbers, however these are written."""
+    column = source.column(name)
+    if not is_text(column.type):
+        return np.ones(len(column), dtype=bool)
+    encoded = pa.chunked_array(column.fill_null("")).combine_chunks().dictionary_encode()
+    texts = [tidy(text) for text in encoded.dictionary.to_pylist()]
+    strange = [bool(text) and not is_number(text) and not has_signs_beside(text, True) for text in texts]
+    return np.asarray(np.array(strange, dtype=bool)[encoded.indices.to_numpy()])
 
 
 def _has_row_total(source: Columns) -> bool:
