@@ -155,8 +155,11 @@ def test_a_folder_gets_both_apart_and_is_not_overwritten_unasked(exporting: Page
 def test_a_folder_for_publication_alone_is_refused(exporting: Page, tmp_path: Path) -> None:
     expect(exporting.get_by_test_id("two-folders")).to_contain_text("Hand on publication/ alone")
     fill_folder(exporting, tmp_path / "publication")
-    exporting.get_by_test_id("write-folder").click()
-    expect(exporting.get_by_test_id("notice-error")).to_contain_text("choose a folder outside it")
+    expect(exporting.get_by_test_id("export-folder-refused")).to_contain_text("choose a place outside it")
+    expect(exporting.get_by_test_id("write-folder")).to_be_disabled()
+    exporting.get_by_test_id("save-place").fill(str(tmp_path / "publication" / "case"))
+    expect(exporting.get_by_test_id("save-place-refused")).to_contain_text("choose a place outside it")
+    expect(exporting.get_by_test_id("save-button")).to_be_disabled()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from tacita.app.work.paths import path_written
 from tacita.errors import InputError
+from tacita.house import refuse_published
 
 
 class PlaceField:
@@ -44,8 +45,8 @@ class PlaceField:
         Raises
         ------
         InputError
-            The path is not a whole one or begins with the folder of a user whom nobody knows, or the place
-            holds something and nobody agreed to replace it.
+            The path is not a whole one or begins with the folder of a user whom nobody knows, or lies inside
+            what is published, or the place holds something and nobody agreed to replace it.
         """
         path = self._written()
         if _holds(path, self._file) and not self._confirm.value:
@@ -65,6 +66,7 @@ class PlaceField:
         path = path_written(text)
         if not text or not path.is_absolute():
             raise InputError(f"'{text}' is no whole path: begin with the root of the disk, or with ~")
+        refuse_published(path)
         return path
 
     def check(self) -> None:
