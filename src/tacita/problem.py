@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike
 
 from tacita import exact
 from tacita.attackers import Insider, Outsider
-from tacita.attackers.insiders import AttackerLike, resolve_attackers
+from tacita.attackers.insiders import AttackerLike, insiders_among, outsider_among
 from tacita.errors import InputError, LevelsError, likewise
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
 from tacita.rules import Rule
+from tacita.rules.percentages import in_room
 from tacita.tables.table import Table
 from tacita.words import so_many
 
@@ -75,11 +76,15 @@ class Problem:
         must_publish: Iterable[int] = (),
         must_hide: Iterable[int] = (),
     ) -> None:
-        levels = rule if isinstance(rule, Levels) else rule.levels(table)
         own_rule = None if isinstance(rule, Levels) else rule
+        if isinstance(rule, Levels):
+            _refuse_broken_levels(table, rule)
+        outsider = _knowing_structural_zeros(table, outsider_among(table, attackers))
+        levels = (
+            in_room(rule, table, outsider) if isinstance(rule, Levels) else rule.required(table, outsider)
+        )
         _refuse_broken_levels(table, levels)
-        outsider, insiders = resolve_attackers(table, own_rule, levels, attackers)
-        outsider = _knowing_structural_zeros(table, outsider)
+        insiders = insiders_among(table, own_rule, levels, outsider, attackers)
         fields = {
             "table": table,
             "levels": levels,

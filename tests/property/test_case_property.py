@@ -46,6 +46,7 @@ TREES = (
     Hierarchy.from_dict({"A": ["p", "q"], "B": ["r"]}),
 )
 EVERYONE = Attackers()
+ATTACKERS = (EVERYONE, Attackers(upper=70), Attackers(lower=-3), Attackers(within=(0.5, 1.0)))
 RULES = ((), ("threshold(4)",), ("threshold(3)", "zeros(upper=2)"))
 DECISIONS = (
     Decision(Kind.SENSITIVE),
@@ -120,10 +121,12 @@ class Model:
         chosen = self.attackers
         if chosen.within is not None:
             return Outsider.within(table, *chosen.within)
-        if chosen.upper is not None or self.told is None:
-            return Outsider.of(table, upper=chosen.upper)
-        factor = 10**self.decimals
-        bounds = [self.told[key].bounds if key in self.told else (0, UNBOUNDED) for key in keys]
+        factor, told = 10**self.decimals, self.told or {}
+        bounds = [told[key].bounds if key in told else (0, UNBOUNDED) for key in keys]
+        if chosen.lower is not None:
+            bounds = [(int(chosen.lower), above) for _, above in bounds]
+        if chosen.upper is not None:
+            bounds = [(below, int(chosen.upper)) for below, _ in bounds]
         scaled = [[end if end >= UNBOUNDED else end * factor for end in ends] for ends in bounds]
         return Outsider(*np.array(scaled, dtype=np.int64).T)
 
@@ -306,7 +309,7 @@ def rules(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
 
 
 def attack(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
-    chosen = data.draw(st.sampled_from((EVERYONE, Attackers(upper=70), Attackers(within=(0.5, 1.0)))))
+    chosen = data.draw(st.sampled_from(ATTACKERS))
     return replace(case, attackers=chosen), replace(model, attackers=chosen)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacita.attackers import Insider, Outsider
-from tacita.attackers.insiders import Coalition, resolve_attackers
+from tacita.attackers.insiders import Coalition
 from tacita.auditing.audit import audit
 from tacita.errors import InputError, LevelsError
 from tacita.exact import UNBOUNDED
@@ -307,10 +307,9 @@ def test_holdings_attack_with_all_that_their_firms_know() -> None:
 def test_a_list_may_mix_all_kinds_and_keeps_those_made_by_hand() -> None:
     table = business(PEOPLE)
     by_hand = Insider.knowing("clerk", table, {table.find("r1", "c2"): (0, 100)})
-    outsider, insiders = resolve_attackers(
-        table, RULE, RULE.levels(table), ["outsider", by_hand, "respondents", Coalition("d", "e")]
-    )
-    assert outsider.name == "outsider"
+    problem = Problem(table, RULE, ["outsider", by_hand, "respondents", Coalition("d", "e")])
+    insiders = problem.insiders
+    assert problem.outsider.name == "outsider"
     assert insiders[0] is by_hand
     assert "coalition of d, e" in [insider.name for insider in insiders]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tacita.attackers import Insider, Outsider
@@ -12,7 +13,7 @@ from tacita.errors import InputError, LevelsError
 from tacita.exact import UNBOUNDED
 from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.rules import Threshold
+from tacita.rules import Exempt, FromColumns, Marked, Threshold
 from tacita.tables.table import Table
 
 TABLE = Table.from_array([[10, 20], [30, 40]])
@@ -167,3 +168,32 @@ def test_arrays_that_were_handed_over_stay_the_callers() -> None:
     assert outsider.lower[0] == 0
     with pytest.raises(ValueError, match="read-only"):
         levels.upper[0] = 3
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "levels"),
+    [
+        (0, None, (3, 6)),
+        (-10, None, (6, 6)),  # nobody knows that the cell is not negative
+        (-10, 5, (6, 2)),
+        (2, None, (1, 6)),
+    ],
+)
+def test_a_percentage_is_asked_for_as_far_as_everyone_s_bounds_leave_room(
+    lower: float, upper: float | None, levels: tuple[int, int]
+) -> None:
+    """Twice the value 3, however it is said: 6 below and above, or all that nobody knows better."""
+    frame = pa.table({"region": ["N", "S"], "value": [3, 4], "status": ["u", ""]})
+    table = Table.from_frame(frame, by=["region"], value="value", columns=["status"], counts=True)
+    cell = table.find("N")
+    everyone = Outsider.of(table, lower, [np.inf if upper is None or c != cell else upper for c in range(3)])
+    marked = Marked([cell], protection=200)
+    for said in (
+        marked,
+        marked.levels(table),
+        FromColumns(protection=200),
+        Threshold(4, protection=200),
+        Exempt(marked | Marked([cell], lower=0, upper=1), [table.find("S")]),
+    ):
+        asked = Problem(table, said, everyone).levels
+        assert (asked.lower[cell], asked.upper[cell]) == levels

@@ -68,10 +68,22 @@ class _Presence:
     people: Cells
 
 
-def resolve_attackers(
-    table: Table, rule: Rule | None, levels: Levels, attackers: AttackerLike | Sequence[AttackerLike]
-) -> tuple[Outsider, tuple[Insider, ...]]:
-    """The one outsider and all insiders.
+def outsider_among(table: Table, attackers: AttackerLike | Sequence[AttackerLike]) -> Outsider:
+    """The one outsider, who is always there: with the usual bounds if none is given."""
+    outsiders = [a for a in _listed(attackers) if isinstance(a, Outsider)]
+    if len(outsiders) > 1:
+        raise InputError("two outsiders are given: join them into one, which has the tighter of their bounds")
+    return outsiders[0] if outsiders else Outsider.of(table)
+
+
+def insiders_among(
+    table: Table,
+    rule: Rule | None,
+    levels: Levels,
+    outsider: Outsider,
+    attackers: AttackerLike | Sequence[AttackerLike],
+) -> tuple[Insider, ...]:
+    """All insiders.
 
     Parameters
     ----------
@@ -81,15 +93,11 @@ def resolve_attackers(
         sensitive one), :class:`Coalition` s, :class:`Insider` s made by hand (always kept), or a list of
         these.
     """
-    listed = [attackers] if isinstance(attackers, str | Outsider | Insider | Coalition) else list(attackers)
-    outsiders = [a for a in listed if isinstance(a, Outsider)]
-    if len(outsiders) > 1:
-        raise InputError("two outsiders are given: join them into one, which has the tighter of their bounds")
+    listed = _listed(attackers)
     words = [a for a in listed if isinstance(a, str) and a != "outsider"]
     if wrong := [word for word in words if word not in KINDS]:
         known = ", ".join(["outsider", *KINDS])
         raise InputError(f"there are no attackers '{wrong[0]}': use {known}, a coalition or an insider")
-    outsider = outsiders[0] if outsiders else Outsider.of(table)
     coalitions = [a for a in listed if isinstance(a, Coalition)]
     derived: list[Insider] = []
     for word, by in KINDS.items():
@@ -99,7 +107,11 @@ def resolve_attackers(
             groups = _groups(table, contributions, by, levels, word in words, pooled)
             derived += _insiders(table, rule, levels, outsider, contributions, by, groups)
     by_hand = [a for a in listed if isinstance(a, Insider)]
-    return outsider, (*by_hand, *without_dominated(derived, levels))
+    return (*by_hand, *without_dominated(derived, levels))
+
+
+def _listed(attackers: AttackerLike | Sequence[AttackerLike]) -> list[AttackerLike]:
+    return [attackers] if isinstance(attackers, AttackerLike) else list(attackers)
 
 
 def _identified(table: Table, by: str) -> Contributions:

@@ -272,7 +272,9 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
             f"{path} does not say which cells are sensitive: give rules, such as --rules 'threshold(3)', "
             "or a column 'status' with u for sensitive cells"
         )
-    return Problem(loaded, rule, [*attackers, Outsider.as_said(loaded, None, *bounds)], requirement.cost or "value")
+    return Problem(
+        loaded, rule, [*attackers, Outsider.as_said(loaded, None, *bounds)], requirement.cost or "value"
+    )
 
 
 def _joined(rule: Rule | None, loaded: Problem) -> Rule | Levels:

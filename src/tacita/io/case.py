@@ -28,6 +28,7 @@ from tacita.io.roles import NUMERIC, Roles, find_roles
 from tacita.io.workbook import other_sheets_told
 from tacita.problem import Problem
 from tacita.rules import Given, Rule, parse_rule
+from tacita.rules.percentages import USUAL_PERCENT
 from tacita.tables.columns import Columns, Spec, Totals, is_text, table_from_columns
 from tacita.tables.table import Table
 
@@ -93,7 +94,7 @@ def read_table_file(
     cost: str | None = None,
     lower: float | None = None,
     upper: float | None = None,
-    protection: float = 20.0,
+    protection: float = USUAL_PERCENT,
     totals: Totals = "auto",
     decimals: int | None = None,
     counts: bool | None = None,

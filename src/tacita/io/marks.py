@@ -17,8 +17,7 @@ from tacita.errors import FormatError
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.levels import Levels, Reason
 from tacita.problem import Problem
-from tacita.rules.arithmetic import Number
-from tacita.rules.protection import percent_of_value
+from tacita.rules.percentages import USUAL_PERCENT, in_room, pair_of, room
 from tacita.tables.table import Table
 from tacita.words import so_many
 
@@ -48,7 +47,7 @@ class Marks:
 def problem_from_marks(
     table: Table,
     marks: Marks,
-    protection: float = 20.0,
+    protection: float = USUAL_PERCENT,
     finer: bool = True,
     lower: float | None = None,
     upper: float | None = None,
@@ -134,15 +133,13 @@ def outsider_from_marks(
 def _levels(
     table: Table, marks: Marks, sensitive: Mask, outsider: Outsider, protection: float
 ) -> tuple[Levels, list[str]]:
-    below, above = _room(table, outsider)
+    below, above = room(table, outsider)
     columns = [c for c in (marks.lower_level, marks.upper_level, marks.sliding_level) if c is not None]
     unsaid = np.ones(len(table), dtype=bool)
     for column in columns:
         unsaid &= np.isnan(column)
-    percent = (protection, protection)
-    shares = shares_of_value(table, percent, outsider)
-    lower = np.where(unsaid, shares[0], _level(table, marks.lower_level, below))
-    upper = np.where(unsaid, shares[1], _level(table, marks.upper_level, above))
+    lower = _level(table, marks.lower_level, below)
+    upper = _level(table, marks.upper_level, above)
     sliding = _level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
     notes = []
     nothing = sensitive & (lower == 0) & (upper == 0) & (sliding == 0)
@@ -158,24 +155,11 @@ def _levels(
         amounts.rule,
         np.flatnonzero(sensitive & unsaid),
         lambda cell: f"status u, {protection:g} % of the value",
-        percent,
+        pair_of(protection),
     )
     reasons = [reason for reason in (amounts, follow) if reason.cells.size]
-    return Levels.of(sensitive, upper, lower, sliding, reasons, least=table.unit), notes
-
-
-def shares_of_value(table: Table, percent: tuple[Number, Number], outsider: Outsider) -> tuple[Units, Units]:
-    """``(LPL, UPL)`` of every cell in percent of its value, as far as everyone's bounds leave room."""
-    lower, upper = percent_of_value(table, percent)
-    below, above = _room(table, outsider)
-    return np.minimum(lower, below), np.minimum(upper, above)
-
-
-def _room(table: Table, outsider: Outsider) -> tuple[Units, Units]:
-    """How far everyone's bounds lie below and above each value."""
-    below = np.where(outsider.lower <= -UNBOUNDED, UNBOUNDED, table.units - outsider.lower)
-    above = np.where(outsider.upper >= UNBOUNDED, UNBOUNDED, outsider.upper - table.units)
-    return below, above
+    stated = Levels.of(sensitive, upper, lower, sliding, reasons, least=table.unit)
+    return in_room(stated, table, outsider), notes
 
 
 def _level(table: Table, said: Floats | None, room: Units) -> Units:

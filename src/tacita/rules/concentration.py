@@ -53,7 +53,8 @@ from tacita.rules.arithmetic import (
     whole_ratio,
 )
 from tacita.rules.contributors import ContributorRule
-from tacita.rules.protection import percent_of_value, settle
+from tacita.rules.percentages import percent_of_value
+from tacita.rules.protection import settle
 from tacita.rules.rule import Inside, OwnLevels
 from tacita.rules.selection import contributions_of, slots_of
 from tacita.tables.contributions import Contributions

@@ -14,15 +14,8 @@ from tacita.errors import RuleError, did_you_mean
 from tacita.exact import Mask, Units
 from tacita.levels import Levels, Reason
 from tacita.rules.arithmetic import Number, as_fraction, combine, is_number, said, short
-from tacita.rules.protection import (
-    Protection,
-    capped_at_value,
-    check_protection,
-    minimal,
-    pair_of,
-    percent_of_value,
-    settle,
-)
+from tacita.rules.percentages import USUAL_PERCENT, Percentages, pair_of, percent_of_value
+from tacita.rules.protection import Protection, capped_at_value, check_protection, minimal, settle
 from tacita.rules.rule import Rule
 from tacita.rules.selection import (
     RESPONDENT,
@@ -121,8 +114,9 @@ class Marked(Rule):
     """Cells marked by hand: by position, by their codes, or by the name of a boolean column of the table.
 
     Levels are the amounts ``lower``, ``upper``, ``sliding`` where given. If neither ``lower`` nor ``upper``
-    is, both are ``protection`` percent of the value (20 by default, as MAN of tau-ARGUS), LPL capped at the
-    value. Amounts that are given are not capped: what cannot be met is refused by the problem.
+    is, both are ``protection`` percent of the value, as far as everyone's bounds leave room (see
+    :mod:`tacita.rules.percentages`). Amounts that are given are not capped: what cannot be met is refused by
+    the problem.
     """
 
     does: ClassVar[str] = "Sensitive: cells that a column of the table marks, or that are listed by codes."
@@ -134,8 +128,8 @@ class Marked(Rule):
     lower: Number | None = field(default=None, metadata={"help": "lower level, an amount"})
     upper: Number | None = field(default=None, metadata={"help": "upper level, an amount"})
     sliding: Number | None = field(default=None, metadata={"help": "sliding level, an amount"})
-    protection: Number | tuple[Number, Number] = field(
-        default=20,
+    protection: Percentages = field(
+        default=USUAL_PERCENT,
         metadata={"help": "levels in percent of the value, or lower, upper, where no amounts are given"},
     )
 
@@ -188,8 +182,8 @@ class FromColumns(Rule):
 
     ``lower``, ``upper`` and ``sliding`` name the columns of LPL, UPL and SPL, which are amounts and are not
     capped. A column that the table lacks counts as empty. Where a sensitive cell has neither LPL nor UPL,
-    both are ``protection`` percent of the value, LPL capped at it; where it has only one of them, the other
-    is zero.
+    both are ``protection`` percent of the value, as in :class:`Marked`; where it has only one of them, the
+    other is zero.
     """
 
     does: ClassVar[str] = (
@@ -201,8 +195,8 @@ class FromColumns(Rule):
     lower: str = field(default="lpl", metadata={"help": "column of lower levels"})
     upper: str = field(default="upl", metadata={"help": "column of upper levels"})
     sliding: str = field(default="spl", metadata={"help": "column of sliding levels"})
-    protection: Number | tuple[Number, Number] = field(
-        default=20,
+    protection: Percentages = field(
+        default=USUAL_PERCENT,
         metadata={"help": "levels in percent of the value, or lower, upper, where no amounts are given"},
     )
 
@@ -225,11 +219,16 @@ class FromColumns(Rule):
         upper, no_upper = self._column(table, self.upper, hit)
         sliding, _ = self._column(table, self.sliding, hit)
         silent = no_lower & no_upper
-        below, above = percent_of_value(table, self.protection)
+        percent = pair_of(self.protection)
+        below, above = percent_of_value(table, percent)
         lower = np.where(silent, capped_at_value(table, below), lower)
         upper = np.where(silent, above, upper)
-        reason = Reason(self.text, np.flatnonzero(hit), lambda cell: "the status is unsafe")
-        return Levels.of(np.asarray(hit), upper, lower, sliding, (reason,), least=table.unit)
+        reasons = [
+            Reason(self.text, cells, lambda cell: "the status is unsafe", share)
+            for where, share in ((~silent, None), (silent, percent))
+            if (cells := np.flatnonzero(hit & where)).size
+        ]
+        return Levels.of(np.asarray(hit), upper, lower, sliding, reasons, least=table.unit)
 
     def _column(self, table: Table, name: str, hit: Mask) -> tuple[Units, Mask]:
         """A column of amounts as units, and where it says nothing."""

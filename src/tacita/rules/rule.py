@@ -5,15 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from tacita.errors import RuleError
 from tacita.exact import Cells, Mask, Units
 from tacita.levels import Levels
+from tacita.rules.percentages import in_room
 from tacita.rules.selection import RESPONDENT, CellList, cell_mask, name_set, settled_list
 from tacita.tables.table import Table
+
+if TYPE_CHECKING:
+    from tacita.attackers import Outsider
 
 OwnLevels = tuple[Units, Units, Units]
 """LPL, UPL and SPL."""
@@ -50,7 +56,11 @@ class Rule(ABC):
 
     @abstractmethod
     def levels(self, table: Table) -> Levels:
-        """Sensitive cells of a table with LPL, UPL and SPL."""
+        """Sensitive cells of a table with LPL, UPL and SPL, where everyone knows of them what is usual."""
+
+    def required(self, table: Table, everyone: Outsider) -> Levels:
+        """The same where everyone knows these bounds: percentages of the value have the room they leave."""
+        return in_room(self.levels(table), table, everyone)
 
     def against(self, table: Table, inside: Inside) -> OwnLevels:
         """``(LPL, UPL, SPL)`` against insiders, one entry per row of ``inside``.
@@ -58,7 +68,7 @@ class Rule(ABC):
         Rules that look at nobody in particular ask the same of everyone. The caller caps LPL at ``a - s``,
         since who put in ``s`` knows that the cell is no smaller.
         """
-        own = self.levels(table)
+        own = in_room(self.levels(table), table, None)
         return own.lower[inside.cells], own.upper[inside.cells], own.sliding[inside.cells]
 
     def exempted(self, table: Table) -> Mask:
@@ -94,10 +104,10 @@ class AnyOf(Rule):
         return " | ".join(rule.text for rule in self.rules)
 
     def levels(self, table: Table) -> Levels:
-        joined = self.rules[0].levels(table)
-        for rule in self.rules[1:]:
-            joined = joined | rule.levels(table)
-        return joined
+        return reduce(or_, (rule.levels(table) for rule in self.rules))
+
+    def required(self, table: Table, everyone: Outsider) -> Levels:
+        return reduce(or_, (rule.required(table, everyone) for rule in self.rules))
 
     def against(self, table: Table, inside: Inside) -> OwnLevels:
         lower, upper, sliding = self.rules[0].against(table, inside)
@@ -138,7 +148,13 @@ class Exempt(Rule):
         return f"{self.rule.text}, exempt cells left out"
 
     def levels(self, table: Table) -> Levels:
-        own, keep = self.rule.levels(table), ~cell_mask(table, self.cells, self.text)
+        return self._spared(table, self.rule.levels(table))
+
+    def required(self, table: Table, everyone: Outsider) -> Levels:
+        return self._spared(table, self.rule.required(table, everyone))
+
+    def _spared(self, table: Table, own: Levels) -> Levels:
+        keep = ~cell_mask(table, self.cells, self.text)
         return Levels(
             own.sensitive & keep,
             np.where(keep, own.lower, 0),

@@ -23,20 +23,16 @@ from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.errors import InputError
 from tacita.exact import Cells, Mask
-from tacita.io.percentages import amounts_in
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import RULES, Exempt, Given, Marked, Rule, parse_rule
 from tacita.rules.arithmetic import Number
-from tacita.rules.protection import pair_of
+from tacita.rules.percentages import USUAL_PERCENT, amounts_in, pair_of
 from tacita.rules.rule import in_parts
 from tacita.rules.selection import cell_mask
 from tacita.rules.written import written
 from tacita.tables.editing import moved
 from tacita.tables.table import Table
-
-MARKED = 20
-"""Levels of cells marked by hand without amounts, in percent of the value."""
 
 
 class Kind(Enum):
@@ -144,17 +140,19 @@ class Case:
     origin: Path | None = None
 
     @classmethod
-    def of(cls, what: Table | Problem, name: str) -> Case:
-        """A case from what a reader or a generator made."""
+    def of(cls, what: Table | Problem, name: str, rules: tuple[str, ...] | None = None) -> Case:
+        """A case from what a reader or a generator made; ``rules`` are the words, if there are any, in which
+        its rules were said.
+        """
         if isinstance(what, Table):
             return cls(name, what)
-        rules, marks, levels = _in_parts(what)
+        found, marks, levels = _in_parts(what, worded=rules is not None)
         decisions, more = decided_in(what, marks)
-        levels = amounts_in(levels | more, what.table, what.outsider)
+        levels = amounts_in(levels | more, what.table)
         # Costs that are the values follow them when they are changed.
         cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
         stated = Stated.unless_usual(what.table, levels, what.outsider, what.insiders, cost)
-        return cls(name, what.table, rules, decisions, stated=stated)
+        return cls(name, what.table, found if rules is None else rules, decisions, stated=stated)
 
     @property
     def rule(self) -> Rule:
@@ -282,11 +280,11 @@ def decided_in(problem: Problem, marks: Iterable[Marked]) -> tuple[dict[int, Dec
         cells = np.flatnonzero(cell_mask(table, mark.cells, mark.text)).tolist()
         said = Decision(Kind.SENSITIVE, mark.lower, mark.upper, mark.sliding)
         amounts = mark.lower is not None or mark.upper is not None
-        usual = amounts or pair_of(mark.protection) == (MARKED, MARKED)
+        usual = amounts or pair_of(mark.protection) == (USUAL_PERCENT, USUAL_PERCENT)
         free = [cell for cell in cells if usual and cell not in decisions]
         decisions |= dict.fromkeys(free, said)
         if others := sorted({*cells} - {*free}):
-            levels |= replace(mark, cells=others).levels(table)
+            levels |= replace(mark, cells=others).required(table, problem.outsider)
     return decisions, levels
 
 
@@ -296,8 +294,10 @@ def _exempt(problem: Problem) -> Mask:
     return cell_mask(problem.table, listed, "exempt cells")
 
 
-def _in_parts(problem: Problem) -> tuple[tuple[str, ...], list[Marked], Levels]:
+def _in_parts(problem: Problem, *, worded: bool) -> tuple[tuple[str, ...], list[Marked], Levels]:
     """What makes cells sensitive as rules, marks and what a file states, which a user changes one by one.
+
+    Marks that list cells by their codes are rules where they were ``worded`` as such, and else decisions.
 
     A rule that has no written form stays what it is for this table: levels, which follow the value where they
     are a percentage of it.
@@ -307,10 +307,10 @@ def _in_parts(problem: Problem) -> tuple[tuple[str, ...], list[Marked], Levels]:
     marks: list[Marked] = []
     levels = Levels.none(len(table))
     for rule in in_parts(problem.rule or Given(problem.levels))[0]:
-        if isinstance(rule, Marked) and rule.by_position:
+        if isinstance(rule, Marked) and (rule.by_position or not (worded or isinstance(rule.cells, str))):
             marks.append(rule)
         elif type(rule) in RULES.values():
             rules.append(written(rule))
         else:
-            levels |= rule.levels(table)
+            levels |= rule.required(table, problem.outsider)
     return tuple(rules), marks, levels

@@ -12,8 +12,8 @@ from tacita import exact
 from tacita.attackers import Insider, Outsider
 from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Cells, Floats, Units
-from tacita.io.percentages import shares_asked
 from tacita.levels import Levels, Reason
+from tacita.rules.percentages import with_shares
 from tacita.tables.table import Table
 
 
@@ -25,7 +25,7 @@ class Stated:
     ----------
     levels
         Levels that are amounts; those in percent of the value are zero here, and a reason says the percentage
-        (see :func:`tacita.io.percentages.amounts_in`).
+        (see :func:`tacita.rules.percentages.amounts_in`).
     cost
         Only if it is not the value; NaN for cells that the file did not have.
     """
@@ -56,16 +56,7 @@ class Stated:
 
     def levels_of(self, table: Table, outsider: Outsider) -> Levels:
         """What is asked for of a table: amounts as they were said, percentages of the values it has now."""
-        own = self.levels
-        lower, upper = shares_asked(own, table, outsider)
-        return Levels.of(
-            own.sensitive,
-            np.maximum(own.upper, upper),
-            np.maximum(own.lower, lower),
-            own.sliding,
-            own.reasons,
-            least=table.unit,
-        )
+        return with_shares(self.levels, table, outsider)
 
     def costs(self, table: Table) -> Floats | None:
         """What hiding each cell costs: as the file said, or else the value it has now."""
