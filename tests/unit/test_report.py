@@ -14,7 +14,7 @@ from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.release import Release
-from tacita.report.compared import MEASURES
+from tacita.report.compared import MEASURES, shorter
 from tacita.report.html import report_page
 from tacita.report.picture import KINDS, crosstab, kinds, shown_text
 from tacita.report.record import audit_object, audit_record
@@ -242,3 +242,22 @@ def test_nothing_checked_is_neither_safe_nor_proven() -> None:
         assert "safe" not in text, where
         assert "✔" not in text, where
     assert told["sentence"] == "no cell is sensitive: there was nothing to check"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (8.027951865, "8.02795"),
+        (1234567.0, "1,234,567"),
+        (1234567.25, "1,234,567"),
+        (1234.5678, "1,234.57"),
+        (0.125, "0.125"),
+        (0.00001234, "1.234e-05"),
+        (-2.5, "-2.5"),
+        (0.0, "0"),
+        (float("inf"), "∞"),
+        (float("nan"), "–"),
+    ],
+)
+def test_numbers_are_shown_in_six_digits_and_whole_ones_in_full(value: float, text: str) -> None:
+    assert shorter(value) == text

@@ -14,6 +14,7 @@ against all levels.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar, Literal
 
@@ -48,6 +49,13 @@ CHECKED = 1.0
 NOISE = 1e-9
 UNCHECKED = "the time was over before levels could be checked in full: the audit decides"
 UNPROTECTED = "not protected: some sensitive cells stay nearer to their values than their levels ask for"
+SUMS: Mapping[Norm, str] = {
+    "l1": "sum of changes",
+    "l2": "sum of their squares",
+    "huber": "squares up to delta, then changes",
+    "linf": "largest change",
+}
+"""What the loss is in each norm."""
 
 
 @dataclass(frozen=True)
@@ -367,8 +375,10 @@ def _written(problem: Problem, like: float | str, amount: float, whole_steps: bo
 
 def _every_norm(task: Task, found: Found) -> str:
     """The loss in every norm, and how it was found."""
-    losses = ", ".join(f"{norm} {task.loss(found.z, norm):.10g}" for norm in NORMS)
+    losses = ", ".join(
+        f"{norm} {round(task.loss(found.z, norm), 4):.10g} ({meaning})" for norm, meaning in SUMS.items()
+    )
     count, how = found.adjusted.iterations, found.adjusted.formulation
     # A flow does not count what it does.
     iterations = f", {so_many(count, 'iteration')}" if count else ""
-    return f"{losses} ({how}{iterations})"
+    return f"the loss in every norm: {losses}; formulation: {how}{iterations}"

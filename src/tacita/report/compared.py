@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import inf, isfinite, nan
+from math import floor, inf, isfinite, log10, nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -30,6 +30,15 @@ def number(value: float) -> str:
     if value in (inf, -inf):
         return "∞" if value > 0 else "−∞"
     return f"{value:,.10g}"
+
+
+def shorter(value: float) -> str:
+    """A number in six significant digits, whole ones in full: ``8.02795``, ``1,234,567``."""
+    if not isfinite(value) or value == int(value) or abs(value) < 0.001:
+        return number(value)
+    decimals = max(0, 5 - floor(log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
 
 
 def _short(value: float) -> str:
@@ -63,8 +72,8 @@ class Measure:
 
 
 MEASURES = (
-    Measure("loss", "loss", "what the method itself counts as lost", contest=False),
-    Measure("bound", "bound", "nothing of this method's kind loses less", contest=False),
+    Measure("loss", "loss", "what the method itself counts as lost", contest=False, write=shorter),
+    Measure("bound", "bound", "nothing of this method's kind loses less", contest=False, write=shorter),
     Measure("gap", "status", "proven optimal, or how far from the bound", contest=False),
     Measure(
         "risk",

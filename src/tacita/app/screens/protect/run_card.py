@@ -12,6 +12,7 @@ from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE
 from tacita.outcome import Outcome, gap_between
+from tacita.report.compared import number, shorter
 
 LINES = 400
 """Lines of a log that are shown."""
@@ -181,8 +182,9 @@ class _Figures:
             self.show_seconds(job.seconds)
 
     def _tell(self, loss: float | None, bound: float | None) -> None:
-        self._shown["loss"].set_text("–" if loss is None else f"{loss:,.10g}")
-        self._shown["bound"].set_text("–" if bound is None else f"{bound:,.10g}")
+        for name, figure in (("loss", loss), ("bound", bound)):
+            self._shown[name].set_text("–" if figure is None else shorter(figure))
+            self._shown[name].props["title"] = "" if figure is None else number(figure)
         gap = None if loss is None or bound is None else gap_between(loss, bound)
         self._shown["gap"].set_text("–" if gap is None else f"{gap:.2%}")
 

@@ -13,7 +13,7 @@ from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import UNSAFE, Audit
 from tacita.auditing.piece import FRACTIONAL, UNPROVEN
 from tacita.release import Release
-from tacita.report.compared import number
+from tacita.report.compared import shorter
 from tacita.words import so_many
 
 MOST_NAMED = 5
@@ -85,14 +85,17 @@ def _figures(job: Job, release: Release) -> None:
     outcome, lost = release.outcome, job.lost
     figures = {"solution": ("solution", how_good(outcome))}
     if outcome is not None:
-        figures["loss"] = ("information lost", number(outcome.loss))
-        figures["bound"] = ("nobody can lose less than", f"{number(outcome.bound)} (gap {outcome.gap:.2%})")
+        figures["loss"] = ("information lost", shorter(outcome.loss))
+        figures["bound"] = ("nobody can lose less than", f"{shorter(outcome.bound)} (gap {outcome.gap:.2%})")
     if lost is not None:
         whose = f"{lost.changed - lost.others:,} sensitive, {so_many(lost.others, 'other')}"
         share = f"{lost.changed:,} of {len(release):,} ({lost.percent:.1f} %): {whose}"
         figures["changed"] = ("cells not shown as they are", share)
         if lost.silent < lost.changed:
-            far = f"l1 {lost.l1:,.6g}, l2 {lost.l2:,.6g}, at most {lost.largest:,.6g}"
+            far = (
+                f"{shorter(lost.l1)} in all (l1), at most {shorter(lost.largest)} in one cell; "
+                f"root of the sum of squares {shorter(lost.l2)} (l2)"
+            )
             figures["distance"] = ("distance to the truth", far)
     figures["time"] = ("time with the audit", f"{job.seconds:,.2f} s")
     with ui.element("dl").classes("facts").props("data-testid=figures"):
