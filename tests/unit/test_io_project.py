@@ -8,7 +8,10 @@ import pytest
 
 from tacita.errors import FormatError, InputError
 from tacita.io import load_project, read_case
+from tacita.io.project import RulesSpec
 from tacita.problem import Problem
+from tacita.rules import FromColumns, Marked
+from tacita.rules.percentages import USUAL_PERCENT
 
 PROJECT = """[table]
 file = "cells.csv"
@@ -108,3 +111,15 @@ def test_a_bound_that_is_no_number_is_refused(tmp_path: Path, said: str) -> None
     path.write_text(f'[table]\nfile = "t.csv"\n[attackers]\n{said}\n', encoding="utf-8")
     with pytest.raises(FormatError, match="nan is no bound"):
         load_project(path)
+
+
+def test_one_percentage_stands_for_levels_that_nobody_says(tmp_path: Path) -> None:
+    """Whoever leaves levels out, in a file, a project or a rule, leaves out the same ones."""
+    (tmp_path / "t.csv").write_text("region,value,status\nN,100,u\nS,100,\n")
+    (tmp_path / "p.toml").write_text(
+        '[table]\nfile = "t.csv"\n[rules]\nsensitive = [{ region = "S" }]\n', encoding="utf-8"
+    )
+    assert RulesSpec().protection == Marked(()).protection == FromColumns().protection == USUAL_PERCENT
+    problem = load_project(tmp_path / "p.toml").problem()
+    cells = [problem.table.find("N"), problem.table.find("S")]
+    assert problem.levels.lower[cells].tolist() == problem.levels.upper[cells].tolist() == [USUAL_PERCENT] * 2

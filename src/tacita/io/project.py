@@ -40,11 +40,12 @@ from tacita.io.hierarchy import read_hierarchy
 from tacita.io.insiders import read_insiders
 from tacita.io.jj import read_jj
 from tacita.io.linked import link_problems
-from tacita.io.project_cells import USUAL, MarkSpec, marks_of, place_of
+from tacita.io.project_cells import MarkSpec, marks_of, place_of
 from tacita.io.release_write import Format
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
+from tacita.rules.percentages import USUAL_PERCENT
 from tacita.tables.linked import link
 from tacita.tables.table import Table
 from tacita.textfile import read_text
@@ -120,7 +121,7 @@ class RulesSpec(Section):
 
     rule: str | None = None
     waived: list[str] = Field(default_factory=list)
-    protection: float = Field(default=USUAL, gt=0)
+    protection: float = Field(default=USUAL_PERCENT, gt=0)
     sensitive: list[MarkSpec] = Field(default_factory=list)
     exempt: list[dict[str, str]] = Field(default_factory=list)
 
