@@ -7,6 +7,9 @@ import numpy as np
 from tacita.attackers import Insider
 from tacita.problem import Problem
 
+EXEMPT = "exempt cells"
+"""What :func:`differences` calls a difference in cells that something hits, and that are declared safe."""
+
 
 def differences(one: Problem, other: Problem, named: bool = True) -> list[str]:
     """In what two problems on equally ordered cells differ, in words; nothing if they ask the same.
@@ -29,6 +32,7 @@ def differences(one: Problem, other: Problem, named: bool = True) -> list[str]:
         "costs": one.cost.shape == other.cost.shape and np.allclose(one.cost, other.cost, rtol=1e-12, atol=0),
         "cells to be published": _same(one, other, "must_publish"),
         "cells to be hidden": _same(one, other, "must_hide"),
+        EXEMPT: _same(one, other, "exempt"),
     }
     return [what for what, equal in same.items() if not equal]
 

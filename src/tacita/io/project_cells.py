@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tacita.errors import InputError
 from tacita.exact import Mask
 from tacita.io.jj import cell_numbers
-from tacita.rules import Marked
+from tacita.rules import Given, Marked, Rule
 from tacita.rules.arithmetic import Number, as_fraction
 from tacita.rules.protection import pair_of
 from tacita.rules.selection import cell_mask
@@ -56,15 +56,21 @@ def place_of(table: Table, codes: Mapping[str, str], where: str) -> int:
         raise type(error)(f"{where}: {error}") from None
 
 
-def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Marked]:
-    """What is sensitive by hand, cells with equal levels together."""
+def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Rule]:
+    """What is sensitive by hand, cells with equal levels together.
+
+    A mark is a decision on each of its cells, which whoever opens the project can take back. One that names
+    its percentage states levels of cells, as a file does that leaves them empty.
+    """
     alike: dict[tuple[Any, ...], list[int]] = {}
     for entry in entries:
-        amounts = (None if a is None else as_fraction(a) for a in (entry.lpl, entry.upl, entry.spl))
+        amounts = [None if a is None else as_fraction(a) for a in (entry.lpl, entry.upl, entry.spl)]
+        states = entry.protection is not None and amounts[:2] == [None, None]
         levels = (*amounts, USUAL if entry.protection is None else entry.protection)
         cell = place_of(table, entry.__pydantic_extra__, "[rules] sensitive")
-        alike.setdefault(levels, []).append(cell)
-    return [Marked(cells, *levels) for levels, cells in alike.items()]
+        alike.setdefault((states, levels), []).append(cell)
+    marks = ((states, Marked(cells, *levels)) for (states, levels), cells in alike.items())
+    return [Given(mark.levels(table)) if states else mark for states, mark in marks]
 
 
 def mark_entries(

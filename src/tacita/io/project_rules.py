@@ -7,23 +7,28 @@
 | all else, as levels | status and levels of the cells, in their file |
 
 Levels in percent of the value stay percentages: the file of cells leaves them empty, and ``protection`` says
-how much; other percentages than that one stand in ``sensitive``.
+how much; other percentages than that one stand in ``sensitive``. Where cells come from microdata no file
+states levels, and ``sensitive`` says all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 
-from tacita.exact import Mask
+from tacita.errors import TacitaError
+from tacita.exact import UNBOUNDED, Mask
 from tacita.io.percentages import amounts_in
 from tacita.io.project_cells import USUAL, cells_by_codes, mark_entries
 from tacita.levels import Levels
 from tacita.problem import Problem
-from tacita.rules import RULES, AnyOf, Exempt, FromColumns, Given, Marked, Rule
+from tacita.rules import RULES, AnyOf, FromColumns, Given, Marked, Rule, parse_rule
 from tacita.rules.arithmetic import Number
 from tacita.rules.contributors import ContributorRule
 from tacita.rules.rule import in_parts
@@ -59,12 +64,6 @@ class Sensitive:
     unsaid: Mask
     protection: float = USUAL
 
-    @classmethod
-    def plain(cls, problem: Problem) -> Sensitive:
-        """All of it as levels, which are amounts."""
-        nothing = np.zeros(len(problem.table), dtype=bool)
-        return cls((), (), (), (), nothing, problem.levels, nothing)
-
     def section(self, table: Table, by_number: bool) -> dict[str, Any]:
         """``[rules]`` of the project file."""
         marks = mark_entries(table, self.marks, by_number)
@@ -78,54 +77,146 @@ class Sensitive:
         }
 
 
-def taken_apart(problem: Problem, waived: Sequence[str] | None, *, codes: bool, following: bool) -> Sensitive:
+def written_rules(problem: Problem, *, codes: bool) -> tuple[Rule, ...]:
+    """Parts of a problem's rule that a project can say in words.
+
+    Parameters
+    ----------
+    codes
+        Whether cells go by codes in the files. Columns that a rule names need not be in them.
+    """
+    parts = () if problem.rule is None else in_parts(problem.rule)[0]
+    return tuple(part for part in parts if _has_words(part, codes))
+
+
+def _has_words(rule: Rule, codes: bool) -> bool:
+    if isinstance(rule, Marked):
+        return codes and not rule.by_position and not isinstance(rule.cells, str)
+    return type(rule) in RULES.values() and not isinstance(rule, FromColumns)
+
+
+def served(rules: Sequence[Rule], table: Table, again: Table) -> tuple[Rule, ...]:
+    """Those of the rules that ask the same of a table as it is read ``again`` from files."""
+    return tuple(rule for rule in rules if _asks_the_same(rule, table, again))
+
+
+def _asks_the_same(rule: Rule, table: Table, again: Table) -> bool:
+    try:
+        one, other = rule.levels(table), parse_rule(written(rule)).levels(again)
+    except TacitaError:
+        return False
+    names = ("sensitive", "lower", "upper", "sliding")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def taken_apart(
+    problem: Problem, waived: Sequence[str] | None, rules: Sequence[Rule], *, codes: bool, following: bool
+) -> Sensitive:
     """The parts of a problem's requirement.
 
     Parameters
     ----------
     waived
         Who has consented to all rules on contributors; None: told by the rules.
+    rules
+        Those of :func:`written_rules` that are said in words. What others hit the file of cells says.
     codes
         Whether the file of cells lists them by codes, and can leave levels empty.
     following
-        Whether levels in percent of the value stay percentages, and cells that are exempt stay marked in the
-        file. Otherwise the file says amounts, and nothing of cells that are exempt.
+        Whether levels in percent of the value stay percentages. Otherwise the file says amounts, and of
+        cells that are exempt as much as everyone's bounds leave room for.
     """
     table = problem.table
     parts, listed = in_parts(problem.rule or Given(problem.levels))
     exempt = cell_mask(table, listed, "exempt cells")
-    named: list[Rule] = []
     marks: list[Marked] = []
     others: list[Rule] = []
     for part in parts:
         if isinstance(part, Marked) and part.by_position:
-            marks.append(_without(part, exempt, table))
-        elif isinstance(part, Marked):
-            (named if codes and not isinstance(part.cells, str) else others).append(part)
-        else:
-            by_rule = type(part) in RULES.values() and not isinstance(part, FromColumns)
-            (named if by_rule else others).append(part)
-    rest = AnyOf(tuple(others)) if others else Given(Levels.none(len(table)))
-    consents = _consents(named) if waived is None else tuple(waived)
+            # Of a cell that is exempt the file alone speaks: no mark by hand may contradict.
+            marks.append(_where(~exempt, part, table))
+            others.append(_where(exempt, part, table))
+        elif part not in rules:
+            others.append(part)
+    levels = (
+        AnyOf(tuple(others)).required(table, problem.outsider) if others else Levels.none(len(table))
+    )
+    consents = _consents(written_rules(problem, codes=codes)) if waived is None else tuple(waived)
     plain = [
         replace(rule, waivers=rule.waivers - {*consents}) if isinstance(rule, ContributorRule) else rule
-        for rule in named
+        for rule in rules
     ]
-    rules = tuple(map(written, plain))
+    words = tuple(map(written, plain))
     if not following:
-        stated = Exempt(rest, np.flatnonzero(exempt).tolist()).levels(table)
-        return Sensitive(rules, consents, tuple(marks), (), exempt, stated, np.zeros_like(exempt))
-    stated, unsaid, protection, shares = _percentages(rest.levels(table), problem, exempt, empty=codes)
-    return Sensitive(rules, consents, tuple(marks), shares, exempt, stated, unsaid, protection)
+        stated = _within_reach(levels, problem, exempt)
+        return Sensitive(words, consents, tuple(marks), (), exempt, stated, np.zeros_like(exempt))
+    stated, unsaid, protection, shares = _percentages(levels, problem, exempt, empty=codes)
+    return Sensitive(words, consents, tuple(marks), shares, exempt, stated, unsaid, protection)
+
+
+def decided_by_hand(problem: Problem, stated: Levels) -> dict[str, Any]:
+    """``sensitive`` and ``exempt`` of a problem whose cells come from microdata: all that is asked for of
+    single cells, but for what files that are linked with them have ``stated``; nothing where a problem has
+    no rule to be taken apart.
+    """
+    if problem.rule is None:
+        return {}
+    table = problem.table
+    parts, listed = in_parts(problem.rule)
+    exempt = cell_mask(table, listed, "exempt cells")
+    given = reduce(or_, (part.given for part in parts if isinstance(part, Given)), Levels.none(len(table)))
+    marks = [_where(~exempt, part, table) for part in parts if isinstance(part, Marked) and part.by_position]
+    by_file = dict(_by_percent(stated))
+    shares = []
+    for percent, hit in _by_percent(given):
+        own = hit & ~exempt & ~by_file.get(percent, np.zeros_like(hit))
+        shares.append(Marked(np.flatnonzero(own).tolist(), protection=percent))
+    # What is said first of a cell is a decision on it when the project is opened, so that marks come first.
+    entries = mark_entries(table, marks, by_number=False)
+    entries += mark_entries(table, shares, by_number=False, percent=True)
+    entries += mark_entries(table, _amounts_beyond(given, stated, problem, exempt), by_number=False)
+    return {
+        "sensitive": entries or None,
+        "exempt": cells_by_codes(table, exempt, by_number=False) or None,
+    }
+
+
+def _amounts_beyond(given: Levels, stated: Levels, problem: Problem, exempt: Mask) -> list[Marked]:
+    """Cells of which larger amounts are given than stated, but for those that are exempt."""
+    own, known = (
+        np.array([levels.lower, levels.upper, levels.sliding])
+        for levels in (amounts_in(each, problem.table, problem.outsider) for each in (given, stated))
+    )
+    one = 10**problem.table.decimals
+    cells = np.flatnonzero((own > known).any(axis=0) & ~exempt).tolist()
+    return [Marked([cell], *(Fraction(amount, one) for amount in own[:, cell].tolist())) for cell in cells]
+
+
+def _where(chosen: Mask, mark: Marked, table: Table) -> Marked:
+    hit = cell_mask(table, mark.cells, mark.text) & chosen
+    return replace(mark, cells=np.flatnonzero(hit).tolist())
+
+
+def _within_reach(levels: Levels, problem: Problem, exempt: Mask) -> Levels:
+    """The same, where levels of cells that are ``exempt`` are no larger than everyone's bounds allow."""
+    values, known = problem.table.units, problem.outsider
+    below = np.minimum(values - known.lower, UNBOUNDED // 2)
+    above = np.minimum(known.upper - values, UNBOUNDED // 2)
+    rooms = (below, above, below + above)
+    columns = (levels.lower, levels.upper, levels.sliding)
+    lower, upper, sliding = (
+        np.where(exempt, np.minimum(column, room), column)
+        for column, room in zip(columns, rooms, strict=True)
+    )
+    possible = levels.sensitive & ~(exempt & (below + above == 0))
+    return Levels.of(possible, upper, lower, sliding, levels.reasons, least=problem.table.unit)
 
 
 def _percentages(
     levels: Levels, problem: Problem, exempt: Mask, *, empty: bool
 ) -> tuple[Levels, Mask, float, tuple[Marked, ...]]:
     """Levels that a file of cells says, cells where it leaves them ``empty`` if it can, the percentage that
-    stands for these, and cells of which another percentage is asked for.
-
-    Of a cell that is exempt the file alone speaks: no mark by hand may contradict.
+    stands for these, and cells of which another percentage is asked for, none of which is exempt.
     """
     table = problem.table
     amounts = amounts_in(levels, table, problem.outsider)
@@ -164,11 +255,6 @@ def _by_percent(levels: Levels) -> Iterator[tuple[tuple[Number, Number], Mask]]:
             for reason in levels.reasons:
                 hit[reason.cells] |= reason.percent == percent
             yield percent, hit & levels.sensitive
-
-
-def _without(mark: Marked, exempt: Mask, table: Table) -> Marked:
-    hit = cell_mask(table, mark.cells, mark.text) & ~exempt
-    return replace(mark, cells=np.flatnonzero(hit).tolist())
 
 
 def _consents(rules: Sequence[Rule]) -> tuple[str, ...]:

@@ -20,20 +20,23 @@ import numpy as np
 from tacita.atomic import write_text
 from tacita.errors import InputError, TacitaError
 from tacita.exact import Mask
-from tacita.io.differences import differences
+from tacita.io.differences import EXEMPT, differences
 from tacita.io.drafts import draft_in, moved
 from tacita.io.hierarchy import write_hierarchy
 from tacita.io.insiders import write_insiders
 from tacita.io.jj import write_jj
-from tacita.io.project import AttackersSpec, Project, load_project
+from tacita.io.project import NO_RULE, AttackersSpec, Project, ProtectSpec, load_project
 from tacita.io.project_cells import cells_by_codes
-from tacita.io.project_rules import Sensitive, taken_apart
+from tacita.io.project_rules import Sensitive, decided_by_hand, served, taken_apart, written_rules
 from tacita.io.results import Written
 from tacita.io.roles import part_by_name
 from tacita.io.table_write import further_columns, role_columns, write_table
 from tacita.io.toml import toml_text
+from tacita.levels import Levels
 from tacita.methods import Method, make_method, options_of
 from tacita.problem import COSTS, Problem
+from tacita.rules import Rule
+from tacita.rules.written import written
 from tacita.tables.table import Table
 
 MOST_LISTED = 30
@@ -105,32 +108,57 @@ def write_project(
                     return Written(moved(files, folder))
         except TacitaError as error:
             notes.append(f"{said.path} does not give this problem: the table itself was written ({error})")
-    remark: tuple[str, ...] = ()
-    for sensitive, otherwise in _attempts(problem, said):
+    failed: TacitaError | None = None
+    for sensitive, lost, last in _attempts(problem, said, how, folder):
         try:
             with draft_in(folder) as draft:
                 files, more = _draft_table(problem, sensitive, said, how, draft)
-                _refuse_difference(problem, chosen, draft, named=_has_codes(problem.table))
+                again = _refuse_difference(
+                    problem, chosen, draft, named=_has_codes(problem.table), but=EXEMPT if last else None
+                )
+                remark = [f"{lost} ({failed})"] if lost else []
+                if (unhit := problem.exempt & ~again.exempt).any():
+                    cells = problem.table.structure.names(np.flatnonzero(unhit))
+                    more.append(f"exempt, though nothing hits them in these files: {cells}")
                 return Written(moved(files, folder), (*notes, *remark, *more))
         except TacitaError as error:
-            if not otherwise:
+            if last:
                 raise
-            remark = (f"{otherwise} ({error})",)
+            failed = error
     raise AssertionError("the last attempt is written, or refused")
 
 
-def _attempts(problem: Problem, said: Origin) -> Iterator[tuple[Sensitive, str]]:
+def _attempts(
+    problem: Problem, said: Origin, how: Sections, folder: Path
+) -> Iterator[tuple[Sensitive, str, bool]]:
     """What makes cells sensitive in the words it was said in, and in plainer ones in case these do not give
-    the same problem; each with what is to be told where the next is needed.
+    the same problem; each with what is to be told of it, and whether it is the last.
+
+    Rules become levels one by one, as the files do not serve them. Decisions on cells stay what they are.
     """
     codes = _has_codes(problem.table)
-    if problem.rule is not None or any(reason.percent for reason in problem.levels.reasons):
-        for following, otherwise in (
-            (True, "levels in percent of the value are written as amounts"),
-            (False, "rules are left out, and what they hit is marked in the table instead"),
-        ):
-            yield taken_apart(problem, said.waived, codes=codes, following=following), otherwise
-    yield Sensitive.plain(problem), ""
+
+    def in_words(rules: Sequence[Rule], *, following: bool) -> Sensitive:
+        return taken_apart(problem, said.waived, rules, codes=codes, following=following)
+
+    rules = written_rules(problem, codes=codes)
+    yield in_words(rules, following=True), "", False
+    with draft_in(folder) as draft:
+        _draft_table(problem, in_words((), following=False), said, how, draft)
+        kept = served(rules, problem.table, load_project(draft / "project.toml").data())
+    lost = _left_out([rule for rule in rules if rule not in kept])
+    if lost:
+        yield in_words(kept, following=True), lost, False
+    amounts = "levels in percent of the value are written as amounts"
+    if problem.exempt.any():
+        amounts += ", those of exempt cells as far as bounds leave room"
+    yield in_words(kept, following=False), f"{lost}; {amounts}" if lost else amounts, False
+    yield in_words((), following=False), f"{_left_out(rules)}; {amounts}" if rules else amounts, True
+
+
+def _left_out(rules: Sequence[Rule]) -> str:
+    named = " | ".join(map(written, rules))
+    return f"rules are left out, and what they hit is marked in the table instead: {named}" if rules else ""
 
 
 def _how(method: str, options: Mapping[str, Any], seed: int, time_limit: float | None) -> Sections:
@@ -165,9 +193,8 @@ def _draft_origin(problem: Problem, origin: Origin, how: Sections, folder: Path)
         elif "file" in spec:
             spec["file"] = _absolute(project, spec["file"])
     rules, attackers = said.get("rules", {}), said.get("attackers", {})
-    by_hand = taken_apart(problem, origin.waived, codes=False, following=False)
-    listed = by_hand.section(problem.table, by_number=False)
-    rules |= {key: listed[key] for key in ("sensitive", "exempt")}
+    files = any("file" in table for table in tables)
+    rules |= decided_by_hand(problem, _stated_by(project) if files else Levels.none(len(problem.table)))
     if origin.rule is not None:
         rules["rule"] = origin.rule or None
     if origin.waived is not None:
@@ -182,6 +209,12 @@ def _draft_origin(problem: Problem, origin: Origin, how: Sections, folder: Path)
     sections["cost"] = {"by": origin.cost} if origin.cost is not None else said.get("cost", {})
     sections |= {**how, "protect": _protect(how, problem, problem.must_publish, by_number=False)}
     return [write_text(folder / "project.toml", toml_text(sections))]
+
+
+def _stated_by(project: Project) -> Levels:
+    """What the files of a project say of their cells, without what the project says of them itself."""
+    silent = project.rules.model_copy(update={"rule": written(NO_RULE), "sensitive": [], "exempt": []})
+    return project.model_copy(update={"rules": silent, "protect": ProtectSpec()}).problem().levels
 
 
 def _absolute(project: Project, path: str) -> str:
@@ -308,10 +341,15 @@ def _free_name(wanted: str, taken: set[str]) -> str:
     return next(name for name in candidates if name.lower() not in lowered)
 
 
-def _refuse_difference(problem: Problem, method: Method, folder: Path, named: bool) -> None:
+def _refuse_difference(
+    problem: Problem, method: Method, folder: Path, *, named: bool, but: str | None = None
+) -> Problem:
+    """The problem as it is read back, which differs in nothing, ``but`` perhaps in this."""
     project = load_project(folder / "project.toml")
-    differing = differences(problem, project.problem(), named)
+    again = project.problem()
+    differing = [what for what in differences(problem, again, named) if what != but]
     if make_method(project.protect.method or "", project.protect.options) != method:
         differing.append("options")
     if differing:
         raise InputError(f"read back, the project has other {', '.join(differing)}")
+    return again

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from tacita import generate
-from tacita.app.work.case import Attackers, Case, Wish, decided_in
+from tacita.app.work.case import Attackers, Case, Wish
 from tacita.app.work.paths import path_written
-from tacita.app.work.stated import Stated
 from tacita.errors import FormatError, InputError
 from tacita.exact import MOST_DECIMALS
 from tacita.examples import EXAMPLES, example
@@ -28,12 +27,8 @@ from tacita.io.case import project_file
 from tacita.io.columns import FORMATS, read_columns
 from tacita.io.dimensions import dimensions_as_said
 from tacita.io.pasted import read_pasted
-from tacita.io.percentages import amounts_in
 from tacita.io.petrenko import FILES as THESIS
 from tacita.io.petrenko import read_thesis
-from tacita.levels import Levels
-from tacita.rules import Given
-from tacita.rules.rule import in_parts
 from tacita.rules.written import written
 from tacita.tables.table import Table
 from tacita.words import so_many
@@ -245,35 +240,21 @@ def _options(path: Path, reading: Reading, trees: Mapping[str, Sequence[Path]]) 
 
 def _case_of_project(path: Path, reading: Reading) -> Case:
     """What a project asks, in parts that can be changed one by one; without rules if it has none."""
-    from tacita.io.insiders import read_insiders
-    from tacita.io.project import NO_RULE, load_project
-    from tacita.io.project_cells import marks_of
+    from tacita.io.project import NO_RULE, CostSpec, load_project
 
     if said := [*reading.options, *(name for name in ("by", "total") if getattr(reading, name))]:
         raise InputError(f"{path}: a project says itself how its files are read; leave out {said[0]}")
     project = load_project(path)
     rules, attack = project.rules, project.attackers
-    # A rule that no cell meets lets a table without any be opened; it changes nothing.
-    ruled = rules.model_copy(update={"rule": rules.rule or written(NO_RULE)})
-    asked = project.model_copy(update={"rules": ruled})
-    problem = asked.problem()
-    parts = () if problem.rule is None else in_parts(problem.rule)[0]
-    levels = next((part.given for part in parts if isinstance(part, Given)), None)
-    case = Case.of(problem, path.stem)
-    insiders = () if attack.file is None else tuple(read_insiders(project.folder / attack.file, case.table))
-    # Cells that a rule of the project marks stay its own matter.
-    by_hand = [entry for entry in rules.sensitive if entry.protection is None]
-    decisions, more = decided_in(problem, marks_of(case.table, by_hand))
-    own = (Levels.none(len(case.table)) if levels is None else levels) | more
-    for share in marks_of(case.table, [e for e in rules.sensitive if e.protection is not None]):
-        own |= share.levels(case.table)
-    own = amounts_in(own, case.table, problem.outsider)
-    cost = None if project.cost.by or case.stated is None else case.stated.cost
-    stated = Stated.unless_usual(case.table, own, problem.outsider, insiders, cost)
-    return replace(
-        case,
-        rules=tuple(_split(rules.rule or "")),
-        decisions=decisions,
+    # Of rules, attackers and costs the words of the file are kept; all else is found in the problem that it
+    # states. A rule that no cell meets lets one without any be put.
+    unworded = {
+        "rules": rules.model_copy(update={"rule": rules.rule or written(NO_RULE)}),
+        "attackers": attack.model_copy(update={"kinds": [], "coalitions": []}),
+        "cost": CostSpec(),
+    }
+    case = replace(
+        Case.of(project.model_copy(update=unworded).problem(), path.stem, tuple(_split(rules.rule or ""))),
         attackers=Attackers(
             tuple(kind for kind in attack.kinds if kind != "outsider"),
             tuple(map(tuple, attack.coalitions)),
@@ -282,11 +263,12 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
             attack.within,
         ),
         waived=tuple(rules.waived),
-        stated=stated,
         cost=project.cost.by,
         wish=_wish(project),
         origin=path,
     )
+    _ = case.problem  # What does not fit is told now, and no case comes out.
+    return case
 
 
 def _wish(project: Project) -> Wish | None:
