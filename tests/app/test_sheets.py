@@ -51,7 +51,9 @@ def test_a_sheet_of_a_workbook_is_chosen(page: Page, book: Path) -> None:
     hand_over(page, "open-files", book)
     sheet = page.get_by_test_id("reading-sheet")
     expect(page.get_by_role("combobox", name="Sheet")).to_be_focused()
-    # The first that holds anything is proposed; it holds words, and another one can be chosen.
+    # The first that holds a table is proposed; one of words can be chosen, and then another one.
+    expect(page.locator(".sheet-choice")).to_contain_text("cells")
+    choose(page, "reading-sheet", "about")
     page.get_by_test_id("sheet-open").click()
     expect(page.get_by_test_id("notice-error")).to_contain_text("survey.xlsx")
     # The question outlives a reload.

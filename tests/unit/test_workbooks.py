@@ -106,6 +106,16 @@ def test_what_is_wrong_with_a_sheet_that_nobody_named_tells_of_the_others(tmp_pa
     assert "if another one is meant" not in str(caught.value)
 
 
+def test_the_sheet_that_people_are_asked_about_first_holds_a_table(tmp_path: Path) -> None:
+    contents = [["Sheet", "Contents"], ["data", "Turnover"]]
+    book = {"cover": COVER, "year": [[2025]], "contents": contents, "data": CELLS, "more": DOUBLE}
+    sheets = sheets_in(workbook(tmp_path / "t.xlsx", book))
+    assert (sheets.proposed, sheets.likely) == ("cover", "data")
+    hidden = sheets_in(workbook(tmp_path / "h.xlsx", book, hidden=["data", "more"]))
+    assert hidden.likely == "cover"
+    assert sheets_in(workbook(tmp_path / "w.xlsx", {"a": COVER, "b": contents})).likely == "a"
+
+
 def test_a_release_of_ours_is_read_as_ever(tmp_path: Path) -> None:
     table = Table.from_array([[5, 9], [7, 4]], names=("sex", "age"), codes=(("f", "m"), ("old", "young")))
     problem = Problem(table, Threshold(5))

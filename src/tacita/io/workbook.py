@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from tacita.errors import FormatError, InputError, did_you_mean
 from tacita.io.captions import footnotes_below, note_on, titles_above
 from tacita.io.escape import unescape
 from tacita.io.published import COLUMNS
+from tacita.numerals import is_number, tidy
 from tacita.tables.columns import Columns
 
 if TYPE_CHECKING:
@@ -35,12 +36,14 @@ RELEASE = re.compile(r"release( \d+)?")
 class Sheets:
     """The sheets of a workbook that hold anything, in their order.
 
-    ``companions`` are those that come with a release of ours and are never meant instead of it.
+    ``companions`` are those that come with a release of ours and are never meant instead of it; ``tables``
+    those in which a row of two fields or more holds a number.
     """
 
     visible: tuple[str, ...]
     hidden: tuple[str, ...] = ()
     companions: tuple[str, ...] = ()
+    tables: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,6 +59,12 @@ class Sheets:
     def proposed(self) -> str | None:
         """The sheet that is read if none is named; None if nothing holds anything."""
         return next(iter(self.names), None)
+
+    @property
+    def likely(self) -> str | None:
+        """The sheet that people are asked about first: of those they see the first with a table, if any."""
+        seen = self.visible or self.hidden
+        return next((name for name in seen if name in self.tables), self.proposed)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -167,6 +176,7 @@ def _sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets:
         tuple(about.name for about, visible in zip(holding, seen, strict=True) if visible),
         tuple(about.name for about, visible in zip(holding, seen, strict=True) if not visible),
         _companions(path, book, [about.name for about in holding]),
+        tuple(about.name for about in holding if _has_table(_sheet(path, book, about.name))),
     )
 
 
@@ -186,6 +196,11 @@ def _companions(
 def _is_release(sheet: CalamineSheet) -> bool:
     texts = ([_text(v) for v in row] for row in sheet.iter_rows())
     return set(COLUMNS) <= set(next((row for row in texts if any(row)), ()))
+
+
+def _has_table(sheet: CalamineSheet) -> bool:
+    rows = ([text for v in row if (text := _text(v))] for row in sheet.iter_rows())
+    return any(len(row) > 1 and any(is_number(tidy(text)) for text in row) for row in rows)
 
 
 def _proposed(path: str | os.PathLike[str], book: CalamineWorkbook) -> tuple[str, tuple[str, ...]]:

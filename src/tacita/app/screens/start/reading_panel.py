@@ -55,7 +55,7 @@ class ReadingPanel:
             self._lead_to(sheet)
 
     def _put_question(self, asked: Asked | None) -> ui.select | None:
-        """The sheets of a workbook, the first of them proposed."""
+        """The sheets of a workbook, the first of them that holds a table proposed."""
         self._question.clear()
         self._question.set_visibility(asked is not None)
         if asked is None:
@@ -66,7 +66,8 @@ class ReadingPanel:
             )
             with ui.element("div").classes("strip"):
                 # By number, since labels are not quite the names.
-                sheet = ui.select(dict(enumerate(asked.sheets.labels)), label="Sheet", value=0)
+                likely = asked.sheets.names.index(asked.sheets.likely or asked.sheets.names[0])
+                sheet = ui.select(dict(enumerate(asked.sheets.labels)), label="Sheet", value=likely)
                 sheet.classes("sheet-choice").props("dense outlined options-dense data-testid=reading-sheet")
                 ui.button("Tabulate it" if asked.as_records else "Open it").props(
                     "no-caps unelevated data-testid=sheet-open"
