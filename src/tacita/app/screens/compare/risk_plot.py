@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -11,6 +11,7 @@ from nicegui import ui
 from tacita.app.controls import scrolling
 from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import in_words
+from tacita.app.screens.compare import verdict
 from tacita.app.screens.compare.run_columns import measures, text
 from tacita.app.work.case import Case
 from tacita.app.work.job import Job, State
@@ -19,6 +20,8 @@ from tacita.report.compared import MEASURES, number
 ACROSS = {"l1": "l1", "l2": "l2", "changed": "cells changed", "percent": "percent of cells changed"}
 SYMBOLS = {State.SAFE: "circle", State.UNSAFE: "triangle", State.UNCHECKED: "diamond"}
 NAMES = {State.SAFE: "safe", State.UNSAFE: "not safe", State.UNCHECKED: "nothing checked"}
+NEAR_ACROSS, NEAR_UP = 0.03, 0.05
+"""Parts of the axes within which labels would overprint each other."""
 FAINT = {"lineStyle": {"color": "#8895a144"}}
 COLOURS = {State.SAFE: "#2f7fc4", State.UNSAFE: "#cf4a52", State.UNCHECKED: "#7c8894"}
 
@@ -56,6 +59,23 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
     show()
 
 
+def labels(drawn: Mapping[int, tuple[float, float]], near: tuple[float, float]) -> dict[int, str]:
+    """The label of each point: the numbers of all runs that are drawn at its place or ``near`` it, across and
+    up, at the first of them, nothing at the others.
+    """
+    groups: list[list[int]] = []
+    for run, (x, y) in sorted(drawn.items()):
+        for group in groups:
+            across, up = drawn[group[0]]
+            if abs(x - across) <= near[0] and abs(y - up) <= near[1]:
+                group.append(run)
+                break
+        else:
+            groups.append([run])
+    found = dict.fromkeys(drawn, "")
+    return found | {group[0]: ", ".join(map(str, group)) for group in groups}
+
+
 def _told(job: Job, points: dict[int, Any], key: str, now: Case | None) -> str:
     own = points[job.number]
     return f"{ACROSS[key]} {number(own[key])}, risk {number(own['risk'])}, {in_words(job, now)}"
@@ -80,22 +100,31 @@ def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | No
                         with ui.element("td"):
                             ui.label(entry)
                     with ui.element("td").classes("words"):
-                        ui.label(in_words(job, now))
+                        verdict.show(job, now)
 
 
 def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:
     """The chart: a sign and a number per run; what is known exactly stands above all others."""
     finite = [points[job.number]["risk"] for job in jobs if isfinite(points[job.number]["risk"])]
     top = 1.25 * max([1.0, *finite])
+    drawn = {
+        job.number: (points[job.number][key], min(points[job.number]["risk"], top))
+        for job in jobs
+        if job.state in SYMBOLS and points[job.number]["risk"] == points[job.number]["risk"]
+    }
+    widest = max((x for x, _ in drawn.values()), default=0.0)
+    names = labels(drawn, (NEAR_ACROSS * widest, NEAR_UP * top))
     series = []
     for state, symbol in SYMBOLS.items():
         data = [
             {
-                "value": [points[job.number][key], min(points[job.number]["risk"], top)],
-                "name": f"{job.number}" if isfinite(points[job.number]["risk"]) else f"{job.number} (∞)",
+                "value": list(drawn[job.number]),
+                "name": names[job.number]
+                if isfinite(points[job.number]["risk"]) or not names[job.number]
+                else f"{names[job.number]} (∞)",
             }
             for job in jobs
-            if job.state is state and points[job.number]["risk"] == points[job.number]["risk"]
+            if job.state is state and job.number in drawn
         ]
         series.append(
             {
@@ -126,7 +155,8 @@ def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str,
             "nameLocation": "middle",
             "nameGap": 28,
             "min": 0,
-            "boundaryGap": ["0%", "8%"],
+            # More than all cells cannot change; elsewhere the last point does not stand on the edge.
+            **({"max": 100} if key == "percent" and widest > 90 else {"boundaryGap": ["0%", "8%"]}),
             "splitLine": FAINT,
         },
         "yAxis": {

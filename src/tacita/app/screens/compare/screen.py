@@ -7,13 +7,15 @@ from nicegui import ui
 from tacita.app import frame
 from tacita.app.controls import notices, scrolling
 from tacita.app.controls.labels import as_label
-from tacita.app.controls.runs import in_words
-from tacita.app.screens.compare import risk_plot, statistics_table
+from tacita.app.screens.compare import risk_plot, statistics_table, verdict
 from tacita.app.screens.compare.run_columns import best, measures, text
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
-from tacita.report.compared import MEASURES, Measure
+from tacita.report.compared import MEASURES, Measure, number
 from tacita.tables.table import Table
+
+EXPLAINED = ("median", "exact", "changed", "others", "silent", "l1", "l2", "largest")
+"""Columns whose heads do not say what they are; risk is explained below the plot, for it is drawn there."""
 
 
 def build(workspace: Workspace) -> None:
@@ -71,10 +73,19 @@ class RunTable:
         self._by, self._down = "run", False
         self._place = scrolling.across("Runs in numbers")
         self._show()
+        if any(job.case is not workspace.case for job in jobs):
+            ui.label(verdict.NOTE).classes("muted").props("data-testid=earlier-runs")
         ui.label(
-            "★ the least of its column among the safe runs. Loss and bound are in each method's own measure: "
-            "compare them between runs of one method only."
+            "★ the least of its column among the safe runs; for l1, l2 and Largest among those that show a "
+            "number in every cell, since hidden cells have no distance. Loss and bound are in each method's "
+            "own measure: compare them between runs of one method only."
         ).classes("muted")
+        ui.label(
+            "; ".join(
+                f"{as_label(column.head)}: {column.meaning}" for column in MEASURES if column.key in EXPLAINED
+            )
+            + "."
+        ).classes("muted").props("data-testid=columns-explained")
 
     def _sort(self, key: str) -> None:
         self._down = not self._down if key == self._by else False
@@ -122,14 +133,15 @@ class RunTable:
                     f"flat dense no-caps align=left data-testid=open-{job.number}"
                 ).classes("run-button")
             with ui.element("td").classes("words"):
-                tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
-                ui.label(in_words(job, self._workspace.case)).classes(tone)
+                verdict.show(job, self._workspace.case)
             for column in MEASURES:
                 self._entry(column, job, job.number in winners[column.key])
 
     def _entry(self, column: Measure, job: Job, wins: bool) -> None:
-        entry = text(column, self._measures[job.number][column.key], job)
-        with ui.element("td").classes("wins" if wins else "").props(f"data-testid={column.key}-{job.number}"):
+        value = self._measures[job.number][column.key]
+        entry = text(column, value, job)
+        with ui.element("td").classes("wins" if wins else "") as place:
+            place.props(f'data-testid={column.key}-{job.number} title="{number(value)}"')
             ui.label(f"★ {entry}" if wins else entry)
 
     def _open(self, job: Job) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import ceil
 
 import numpy as np
 from nicegui import ui
@@ -30,10 +31,12 @@ MEANINGS = {
 }
 LINE, AROUND = 26, 64
 """Pixels of a row, and of what a sheet has above and below its rows."""
-DIGIT, AROUND_NUMBER, NARROWEST = 9, 34, 64
+DIGIT, AROUND_NUMBER, NARROWEST = 9.5, 32, 64
 """Pixels of a digit, of what a column has beside its numbers, and of the narrowest column."""
-AROUND_CODE, STEP, WIDEST_HEAD = 42, 14, 150
-"""Pixels that the head of a row has beside its code, by which it is indented, and that are enough for it."""
+LETTER, AROUND_HEAD, FOLD = 9, 18, 24
+"""Pixels of a letter of a head, of what a head has beside its letters, and of the button that folds it."""
+STEP, WIDEST_HEAD, SCROLLBAR = 14, 150, 17
+"""Pixels by which the head of a row is indented, that are enough for it, and of a scrollbar with borders."""
 LEAST, WIDEST = 420, 1000
 """Pixels that a sheet gets at least, and those that no page has: a wider table is scrolled in any case."""
 WAYS = {
@@ -129,13 +132,14 @@ def _width(content: Content) -> int:
     """About as wide as all columns together: with less, the last one, the total, would be cut off, and the
     sheet stands above the other one instead.
     """
-    codes = max(DIGIT * len(line.code) + STEP * line.depth for line in content.rows)
-    titles = DIGIT * max(len(content.row_title), len(content.column_title))
-    head = min(max(codes, titles) + AROUND_CODE, WIDEST_HEAD)
-    longest = [len(line.code) for line in content.columns]
-    for row in content.texts:
-        longest = [max(most, len(text)) for most, text in zip(longest, row, strict=True)]
-    width = head + sum(max(NARROWEST, DIGIT * length + AROUND_NUMBER) for length in longest)
+    codes = max(LETTER * len(line.code) + STEP * line.depth for line in content.rows)
+    titles = LETTER * max(len(content.row_title), len(content.column_title))
+    width = min(max(codes, titles) + AROUND_HEAD + FOLD, WIDEST_HEAD) + SCROLLBAR
+    folds = {line.parent for line in content.columns}
+    for column, line in enumerate(content.columns):
+        head = LETTER * len(line.code) + AROUND_HEAD + FOLD * (column in folds)
+        longest = max(len(row[column]) for row in content.texts)
+        width += ceil(max(NARROWEST, head, DIGIT * longest + AROUND_NUMBER))
     return max(LEAST, width) if width <= WIDEST else LEAST
 
 
