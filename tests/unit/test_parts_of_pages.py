@@ -13,6 +13,7 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.runs import choose_run
 from tacita.app.screens.export.places import PlaceField
+from tacita.app.screens.protect.checking import refuse_misfits
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.screens.protect.screen import Bench
@@ -208,3 +209,36 @@ def test_the_method_that_is_chosen_already_keeps_its_options(workspace: Workspac
         bench._pick("suppression")
         bench._pick("rounding")
         assert bench._chosen()[0] == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "why"),
+    [
+        ("rounding", {"base": "seven"}, "the table has no column 'seven'"),
+        ("rounding", {"base": -5}, "option 'base' is negative"),
+        ("unbiased-rounding", {"base": 0}, "option 'base' is zero"),
+        ("random-rounding", {"base": -5}, "option 'base' is negative"),
+        ("perturbation", {"radius": "wide"}, "the table has no column 'wide'"),
+        ("adjustment", {"capacity": -1}, "option 'capacity' is negative"),
+    ],
+)
+def test_what_no_run_could_use_is_refused_before_it_runs(
+    workspace: Workspace, method: str, options: dict[str, int | str], why: str
+) -> None:
+    with pytest.raises(InputError, match=why):
+        refuse_misfits(workspace.current().problem, method, options)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("rounding", {"base": 20}),
+        ("rounding", {}),
+        ("adjustment", {"capacity": "20%", "radius": 5}),
+        ("suppression", {}),
+    ],
+)
+def test_what_a_run_can_use_is_not_refused(
+    workspace: Workspace, method: str, options: dict[str, int | str]
+) -> None:
+    refuse_misfits(workspace.current().problem, method, options)

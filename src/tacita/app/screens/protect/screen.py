@@ -10,6 +10,7 @@ from nicegui import run, ui
 
 from tacita.app.controls import forms, notices
 from tacita.app.controls.nothing import no_table
+from tacita.app.screens.protect.checking import refuse_misfits
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.work.case import Wish
 from tacita.app.work.job import Job
@@ -36,6 +37,7 @@ class Bench:
         self._workspace = workspace
         self._method = ""
         self._unfit = ""
+        self._problem: Problem | None = None
         self._buttons: dict[str, ui.element] = {}
         begin = self._beginning()
         with ui.element("div").classes("protect-page"):
@@ -141,6 +143,8 @@ class Bench:
         """Options, time limit and seed; what cannot be used is refused in words."""
         values = self._form.values()
         make_method(self._method, values)
+        if self._problem is not None:
+            refuse_misfits(self._problem, self._method, values)
         return values, _seconds(self._limit.value), _seed(self._seed.value)
 
     def _check(self) -> None:
@@ -164,7 +168,9 @@ class Bench:
             self._check()
             return
         if problem is not None:
+            self._problem = problem
             self._question.set_text(_question(problem))
+            self._check()
 
     async def _start(self) -> None:
         self._button.set_enabled(False)
