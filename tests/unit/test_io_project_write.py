@@ -297,6 +297,26 @@ def test_levels_in_percent_of_cells_that_go_by_number(tmp_path: Path) -> None:
     assert differences(problem, project.problem(), named=False) == []
 
 
+def test_rules_on_linked_tables_keep_what_they_need_or_are_told(tmp_path: Path) -> None:
+    """Counts stand in a file beside the cells; codes are not in these files at all."""
+    one, two = (
+        replace(tc.Table.from_array([[5, 6], [7, 8]], names=("a", other)), count=np.arange(9) + 1)
+        for other in ("b", "c")
+    )
+    two = replace(two, count=np.array([1, 2, 3, 4, 12, 13, 7, 15, 16]))
+    two = replace(two, count=np.where(two.structure.codes[:, 1] == 0, one.count, two.count))
+    table = link({"by b": one, "by c": two})
+    by_codes = tc.Marked([table.structure.key(4)], upper=2)
+    problem = tc.Problem(table, tc.MinimumFrequency(5) | by_codes)
+    notes = write_project(problem, tmp_path, method="suppression").notes
+    assert "rules are left out" in notes[0]
+    assert "marked(" in notes[0]
+    assert "frequency" not in notes[0]
+    project = load_project(tmp_path / "project.toml")
+    assert project.rules.rule == "frequency(n=5)"
+    assert differences(problem, project.problem(), named=False) == []
+
+
 def test_rules_that_the_files_cannot_serve_are_left_out_and_told(tmp_path: Path) -> None:
     """Words that would be read as something else, whatever the reason."""
     problem = example("nchs")

@@ -24,13 +24,13 @@ import numpy as np
 
 from tacita.errors import TacitaError
 from tacita.exact import UNBOUNDED, Mask
-from tacita.io.percentages import amounts_in
 from tacita.io.project_cells import USUAL, cells_by_codes, mark_entries
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import RULES, AnyOf, FromColumns, Given, Marked, Rule, parse_rule
 from tacita.rules.arithmetic import Number
 from tacita.rules.contributors import ContributorRule
+from tacita.rules.percentages import amounts_in
 from tacita.rules.rule import in_parts
 from tacita.rules.selection import cell_mask
 from tacita.rules.written import written
@@ -77,22 +77,26 @@ class Sensitive:
         }
 
 
-def written_rules(problem: Problem, *, codes: bool) -> tuple[Rule, ...]:
-    """Parts of a problem's rule that a project can say in words.
-
-    Parameters
-    ----------
-    codes
-        Whether cells go by codes in the files. Columns that a rule names need not be in them.
-    """
+def worded_rules(problem: Problem) -> tuple[Rule, ...]:
+    """Parts of a problem's rule that have a written form, and are no decisions on single cells."""
     parts = () if problem.rule is None else in_parts(problem.rule)[0]
-    return tuple(part for part in parts if _has_words(part, codes))
+    return tuple(
+        part
+        for part in parts
+        if type(part) in RULES.values() and not (isinstance(part, Marked) and part.by_position)
+    )
 
 
-def _has_words(rule: Rule, codes: bool) -> bool:
-    if isinstance(rule, Marked):
-        return codes and not rule.by_position and not isinstance(rule.cells, str)
-    return type(rule) in RULES.values() and not isinstance(rule, FromColumns)
+def sayable(rules: Sequence[Rule], *, codes: bool) -> tuple[Rule, ...]:
+    """Those of the rules that make sense beside a file of cells, in which cells go by ``codes`` or not, and
+    which need not have the columns that a rule names.
+    """
+    return tuple(
+        rule
+        for rule in rules
+        if not isinstance(rule, FromColumns)
+        and not (isinstance(rule, Marked) and (isinstance(rule.cells, str) or not codes))
+    )
 
 
 def served(rules: Sequence[Rule], table: Table, again: Table) -> tuple[Rule, ...]:
@@ -119,7 +123,7 @@ def taken_apart(
     waived
         Who has consented to all rules on contributors; None: told by the rules.
     rules
-        Those of :func:`written_rules` that are said in words. What others hit the file of cells says.
+        Those of :func:`worded_rules` that are said in words. What others hit the file of cells says.
     codes
         Whether the file of cells lists them by codes, and can leave levels empty.
     following
@@ -138,10 +142,8 @@ def taken_apart(
             others.append(_where(exempt, part, table))
         elif part not in rules:
             others.append(part)
-    levels = (
-        AnyOf(tuple(others)).required(table, problem.outsider) if others else Levels.none(len(table))
-    )
-    consents = _consents(written_rules(problem, codes=codes)) if waived is None else tuple(waived)
+    levels = AnyOf(tuple(others)).required(table, problem.outsider) if others else Levels.none(len(table))
+    consents = _consents(worded_rules(problem)) if waived is None else tuple(waived)
     plain = [
         replace(rule, waivers=rule.waivers - {*consents}) if isinstance(rule, ContributorRule) else rule
         for rule in rules
@@ -185,7 +187,7 @@ def _amounts_beyond(given: Levels, stated: Levels, problem: Problem, exempt: Mas
     """Cells of which larger amounts are given than stated, but for those that are exempt."""
     own, known = (
         np.array([levels.lower, levels.upper, levels.sliding])
-        for levels in (amounts_in(each, problem.table, problem.outsider) for each in (given, stated))
+        for levels in (amounts_in(each, problem.table) for each in (given, stated))
     )
     one = 10**problem.table.decimals
     cells = np.flatnonzero((own > known).any(axis=0) & ~exempt).tolist()
@@ -219,7 +221,7 @@ def _percentages(
     stands for these, and cells of which another percentage is asked for, none of which is exempt.
     """
     table = problem.table
-    amounts = amounts_in(levels, table, problem.outsider)
+    amounts = amounts_in(levels, table)
     silent = levels.sensitive & ((amounts.lower | amounts.upper | amounts.sliding) == 0)
     asked = {
         percent: int((silent & hit).sum())

@@ -27,7 +27,7 @@ from tacita.io.insiders import write_insiders
 from tacita.io.jj import write_jj
 from tacita.io.project import NO_RULE, AttackersSpec, Project, ProtectSpec, load_project
 from tacita.io.project_cells import cells_by_codes
-from tacita.io.project_rules import Sensitive, decided_by_hand, served, taken_apart, written_rules
+from tacita.io.project_rules import Sensitive, decided_by_hand, sayable, served, taken_apart, worded_rules
 from tacita.io.results import Written
 from tacita.io.roles import part_by_name
 from tacita.io.table_write import further_columns, role_columns, write_table
@@ -116,7 +116,7 @@ def write_project(
                 again = _refuse_difference(
                     problem, chosen, draft, named=_has_codes(problem.table), but=EXEMPT if last else None
                 )
-                remark = [f"{lost} ({failed})"] if lost else []
+                remark = [lost if failed is None else f"{lost} ({failed})"] if lost else []
                 if (unhit := problem.exempt & ~again.exempt).any():
                     cells = problem.table.structure.names(np.flatnonzero(unhit))
                     more.append(f"exempt, though nothing hits them in these files: {cells}")
@@ -141,24 +141,25 @@ def _attempts(
     def in_words(rules: Sequence[Rule], *, following: bool) -> Sensitive:
         return taken_apart(problem, said.waived, rules, codes=codes, following=following)
 
-    rules = written_rules(problem, codes=codes)
-    yield in_words(rules, following=True), "", False
+    worded = worded_rules(problem)
+    rules = sayable(worded, codes=codes)
+    yield in_words(rules, following=True), _left_out(worded, rules), False
     with draft_in(folder) as draft:
         _draft_table(problem, in_words((), following=False), said, how, draft)
         kept = served(rules, problem.table, load_project(draft / "project.toml").data())
-    lost = _left_out([rule for rule in rules if rule not in kept])
-    if lost:
+    lost = _left_out(worded, kept)
+    if kept != rules:
         yield in_words(kept, following=True), lost, False
     amounts = "levels in percent of the value are written as amounts"
     if problem.exempt.any():
         amounts += ", those of exempt cells as far as bounds leave room"
     yield in_words(kept, following=False), f"{lost}; {amounts}" if lost else amounts, False
-    yield in_words((), following=False), f"{_left_out(rules)}; {amounts}" if rules else amounts, True
+    yield in_words((), following=False), f"{_left_out(worded, ())}; {amounts}" if worded else amounts, True
 
 
-def _left_out(rules: Sequence[Rule]) -> str:
-    named = " | ".join(map(written, rules))
-    return f"rules are left out, and what they hit is marked in the table instead: {named}" if rules else ""
+def _left_out(worded: Sequence[Rule], kept: Sequence[Rule]) -> str:
+    named = " | ".join(written(rule) for rule in worded if rule not in kept)
+    return f"rules are left out, and what they hit is marked in the table instead: {named}" if named else ""
 
 
 def _how(method: str, options: Mapping[str, Any], seed: int, time_limit: float | None) -> Sections:
@@ -256,7 +257,8 @@ def _draft_table(
             "columns": further_columns(table) or None,
         }
     else:
-        written = [write_jj(plain, folder / "table.jj")]
+        beside = write_jj(plain, folder / "table.jj").with_suffix(".frq")
+        written = [folder / "table.jj", *([beside] if beside.is_file() else [])]
         sections["table"]["file"] = "table.jj"
         if table.structure.parts:
             notes.append("linked tables are written as one list of cells, which go by number there")
