@@ -8,6 +8,7 @@
     │   ├── NotAdditiveError       totals differ from the sums of their parts
     │   ├── RuleError              a rule cannot be applied to this table
     │   ├── LevelsError            a protection level that no release could ever meet
+    │   ├── BoundsError            what everyone is said to know is not true of a cell
     │   ├── ReleaseError           a release contradicts the table it is said to protect
     │   └── FormatError            a file does not follow its grammar
     │       └── DecimalSignError   numbers may mean one thing or another until their decimal sign is chosen
@@ -57,6 +58,10 @@ class RuleError(InputError):
 
 class LevelsError(InputError):
     """A protection level that no release could ever meet."""
+
+
+class BoundsError(InputError):
+    """What everyone is said to know is not true of a cell."""
 
 
 class ReleaseError(InputError):

@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 
 from tacita import exact
 from tacita.attackers import Insider, Outsider
+from tacita.attackers.attacker import refuse_negative
 from tacita.attackers.insiders import AttackerLike, insiders_among, outsider_among
-from tacita.errors import InputError, LevelsError, likewise
+from tacita.errors import BoundsError, InputError, LevelsError, likewise
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
 from tacita.rules import Rule
@@ -166,7 +167,6 @@ class Problem:
 
     def _check(self) -> None:
         table = self.table
-        everything = np.arange(len(table))
         if (wrong := np.flatnonzero(self.must_publish & self.levels.sensitive)).size:
             raise InputError(
                 f"{table.structure.names(wrong)}: sensitive, yet must be published; "
@@ -176,8 +176,7 @@ class Problem:
             raise InputError(
                 f"{table.structure.names(wrong)}: must be published and must be hidden; choose one"
             )
-        low, high = self.outsider.lower, self.outsider.upper
-        _refuse_false_knowledge(table, self.outsider.name, everything, low, high)
+        _refuse_false_bounds(table, self.outsider)
         for insider in self.insiders:
             own, own_levels = insider.own_targets()
             _refuse_unknown_cells(len(table), np.concatenate([insider.cells, own]), insider.name)
@@ -229,6 +228,20 @@ class Requirement:
     lower: Units
     upper: Units
     sliding: Units
+
+
+def _refuse_false_bounds(table: Table, everyone: Outsider) -> None:
+    """That a cell is negative is told in plain words: most who make it so never spoke of bounds."""
+    # Structural zeros, whose upper bound is 0 too, no wider bounds would help.
+    negative = np.flatnonzero((table.units < 0) & (everyone.lower == 0) & (everyone.upper > 0))
+    if negative.size:
+        refuse_negative(table, int(negative[np.argmin(table.units[negative])]))
+    wrong = (everyone.lower > table.units) | (everyone.upper < table.units)
+    if wrong.any():
+        raise BoundsError(
+            f"{everyone.name} is said to know bounds that are not true of "
+            f"{table.structure.names(np.flatnonzero(wrong))}: widen the bounds so that they contain the value"
+        )
 
 
 def _refuse_false_knowledge(table: Table, who: str, cells: Cells, low: Units, high: Units) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from tacita import generate
 from tacita.app.work.case import Attackers, Case, Kind, Wish
 from tacita.app.work.opening import (
+    UNTOLD,
     Reading,
     case_from_files,
     case_from_path,
@@ -22,7 +24,7 @@ from tacita.app.work.opening import (
     notes_on,
 )
 from tacita.app.work.parcels import save
-from tacita.errors import InputError
+from tacita.errors import BoundsError, InputError
 from tacita.examples import example, example_names
 from tacita.generate import FAMILIES
 from tacita.io import load_project, write_hierarchy, write_table, write_thesis
@@ -82,7 +84,7 @@ def test_a_project_comes_in_parts_that_ask_the_same(tmp_path: Path) -> None:
     case, asked = case_from_path(path), load_project(path).problem()
     assert case.rules == ("threshold(25)",)
     assert case.attackers == Attackers(within=(1.0, 2.0))
-    assert (case.waived, case.cost, case.origin, case.name) == (("Smith",), "unit", path, "project")
+    assert (case.waived, case.cost, case.origin, case.name) == (("Smith",), "unit", path, tmp_path.name)
     assert same_question(case, asked)
 
 
@@ -137,6 +139,40 @@ def test_a_project_is_opened_by_its_folder(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(InputError, match=r"a folder should hold a project.toml, or A.txt, PSC.txt, VSC.txt"):
         case_from_path(tmp_path)
+
+
+def test_a_project_is_called_like_its_folder_unless_its_file_has_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "visits 2025").mkdir()
+    path, named, data = write(
+        folder, project_toml=(text := '[table]\nfile = "t.csv"\n'), p_toml=text, t_csv=CELLS
+    )
+    monkeypatch.chdir(folder)
+    assert [case_from_path(way).name for way in (path, folder, "project.toml", ".")] == ["visits 2025"] * 4
+    assert case_from_path(named).name == "p"
+    # Where files that were handed over are put meanwhile says nothing.
+    assert case_from_files([path, data]).name == "project"
+
+
+def test_negative_values_are_told_with_the_page_that_says_what_everyone_knows(tmp_path: Path) -> None:
+    case = case_from_path(write(tmp_path, t_csv=CELLS.replace("N,s,12", "N,s,-12"))[0])
+    assert "some values are negative: they were taken as amounts, not as counts" in notes_on(case, UNTOLD)
+    assert not any("negative" in note for note in notes_on(case, Reading(counts=False)))
+    told = (
+        r"\(region=N, size=s\) is negative, so nobody .*: give the lower bound that everyone knows, or say "
+        r"that there is none, on the page Rules under 'Everyone knows'"
+    )
+    with pytest.raises(BoundsError, match=told):
+        _ = case.problem
+    said = replace(case, attackers=Attackers(lower=-inf))
+    assert len(said.problem.sensitive) == 0
+    # The same words where a file states that cells are not negative, and one is typed that is.
+    marked = case_from_path(write(tmp_path, m_csv=MARKED)[0])
+    table = with_values(marked.table, np.array([marked.table.find("N", "s")]), np.array([-12]))
+    with pytest.raises(BoundsError, match=told):
+        _ = marked.with_table(table).problem
+    assert replace(marked.with_table(table), attackers=Attackers(lower=-inf)).problem
 
 
 def test_what_export_saves_as_a_project_folder_opens_again(tmp_path: Path) -> None:

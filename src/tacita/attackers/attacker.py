@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacita import exact
-from tacita.errors import InputError
+from tacita.errors import BoundsError, InputError
 from tacita.exact import Cells, Mask, Units, frozen, keep
 from tacita.tables.table import Table
 
@@ -48,11 +48,7 @@ class Outsider:
         n = len(table)
         if lower is None:
             if (table.units < 0).any():
-                cell = int(np.argmin(table.units))
-                raise InputError(
-                    f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not: "
-                    "give the lower bound that everyone knows, or say that there is none"
-                )
+                refuse_negative(table, int(np.argmin(table.units)))
             lower = 0.0
         low, high = bounds_in_units(lower, np.inf if upper is None else upper, table.decimals)
         low, high = np.broadcast_to(low, n).copy(), np.broadcast_to(high, n).copy()
@@ -154,6 +150,14 @@ class Insider:
     def knows_exactly(self) -> Mask:
         """True for the cells whose value he has."""
         return np.asarray(self.lower == self.upper)
+
+
+def refuse_negative(table: Table, cell: int) -> NoReturn:
+    """Say that a cell is negative though everyone is said to know that none is."""
+    raise BoundsError(
+        f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not: "
+        "give the lower bound that everyone knows, or say that there is none"
+    )
 
 
 def bounds_in_units(lower: ArrayLike, upper: ArrayLike, decimals: int) -> tuple[Units, Units]:

@@ -21,7 +21,7 @@ import numpy as np
 from tacita.app.work.stated import Stated
 from tacita.attackers import Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
-from tacita.errors import InputError
+from tacita.errors import BoundsError, InputError
 from tacita.exact import Cells, Mask
 from tacita.levels import Levels
 from tacita.problem import Problem
@@ -199,14 +199,18 @@ class Case:
 
     def _put(self) -> Problem:
         said = self.stated.costs(self.table) if self.stated is not None and self.cost is None else None
-        return Problem(
-            self.table,
-            self.rule,
-            attackers=self._attackers(),
-            cost=(self.cost or "value") if said is None else said,
-            must_publish=self.decided(Kind.PUBLISH),
-            must_hide=self.decided(Kind.HIDE),
-        )
+        try:
+            return Problem(
+                self.table,
+                self.rule,
+                attackers=self._attackers(),
+                cost=(self.cost or "value") if said is None else said,
+                must_publish=self.decided(Kind.PUBLISH),
+                must_hide=self.decided(Kind.HIDE),
+            )
+        except BoundsError as error:
+            # Whoever types a number on another page may never have seen where bounds are said.
+            raise BoundsError(f"{error}, on the page Rules under 'Everyone knows'") from None
 
     def _attackers(self) -> list[AttackerLike]:
         chosen = self.attackers

@@ -23,7 +23,7 @@ from tacita.errors import FormatError, InputError
 from tacita.exact import MOST_DECIMALS
 from tacita.examples import EXAMPLES, example
 from tacita.io import Project, read_case
-from tacita.io.case import project_file
+from tacita.io.case import PROJECT, project_file
 from tacita.io.columns import FORMATS, read_columns
 from tacita.io.dimensions import dimensions_as_said
 from tacita.io.pasted import read_pasted
@@ -82,10 +82,15 @@ USUAL = Wish()
 
 
 def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> Case:
-    """The case of one file or folder on this machine."""
+    """The case of one file or folder on this machine.
+
+    A project is called like its file, or like its folder where the file has the name that all have.
+    """
     path = path_written(path)
     if (project := project_file(path)) is not None and project.is_file():
-        return _case_of_project(project, reading)
+        folder = project.absolute().parent.name
+        name = folder if project.name == PROJECT and folder else project.stem
+        return _case_of_project(project, reading, name)
     return Case.of(read_case(path, **_options(path, reading, {})), path.stem)
 
 
@@ -183,13 +188,22 @@ def notes_on(case: Case, reading: Reading) -> list[str]:
             "values are whole numbers and were taken as counts; if they are amounts, say so below, under "
             "Edit table, Counts or amounts"
         )
+    elif _some_negative(table) and reading.counts is None and case.origin is None:
+        notes.append("some values are negative: they were taken as amounts, not as counts")
     return notes
+
+
+def _some_negative(table: Table) -> bool:
+    """Whether nothing but negative ones keeps whole numbers from being counts."""
+    told = table.count is not None or table.contributions is not None
+    return not table.whole and table.decimals == 0 and not told and bool((table.units < 0).any())
 
 
 def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Case:
     projects = [path for path in paths if path.suffix.lower() == ".toml"]
     if len(projects) == 1:
-        return case_from_path(projects[0], reading)
+        # Its folder is the session's, whose name says nothing.
+        return _case_of_project(projects[0], reading, projects[0].stem)
     if {path.name for path in paths} & set(THESIS[1:]):
         return Case.of(read_thesis(folder), "thesis")
     trees = [path for path in paths if is_classification(path)]
@@ -238,7 +252,7 @@ def _options(path: Path, reading: Reading, trees: Mapping[str, Sequence[Path]]) 
     return {**options, "by": dimensions_as_said(path, reading.by, trees, reading.total, **how)}
 
 
-def _case_of_project(path: Path, reading: Reading) -> Case:
+def _case_of_project(path: Path, reading: Reading, name: str) -> Case:
     """What a project asks, in parts that can be changed one by one; without rules if it has none."""
     from tacita.io.project import NO_RULE, CostSpec, load_project
 
@@ -254,7 +268,7 @@ def _case_of_project(path: Path, reading: Reading) -> Case:
         "cost": CostSpec(),
     }
     case = replace(
-        Case.of(project.model_copy(update=unworded).problem(), path.stem, tuple(_split(rules.rule or ""))),
+        Case.of(project.model_copy(update=unworded).problem(), name, tuple(_split(rules.rule or ""))),
         attackers=Attackers(
             tuple(kind for kind in attack.kinds if kind != "outsider"),
             tuple(map(tuple, attack.coalitions)),
