@@ -19,12 +19,10 @@ from tacita.exact import Mask
 from tacita.io.jj import cell_numbers
 from tacita.rules import Given, Marked, Rule
 from tacita.rules.arithmetic import Number, as_fraction
-from tacita.rules.protection import pair_of
+from tacita.rules.percentages import USUAL_PERCENT, pair_of
 from tacita.rules.selection import cell_mask
 from tacita.tables.table import Table
 
-USUAL = 20
-"""Percentage of the value that stands for levels where none are said."""
 Amount = Field(default=None, ge=0, strict=True, allow_inf_nan=False)
 LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding"}
 """Levels of a cell in files, by the argument of :class:`~tacita.rules.Marked` that they are."""
@@ -66,7 +64,7 @@ def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Rule]:
     for entry in entries:
         amounts = [None if a is None else as_fraction(a) for a in (entry.lpl, entry.upl, entry.spl)]
         states = entry.protection is not None and amounts[:2] == [None, None]
-        levels = (*amounts, USUAL if entry.protection is None else entry.protection)
+        levels = (*amounts, USUAL_PERCENT if entry.protection is None else entry.protection)
         cell = place_of(table, entry.__pydantic_extra__, "[rules] sensitive")
         alike.setdefault((states, levels), []).append(cell)
     marks = ((states, Marked(cells, *levels)) for (states, levels), cells in alike.items())
@@ -83,7 +81,7 @@ def mark_entries(
             key: _plain(amount) for key, name in LEVELS.items() if (amount := getattr(mark, name)) is not None
         }
         below, above = map(_plain, pair_of(mark.protection))
-        unusual = percent or (below, above) != (USUAL, USUAL)
+        unusual = percent or (below, above) != (USUAL_PERCENT, USUAL_PERCENT)
         if mark.lower is None and mark.upper is None and unusual:
             levels["protection"] = below if below == above else [below, above]
         hit = cell_mask(table, mark.cells, mark.text)

@@ -24,13 +24,13 @@ import numpy as np
 
 from tacita.errors import TacitaError
 from tacita.exact import UNBOUNDED, Mask
-from tacita.io.project_cells import USUAL, cells_by_codes, mark_entries
+from tacita.io.project_cells import cells_by_codes, mark_entries
 from tacita.levels import Levels
 from tacita.problem import Problem
 from tacita.rules import RULES, AnyOf, FromColumns, Given, Marked, Rule, parse_rule
 from tacita.rules.arithmetic import Number
 from tacita.rules.contributors import ContributorRule
-from tacita.rules.percentages import amounts_in
+from tacita.rules.percentages import USUAL_PERCENT, amounts_in
 from tacita.rules.rule import in_parts
 from tacita.rules.selection import cell_mask
 from tacita.rules.written import written
@@ -62,7 +62,7 @@ class Sensitive:
     exempt: Mask
     stated: Levels
     unsaid: Mask
-    protection: float = USUAL
+    protection: float = USUAL_PERCENT
 
     def section(self, table: Table, by_number: bool) -> dict[str, Any]:
         """``[rules]`` of the project file."""
@@ -71,7 +71,7 @@ class Sensitive:
         return {
             "rule": " | ".join(self.rules) or None,
             "waived": list(self.waived) or None,
-            "protection": None if self.protection == USUAL else self.protection,
+            "protection": None if self.protection == USUAL_PERCENT else self.protection,
             "sensitive": marks or None,
             "exempt": cells_by_codes(table, self.exempt, by_number) or None,
         }
@@ -246,7 +246,7 @@ def _percentages(
         np.where(whole, levels.sliding, amounts.sliding),
         levels.reasons,
     )
-    return stated, unsaid, USUAL if chosen is None else float(chosen[0]), shares
+    return stated, unsaid, USUAL_PERCENT if chosen is None else float(chosen[0]), shares
 
 
 def _by_percent(levels: Levels) -> Iterator[tuple[tuple[Number, Number], Mask]]:

@@ -14,8 +14,7 @@ from tacita.errors import RuleError
 from tacita.exact import Mask, Units
 from tacita.levels import Levels, Reason
 from tacita.rules.arithmetic import is_number, said
-from tacita.rules.percentages import Percentages, percent_of_value
-from tacita.rules.percentages import pair_of as pair_of  # the files of projects know it from here
+from tacita.rules.percentages import Percentages, pair_of, percent_of_value
 from tacita.tables.table import Table
 
 Protection = Percentages | None

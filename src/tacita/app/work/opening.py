@@ -78,7 +78,6 @@ class Reading:
 
 
 UNTOLD = Reading()
-USUAL = Wish()
 
 
 def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> Case:
@@ -289,14 +288,14 @@ def _wish(project: Project) -> Wish | None:
     """How a project wants to be protected; None where it does not say."""
     how, output = project.protect, project.output
     wish = Wish(
-        how.method or USUAL.method,
+        how.method or Wish().method,
         how.options,
         how.seed,
         how.time_limit,
         tuple(output.formats) if "formats" in output.model_fields_set else (),
         output.folder if "folder" in output.model_fields_set else None,
     )
-    return wish if how.method is not None or wish != USUAL else None
+    return wish if how.method is not None or wish != Wish() else None
 
 
 def _split(rules: str) -> list[str]:

@@ -38,8 +38,6 @@ from tacita.io.petrenko import FILES as THESIS
 from tacita.io.project import AttackersSpec, load_project
 from tacita.io.results import refuse_blocked
 
-USUAL = Wish()
-"""How a case is protected that names no method."""
 LONGEST_NAME = 50
 """Letters of a name; files allow 255 bytes, and a letter has up to four."""
 FOLDERS = ("project", "thesis")
@@ -128,7 +126,7 @@ def save(case: Case, target: Path, way: str, *, passing: Path, wish: Wish | None
     folder = target if way in FOLDERS else target.parent
     folder.mkdir(parents=True, exist_ok=True)
     if way == "project":
-        wish = wish or case.wish or USUAL
+        wish = wish or case.wish or Wish()
         written = write_project(
             case.problem,
             target,

@@ -35,7 +35,7 @@ ABOUT: dict[Format, str] = {
 }
 TELLING = {"txt", "tsv"}
 """Formats that tell which cells are primary, of tables with two dimensions."""
-USUAL = ("xlsx", "csv")
+USUAL_FORMATS = ("xlsx", "csv")
 HOUSE = {
     "audit.json": "the verdict on every sensitive cell; which cells are sensitive, no true values",
     CERTIFICATE: "the proof, with true values; only of a safe release",
@@ -98,7 +98,7 @@ class Publishing:
         two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
         ui.label(f"For publication, in {PUBLICATION}/").classes("stack-title")
         wish = self._job.case.wish
-        wanted = self._workspace.formats or (wish.formats if wish is not None else ()) or USUAL
+        wanted = self._workspace.formats or (wish.formats if wish is not None else ()) or USUAL_FORMATS
         self._boxes = {}
         for ending, about in ABOUT.items():
             box = ui.checkbox(about, value=ending in wanted, on_change=self._choose_formats)
