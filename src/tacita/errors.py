@@ -11,6 +11,7 @@
     │   ├── BoundsError            what everyone is said to know is not true of a cell
     │   ├── ReleaseError           a release contradicts the table it is said to protect
     │   └── FormatError            a file does not follow its grammar
+    │       ├── SeveralValuesError several columns could hold the values, of cells or of records
     │       └── DecimalSignError   numbers may mean one thing or another until their decimal sign is chosen
     ├── UnsafeError                writing a release that no passing audit stands behind
     ├── CertificateError           a certificate is corrupted, truncated, forged or of another case
@@ -70,6 +71,10 @@ class ReleaseError(InputError):
 
 class FormatError(InputError):
     """A file does not follow its grammar."""
+
+
+class SeveralValuesError(FormatError):
+    """Several columns could hold the values; the rows may be cells, or records to be tabulated."""
 
 
 class DecimalSignError(FormatError):

@@ -14,7 +14,7 @@ from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, han
 from tacita.app.work.opening import UNTOLD, Reading
 from tacita.app.work.records import Choice, case_of_records, records_from_files, records_from_path
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError, RecordsError
+from tacita.errors import InputError, RecordsError, SeveralValuesError
 from tacita.io import load_project
 from tacita.io.workbook import Sheets
 
@@ -192,3 +192,18 @@ def test_rows_about_single_respondents_are_told_as_records(tmp_path: Path) -> No
     with pytest.raises(RecordsError, match="every row has a 'firm' of its own"):
         handed.table()
     assert handed.records().seen.records == 30
+
+
+def test_files_stay_while_they_are_offered_as_records(workspace: Workspace) -> None:
+    (folder := workspace.folder / "opened-1").mkdir()
+    (path := folder / "firms.csv").write_text("firm,region,turnover,staff\nx,N,1,3\nx,S,2,1\n")
+    handed = handed_files([path], UNTOLD)
+    with pytest.raises(SeveralValuesError):
+        handed.table()
+    workspace.offered = handed
+    workspace.drop(folder)
+    workspace.records = handed.records()
+    workspace.offered = None
+    assert path.exists()
+    workspace.records = None
+    assert not folder.exists()

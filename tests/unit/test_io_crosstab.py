@@ -8,7 +8,7 @@ import pytest
 import xlsxwriter
 
 from tacita.cli import main
-from tacita.errors import DecimalSignError, FormatError, InputError
+from tacita.errors import DecimalSignError, FormatError, InputError, SeveralValuesError
 from tacita.io import read_case
 from tacita.tables.table import Table
 
@@ -131,7 +131,7 @@ def test_long_tables_stay_long(tmp_path: Path, text: str, dimensions: list[str])
 
 
 def test_rows_that_repeat_a_code_are_no_crosstab(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="which column holds the values"):
+    with pytest.raises(SeveralValuesError, match=r"which column holds .* or tabulate the rows, if"):
         read(tmp_path, "region,year,turnover\nN,2019,5\nN,2020,7\n")
 
 

@@ -68,3 +68,12 @@ def test_a_notice_replaces_the_one_of_its_tone_only() -> None:
         notices.tell(text, tone)
     assert said() == ["second"]
     assert said("note") == ["noted"]
+
+
+@pytest.mark.usefixtures("page")
+def test_an_offer_is_withdrawn_and_nothing_else() -> None:
+    notices.tell("wrong", "error")
+    notices.offer("records?", "Tabulate", lambda: None, lambda: None)
+    assert said("offer") == ["records?"]
+    notices.withdraw_offer()
+    assert (said("offer"), said()) == ([], ["wrong"])

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacita.errors import FormatError
+from tacita.errors import FormatError, SeveralValuesError
 from tacita.io.unplain import marks_and_unplain, refuse_unplain
 from tacita.tables.columns import Columns, is_text
 
@@ -92,9 +92,12 @@ def find_roles(
         if len(numbers) == 1:
             named["value"] = numbers[0]
         elif numbers or "count" not in named:
-            raise FormatError(
-                f"{path}: which column holds the values: {' or '.join(numbers or source.names)}? Name the "
-                "column of values"
+            which = f"{path}: which column holds the values: {' or '.join(numbers or source.names)}? "
+            if not numbers:
+                raise FormatError(f"{which}Name the column of values")
+            raise SeveralValuesError(
+                f"{which}Name the column of values; or tabulate the rows, if they are records about single "
+                "respondents"
             )
     return Roles(tuple(dimensions), MappingProxyType(named), tuple(largest))
 

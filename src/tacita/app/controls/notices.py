@@ -37,6 +37,11 @@ def offer(message: str, what: str, take: Callable[[], object], leave: Callable[[
             button.classes("notice-close").move(target_index=2)
 
 
+def withdraw_offer() -> None:
+    """Take away the offer on the page that is asked from: it was taken, or is no longer to be had."""
+    _clear(_here(), "offer")
+
+
 def _here() -> ui.element | None:
     """The place for notices on the page that is asked from; None where that page is gone."""
     # Whoever asks may be in a part of the page that is gone: then in what that part was asked from.

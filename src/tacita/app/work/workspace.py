@@ -20,7 +20,7 @@ from tacita.errors import InputError
 
 if TYPE_CHECKING:
     from tacita.app.work.either import Otherwise
-    from tacita.app.work.handed import Asked
+    from tacita.app.work.handed import Asked, Handed
     from tacita.app.work.records import RecordsAtHand
 
 MOST_STEPS = 100
@@ -52,6 +52,7 @@ class Workspace:
         self._records: RecordsAtHand | None = None
         self._asked: Asked | None = None
         self._otherwise: Otherwise | None = None
+        self._offered: Handed | None = None
 
     @property
     def folder(self) -> Path:
@@ -95,7 +96,7 @@ class Workspace:
             self.forget(job)
         self.case = None
         self._past, self._future, self.notes = [], [], []
-        self._records = self._asked = self._otherwise = None
+        self._records = self._asked = self._otherwise = self._offered = None
         for left in self.folder.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
@@ -129,12 +130,22 @@ class Workspace:
         before, self._otherwise = self._otherwise, otherwise
         self.drop(before.private if before is not None else None)
 
+    @property
+    def offered(self) -> Handed | None:
+        """What was no table and may be records, which the page Start offers to tabulate."""
+        return self._offered
+
+    @offered.setter
+    def offered(self, offered: Handed | None) -> None:
+        before, self._offered = self._offered, offered
+        self.drop(before.private if before is not None else None)
+
     def drop(self, folder: Path | None) -> None:
         """Remove files that were handed over, unless something that is at hand is to be read from them.
 
         A case that was made of them has its table.
         """
-        at_hand = (self._records, self._asked, self._otherwise)
+        at_hand = (self._records, self._asked, self._otherwise, self._offered)
         if folder is not None and folder not in [kept.private for kept in at_hand if kept is not None]:
             shutil.rmtree(folder, ignore_errors=True)
 

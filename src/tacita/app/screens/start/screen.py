@@ -36,7 +36,7 @@ from tacita.app.work.either import Otherwise, otherwise
 from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
 from tacita.app.work.opening import ENDINGS, UNTOLD, Reading, case_of_example, notes_on
 from tacita.app.work.workspace import Workspace
-from tacita.errors import DecimalSignError, InputError, RecordsError
+from tacita.errors import DecimalSignError, InputError, RecordsError, SeveralValuesError
 from tacita.examples import EXAMPLES
 from tacita.words import so_many
 
@@ -258,13 +258,14 @@ class StartScreen:
         """Open what is made and lead on to it; None if nothing came of it.
 
         Where the rows of a table turn out to be records, and it is told where they come from, these are at
-        hand; where they could be, the table's page offers them.
+        hand; where they could be, the table's page offers them, or this one if there is no table.
         """
 
         def made() -> tuple[Case, Otherwise | None]:
             case = make()
             return case, None if handed is None else otherwise(handed, case)
 
+        self._withdraw()
         opened = None
         with notices.attempt():
             try:
@@ -272,6 +273,10 @@ class StartScreen:
                     opened = await run.io_bound(made)
             except DecimalSignError:
                 self._reading.ask_for_decimal()
+                raise
+            except SeveralValuesError:
+                if handed is not None:
+                    self._offer_records(handed)
                 raise
             except RecordsError:
                 if handed is not None:
@@ -287,6 +292,25 @@ class StartScreen:
         self.workspace.notes = notes_on(case, reading) if reading is not None else []
         frame.go("table")
         return case
+
+    def _offer_records(self, handed: Handed) -> None:
+        """Rows with several numbers each: one press leads to the form for records."""
+
+        async def take() -> None:
+            await self._look_at(handed)
+            self._withdraw()
+
+        self.workspace.offered = handed
+        notices.offer(
+            "Are its rows records, one for each respondent or contribution?",
+            "Tabulate its records",
+            take,
+            self._withdraw,
+        )
+
+    def _withdraw(self) -> None:
+        self.workspace.offered = None
+        notices.withdraw_offer()
 
     async def _clear(self) -> None:
         with ui.dialog().props('aria-label="Clear all"') as dialog, ui.card():
