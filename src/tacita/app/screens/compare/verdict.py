@@ -19,4 +19,4 @@ def show(job: Job, now: Case | None) -> None:
         ui.label(in_words(job, job.case)).classes("in-line")
         if job.case is not now:
             ui.label(f", {EARLIER}").classes("for-the-ear")
-            ui.label(f" {DAGGER}").classes("in-line").props("aria-hidden=true")
+            ui.label(f"\N{NO-BREAK SPACE}{DAGGER}").classes("in-line").props("aria-hidden=true")
