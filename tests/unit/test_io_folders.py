@@ -70,10 +70,19 @@ def test_the_house_goes_neither_into_a_publication_nor_anywhere_inside_one(
 ) -> None:
     published = tmp_path / "publication"
     deep = published / "2024" / "out"
-    for place in (published, tmp_path / "Publication", deep, deep / ".." / "again", published / "t.csv"):
-        with pytest.raises(InputError, match="would lie inside a folder called 'publication': choose"):
+    inside = "would lie inside a folder called 'publication': choose"
+    for place in (published, tmp_path / "Publication", deep / ".." / ".." / "again", published / "t.csv"):
+        with pytest.raises(InputError, match=inside):
             refuse_published(place)
-    published.mkdir()
+    # A folder of that name that no results were written to: all work of an office may be in it.
+    refuse_published(deep)
+    made(published / "release.csv")
+    with pytest.raises(InputError, match=inside):
+        refuse_published(deep)
+    (published / "release.csv").unlink()
+    (tmp_path / "internal").mkdir()
+    with pytest.raises(InputError, match=inside):
+        refuse_published(deep)
     monkeypatch.chdir(published)
     with pytest.raises(InputError, match="would lie inside"):
         refuse_published(Path())

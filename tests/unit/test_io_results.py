@@ -201,6 +201,7 @@ def test_no_writer_of_the_house_writes_into_a_publication(
 ) -> None:
     folder = tmp_path / "publication" / "2024"
     folder.mkdir(parents=True)
+    (tmp_path / "internal").mkdir()
     with pytest.raises(InputError, match="would lie inside a folder called 'publication'"):
         write(example("nchs"), folder)
     assert list(folder.iterdir()) == []

@@ -10,11 +10,11 @@ import os
 from pathlib import Path
 
 from tacita.errors import InputError
+from tacita.house import INTERNAL as INTERNAL
 from tacita.house import PUBLICATION as PUBLICATION
 from tacita.house import refuse_published
 from tacita.io.release_write import FORMATS
 
-INTERNAL = "internal"
 RELEASES = tuple(f"release.{ending}" for ending in FORMATS)
 """Names of a release, one per format."""
 CERTIFICATE = "certificate.json"
@@ -66,11 +66,13 @@ def refuse_mixed(folder: Path) -> None:
     Raises
     ------
     InputError
-        The folder is called ``publication`` or lies inside one, links lead its house into its publication,
-        its publication holds the house of other results, or something else stands in the way.
+        The folder lies in what is published (see :func:`tacita.house.refuse_published`), links lead its
+        house into its publication, its publication holds the house of other results, or something else
+        stands in the way.
     """
     public, house = folder / PUBLICATION, folder / INTERNAL
-    refuse_published(house)
+    for place in (folder, house):
+        refuse_published(place)
     for place in (folder, public, house):
         _refuse_blocked(place)
     if public.resolve() in (house.resolve(), *house.resolve().parents):
