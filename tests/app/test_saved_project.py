@@ -45,7 +45,7 @@ def test_decisions_and_wishes_come_back(page: Page, tmp_path: Path) -> None:
     (tmp_path / "cells.csv").write_text(CELLS)
     (tmp_path / "project.toml").write_text(PROJECT)
     open_path(page, tmp_path / "project.toml")
-    mark(page, 0, 0, "safe", "marked: not sensitive")
+    mark(page, 0, 0, "safe", "exempt by hand")
     mark(page, 2, 1, "sensitive", "sensitive")
     save_project(page, tmp_path / "saved")
     said = load_project(tmp_path / "saved" / "project.toml").rules
@@ -58,7 +58,7 @@ def test_decisions_and_wishes_come_back(page: Page, tmp_path: Path) -> None:
     go(page, "start")
     open_path(page, tmp_path / "saved" / "project.toml")
     cell(page, 0, 0).click()
-    expect(page.get_by_test_id("cell-panel")).to_contain_text("marked: not sensitive")
+    expect(page.get_by_test_id("cell-panel")).to_contain_text("exempt by hand")
     cell(page, 2, 1).click()
     expect(page.get_by_test_id("cell-why")).to_have_text("marked by hand: the office marked it")
     page.get_by_test_id("mark-clear").click()
