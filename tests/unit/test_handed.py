@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import xlsxwriter
+from workbooks import workbook
 
 from tacita.app.work.case import Case
 from tacita.app.work.either import otherwise
@@ -35,19 +35,6 @@ def workspace() -> Iterator[Workspace]:
     opened = Workspace()
     yield opened
     opened.close()
-
-
-def workbook(
-    path: Path, sheets: Mapping[str, Sequence[Sequence[object]]], hidden: Sequence[str] = ()
-) -> Path:
-    with xlsxwriter.Workbook(str(path)) as book:
-        for name, rows in sheets.items():
-            sheet = book.add_worksheet(name)
-            for r, row in enumerate(rows):
-                sheet.write_row(r, 0, row)
-            if name in hidden:
-                sheet.hide()
-    return path
 
 
 def at(path: Path, reading: Reading = UNTOLD) -> Handed:

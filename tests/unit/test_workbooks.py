@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-import xlsxwriter
+from workbooks import workbook
 
 from tacita import Problem, Suppression, Table, Threshold, audit
 from tacita.app.work.handed import handed_path
@@ -22,23 +21,6 @@ COVER = [["Turnover of firms"], [], ["see the other sheets"]]
 CELLS = [["region", "size", "value"], ["N", "s", 12], ["N", "l", 20], ["S", "s", 30], ["S", "l", 40]]
 DOUBLE = [CELLS[0], *([r, s, 2 * v] for r, s, v in CELLS[1:])]
 FIRMS = [["region", "firm", "turnover"], ["N", "x", 1.5], ["N", "y", 2], ["S", "x", 4]]
-
-
-def workbook(
-    path: Path, sheets: Mapping[str, Sequence[Sequence[object]]], hidden: Sequence[str] = (), chart: str = ""
-) -> Path:
-    with xlsxwriter.Workbook(str(path)) as book:
-        for name, rows in sheets.items():
-            sheet = book.add_worksheet(name)
-            for r, row in enumerate(rows):
-                sheet.write_row(r, 0, row)
-            if name in hidden:
-                sheet.hide()
-        if chart:
-            drawn = book.add_chart({"type": "bar"})
-            drawn.add_series({"values": f"='{next(iter(sheets))}'!$A$1:$A$2"})
-            book.add_chartsheet(chart).set_chart(drawn)
-    return path
 
 
 def total(path: Path, **options: str) -> float:
