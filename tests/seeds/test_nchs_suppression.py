@@ -57,3 +57,12 @@ def test_the_threshold_rule_is_the_symmetric_reading() -> None:
 def test_fewest_cells(reading: str, complementary: int) -> None:
     release = least(table_1(READINGS[reading], cost="unit"))
     assert release.outcome.loss == np.count_nonzero(release.changed) == complementary + 3
+
+
+@pytest.mark.parametrize("reading", ["upper", "symmetric", "contains 0 to 5"])
+def test_the_heuristic_of_the_note(reading: str) -> None:
+    """Order (1,1), (3,3), (9,4), cost by value, no flow through another primary."""
+    problem = table_1(READINGS[reading])
+    release = check_method(tc.Suppression(search="network-apart"), problem)
+    assert release.outcome.loss == 1738 + 8
+    assert not release.outcome.status

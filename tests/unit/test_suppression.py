@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.cli import main
 from tacita.engine.first_model import solve_first_model
+from tacita.engine.network import Network
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.levels import Levels
 from tacita.methods import make_method
@@ -125,10 +127,69 @@ def test_sensitive_cells_carry_conditional_levels_too() -> None:
     assert method.protect(problem).outcome.loss == solve_first_model(method.model(problem)).loss
 
 
+def conditional_column(**level_of: float) -> tc.Table:
+    """Salazar's table with a column of amounts per cell, zero where none is given."""
+    amounts = np.zeros(16)
+    for name, level in level_of.items():
+        amounts[cells(name.replace("_", ","))] = level
+    return replace(TABLE, columns={"own": amounts})
+
+
+def test_conditional_amounts_hold_on_their_side() -> None:
+    problem = figure_1()
+    method = Suppression(conditional_upper=15, conditional_lower=4, conditional_sliding=30)
+    release = check_method(method, problem)
+    deduced = tc.deduce(problem, release)
+    for cell in np.flatnonzero(release.changed & ~problem.levels.sensitive).tolist():
+        least, most = deduced.of(cell)
+        value = TABLE.values[cell]
+        assert most - value >= 15
+        assert value - least >= 4
+        assert most - least >= 30
+    assert release.outcome.loss == solve_first_model(method.model(problem)).loss > 85
+
+
+def test_conditional_amounts_can_differ_from_cell_to_cell() -> None:
+    """III,C = 12 can fall by 12 at most: with a lower level of 13 it stays published, with 12 it may go."""
+    rule = tc.Marked([("II", "C")], lower=10, upper=12)
+    without = Suppression().protect(figure_1(must_publish=cells("III,C"))).outcome.loss
+    assert without > 85
+    for level, expected in ((12, 85), (13, without)):
+        problem = tc.Problem(conditional_column(III_C=level), rule)
+        release = check_method(Suppression(conditional_lower="own"), problem)
+        assert release.outcome.loss == expected
+        assert (("III", "C") in hidden(release)) == (level == 12)
+
+
+def test_a_conditional_amount_that_a_cell_cannot_have_is_named() -> None:
+    problem = figure_1(must_hide=cells("III,C"))
+    with pytest.raises(InfeasibleError, match=r"region=C.*must be hidden and, by 'conditional'"):
+        Suppression(conditional_lower=13).protect(problem)
+
+
 @pytest.mark.parametrize("percent", [0.0, -1.0, float("inf"), float("nan")])
 def test_a_percentage_is_above_zero(percent: float) -> None:
     with pytest.raises(InputError, match="conditional"):
         Suppression(conditional=percent).protect(figure_1())
+
+
+# ---------------------------------------------------------------------- Cox's heuristic
+
+
+@given(problem=hard_problems(), apart=st.booleans())
+def test_the_heuristic_protects_networks_and_never_beats_the_optimum(problem: Problem, apart: bool) -> None:
+    method = Suppression(search="network-apart" if apart else "network")
+    if Network.of(problem.table.equations.matrix.tocsc()) is None:
+        with pytest.raises(InputError, match="networks"):
+            method.protect(problem)
+        return
+    try:
+        release = method.protect(problem)
+    except InfeasibleError:
+        return
+    assert tc.audit(problem, release).safe
+    best = Suppression().protect(problem).outcome
+    assert release.outcome.bound <= best.loss <= release.outcome.loss + 1e-6 * max(1.0, best.loss)
 
 
 # ---------------------------------------------------------------------- where to begin
@@ -284,6 +345,9 @@ def test_no_pattern_of_the_model_is_cheaper(problem: Problem, random: Random) ->
         margins=random.choice([True, True, False]),
         at_most=random.choice([None, None, forced + 3, forced + 6]),
         conditional=random.choice([None, None, 20.0, 100.0]),
+        conditional_upper=random.choice([None, None, 2.0, 5.0]),
+        conditional_lower=random.choice([None, None, 1.0, 3.0]),
+        conditional_sliding=random.choice([None, None, 4.0]),
     )
     start = np.array([random.random() < 0.4 for _ in range(len(problem.table))])
     try:
@@ -347,10 +411,19 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, d
 
 
 def test_the_command_takes_every_option(case: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ("margins=no", "at_most=9", "conditional=10")
+    options = ("margins=no", "at_most=9", "conditional=10", "conditional_upper=1", "search=network")
     code, said = told(capsys, "protect", case, *(word for o in options for word in ("--option", o)))
     assert code == 0
-    assert said["options"] == {"margins": False, "at_most": 9, "conditional": 10.0}
+    chosen = {
+        "margins": False,
+        "at_most": 9,
+        "conditional": 10.0,
+        "conditional_upper": 1.0,
+        "search": "network",
+    }
+    assert {name: said["options"][name] for name in chosen} == chosen
+    assert said["status"] == "feasible"
+    code, said = told(capsys, "protect", case, *(word for o in options[:-1] for word in ("--option", o)))
     assert said["status"] == "optimal"
     assert said["loss"] == said["bound"]
     assert said["gap"] == 0

@@ -4,10 +4,12 @@
     s.t. x_i = 1 where cell i is sensitive or must be hidden,  x_i = 0 where it must be published,
          sum_i x_i <= q,
          every sensitive cell keeps its levels against every attacker who sees the cells with x_i = 0,
-         max y_i - min y_i >= c |a_i|  for the outsider, wherever x_i = 1 and cell i is not sensitive.
+         max y_i >= a_i + U_i,  min y_i <= a_i - L_i,  max y_i - min y_i >= max(S_i, c |a_i|)
+         for the outsider, wherever x_i = 1 and cell i is not sensitive.
 
-``w`` is the problem's cost, and sensitive cells count too. ``q`` is the option ``at_most`` and ``c`` the
-option ``conditional``, in percent.
+``w`` is the problem's cost, and sensitive cells count too. ``q`` is the option ``at_most``. The last two
+lines are conditional levels (Salazar, section 7): ``c`` is the option ``conditional``, in percent, and ``U``,
+``L`` and ``S`` are the options ``conditional_upper``, ``conditional_lower`` and ``conditional_sliding``.
 
 Where cells are counts and the table is no network, a level may be met by fractions alone. Then the model gets
 a whole move for that level and is solved again: what is added holds for every protected pattern, so that
@@ -17,27 +19,39 @@ bounds stay bounds.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from tacita.engine.arena import Arena
 from tacita.engine.conflict import why_nothing_protects
-from tacita.engine.demands import OUTSIDER, SLIDING, Demands, all_demands, outsider_demands, room
+from tacita.engine.demands import (
+    DOWN,
+    OUTSIDER,
+    SLIDING,
+    UP,
+    Demands,
+    all_demands,
+    outsider_demands,
+    room,
+)
 from tacita.engine.model import Affine, Model
 from tacita.engine.network import Network
 from tacita.engine.proposals import patterns_for
 from tacita.engine.solution import Solution
 from tacita.errors import InfeasibleError, InputError, StoppedError
-from tacita.exact import Floats, Mask, ceil_units
+from tacita.exact import Floats, Mask, Units, ceil_units
 from tacita.methods.drafting.scaling import solved
 from tacita.methods.moving.moves import unmet
 from tacita.methods.moving.whole_moves import with_whole_moves
+from tacita.methods.network_heuristic import suppress_one_by_one
+from tacita.methods.options.per_cell import amounts
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Release
 from tacita.run import Run
 
+Search = Literal["optimal", "network", "network-apart"]
 FEW = 8
 """So many insiders are in the model from the start; of more the engine takes in those who get through."""
 COARSE = 2_500_000
@@ -68,6 +82,24 @@ class Suppression:
         default=None,
         metadata={"help": "percent of its value by which every other hidden cell stays uncertain too"},
     )
+    conditional_upper: float | str | None = field(
+        default=None,
+        metadata={"help": "upper level of every other hidden cell: an amount, or a column of amounts"},
+    )
+    conditional_lower: float | str | None = field(
+        default=None, metadata={"help": "lower level of every other hidden cell: likewise"}
+    )
+    conditional_sliding: float | str | None = field(
+        default=None, metadata={"help": "sliding level of every other hidden cell: likewise"}
+    )
+
+    search: Search = field(
+        default="optimal",
+        metadata={
+            "help": "optimal; for comparison, Cox's heuristic: network (primary by primary along cheapest "
+            "flows) or network-apart (no flow through another primary)"
+        },
+    )
 
     def model(self, problem: Problem) -> Model:
         """Variables, windows, constraints and loss."""
@@ -91,7 +123,13 @@ class Suppression:
             switch=np.arange(n),
             demands=all_demands(problem) if few else outsider_demands(problem),
         )
-        return stated if self.conditional is None else self._with_conditional_levels(stated)
+        return self._with_conditional_levels(stated) if self.has_conditional_levels else stated
+
+    @property
+    def has_conditional_levels(self) -> bool:
+        """Whether hidden cells that are not sensitive have levels too."""
+        others = (self.conditional_upper, self.conditional_lower, self.conditional_sliding)
+        return self.conditional is not None or any(level is not None for level in others)
 
     def protect(
         self, problem: Problem, run: Run | None = None, start: Release | Mask | None = None
@@ -106,18 +144,45 @@ class Suppression:
         """
         run = run or Run()
         model = self.model(problem)
+        if self.search != "optimal":
+            return self._by_network(model, start, run)
         first = None if start is None else completed(model, _pattern(problem, start), run)
-        solution = _solved(model, run, first)
+        # Cells that conditional levels keep published are among the reasons why nothing protects.
+        hideable = np.maximum(model.upper, self._may_be_hidden(problem))
+        solution = _solved(model, run, first, replace(model, upper=hideable))
         hidden = solution.x[: len(problem.table)] > 0.5
+        return self._released(problem, hidden, solution.status, solution.bound, run)
+
+    def _released(self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run) -> Release:
         loss = float(problem.cost[hidden].sum())
-        bound = loss if solution.status else min(loss, float(solution.bound))
         return Release.suppress(
             problem.table,
             hidden,
             primary=problem.levels.sensitive,
-            outcome=Outcome(solution.status, loss, bound, run.seconds),
+            outcome=Outcome(status, loss, loss if status else min(loss, float(bound)), run.seconds),
             made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
         )
+
+    def _by_network(self, model: Model, start: Release | Mask | None, run: Run) -> Release:
+        """Return the pattern of Cox's heuristic, completed where it does not hold against every attacker."""
+        problem, forced = model.problem, model.lower > 0
+        first = forced if start is None else forced | (_pattern(problem, start) & (model.upper > 0))
+        hidden = suppress_one_by_one(model, first, self.search == "network-apart", run)
+        for _ in range(MOST_ROUNDS):
+            missing = unmet(model, hidden.astype(np.float64), problem.table.unit, run)
+            if not len(missing):
+                break
+            grown = replace(model, demands=Demands.join([model.demands, missing]))
+            x = completed(grown, hidden, run, clean=False)
+            if x is None:
+                raise InfeasibleError(why_nothing_protects(model, run))
+            hidden = x > 0.5
+        if self.at_most is not None and int(hidden.sum()) > self.at_most:
+            raise InfeasibleError(
+                f"the heuristic hides {int(hidden.sum()):,} cells, more than {self.at_most:,}: allow more, "
+                "or use search = optimal"
+            )
+        return self._released(problem, hidden, Status.FEASIBLE, float(problem.cost[forced].sum()), run)
 
     def _may_be_hidden(self, problem: Problem) -> Mask:
         """Hiding what everyone knows exactly says nothing less."""
@@ -126,33 +191,52 @@ class Suppression:
         return allowed if self.margins else allowed & ~problem.table.structure.is_total
 
     def _with_conditional_levels(self, model: Model) -> Model:
-        """The same model with levels for cells that are hidden though not sensitive. Cells that cannot move
-        at all would fail theirs, so they stay published.
+        """Return the model with levels for cells that are hidden though not sensitive.
+
+        A cell that could not keep its level even if everything else were hidden stays published.
         """
-        problem, table, percent = model.problem, model.problem.table, self.conditional
-        if percent is None or not 0 < percent < np.inf:
-            raise InputError(f"option 'conditional' must be a percentage above zero, not {percent}")
-        level = ceil_units(np.abs(table.values) * percent / 100, table.decimals, table.unit)
-        asked = (level > 0) & (model.upper > 0) & ~problem.levels.sensitive
-        stuck = asked & (Arena.of(model).position < 0)
-        if (wrong := np.flatnonzero(stuck & problem.must_hide)).size:
+        problem, table = model.problem, model.problem.table
+        may_be_hidden = (model.upper > 0) & ~problem.levels.sensitive
+        stuck = Arena.of(model).position < 0
+        up, down = room(problem, OUTSIDER)
+        published, demands = np.zeros(len(table), dtype=bool), [model.demands]
+        for (sign, level), farthest in zip(
+            self._conditional_levels(problem), (up, down, up + down), strict=True
+        ):
+            asked = may_be_hidden & (level > 0)
+            published |= asked & (stuck | (level > farthest))
+            cells = np.flatnonzero(asked & ~stuck)
+            attacker, signs = np.full(cells.size, OUTSIDER), np.full(cells.size, sign, dtype=np.int8)
+            demands.append(Demands(attacker, cells, signs, level[cells], cells))
+        if (wrong := np.flatnonzero(published & problem.must_hide)).size:
             raise InfeasibleError(
                 f"{table.structure.names(wrong)}: must be hidden and, by 'conditional', stay uncertain, but "
-                "follows from cells that cannot be hidden: take it off must_hide, or free cells around it"
+                "follows from cells that cannot be hidden or from what everyone knows: take it off "
+                "must_hide, lower the conditional level, or free cells around it"
             )
-        cells = np.flatnonzero(asked & ~stuck)
-        attacker, sign = np.full(cells.size, OUTSIDER), np.full(cells.size, SLIDING, dtype=np.int8)
-        conditional = Demands(attacker, cells, sign, level[cells], cells)
-        return replace(
-            model,
-            upper=np.where(stuck, 0.0, model.upper),
-            demands=Demands.join([model.demands, conditional]),
+        return replace(model, upper=np.where(published, 0.0, model.upper), demands=Demands.join(demands))
+
+    def _conditional_levels(self, problem: Problem) -> tuple[tuple[int, Units], ...]:
+        """Return the conditional levels of all cells in units: upper, lower and sliding."""
+        table, percent = problem.table, self.conditional
+        if percent is not None and not 0 < percent < np.inf:
+            raise InputError(f"option 'conditional' must be a percentage above zero, not {percent}")
+
+        def level(option: str) -> Units:
+            given = getattr(self, option)
+            return np.zeros(len(table), dtype=np.int64) if given is None else amounts(problem, given, option)
+
+        share = ceil_units(np.abs(table.values) * (percent or 0) / 100, table.decimals, table.unit)
+        return (
+            (UP, level("conditional_upper")),
+            (DOWN, level("conditional_lower")),
+            (SLIDING, np.maximum(level("conditional_sliding"), share)),
         )
 
 
-def completed(model: Model, hidden: Mask, run: Run) -> Floats | None:
-    """A protected pattern around one that may not be, less what it does not need, as a point of a suppression
-    model; None if there is none or the time is over.
+def completed(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Floats | None:
+    """A protected pattern around one that may not be, as a point of a suppression model; None if there is
+    none or the time is over. ``clean`` takes off it what it does not need.
     """
     arena, demands = Arena.of(model), model.demands
     demands = demands[arena.position[demands.cell] >= 0]
@@ -165,7 +249,7 @@ def completed(model: Model, hidden: Mask, run: Run) -> Floats | None:
         )
         if built is None:
             return None
-        built = patterns.clean(built, kept, price)
+        built = patterns.clean(built, kept, price) if clean else built
     except StoppedError:
         return None
     x = model.lower.copy()
@@ -173,8 +257,10 @@ def completed(model: Model, hidden: Mask, run: Run) -> Floats | None:
     return x
 
 
-def _solved(model: Model, run: Run, start: Floats | None) -> Solution:
-    """The least pattern that also keeps attackers off who know that cells are whole numbers."""
+def _solved(model: Model, run: Run, start: Floats | None, explained: Model) -> Solution:
+    """Return the least pattern that also holds against attackers who know that cells are integers; where
+    there is none, conflicts are looked for in the model ``explained``.
+    """
     table, grown, missing = model.problem.table, model, model.demands[:0]
     only_whole = table.whole and Network.of(table.equations.matrix.tocsc()) is None
     least = 0 if only_whole else COARSE
@@ -184,7 +270,7 @@ def _solved(model: Model, run: Run, start: Floats | None) -> Solution:
         except InfeasibleError:
             if grown is not model:
                 break
-            raise InfeasibleError(why_nothing_protects(model, run)) from None
+            raise InfeasibleError(why_nothing_protects(explained, run)) from None
         if only_whole or model.demands.level.max(initial=0) >= COARSE:
             missing = unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
             if run.over and solution.status:

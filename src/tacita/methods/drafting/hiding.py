@@ -18,10 +18,10 @@ def hide(draft: Draft, cells: Mask, how: Suppression, alone: bool) -> None:
     """Switches for some cells, at the problem's cost. Where no other method is offered for these cells
     (``alone``) sensitive ones are suppressed in any case, and so are those that must be hidden.
     """
-    if how.conditional is not None:
+    if how.has_conditional_levels:
         raise InputError(
-            "option 'conditional' of suppression is for whole tables, not for a part of a mixture: "
-            "leave it out"
+            "conditional levels of suppression are for entire tables, not for a part of a mixture: "
+            "leave them out"
         )
     problem = draft.problem
     up, down = room(problem, OUTSIDER)
