@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,9 +24,9 @@ from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import Plan, audited, planned
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
-from tacita.errors import InfeasibleError, InputError, TacitaError
+from tacita.errors import InfeasibleError, InputError, ReleaseError, TacitaError
 from tacita.outcome import Status
-from tacita.report.compared import MEASURES, measured, method_title
+from tacita.report.compared import MEASURED, MEASURES, measured, method_title
 
 if TYPE_CHECKING:
     from tacita.methods import Method
@@ -71,6 +72,13 @@ def compare(
             "holds commas.",
         ),
     ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE,...]",
+            help="Also give the loss of every release, whoever made it, in the measure of this method.",
+        ),
+    ] = None,
 ) -> int:
     """Set releases of a table side by side, files and what methods find: is each one safe, what does it lose?
 
@@ -78,6 +86,7 @@ def compare(
     one is not, 1 if a method failed or there is no release. For the house: distances tell of true values.
     """
     asked = [_asked(text, case, effort) for text in method or ()]
+    by = None if measure is None else _asked(measure, case, effort, "--measure").method
     if not (releases or asked):
         raise InputError(
             "nothing to compare: name releases, methods, or both, as in tacita compare CASE RELEASE "
@@ -92,7 +101,7 @@ def compare(
         for file in releases or ()
     ]
     candidates += asked
-    rows = [_row(problem, candidate) for candidate in candidates]
+    rows = [_row(problem, candidate, by) for candidate in candidates]
     if output.json:
         print_json(_answer(problem, candidates, rows))
     else:
@@ -100,14 +109,14 @@ def compare(
     return _code(rows)
 
 
-def _asked(text: str, case: Path, effort: Effort) -> Candidate:
+def _asked(text: str, case: Path, effort: Effort, flag: str = "--method") -> Candidate:
     """``rounding:base=5,power=2`` as a method, with what a project says of it besides."""
     from tacita.methods import make_method
 
     name, _, options = text.partition(":")
     if not name.strip():
-        raise InputError(f"--method {text}: the name of a method is missing; write {WRITTEN}")
-    plan = planned(case, Plan(name.strip(), _options(options, text), effort, None))
+        raise InputError(f"{flag} {text}: the name of a method is missing; write {WRITTEN}")
+    plan = planned(case, Plan(name.strip(), _options(options, f"{flag} {text}"), effort, None))
     method = make_method(plan.method, plan.options)
     chosen = {option: getattr(method, option) for option in plan.options}
     return Candidate(method_title(plan.method, chosen), plan.effort, method=method, options=chosen)
@@ -119,12 +128,12 @@ def _options(said: str, text: str) -> dict[str, str]:
     try:
         return dict(pair(part, WRITTEN) for part in parts)
     except InputError as error:
-        raise InputError(f"--method {text}: {error}") from None
+        raise InputError(f"{text}: {error}") from None
     except ValueError:
-        raise InputError(f"--method {text}: a quote is not closed; write {WRITTEN}") from None
+        raise InputError(f"{text}: a quote is not closed; write {WRITTEN}") from None
 
 
-def _row(problem: Problem, candidate: Candidate) -> Row:
+def _row(problem: Problem, candidate: Candidate, by: Method | None) -> Row:
     """The verdict on a release, what it lost, and how much an outsider deduces; or why there is none."""
     from tacita.auditing.deduce import deduce
     from tacita.quality import compare as lost_by
@@ -135,6 +144,7 @@ def _row(problem: Problem, candidate: Candidate) -> Row:
         release = _release(problem, candidate)
     except TacitaError as error:
         numbers = measured(problem, None, None, None, time.perf_counter() - started)
+        numbers = numbers if by is None else {**numbers, MEASURED.key: nan}
         status = Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED
         return Row(candidate.name, numbers, status=status, error=str(error))
     found = audited(problem, release, effort)
@@ -142,7 +152,17 @@ def _row(problem: Problem, candidate: Candidate) -> Row:
     intervals = carry_out(lambda run: deduce(problem, release, run=run, cells=hidden), effort)
     lost, outcome = lost_by(problem, [release])[0], release.outcome
     numbers = measured(problem, outcome, lost, intervals, time.perf_counter() - started)
+    if by is not None:
+        numbers = {**numbers, MEASURED.key: _measured(by, problem, release)}
     return Row(candidate.name, numbers, found, outcome.status if outcome is not None else None)
+
+
+def _measured(by: Method, problem: Problem, release: Release) -> float:
+    """Return the loss in a method's own measure; NaN where the release shows no number that it needs."""
+    try:
+        return by.loss(problem, release)
+    except ReleaseError:
+        return nan
 
 
 def _release(problem: Problem, candidate: Candidate) -> Release:

@@ -33,6 +33,7 @@ from tacita.exact import Cells, Mask, Units
 from tacita.methods.adjustments.announced import announced_radius, refuse_missed
 from tacita.methods.adjustments.task import fixed_directions, only, percentage, shares, task_of
 from tacita.methods.drafting.draft import refuse_open_secrets
+from tacita.methods.measuring import shown_changes
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem
 from tacita.release import Mark, Release
@@ -296,6 +297,10 @@ class Adjustment:
         )
 
     # ------------------------------------------------------------------ the release
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return what the changes of a release cost in the norm and with the weights of the options."""
+        return self.task(problem).loss(shown_changes(problem, release))
 
     def released(self, problem: Problem, task: Task, found: Found, run: Run) -> Release:
         """Changes as a release, with the radius that is announced; refused if that misses a level."""

@@ -26,6 +26,7 @@ from tacita.exact import Cells, Floats, Mask
 from tacita.methods.drafting.draft import Draft, Stated, alone
 from tacita.methods.drafting.settle import settle
 from tacita.methods.drafting.widening import wide_start
+from tacita.methods.measuring import window_reaches
 from tacita.methods.options.per_cell import amounts, largest_level, weights
 from tacita.problem import Problem
 from tacita.release import Release
@@ -77,6 +78,26 @@ class Intervals:
         made_by = {"method": self.name, "options": asdict(self)}
         start = self._start if self.minimum_width and self.at_most is None else None
         return settle(alone(self, problem), made_by, run, self._remedy(problem), start)
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return the weighted sum of the reaches of all windows; infinite where one is open to all sides."""
+        return float(self.cell_losses(problem, release).sum())
+
+    def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+        """Return the part of every cell (or of each of some ``cells``) in the loss."""
+        above, below = window_reaches(problem, release)
+        each = np.zeros(len(problem.table))
+        for reach, said, option in (
+            (above, self.weight_up, "weight_up"),
+            (below, self.weight_down, "weight_down"),
+        ):
+            # Nothing is lost where the weight is zero, however far the window reaches.
+            weight = weights(problem, said, option)
+            each += np.where(weight > 0, weight * np.where(reach > 0, reach, 0.0), 0.0)
+        if self.weight_interval is not None:
+            own = weights(problem, self.weight_interval, "weight_interval")
+            each += np.where((above > 0) | (below > 0), own, 0.0)
+        return each
 
     def _start(self, stated: Stated, run: Run) -> Floats | None:
         """Where many cells must not be too narrow, a first release is hard to find for a general search."""

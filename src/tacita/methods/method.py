@@ -56,6 +56,15 @@ class Method(Protocol):
             No release of this kind protects the table.
         """
 
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return what a release of the problem's table loses in the method's own measure, whoever made it.
+
+        Raises
+        ------
+        ReleaseError
+            The measure needs a number that the release does not show.
+        """
+
 
 @dataclasses.dataclass(frozen=True)
 class Option:

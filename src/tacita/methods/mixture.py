@@ -22,7 +22,7 @@ from tacita.methods.drafting.settle import settle
 from tacita.methods.options.partition import Parts, are_same, cells_of, described, read_parts
 from tacita.methods.suppression import Suppression
 from tacita.problem import Problem
-from tacita.release import Release
+from tacita.release import Mark, Release
 from tacita.run import Run
 
 
@@ -67,6 +67,17 @@ class Mixture:
         options = {"parts": described(read_parts(self.parts))}
         remedy = "Give more cells to suppression or intervals, or ease the options of the parts."
         return settle(self._stated(problem), {"method": self.name, "options": options}, run, remedy)
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return the sum of the losses of all parts, each cell by the method that it was given to."""
+        total = 0.0
+        for cells, ways in cells_of(problem, read_parts(self.parts)):
+            # Of two ways, suppression and intervals, a cell went the one that its mark tells.
+            hidden = release.marks == Mark.SUPPRESSED
+            for way in ways:
+                own = cells if len(ways) == 1 else cells & (hidden == isinstance(way, Suppression))
+                total += float(way.cell_losses(problem, release, own)[own].sum())
+        return total
 
     def _stated(self, problem: Problem) -> Stated:
         draft = Draft(problem)

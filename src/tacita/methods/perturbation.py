@@ -23,9 +23,10 @@ import numpy as np
 
 from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, InputError
-from tacita.exact import UNBOUNDED, Cells, Mask, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.methods.drafting.draft import Draft, alone
 from tacita.methods.drafting.settle import settle
+from tacita.methods.measuring import shown_changes
 from tacita.methods.options.per_cell import (
     amounts,
     column_units,
@@ -93,6 +94,19 @@ class Perturbation:
             "Announce a larger radius, widen the bounds, allow more changed cells, or free sensitive ones."
         )
         return settle(alone(self, problem), {"method": self.name, "options": asdict(self)}, run, remedy)
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return the weighted sum of all changes, and of the changed cells where these cost something."""
+        return float(self.cell_losses(problem, release).sum())
+
+    def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+        """Return the part of every cell (or of each of some ``cells``) in the loss."""
+        change = shown_changes(problem, release, cells) / 10.0**problem.table.decimals
+        up, down = (weights(problem, getattr(self, name), name) for name in ("weight_up", "weight_down"))
+        each = up * np.maximum(change, 0.0) + down * np.maximum(-change, 0.0)
+        if self.weight_changed is not None:
+            each += np.where(change != 0, weights(problem, self.weight_changed, "weight_changed"), 0.0)
+        return np.asarray(each)
 
     def state(self, draft: Draft, cells: Mask) -> None:
         """The method for some cells."""

@@ -29,6 +29,8 @@ from tacita.engine.demands import Demands
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Units
 from tacita.methods.drafting.draft import refuse_open_secrets
+from tacita.methods.measuring import shown_changes
+from tacita.methods.options.per_cell import weights
 from tacita.methods.random_roundings.adjusted import Adjustable
 from tacita.methods.random_roundings.factor_bases import likely_bases
 from tacita.methods.random_roundings.inequalities import Inequalities, protection_inequalities
@@ -98,6 +100,13 @@ class RandomRounding:
             raise InputError(f"option 'margins' must be exact or announced, not '{self.margins}'")
         if self.candidates < 1:
             raise InputError(f"option 'candidates' is {self.candidates}; at least one rounding is needed")
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return ``sum (v - a)^2 / |a|`` over all inner cells, with 1 for ``|a|`` where it is zero."""
+        inner = ~problem.table.structure.is_total
+        change = shown_changes(problem, release, inner) / 10.0**problem.table.decimals
+        weight = weights(problem, "inverse", "loss")
+        return float((weight * change**2)[inner].sum())
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """The best table found; its loss is ``sum (x - a)^2 / |a|`` over all inner cells, sensitive ones too.

@@ -22,12 +22,13 @@ import numpy as np
 
 from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, InputError
-from tacita.exact import Mask
+from tacita.exact import Floats, Mask
 from tacita.levels import Levels
 from tacita.methods.drafting.draft import Draft, Stated, refuse_open_secrets
 from tacita.methods.drafting.settle import settle
+from tacita.methods.measuring import shown_changes
 from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
-from tacita.methods.roundings.goal import read_goal
+from tacita.methods.roundings.goal import Goal, read_goal
 from tacita.methods.roundings.nearest import nearest
 from tacita.methods.roundings.question import Multiples, Question
 from tacita.methods.roundings.subtotals import read_subtotals
@@ -120,6 +121,17 @@ class Rounding:
                 raise
         return self._rounded(problem, self.steps, run)
 
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return the distance of the shown numbers from the true ones, or the goal that takes its place."""
+        return self._goal(problem).reported(shown_changes(problem, release))
+
+    def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+        """Return the part of every cell (or of each of some ``cells``) in the loss where that is a sum."""
+        return self._goal(problem).of(np.arange(len(problem.table)), shown_changes(problem, release, cells))
+
+    def _goal(self, problem: Problem) -> Goal:
+        return read_goal(problem, self.objective, self.power, self.weight, self.margins)
+
     def state(self, draft: Draft, cells: Mask) -> None:
         """The method for some cells of a mixture, whose losses are added up and whose levels are all kept."""
         if self.objective == "mean":
@@ -180,13 +192,12 @@ class Rounding:
         base = chosen_bases(problem, self.base, cells, told)
         if self.protected and not beyond:
             refuse_small_bases(problem, base, cells, told)
-        goal = read_goal(problem, self.objective, self.power, self.weight, self.margins)
         groups = () if self.subtotals is None else read_subtotals(problem.table, self.subtotals)
         return Question(
             problem,
             cells,
             base,
-            goal,
+            self._goal(problem),
             groups,
             self.multiples,
             self.strict,

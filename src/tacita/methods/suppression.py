@@ -42,6 +42,7 @@ from tacita.engine.solution import Solution
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Floats, Mask, Units, ceil_units
 from tacita.methods.drafting.scaling import solved
+from tacita.methods.measuring import not_exact
 from tacita.methods.moving.moves import unmet
 from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.methods.network_heuristic import suppress_one_by_one
@@ -152,6 +153,14 @@ class Suppression:
         solution = _solved(model, run, first, replace(model, upper=hideable))
         hidden = solution.x[: len(problem.table)] > 0.5
         return self._released(problem, hidden, solution.status, solution.bound, run)
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return the cost of all cells whose value a release does not give exactly."""
+        return float(self.cell_losses(problem, release).sum())
+
+    def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+        """Return the part of every cell (or of each of some ``cells``) in the loss."""
+        return np.where(not_exact(problem, release), problem.cost, 0.0)
 
     def _released(self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run) -> Release:
         loss = float(problem.cost[hidden].sum())

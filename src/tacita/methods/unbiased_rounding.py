@@ -28,6 +28,7 @@ from tacita.engine.network import Network
 from tacita.engine.two_trees import TwoTrees, summed
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Mask, Units
+from tacita.methods.measuring import shown_changes
 from tacita.methods.moving.missed import missed
 from tacita.methods.options.per_cell import largest_level, round_number
 from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
@@ -81,6 +82,10 @@ class UnbiasedRounding:
     protected: bool = field(
         default=True, metadata={"help": "refuse a draw that misses a protection level; no: only round"}
     )
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return ``sum |v - a|`` over all cells."""
+        return float(np.abs(shown_changes(problem, release)).sum() / 10.0**problem.table.decimals)
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A rounded table drawn with the seed of the run; its loss is ``sum |v - a|``.

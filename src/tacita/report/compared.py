@@ -93,6 +93,9 @@ MEASURES = (
     Measure("seconds", "time", "seconds with the audit", contest=False, write=_to(2)),
 )
 
+MEASURED = Measure("measured", "measured", "the loss in the measure that was asked for", write=shorter)
+"""The loss of every release in one method's own measure, which makes losses comparable."""
+
 
 def measured(
     problem: Problem,

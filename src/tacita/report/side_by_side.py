@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from tacita.report.compared import MEASURES, Measure, Measures, best
+from tacita.report.compared import MEASURED, MEASURES, Measure, Measures, best
 from tacita.report.terminal import TONES
 from tacita.report.verdicts import SAFE, tone_of
 
@@ -49,7 +49,8 @@ def side_by_side(rows: Sequence[Row], width: int) -> Group:
     # Where nothing was sensitive, nothing was found wrong either: no reason to call one the best.
     safe = {k: row.numbers for k, row in enumerate(rows) if row.audit and tone_of(row.audit) is SAFE}
     columns = {"verdict": [_verdict(row) for row in rows]}
-    for measure in MEASURES:
+    asked = any(MEASURED.key in row.numbers for row in rows)
+    for measure in (*MEASURES, *([MEASURED] if asked else ())):
         winners = best(measure, safe)
         columns[measure.head] = [Text(_entry(measure, row, k in winners)) for k, row in enumerate(rows)]
     reasons = (Text(f"{row.name}: {row.error}") for row in rows if row.error is not None)

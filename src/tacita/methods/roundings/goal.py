@@ -42,7 +42,7 @@ class Goal:
     top: int | None = None
     inner: int = 1
 
-    def of(self, cells: Cells, moved: Units, ahead: float = 0.0) -> Floats:
+    def of(self, cells: Cells, moved: Units | Floats, ahead: float = 0.0) -> Floats:
         """Loss of some cells; a unit of the grand total counts ``ahead`` more."""
         far = moved / self.one
         if self.slope is not None:
@@ -55,7 +55,7 @@ class Goal:
             loss = loss + np.where(cells == self.top, ahead * np.abs(far), 0.0)
         return np.asarray(loss)
 
-    def reported(self, moved: Units) -> float:
+    def reported(self, moved: Units | Floats) -> float:
         """The loss as the user understands it."""
         if self.top is not None:
             return float(abs(moved[self.top]) / self.one / self.inner)

@@ -1,0 +1,55 @@
+"""What a given release lost, whoever made it: the numbers that the methods' own measures are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.errors import ReleaseError
+from tacita.exact import UNBOUNDED, Floats, Mask
+from tacita.problem import Problem
+from tacita.release import Release
+
+
+def shown_changes(problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+    """Return ``v - a`` of every cell in units of the table; of some ``cells`` only, what they show counts.
+
+    Raises
+    ------
+    ReleaseError
+        The release is of another table, or some cell shows no number.
+    """
+    _refuse_other_tables(problem, release)
+    asked = np.ones(len(problem.table), dtype=bool) if cells is None else cells
+    if (silent := np.flatnonzero(asked & ~release.shown)).size:
+        raise ReleaseError(
+            f"{problem.table.structure.names(silent)}: shows no number, so that its change cannot be "
+            "measured; measure it as suppression or as intervals"
+        )
+    finer = 10.0 ** (release.decimals - problem.table.decimals)
+    return np.where(asked, release.value / finer - problem.table.units, 0.0)
+
+
+def window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:
+    """Return how far the window of every cell reaches above and below the truth, in values, as far as
+    everyone's bounds leave it open; infinite where nothing bounds it.
+    """
+    _refuse_other_tables(problem, release)
+    table, finer = problem.table, 10.0 ** (release.decimals - problem.table.decimals)
+    low = np.where(release.low <= -UNBOUNDED, -np.inf, release.low / finer)
+    high = np.where(release.high >= UNBOUNDED, np.inf, release.high / finer)
+    known_low, known_high = problem.outsider.lower, problem.outsider.upper
+    low = np.maximum(low, np.where(known_low <= -UNBOUNDED, -np.inf, known_low))
+    high = np.minimum(high, np.where(known_high >= UNBOUNDED, np.inf, known_high))
+    one = 10.0**table.decimals
+    return (high - table.units) / one, (table.units - low) / one
+
+
+def not_exact(problem: Problem, release: Release) -> Mask:
+    """Return the cells whose value is not given exactly."""
+    _refuse_other_tables(problem, release)
+    return release.hidden
+
+
+def _refuse_other_tables(problem: Problem, release: Release) -> None:
+    if not release.structure.same_cells(problem.table.structure):
+        raise ReleaseError("the release lists other cells than the table: measure releases of this table")
