@@ -23,13 +23,16 @@ from tacita.attackers.insiders import AttackerLike, insiders_among, outsider_amo
 from tacita.errors import BoundsError, InputError, LevelsError, likewise
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
+from tacita.release import Release
 from tacita.rules import Rule
 from tacita.rules.percentages import in_room
 from tacita.tables.table import Table
+from tacita.windows import note_unshared, windows_together
 from tacita.words import so_many
 
 COSTS = ("value", "unit", "log", "percent", "count", "distance")
 """What hiding a cell can be said to cost, besides a column or one number per cell."""
+LEVELS = ("lower protection level", "upper protection level", "sliding protection level")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -51,9 +54,16 @@ class Problem:
         those in a sum with one, and so on), the name of a column, or one number per cell.
     must_publish, must_hide
         Cells (positions) that a method must leave as they are, or must hide.
+    already_published
+        Releases of this table, or of tables that share cells with it, that readers may have: everyone knows
+        what they say (see :mod:`tacita.windows`).
 
     Attributes
     ----------
+    outsider
+        What everyone knows, ``already_published`` included.
+    outsider_beforehand
+        What everyone would know without it.
     exempt
         Cells that a rule or a mark hits, and that are not sensitive as they were declared safe by hand.
     """
@@ -67,6 +77,8 @@ class Problem:
     must_hide: Mask
     exempt: Mask
     rule: Rule | None
+    already_published: tuple[Release, ...]
+    outsider_beforehand: Outsider
 
     def __init__(
         self,
@@ -76,11 +88,14 @@ class Problem:
         cost: str | ArrayLike = "value",
         must_publish: Iterable[int] = (),
         must_hide: Iterable[int] = (),
+        already_published: Release | Iterable[Release] = (),
     ) -> None:
         own_rule = None if isinstance(rule, Levels) else rule
         if isinstance(rule, Levels):
             _refuse_broken_levels(table, rule)
+        # Levels are not capped at what an earlier release leaves possible: it must not lower them silently.
         outsider = _knowing_structural_zeros(table, outsider_among(table, attackers))
+        earlier = (already_published,) if isinstance(already_published, Release) else tuple(already_published)
         levels = (
             in_room(rule, table, outsider) if isinstance(rule, Levels) else rule.required(table, outsider)
         )
@@ -89,13 +104,15 @@ class Problem:
         fields = {
             "table": table,
             "levels": levels,
-            "outsider": outsider,
+            "outsider": _knowing_releases(table, outsider, earlier),
             "insiders": tuple(dict.fromkeys(insiders)),
             "cost": frozen(_costs(table, cost, levels.sensitive)),
             "must_publish": frozen(_mask(len(table), must_publish, "must_publish")),
             "must_hide": frozen(_mask(len(table), must_hide, "must_hide")),
             "exempt": frozen(_none(table) if own_rule is None else own_rule.exempted(table)),
             "rule": own_rule,
+            "already_published": earlier,
+            "outsider_beforehand": outsider,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -117,6 +134,11 @@ class Problem:
     def attackers(self) -> tuple[str, ...]:
         """The attackers by name, the outsider first."""
         return (self.outsider.name, *(insider.name for insider in self.insiders))
+
+    @property
+    def published_notes(self) -> tuple[str, ...]:
+        """What to know of the earlier releases: those that speak of other cells, too."""
+        return tuple(note_unshared(self.table, self.already_published))
 
     def requirements(self) -> Iterator[Requirement]:
         """What must hold against each attacker, the outsider first; long where there are many insiders."""
@@ -155,9 +177,12 @@ class Problem:
         )
         return Requirement(insider.name, insider, cells[order], lower, upper, sliding)
 
-    def bounds_at(self, insider: Insider | None, cells: Cells) -> tuple[Units, Units]:
-        """What an attacker knows of some cells beforehand."""
-        low, high = self.outsider.lower[cells].copy(), self.outsider.upper[cells].copy()
+    def bounds_at(
+        self, insider: Insider | None, cells: Cells, everyone: Outsider | None = None
+    ) -> tuple[Units, Units]:
+        """What an attacker knows of some cells beforehand; ``everyone`` may stand in for the outsider."""
+        everyone = self.outsider if everyone is None else everyone
+        low, high = everyone.lower[cells].copy(), everyone.upper[cells].copy()
         if insider is not None and insider.cells.size:
             at = np.minimum(np.searchsorted(insider.cells, cells), insider.cells.size - 1)
             own = insider.cells[at] == cells
@@ -176,7 +201,7 @@ class Problem:
             raise InputError(
                 f"{table.structure.names(wrong)}: must be published and must be hidden; choose one"
             )
-        _refuse_false_bounds(table, self.outsider)
+        _refuse_false_bounds(table, self.outsider_beforehand)
         for insider in self.insiders:
             own, own_levels = insider.own_targets()
             _refuse_unknown_cells(len(table), np.concatenate([insider.cells, own]), insider.name)
@@ -194,28 +219,32 @@ class Problem:
 
     def _check_levels(self, need: Requirement) -> None:
         table, cells = self.table, need.cells
-        low, high = self.bounds_at(need.insider, cells)
-        value = table.units[cells]
-        room_below = np.where(low <= -UNBOUNDED, UNBOUNDED, value - np.maximum(low, -UNBOUNDED + 1))
-        room_above = np.where(high >= UNBOUNDED, UNBOUNDED, high - value)
-        for what, level, room in (
-            ("lower protection level", need.lower, room_below),
-            ("upper protection level", need.upper, room_above),
-            (
-                "sliding protection level",
-                need.sliding,
-                np.minimum(room_below, UNBOUNDED // 2) + np.minimum(room_above, UNBOUNDED // 2),
-            ),
-        ):
+        rooms = self._rooms(need, self.outsider)
+        for what, level, room in zip(LEVELS, (need.lower, need.upper, need.sliding), rooms, strict=True):
             if (wrong := np.flatnonzero(level > room)).size:
                 p = int(wrong[0])
                 wanted = exact.text(int(level[p]), table.decimals)
+                told = f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against "
+                told += f"{need.attacker}"
+                before = self._rooms(need, self.outsider_beforehand)[LEVELS.index(what)]
+                if level[p] <= before[p]:
+                    raise LevelsError(
+                        f"{told} any more: what was published earlier lies closer to the value"
+                        f"{likewise(wrong.size, 'cell')}. Exempt the cell, lower its level, or withdraw the "
+                        "earlier release."
+                    )
                 raise LevelsError(
-                    f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against "
-                    f"{need.attacker}, whose own bounds lie closer to the value"
-                    f"{likewise(wrong.size, 'cell')}. Lower the level (it can be capped at what the bounds "
-                    "allow), or widen the attacker's bounds."
+                    f"{told}, whose own bounds lie closer to the value{likewise(wrong.size, 'cell')}. Lower "
+                    "the level (it can be capped at what the bounds allow), or widen the attacker's bounds."
                 )
+
+    def _rooms(self, need: Requirement, everyone: Outsider) -> tuple[Units, Units, Units]:
+        """How far an attacker's bounds lie below and above the values of their targets, and in all."""
+        low, high = self.bounds_at(need.insider, need.cells, everyone)
+        value = self.table.units[need.cells]
+        below = np.where(low <= -UNBOUNDED, UNBOUNDED, value - np.maximum(low, -UNBOUNDED + 1))
+        above = np.where(high >= UNBOUNDED, UNBOUNDED, high - value)
+        return below, above, np.minimum(below, UNBOUNDED // 2) + np.minimum(above, UNBOUNDED // 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +310,14 @@ def _knowing_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
         return outsider
     low, high = (np.where(table.structural, 0, bound) for bound in (outsider.lower, outsider.upper))
     return replace(outsider, lower=low, upper=high)
+
+
+def _knowing_releases(table: Table, outsider: Outsider, earlier: Sequence[Release]) -> Outsider:
+    """Everyone knows what was published earlier."""
+    if not earlier:
+        return outsider
+    low, high = windows_together(table, earlier)
+    return replace(outsider, lower=np.maximum(outsider.lower, low), upper=np.minimum(outsider.upper, high))
 
 
 def _refuse_unknown_cells(n: int, cells: Cells, who: str) -> None:

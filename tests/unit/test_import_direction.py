@@ -23,7 +23,7 @@ PACKAGE = SOURCE / "tacita"
 MEMBERS = {
     "core": (
         "words errors house atomic textfile compiled exact numerals hierarchy tables tabulation rules levels "
-        "attackers problem release outcome run generate examples quality"
+        "attackers problem release windows outcome run generate examples quality"
     ),
     "solvers": "solvers",
     "engine": "engine adjusting",

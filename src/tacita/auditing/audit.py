@@ -14,7 +14,7 @@ is proven makes :attr:`Audit.safe` true.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,10 +34,11 @@ from tacita.auditing.questions import Answers, Questions, steps
 from tacita.auditing.region import peel, pieces
 from tacita.auditing.witness import Move
 from tacita.errors import ReleaseError
-from tacita.exact import UNBOUNDED, Units
+from tacita.exact import Units
 from tacita.problem import Problem, Requirement
 from tacita.release import Release
 from tacita.run import Run
+from tacita.windows import windows_of, windows_together
 from tacita.words import so_many
 
 NOTHING_CHECKED = "no cell is sensitive: there was nothing to check"
@@ -81,7 +82,8 @@ class Audit:
     """Verdicts for every sensitive cell and attacker, with the moves that prove them.
 
     ``answers[0]`` is the outsider's. An insider has answers of his own only where his differ: where he knows
-    more, or faces other levels; elsewhere the outsider's hold for him.
+    more, or faces other levels; elsewhere the outsider's hold for him. ``earlier`` are the releases that were
+    judged together with ``release``, the newest.
     """
 
     problem: Problem
@@ -90,6 +92,12 @@ class Audit:
     moves: tuple[Move, ...]
     programs: int
     seconds: float
+    earlier: tuple[Release, ...] = ()
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """All that were judged together, the newest last."""
+        return (*self.earlier, self.release)
 
     @cached_property
     def worst(self) -> Units:
@@ -131,8 +139,11 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """The result in a sentence, which names the cells that were exempt from being looked at."""
-        return "; ".join(filter(None, (self._found(), exempt_in_words(self.problem))))
+        """The result in a sentence, which names the cells that were exempt from being looked at, and how many
+        releases were judged together.
+        """
+        several = several_in_words(self.problem, len(self.releases))
+        return "; ".join(filter(None, (self._found(), exempt_in_words(self.problem), several)))
 
     def _found(self) -> str:
         n = self.counts
@@ -177,25 +188,29 @@ class Audit:
                 )
 
 
-def audit(problem: Problem, release: Release, run: Run | None = None) -> Audit:
-    """Check a release, whatever made it.
+def audit(problem: Problem, release: Release | Sequence[Release], run: Run | None = None) -> Audit:
+    """Check a release, whatever made it, or several together.
+
+    Several releases are one release to a reader, who knows of each cell what all of them say.
 
     Parameters
     ----------
     problem
         The table with its levels and attackers.
     release
-        What would be published.
+        What would be published; or several releases, the newest last. Those before it may be of other tables
+        that share cells with this one.
     run
         Time limit, executor, progress. What a limit leaves unanswered is *unproven*, never safe.
 
     Raises
     ------
     ReleaseError
-        The release is of another table, or says something that is not true of this one.
+        A release is of another table, or says something that is not true of this one.
     """
     run = run or Run()
-    low, high = moves_allowed(problem, release)
+    *earlier, newest = in_order(release)
+    low, high = moves_allowed(problem, (*earlier, newest))
     equations = problem.table.equations
     free = peel(equations, low < high)
     found = list(pieces(equations, free, np.zeros(len(equations), dtype=np.int64)))
@@ -207,25 +222,42 @@ def audit(problem: Problem, release: Release, run: Run | None = None) -> Audit:
         run.tell("audit", len(results), len(tasks))
     answers, moves = questions.answers(tasks, results)
     programs = sum(result.programs for result in results)
-    return Audit(problem, release, answers, moves, programs, run.seconds)
+    return Audit(problem, newest, answers, moves, programs, run.seconds, tuple(earlier))
 
 
-def moves_allowed(problem: Problem, release: Release, insider: Insider | None = None) -> tuple[Units, Units]:
+def moves_allowed(
+    problem: Problem, releases: Release | Sequence[Release], insider: Insider | None = None
+) -> tuple[Units, Units]:
     """How far below and above the truth an attacker can think each cell to be, in steps of the table's unit.
 
     Bounds are rounded towards the truth, which never hides a danger.
     """
     table = problem.table
-    windows = windows_in_units_of(problem, release)
-    untrue = np.flatnonzero((windows[0] > table.units) | (windows[1] < table.units))
-    if untrue.size:
-        raise ReleaseError(
-            f"the release says something untrue about {table.structure.names(untrue)} of this table: "
-            "check that it belongs to this table, and that announced radii are as large as the changes"
-        )
+    windows = windows_in_units_of(problem, releases)
     lower, upper = problem.bounds_at(insider, np.arange(len(table)))
     low, high = np.maximum(windows[0], lower), np.minimum(windows[1], upper)
     return steps(low, table.units, table.unit, up=False), steps(high, table.units, table.unit, up=True)
+
+
+def windows_in_units_of(problem: Problem, releases: Release | Sequence[Release]) -> tuple[Units, Units]:
+    """What one release, or several together, say of each cell, in the table's units."""
+    listed = in_order(releases)
+    windows_of(problem.table, listed[-1])
+    return windows_together(problem.table, listed)
+
+
+def in_order(releases: Release | Sequence[Release]) -> tuple[Release, ...]:
+    """The releases that are judged together, the newest last."""
+    listed = (releases,) if isinstance(releases, Release) else tuple(releases)
+    if not listed:
+        raise ReleaseError("there is no release to audit: give one, or several that are judged together")
+    return listed
+
+
+def several_in_words(problem: Problem, releases: int = 1) -> str:
+    """How many releases were judged together, those that the problem knows included; nothing of one."""
+    judged = releases + len(problem.already_published)
+    return f"{judged:,} releases judged together" if judged > 1 else ""
 
 
 def exempt_in_words(problem: Problem) -> str:
@@ -233,26 +265,3 @@ def exempt_in_words(problem: Problem) -> str:
     exempt = int(problem.exempt.sum())
     hit = "that a rule or a mark hits is" if exempt == 1 else "that rules or marks hit are"
     return f"{so_many(exempt, 'cell')} {hit} exempt by hand" if exempt else ""
-
-
-def windows_in_units_of(problem: Problem, release: Release) -> tuple[Units, Units]:
-    """The windows of a release in the table's units; finer ones are rounded inwards, which favours the
-    attacker.
-    """
-    table = problem.table
-    if len(release) != len(table):
-        raise ReleaseError(
-            f"the release has {so_many(len(release), 'cell')}, the table {len(table):,}: they do not "
-            "belong together"
-        )
-    if not release.structure.same_cells(table.structure):
-        raise ReleaseError(
-            "the release lists other cells than the table, or in another order: they do not belong together; "
-            "make the release from this table, or read its file with this table"
-        )
-    if release.decimals <= table.decimals:
-        finer = release.with_decimals(table.decimals)
-        return finer.low, finer.high
-    factor = 10 ** (release.decimals - table.decimals)
-    low = np.where(release.low <= -UNBOUNDED, -UNBOUNDED, -(-release.low // factor))
-    return low, np.where(release.high >= UNBOUNDED, UNBOUNDED, release.high // factor)

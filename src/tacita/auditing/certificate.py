@@ -11,6 +11,7 @@ bounds, levels, all as integers of the last decimal place. It names true values:
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -25,6 +26,7 @@ from tacita.release import Release
 from tacita.tables.frames import part_of
 from tacita.tables.structure import Structure
 from tacita.verify import FORMAT, VERSION, digest, statement
+from tacita.windows import windows_together
 
 DIFFERENCES = {
     "decimals": "its values have another number of decimals",
@@ -39,11 +41,12 @@ DIFFERENCES = {
 def certify(audit: Audit) -> dict[str, Any]:
     """The certificate of an audit that found everything safe and proven.
 
-    Its ``statement`` says what it proves; where nothing was sensitive, that it proves nothing.
+    Its ``statement`` says what it proves; where nothing was sensitive, that it proves nothing. Of releases
+    that were judged together it is that of the newest, to attackers who know what the others say.
     """
     if not audit.safe:
         raise UnsafeError(f"only a safe release can be certified; this audit says: {audit.verdict}")
-    case = case_part(audit.problem)
+    case = case_part(audit.problem, audit.earlier)
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -55,8 +58,8 @@ def certify(audit: Audit) -> dict[str, Any]:
     return {**content, "digest": digest(content)}
 
 
-def case_part(problem: Problem) -> dict[str, Any]:
-    """What a certificate says about the case: table, attackers, levels."""
+def case_part(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str, Any]:
+    """What a certificate says about the case: table, attackers who also have ``earlier`` releases, levels."""
     table, equations = problem.table, problem.table.equations
     starts = equations.starts.tolist()
     cells, coefficients = equations.cells.tolist(), equations.coefficients.tolist()
@@ -69,7 +72,7 @@ def case_part(problem: Problem) -> dict[str, Any]:
             [rhs, cells[a:b], coefficients[a:b]]
             for rhs, a, b in zip(equations.rhs.tolist(), starts[:-1], starts[1:], strict=True)
         ],
-        "attackers": [_outsider(problem), *(_insider(insider) for insider in problem.insiders)],
+        "attackers": [_outsider(problem, earlier), *(_insider(insider) for insider in problem.insiders)],
     }
 
 
@@ -124,12 +127,16 @@ def _names(structure: Structure) -> list[list[list[str]]]:
     return names
 
 
-def _outsider(problem: Problem) -> dict[str, Any]:
+def _outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str, Any]:
     need = problem.against_everyone()
+    lower, upper = problem.outsider.lower, problem.outsider.upper
+    if earlier:
+        low, high = windows_together(problem.table, earlier)
+        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     return {
         "name": need.attacker,
-        "lower": _bounds(problem.outsider.lower),
-        "upper": _bounds(problem.outsider.upper),
+        "lower": _bounds(lower),
+        "upper": _bounds(upper),
         "targets": need.cells.tolist(),
         "levels": [need.lower.tolist(), need.upper.tolist(), need.sliding.tolist()],
     }

@@ -7,13 +7,14 @@ which hidden cells are no secret.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacita.attackers.attacker import Insider, bounds_in_units
-from tacita.auditing.audit import moves_allowed
+from tacita.auditing.audit import in_order, moves_allowed
 from tacita.auditing.extremes import Question, extremes
 from tacita.auditing.region import peel, pieces
 from tacita.errors import InputError, ReleaseError
@@ -60,7 +61,7 @@ class Deduction:
 
 def deduce(
     problem: Problem,
-    release: Release,
+    release: Release | Sequence[Release],
     insider: Insider | None = None,
     run: Run | None = None,
     cells: Cells | None = None,
@@ -71,6 +72,8 @@ def deduce(
 
     Parameters
     ----------
+    release
+        One release, or several whose windows hold together, as in :func:`~tacita.auditing.audit.audit`.
     cells
         Only these, as far as they are hidden: two linear programs each, over the part of the table that
         hangs together with them.
@@ -78,9 +81,9 @@ def deduce(
     run = run or Run()
     table = problem.table
     low, high = moves_allowed(problem, release, insider)
-    asked = release.low < release.high
+    asked = in_order(release)[-1].hidden
     if cells is not None:
-        asked &= np.isin(np.arange(len(table)), cells)
+        asked = asked & np.isin(np.arange(len(table)), cells)
     hidden = np.flatnonzero(asked)
     free = peel(table.equations, low < high)
     rhs = np.zeros(len(table.equations), dtype=np.int64)

@@ -139,6 +139,11 @@ class _Conflict:
         if self._possible(may_hide) >= level:
             return f"{stated} through cells that stay uncertain themselves: lower 'conditional'{lower}."
         if self._possible(np.ones(len(table), dtype=bool)) < level:
+            if problem.already_published:
+                return (
+                    f"{stated} any more, even if every cell were hidden: what was published earlier "
+                    f"tells too much. Exempt the cell, withdraw the earlier release{lower}."
+                )
             return f"{stated}, even if every cell were hidden: widen what the attacker believes{lower}."
         freed = self._smallest_release(np.flatnonzero(~may_hide), may_hide)
         names, are = table.structure.names(freed), "is" if freed.size == 1 else "are"
