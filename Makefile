@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 CHROMIUM := $(VENV)/.chromium
+MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help demo app test lint types check-all bench screenshots clean
+.PHONY: help demo app test lint types check-all fuzz bench screenshots clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -41,6 +42,9 @@ types: $(INSTALLED)  ## strict type check
 check-all: lint types $(CHROMIUM)  ## everything: slow tests, 1000 examples per property, pages behind a slow line
 	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
 	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n 2 -rs tests/app
+
+fuzz: $(INSTALLED)  ## the adversary with new seeds for MINUTES=60
+	@$(BIN)/python tests/adversary/fuzz.py --minutes $(MINUTES)
 
 bench: $(CHROMIUM)  ## every benchmark, one after the other
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done

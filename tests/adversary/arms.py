@@ -1,0 +1,213 @@
+"""Releases to be judged: methods with random options, and releases that no method made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import tacita as tc
+from draw import Case
+from tacita.exact import UNBOUNDED
+
+Options = dict[str, Any]
+
+
+def draw_method(random: Random, case: Case) -> tuple[str, Options]:
+    """The name of a method and random options, most of them left as they are."""
+    name = random.choice(OFTEN)
+    return name, _DRAWS[name](random, case)
+
+
+def make(name: str, options: Mapping[str, Any]) -> Any:
+    """A method from its name and options."""
+    from tacita.methods.method import method_class
+
+    return method_class(name)(**options)
+
+
+def _some(random: Random, **choices: list[Any]) -> Options:
+    """About a third of the options set to one of their choices."""
+    return {name: random.choice(values) for name, values in choices.items() if random.random() < 0.35}
+
+
+def _weights(random: Random) -> list[str]:
+    return ["cost", "unit", "inverse"]
+
+
+def _suppression(random: Random, case: Case) -> Options:
+    if random.random() < 0.6:
+        return {}
+    return _some(random, margins=[True, False], at_most=[4, 6, 9], conditional=[5.0, 20.0])
+
+
+def _intervals(random: Random, case: Case) -> Options:
+    if random.random() < 0.4:
+        return {}
+    return _some(
+        random,
+        weight_up=_weights(random),
+        weight_down=_weights(random),
+        weight_interval=_weights(random),
+        minimum_width=[1.0, 3.0],
+        at_most=[4, 6, 9],
+        margins=[False],
+    )
+
+
+def _bases(case: Case) -> list[Any]:
+    scale = 10.0**-case.world.decimals
+    largest = max(3, int(case.threat.levels[:2].sum(axis=0).max(initial=0)))
+    return [b * scale for b in (2, 3, 5, 7, 10, largest // 2 + 1, largest, largest + 3)]
+
+
+def _rounding(random: Random, case: Case) -> Options:
+    options = _some(
+        random,
+        base=_bases(case),
+        objective=["mean", "distance"],
+        power=[1.0, 2.0, 3.0],
+        weight=_weights(random),
+        margins=[False],
+        multiples=["stay", "exact", "move"],
+        strict=[True],
+        steps=[1, 2],
+        relax=["cheapest"],
+        protected=[False],
+    )
+    if options.get("multiples") == "move":
+        options.pop("strict", None)
+    axis = case.world.axes[0]
+    if random.random() < 0.1 and axis.flat and len(axis.leaves) > 2:
+        options["subtotals"] = f"{axis.name}={axis.leaves[0]}+{axis.leaves[1]}"
+    return options
+
+
+def _unbiased(random: Random, case: Case) -> Options:
+    return _some(
+        random, base=_bases(case), additive=[False], partial=[True], strict=[True], protected=[False]
+    )
+
+
+def _random_rounding(random: Random, case: Case) -> Options:
+    return _some(
+        random,
+        base=_bases(case),
+        below=[0.3, 1.0],
+        above=[0.5, 3.0],
+        candidates=[1, 8],
+        margins=["announced"],
+        protected=[False],
+    )
+
+
+def _perturbation(random: Random, case: Case) -> Options:
+    if random.random() < 0.3:
+        return {}
+    return _some(
+        random,
+        radius=[2 * b for b in _bases(case)],
+        sensitive=["away", "up", "down", "free"],
+        weight_up=_weights(random),
+        weight_down=_weights(random),
+        weight_changed=_weights(random),
+        at_most=[4, 8],
+    )
+
+
+def _adjustment(random: Random, case: Case) -> Options:
+    if random.random() < 0.3:
+        return {}
+    options = _some(
+        random,
+        norm=["l1", "l1", "l2", "linf", "huber"],
+        weight=["unit", "inverse", "root", "cost"],
+        directions=["optimal", "greedy", "alternating", "random", "up", "down", "block"],
+        capacity=["20%", "60%", 5.0],
+        relaxed=["50%", 2.0],
+        totals=["fixed"],
+        safe=["levels", "zero"],
+        keep=["mean", "mean, variance=5"],
+        radius=_bases(case),
+        shortfall=[True],
+        protected=[False],
+    )
+    return options
+
+
+def _mixture(random: Random, case: Case) -> Options:
+    base = random.choice(_bases(case))
+    parts = random.choice(
+        [
+            "rest: suppression or intervals",
+            "totals: rounding(base={b:g}), rest: suppression",
+            "totals: rounding(base={b:g}), rest: intervals",
+            "totals: rounding(base={b:g}), rest: suppression or intervals",
+            "totals: perturbation(radius={b:g}), rest: intervals",
+            "sensitive: intervals, rest: rounding(base={b:g})",
+            "inner: intervals, rest: suppression",
+        ]
+    )
+    return {"parts": parts.format(b=base)}
+
+
+_DRAWS: dict[str, Callable[[Random, Case], Options]] = {
+    "suppression": _suppression,
+    "intervals": _intervals,
+    "rounding": _rounding,
+    "unbiased-rounding": _unbiased,
+    "random-rounding": _random_rounding,
+    "perturbation": _perturbation,
+    "adjustment": _adjustment,
+    "mixture": _mixture,
+}
+
+OFTEN = ["rounding", "unbiased-rounding", "adjustment", *_DRAWS]
+
+
+def draw_release(random: Random, case: Case) -> tuple[str, Any]:
+    """A release that no method made: boxes of cells suppressed, told as intervals, or shown with a radius."""
+    table, n = case.table, len(case.table)
+    changed = np.zeros(n, dtype=bool)
+    for _ in range(random.choice([1, 1, 2])):
+        changed |= _box(random, case)
+    for _ in range(random.choice([0, 0, 1, 2])):
+        changed[random.randrange(n)] = True
+    if random.random() < 0.7:
+        changed |= case.problem.levels.sensitive
+    kind = random.choice(["suppressed", "suppressed", "intervals", "near", "mixed"])
+    if kind == "suppressed":
+        return kind, tc.Release.suppress(table, changed)
+    unit, size = table.unit, max(2, int(case.threat.levels.max(initial=0)) // table.unit)
+    marks = np.zeros(n, dtype=np.uint8)
+    low, high, value = table.units.copy(), table.units.copy(), np.zeros(n, dtype=np.int64)
+    words = {
+        "intervals": [tc.Mark.INTERVAL],
+        "near": [tc.Mark.ROUNDED, tc.Mark.ADJUSTED],
+        "mixed": list(tc.Mark),
+    }
+    for cell in np.flatnonzero(changed):
+        mark = random.choice([m for m in words[kind] if m != tc.Mark.PUBLISHED])
+        marks[cell] = mark
+        if mark == tc.Mark.SUPPRESSED:
+            low[cell], high[cell] = -UNBOUNDED, UNBOUNDED
+        elif mark == tc.Mark.INTERVAL:
+            low[cell] -= unit * random.randint(0, 2 * size)
+            high[cell] += unit * random.randint(0, 2 * size)
+        else:
+            radius = unit * random.randint(0, 2 * size)
+            value[cell] = table.units[cell] + unit * random.randint(-radius // unit, radius // unit)
+            low[cell], high[cell] = value[cell] - radius, value[cell] + radius
+    return kind, tc.Release.mixed(table, changed, marks, low, high, value=value)
+
+
+def _box(random: Random, case: Case) -> Any:
+    """Two codes along each axis, totals included, and all cells at their crossings."""
+    pairs = [random.sample(axis.codes, 2) for axis in case.world.axes]
+    inside = np.zeros(len(case.table), dtype=bool)
+    for cell, codes in enumerate(case.world.cells):
+        if all(code in pair for code, pair in zip(codes, pairs, strict=True)):
+            inside[case.at[cell]] = True
+    return inside
