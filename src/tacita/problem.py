@@ -11,7 +11,7 @@ since no release can keep an attacker from what he knew before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,6 +139,19 @@ class Problem:
     def published_notes(self) -> tuple[str, ...]:
         """What to know of the earlier releases: those that speak of other cells, too."""
         return tuple(note_unshared(self.table, self.already_published))
+
+    def with_published(self, releases: Iterable[Release]) -> Problem:
+        """The same question to readers who have further releases."""
+        earlier = (*self.already_published, *releases)
+        changed = {
+            "outsider": _knowing_releases(self.table, self.outsider_beforehand, earlier),
+            "already_published": earlier,
+        }
+        problem = object.__new__(Problem)
+        for field in fields(self):
+            object.__setattr__(problem, field.name, changed.get(field.name, getattr(self, field.name)))
+        problem._check()
+        return problem
 
     def requirements(self) -> Iterator[Requirement]:
         """What must hold against each attacker, the outsider first; long where there are many insiders."""

@@ -106,9 +106,9 @@ def release_name(release: Release, position: int = 0, how_many: int = 1) -> str:
 
 
 def unshared_cells(table: Table, release: Release) -> int:
-    """Return how many cells of a release the table does not have."""
+    """Return how many cells of a release, or rows of the file it was read from, are none of the table's."""
     if release.structure.same_cells(table.structure):
-        return 0
+        return int(release.made_by.get("left_out", 0))
     return int((cells_shared(table.structure, release.structure) < 0).sum())
 
 
@@ -118,7 +118,8 @@ def note_unshared(table: Table, releases: Sequence[Release]) -> Iterator[str]:
         if unshared := unshared_cells(table, release):
             yield (
                 f"{release_name(release, k, len(releases))} published earlier: {unshared:,} of its "
-                f"{so_many(len(release), 'cell')} are none of this table, and what it says of them is left "
+                f"{so_many(int(release.made_by.get('rows', len(release))), 'cell')} are none of this table, "
+                "and what it says of them is left "
                 "out; where the two tables are linked by sums, protect them together as linked tables"
             )
 

@@ -92,12 +92,15 @@ def test_nothing_of_an_earlier_release_stays_beside_another(
     (tmp_path / "notes.txt").write_text("mine")
     write_results(safe, tmp_path, ("csv", "xlsx", "html"))
     written = write_results(unsafe, tmp_path, ("csv",), reason=REASON)
-    assert files(tmp_path) == {"notes.txt", "publication/release.csv", "internal/audit.json"}
+    kept = {"notes.txt", "publication/release.csv", "internal/audit.json"}
+    assert files(tmp_path) == {*kept, "internal/earlier-release.csv"}
     for gone in ("certificate.json", "release-internal.xlsx", "release.xlsx", "release.html"):
         assert gone in written.notes[0]
     assert "audit.json" not in written.notes[0]
     written = write_results(unsafe, tmp_path)
-    assert files(tmp_path) == {"notes.txt", "internal/audit.json"}
+    earlier = {"internal/earlier-release.csv", "internal/earlier-release-2.csv"}
+    assert files(tmp_path) == {"notes.txt", "internal/audit.json", *earlier}
+    assert "is removed. Readers may have kept" in written.warnings[0]
     assert not (tmp_path / "publication").exists()
     assert "release.csv" in written.notes[0]
 

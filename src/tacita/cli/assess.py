@@ -30,7 +30,10 @@ def assess(
     ] = None,
 ) -> int:
     """Find the sensitive cells of a table: which rules hit them, which levels they need, who might attack."""
+    from tacita.auditing.breached import refuse_breached
+
     problem = load_problem(case, table_options, requirement)
+    refuse_breached(problem)
     if to is not None:
         from tacita.io import write_table
 
@@ -76,6 +79,7 @@ def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
         "sensitive": len(levels),
         "rules": [{"rule": reason.rule, "cells": int(reason.cells.size)} for reason in levels.reasons],
         "attackers": list(problem.attackers),
+        "already_published": len(problem.already_published),
         "notes": list(table.notes),
         "sensitive_cells": listed,
         "exempt_cells": exempt_list(problem),

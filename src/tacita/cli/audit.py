@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,27 +10,43 @@ import typer
 
 from tacita.cli.case import (
     Case,
-    ReleaseFile,
     ReleaseOptions,
     RequirementOptions,
     TableOptions,
     load_problem,
     load_release,
 )
-from tacita.cli.console import out, print_json
+from tacita.cli.console import out, print_json, say
+from tacita.cli.earlier import load_earlier
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import tell_written
 from tacita.cli.verb import DONE, UNSAFE, Output
+from tacita.errors import InputError
 
 
 def audit(
     case: Case,
-    release: ReleaseFile,
+    releases: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RELEASE...",
+            help="The release, or the folder that its results went to; with --together several, the newest "
+            "last. FILE:base=5 or FILE:radius=2 says it of one of them.",
+        ),
+    ],
     output: Output,
     table_options: TableOptions,
     requirement: RequirementOptions,
     release_options: ReleaseOptions,
     effort: Effort,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="Judge several releases as one: readers may have all of them. Those before the last may be "
+            "of tables that share cells with this one.",
+        ),
+    ] = False,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Also tell what an outsider can deduce of each hidden cell.")
     ] = False,
@@ -47,19 +64,36 @@ def audit(
 ) -> int:
     """Check a release, whoever made it: what can each attacker deduce of each sensitive cell?
 
+    With --together, or releases that are already --published, what they deduce from all of them.
+
     Exit code 0 if every sensitive cell is proven safe against every attacker, else 2.
     """
     from tacita.auditing.audit import audit as check
     from tacita.auditing.deduce import deduce
     from tacita.io.results import refuse_blocked, write_verdict
     from tacita.report.record import audit_object, findings_list, intervals_list
+    from tacita.windows import note_unshared
 
     if to is not None:
         refuse_blocked(to)
-    problem = load_problem(case, table_options, requirement)
-    published = load_release(release, problem, release_options, table_options.decimal)
+    if len(releases) > 1 and not together:
+        raise InputError(
+            f"{len(releases)} releases: say --together to judge them as one, which they are to readers who "
+            "have them all; tacita compare judges each by itself"
+        )
+    problem = load_problem(case, table_options, replace(requirement, published=[]))
+    *before, newest = releases
+    published = [
+        load_earlier(text, problem.table, table_options.decimal, release_options)
+        for text in (*requirement.published, *map(str, before))
+    ]
+    published.append(load_release(newest, problem, release_options, table_options.decimal))
+    for note in note_unshared(problem.table, published):
+        say(note, "note:", "yellow")
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)
     answer = {**audit_object(found), "cells": findings_list(found)}
+    if len(found.releases) > 1:
+        answer["releases"] = len(found.releases)
     deduced = None
     if intervals:
         deduced = carry_out(

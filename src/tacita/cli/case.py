@@ -120,6 +120,15 @@ class RequirementOptions:
             help="value, unit, log, percent, count, distance, or a column.", rich_help_panel=REQUIREMENT
         ),
     ] = None
+    published: Annotated[
+        list[str],
+        typer.Option(
+            metavar="OLD",
+            help="A release that readers may have, of this table or one that shares cells with it; repeat. "
+            "OLD:base=5 or OLD:radius=2 if its numbers are rounded or adjusted.",
+            rich_help_panel=REQUIREMENT,
+        ),
+    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -191,9 +200,11 @@ def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
 
 def load_problem(path: Path, table: TableOptions, requirement: RequirementOptions) -> Problem:
     """The question that a file and the command line ask together; notes on the way go to stderr."""
+    from tacita.cli.earlier import with_published
     from tacita.io.columns import FORMATS
     from tacita.problem import Problem
 
+    earlier, requirement = requirement.published, replace(requirement, published=[])
     _refuse_unknown_contributors(path, requirement)
     if path.suffix.lower() in FORMATS:
         # A table file has costs and bounds besides the rule, which only its reader knows how to join.
@@ -207,6 +218,7 @@ def load_problem(path: Path, table: TableOptions, requirement: RequirementOption
         problem = loaded
     else:
         problem = _restated(loaded, requirement, path)
+    problem = with_published(problem, earlier, table.decimal)
     if problem.exempt.any():
         from tacita.auditing.audit import exempt_in_words
 
@@ -256,7 +268,7 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
     attackers: list[Any] = [word.strip() for word in (requirement.attackers or "").split(",") if word.strip()]
     bounds = (requirement.lower, requirement.upper)
     if isinstance(loaded, Problem):
-        attackers.append(Outsider.as_said(loaded.table, loaded.outsider, *bounds))
+        attackers.append(Outsider.as_said(loaded.table, loaded.outsider_beforehand, *bounds))
         if requirement.attackers is None:
             attackers.extend(loaded.insiders)
         return Problem(
@@ -266,6 +278,7 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
             requirement.cost or loaded.cost,
             loaded.must_publish.nonzero()[0],
             loaded.must_hide.nonzero()[0],
+            loaded.already_published,
         )
     if rule is None:
         raise InputError(
@@ -299,9 +312,11 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
 
     Every error names the file, since the case is a file too.
     """
+    from tacita.cli.earlier import own_options
     from tacita.io import read_release
     from tacita.io.workbook import other_sheets_told
 
+    path, options, more = own_options(path, options, decimal)
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; check the path")
     try:
@@ -312,8 +327,8 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
                 base=options.base,
                 radius=options.radius,
                 absent=options.absent,
-                decimal=decimal,
                 sheet=options.release_sheet,
+                **more,
             )
     except InputError as error:
         told = str(error).replace("the sheet:", "the sheet of the release:")

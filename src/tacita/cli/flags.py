@@ -27,6 +27,7 @@ WORDS = (
     (r"the base of the release", "base", "--base"),
     (r"its radius", "radius", "--radius"),
     (r"absent cells are suppressed", "absent", "--absent suppressed"),
+    (r"is already published|the earlier release\b", "published", "--published OLD"),
     (r"another port", "port", "--port"),
     (r"[Ss]witch (\w+) on\b", "option", r"--option \1=yes"),
     (r"[Ss]witch (\w+) off\b", "option", r"--option \1=no"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from tacita.cli.case import RequirementOptions, TableOptions, load_problem, pairs
+from tacita.cli.case import RequirementOptions, TableOptions, load_problem, pairs, release_file
 from tacita.cli.console import out, print_json, report_error, say
+from tacita.cli.earlier import named_with_options
 from tacita.cli.effort import Effort, carry_out
+from tacita.cli.flags import with_flags
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.errors import InfeasibleError, InputError, TacitaError
 from tacita.outcome import Status
@@ -91,6 +94,7 @@ def protect(
 
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
+    from tacita.auditing.breached import refuse_breached
     from tacita.io.results import Written, refuse_blocked, write_results
     from tacita.methods import make_method
 
@@ -101,13 +105,14 @@ def protect(
     plan = planned(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
     if plan.folder is not None:
         refuse_blocked(plan.folder)
-        _refuse_inputs(plan.folder, case, start)
+        _refuse_inputs(plan.folder, case, start, requirement.published)
     chosen = make_method(plan.method, plan.options)
     problem = load_problem(case, table_options, requirement)
     begin = {} if start is None else _beginning(chosen, start, problem, table_options.decimal)
     answer: dict[str, Any] = {"method": plan.method, "options": _options(chosen), **_nothing(problem)}
     try:
         limit = plan.effort.time_limit
+        carry_out(lambda run: refuse_breached(problem, run), plan.effort)
         release = carry_out(lambda run: chosen.protect(problem, run, **begin), plan.effort, time_limit=limit)
     except TacitaError as error:
         answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
@@ -120,6 +125,7 @@ def protect(
     found = audited(problem, release, plan.effort)
     answer.update(_result(problem, release, found))
     written = write_results(found, plan.folder, plan.formats) if plan.folder is not None else Written(())
+    answer["warnings"] = [*answer["warnings"], *written.warnings]
     if not output.json:
         _tell(problem, release, found, answer)
     tell_written(written)
@@ -136,6 +142,8 @@ def tell_written(written: Written) -> None:
 
     for note in written.notes:
         say(note, "note:", "yellow")
+    for warning in written.warnings:
+        say(with_flags(warning, ["published"]), "warning:", "bold yellow")
     for name, sign, style in ((PUBLICATION, "to publish:", "green"), (INTERNAL, "for the house:", "yellow")):
         if files := [path for path in written.paths if path.parent.name == name]:
             say(f"{files[0].parent} ({', '.join(path.name for path in files)})", sign, style)
@@ -180,13 +188,14 @@ def planned(case: Path, said: Plan) -> Plan:
     )
 
 
-def _refuse_inputs(folder: Path, case: Path, start: Path | None) -> None:
+def _refuse_inputs(folder: Path, case: Path, start: Path | None, published: Sequence[str]) -> None:
     """Results take the place of earlier ones; what is read must not be taken for such."""
     from tacita.io.case import project_file
     from tacita.io.results import RESULTS
 
     file = project_file(case)
     read = [file or case] if start is None else [file or case, start]
+    read += [release_file(named_with_options(text)[0]) for text in published]
     if file is not None:
         from tacita.io.project import load_project
 
@@ -221,6 +230,7 @@ def _nothing(problem: Problem) -> dict[str, Any]:
     return {
         **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
         "remarks": [],
+        "warnings": [],
         "cells": len(problem.table),
         "sensitive": len(problem.levels),
         **dict.fromkeys(("changed", "changed_value", "audit")),

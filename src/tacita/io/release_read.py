@@ -8,7 +8,8 @@ than a release can hold: further columns, or a number beside the mark of a hidde
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -76,19 +77,44 @@ def read_release(
         raise InputError(f"absent cells cannot be taken as '{absent}': choose 'refuse' or 'suppressed'")
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
     source = _long(source, table, part, path)
-    try:
+    with named(path):
         cells = _cells(source, table, part)
-        if "mark" in source.names:
-            _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
-            _refuse_varying_labels(source)
-            said = _own(source, base, radius)
-        else:
-            said = _foreign(source, table, cells, value, path, base, radius)
-        return _release(table, source, cells, said, absent, base)
+        return release_of_rows(source, table, cells, value, path, base, radius, absent)
+
+
+def release_of_rows(
+    source: Columns,
+    table: Table,
+    cells: Cells,
+    value: str | None,
+    path: str | os.PathLike[str],
+    base: float | None,
+    radius: float | None,
+    absent: str,
+) -> Release:
+    """The release that rows state, each of which speaks of one of ``cells``; see :func:`read_release`."""
+    if "mark" in source.names:
+        _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
+        _refuse_varying_labels(source)
+        said = _own(source, base, radius)
+    else:
+        said = _foreign(source, table, cells, value, path, base, radius)
+    return _release(table, source, cells, said, absent, base)
+
+
+@contextmanager
+def named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the name of the file before what is wrong with a release."""
+    try:
+        yield
     except ReleaseError as error:
         if str(error).startswith(str(path)):
             raise
-        raise ReleaseError(f"{path}: {error}") from None
+        raise type(error)(f"{path}: {error}") from None
+
+
+class UntrueError(ReleaseError):
+    """A release says something of a cell that is not true of the table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,14 +142,15 @@ def _long(source: Columns, table: Table, part: int, path: str | os.PathLike[str]
         ((across, rows), (rows, across)) if first == across.name else ((rows, across), (across, rows))
     ):
         if others and all(name in right.position for name in others) and first not in right.position:
-            return _melted(source, down, right)
+            return melted(source, down, right)
     raise FormatError(
         f"{path}: neither columns '{rows.name}' and '{across.name}' nor a crosstab of them: the first line "
         "should name these columns, or hold the codes of one of the two after the first field"
     )
 
 
-def _melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
+def melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
+    """A crosstab as long columns."""
     first, *others = source.names
     n = source.data.num_rows
     column = source.data.column(first).combine_chunks()
@@ -368,12 +395,12 @@ def _refuse_contradictions(
     published = marks == Mark.PUBLISHED
     names = table.structure.names
     if (wrong := np.flatnonzero(published & (value != truth))).size:
-        raise ReleaseError(
+        raise UntrueError(
             f"published values differ from the table in {names(wrong)}: "
             "correct them, or give the base of the release or its radius if numbers are rounded or adjusted"
         )
     if (wrong := np.flatnonzero(~published & ((truth < low) | (truth > high)))).size:
-        raise ReleaseError(f"the value lies outside what is published of {names(wrong)}: correct the window")
+        raise UntrueError(f"the value lies outside what is published of {names(wrong)}: correct the window")
     if base is not None:
         step = max(1, round(base * 10**decimals))
         if (wrong := np.flatnonzero((marks == Mark.ROUNDED) & (value % step != 0))).size:

@@ -6,6 +6,7 @@
 | ``internal/release-internal.xlsx`` | the house | with ``release.xlsx``: tells primary cells apart |
 | ``internal/audit.json`` | the house | always |
 | ``internal/certificate.json`` | the house | if the release is safe |
+| ``internal/earlier-release.csv`` | the house | if another release of the same table was there |
 
 All of them are complete before any takes its place, and all take their places or none does. Files of an
 earlier release go first: a certificate beside another release would be taken for its proof, and two releases
@@ -32,6 +33,7 @@ from tacita.io.folders import (
     releases_outside,
 )
 from tacita.io.release_write import FORMATS, reason_of, write_release
+from tacita.io.replaced import keep_replaced
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -48,10 +50,11 @@ PRIMARY_TOLD = (
 
 @dataclass(frozen=True)
 class Written:
-    """The files that were written, and what their owner should know of them."""
+    """The files that were written, and what their owner should know of them; warnings ask for a decision."""
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def write_results(
@@ -95,13 +98,15 @@ def write_results(
         ]
         kept = _workbook(audit, house) if "xlsx" in chosen else []
         kept += _verdict(audit, house)
+        replaced, warnings = keep_replaced(audit, folder, house, published=bool(chosen))
+        kept += replaced
         gone = earlier_results(folder)
         stays = {file: folder / INTERNAL / file.name for file in (*kept, *with_them)}
         goes_out = {file: folder / PUBLICATION / file.name for file in published}
         in_place({**stays, **goes_out}, leaving=gone)
     paths = (*goes_out.values(), *stays.values())
     told = [f"{path} {PRIMARY_TOLD}" for path in paths if path.suffix in (".txt", ".tsv")]
-    return Written(paths, (*told, *_left_behind(gone, paths), *releases_outside(folder)))
+    return Written(paths, (*told, *_left_behind(gone, paths), *releases_outside(folder)), warnings)
 
 
 def write_verdict(audit: Audit, folder: Path) -> Written:

@@ -58,6 +58,7 @@ def audit_record(audit: Audit) -> dict[str, Any]:
         **audit_object(audit),
         "verdict": audit.verdict,
         "attackers": list(problem.attackers),
+        "already_published": published_list(audit),
         "programs": audit.programs,
         "seconds": round(audit.seconds, 3),
         "made_by": dict(audit.release.made_by),
@@ -68,6 +69,19 @@ def audit_record(audit: Audit) -> dict[str, Any]:
         "findings": findings_list(audit),
         "exempt_cells": exempt_list(problem),
     }
+
+
+def published_list(audit: Audit) -> list[dict[str, Any]]:
+    """The earlier releases that were judged together with this one: by file, if they have one, and how many
+    of their cells are not of this table.
+    """
+    from tacita.windows import unshared_cells
+
+    problem = audit.problem
+    return [
+        {"file": release.made_by.get("file"), "left_out": unshared_cells(problem.table, release)}
+        for release in (*problem.already_published, *audit.earlier)
+    ]
 
 
 def exempt_list(problem: Problem) -> list[int | str | dict[str, str]]:

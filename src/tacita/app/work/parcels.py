@@ -90,7 +90,7 @@ def pack(
     return Parcel(
         tuple(path for path in results.paths if path.parent == folder / PUBLICATION),
         tuple(path for path in results.paths if path.parent != folder / PUBLICATION),
-        (*results.notes, *again.notes),
+        (*results.warnings, *results.notes, *again.notes),
     )
 
 
