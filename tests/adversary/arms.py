@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import numpy as np
 
 import tacita as tc
-from draw import Case
+from draw import Case, table_of
 from tacita.exact import UNBOUNDED
+from truth import World
 
 Options = dict[str, Any]
 
@@ -40,7 +42,13 @@ def _weights(random: Random) -> list[str]:
 def _suppression(random: Random, case: Case) -> Options:
     if random.random() < 0.6:
         return {}
-    return _some(random, margins=[True, False], at_most=[4, 6, 9], conditional=[5.0, 20.0])
+    return _some(
+        random,
+        margins=[True, False],
+        at_most=[4, 6, 9],
+        conditional=[5.0, 20.0],
+        search=["network", "network-apart"],
+    )
 
 
 def _intervals(random: Random, case: Case) -> Options:
@@ -201,6 +209,64 @@ def draw_release(random: Random, case: Case) -> tuple[str, Any]:
             value[cell] = table.units[cell] + unit * random.randint(-radius // unit, radius // unit)
             low[cell], high[cell] = value[cell] - radius, value[cell] + radius
     return kind, tc.Release.mixed(table, changed, marks, low, high, value=value)
+
+
+def nearly_the_same(random: Random, case: Case, release: Any) -> Any:
+    """A release that says a little more than another one: cells published, intervals and radii narrowed."""
+    table = case.table.with_decimals(release.decimals)
+    unit, truth = table.unit, table.units
+    marks, low, high = release.marks.copy(), release.low.copy(), release.high.copy()
+    value, shown = release.value.copy(), release.shown.copy()
+    changed = np.flatnonzero(release.changed).tolist()
+    for cell in random.sample(changed, min(len(changed), random.choice([1, 1, 1, 2, 3]))):
+        finite = abs(low[cell]) < UNBOUNDED and abs(high[cell]) < UNBOUNDED
+        if marks[cell] == tc.Mark.INTERVAL and finite and random.random() < 0.8:
+            low[cell] = random.randrange(low[cell], truth[cell] + 1, unit)
+            high[cell] = random.randrange(truth[cell], high[cell] + 1, unit)
+        elif marks[cell] in (tc.Mark.ROUNDED, tc.Mark.ADJUSTED) and random.random() < 0.9:
+            least, most = abs(int(value[cell] - truth[cell])), int(high[cell] - value[cell])
+            radius = max(least, most - unit * random.randint(1, 3))
+            low[cell], high[cell] = value[cell] - radius, value[cell] + radius
+        else:
+            marks[cell], shown[cell] = tc.Mark.PUBLISHED, True
+            low[cell] = high[cell] = value[cell] = truth[cell]
+    return replace(
+        release, marks=marks, low=low, high=high, value=value, shown=shown, made_by={}, outcome=None
+    )
+
+
+def coarser_release(random: Random, case: Case) -> tuple[Any, Any, Any]:
+    """A release of the table without one dimension, by hand, and what it says of each cell of the case."""
+    world = case.world
+    gone = random.randrange(len(world.axes))
+    coarse = replace(world, faces=(tuple(d for d in range(len(world.axes)) if d != gone),))
+    table = table_of(coarse)
+    at = positions_of_face(coarse, table, gone)
+    changed = np.array([random.random() < 0.5 for _ in range(len(table))])
+    radius = table.unit * random.randint(1, 1 + max(2, int(case.threat.levels.max(initial=0)) // table.unit))
+    if random.random() < 0.5:
+        release = tc.Release.suppress(table, changed)
+    else:
+        shift = np.array([random.randint(-radius // table.unit, radius // table.unit) for _ in changed])
+        value = table.units + np.where(changed, shift * table.unit, 0)
+        release = tc.Release.rounded(table, value, np.where(changed, radius, 0))
+    low, high = np.full(len(world), -np.inf), np.full(len(world), np.inf)
+    for cell, codes in enumerate(coarse.cells):
+        mine, theirs = world.position[codes], at[cell]
+        if abs(int(release.low[theirs])) < UNBOUNDED:
+            low[mine], high[mine] = release.low[theirs], release.high[theirs]
+    return release, low, high
+
+
+def positions_of_face(world: World, table: Any, gone: int) -> Any:
+    """Where a table that lacks one dimension has each cell."""
+    names = [axis.name for axis in world.axes]
+    return [
+        table.find(
+            **{name: code for d, (name, code) in enumerate(zip(names, codes, strict=True)) if d != gone}
+        )
+        for codes in world.cells
+    ]
 
 
 def _box(random: Random, case: Case) -> Any:

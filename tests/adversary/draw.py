@@ -5,9 +5,9 @@ Everything follows from one random number generator, so that a seed is a case.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from random import Random
 from typing import Any
 
@@ -49,6 +49,7 @@ class Case:
     threat: Threat
     attackers: tuple[Attacker, ...]
     table: Any
+    ask: Callable[..., Any]
     problem: Any
     at: Integers
 
@@ -70,20 +71,16 @@ def draw_case(random: Random) -> Case:
     numbers = random.choice(["counts", "counts", "amounts", "amounts", "amounts", "negative"])
     people = numbers != "negative" and random.random() < 0.45
     world = _world(random, kind, numbers, people)
-    table = _table(world)
-    at = _positions(world, table)
+    table = table_of(world)
+    at = positions_of(world, table)
     if not np.array_equal(table.units[at], world.values):
         raise AssertionError("Tacita's table has other values than the records")
     low, high, said = _everyone(random, world, table, at)
     threat = Threat(world, _rules(random, world, low, high), low, high)
     attack, others, given = _attackers(random, threat, table, at)
-    problem = tc.Problem(
-        table,
-        _join([_as_said(rule, world, table) for rule in threat.rules]),
-        [said, *given],
-        cost=_cost(random),
-    )
-    return Case(kind, numbers, attack, threat, (threat.outsider(), *others), table, problem, at)
+    rule = _join([_as_said(rule, world, table) for rule in threat.rules])
+    ask = partial(tc.Problem, table, rule, [said, *given], cost=_cost(random))
+    return Case(kind, numbers, attack, threat, (threat.outsider(), *others), table, ask, ask(), at)
 
 
 def _world(random: Random, kind: str, numbers: str, people: bool) -> World:
@@ -104,7 +101,7 @@ def _world(random: Random, kind: str, numbers: str, people: bool) -> World:
     return World(axes, faces, tuple(_people(random, leaves, counts)), decimals, counts, True, False)
 
 
-def _positions(world: World, table: Any) -> Integers:
+def positions_of(world: World, table: Any) -> Integers:
     names = [axis.name for axis in world.axes]
     return np.array([table.find(**dict(zip(names, codes, strict=True))) for codes in world.cells])
 
@@ -132,7 +129,7 @@ def _people(random: Random, leaves: Sequence[Codes], counts: bool) -> list[Recor
     return records or [Record(leaves[0], 7, firms[0], holding[firms[0]])]
 
 
-def _table(world: World) -> Any:
+def table_of(world: World) -> Any:
     """The world as Tacita reads it: from microdata, or from a frame of its inner cells; faces are linked."""
     trees = {axis.name: _tree(axis) for axis in world.axes}
     columns: dict[str, Any] = {

@@ -8,29 +8,39 @@ plays a case again and prints what was found.
 from __future__ import annotations
 
 import argparse
+import csv
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import tacita as tc
-from arms import draw_method, draw_release, make
-from attack import ImpossibleError, Region
+from arms import coarser_release, draw_method, draw_release, make, nearly_the_same
+from attack import ImpossibleError
+from breaches import Breach, breaches_of, protects, region_of
 from draw import Case, draw_case
-from knowledge import LOWER, SLIDING, UPPER, Attacker
+from optimum import MOST_FREE, cheaper_pattern, least_intervals, roundings
 from reader import Told, read
 from tacita import verify
+from tacita.errors import SolverError
+from tacita.exact import UNBOUNDED
 
-METHODS_PER_CASE, BY_HAND_PER_CASE = 6, 12
+METHODS_PER_CASE, BY_HAND_PER_CASE, TOGETHER_PER_CASE = 6, 12, 5
 SLOW, LIMIT = 10.0, 4.0
 """Seconds that no method may need for a table of this size, and after which it is asked to end."""
 NEARLY = 1e-6
+
+OPTIMA = {"suppression": 0.6, "rounding": 1.0, "intervals": 0.5}
+"""The part of the claimed optima that are looked into."""
 
 FALSE_SAFE, FALSE_UNSAFE, FAULT = "false safe", "false unsafe", "fault"
 
@@ -60,12 +70,23 @@ class Report:
         self.findings.extend(other.findings)
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A release that was judged: as it is told, and as a reader of the documents knows it."""
+
+    name: str
+    release: Any
+    told: Told
+    known: Told
+    safe: bool
+
+
 class Referee:
     """Plays one case and keeps the record."""
 
-    def __init__(self, seed: int, only: str = "") -> None:
-        self.seed, self.only, self.report = seed, only, Report()
-        self.random = Random(seed)
+    def __init__(self, seed: int) -> None:
+        self.seed, self.report, self.random = seed, Report(), Random(seed)
+        self.seen: list[Seen] = []
 
     def play(self) -> Report:
         self._count("cases", "tried")
@@ -78,16 +99,28 @@ class Referee:
         if not self._agree_on_levels(case):
             return self.report
         for _ in range(METHODS_PER_CASE):
-            name, options = draw_method(self.random, case)
-            release = self._protect(case, name, options, self.random.randrange(1, 2**31))
-            if release is not None:
-                self._judge(case, release, name, options)
+            self._protect_and_judge(case)
         for _ in range(BY_HAND_PER_CASE):
-            kind, release = draw_release(self.random, case)
+            safe = [one for one in self.seen if one.safe]
+            if safe and self.random.random() < 0.6:
+                kind, release = (
+                    "a little more",
+                    nearly_the_same(self.random, case, self.random.choice(safe).release),
+                )
+            else:
+                kind, release = draw_release(self.random, case)
             self._judge(case, release, f"by hand: {kind}", {})
+        for _ in range(TOGETHER_PER_CASE if len(self.seen) > 1 else 0):
+            self._together(case)
+        if self.random.random() < 0.5:
+            self._with_coarser(case)
+        if self.random.random() < 0.5:
+            self._after_another(case)
         return self.report
 
-    def _protect(self, case: Case, name: str, options: dict[str, Any], seed: int) -> Any:
+    def _protect_and_judge(self, case: Case) -> None:
+        name, options = draw_method(self.random, case)
+        seed = self.random.randrange(1, 2**31)
         self._count(name, "tried")
         start = perf_counter()
         release = self._try(
@@ -95,7 +128,10 @@ class Referee:
         )
         if (seconds := perf_counter() - start) > SLOW:
             self._find("slow", f"{name} {options}", f"{seconds:.0f} s")
-        return release
+        if release is not None:
+            self._judge(case, release, name, options)
+            if release.outcome.status:
+                self._optimum(case, release, name, options)
 
     def _judge(self, case: Case, release: Any, name: str, options: Mapping[str, Any]) -> None:
         where = f"{name} {dict(options)} on {case.kind}, {case.numbers}, {case.attack}"
@@ -105,42 +141,41 @@ class Referee:
             return
         told = as_told(case, release)
         known = read(told, case.world, name, options)
+        if not self._weigh(case, audit, told, known, name, where):
+            return
+        self.seen.append(Seen(name, release, told, known, audit.safe))
+        kept = options.get("protected", True) and not options.get("shortfall")
+        if not audit.safe and kept and not name.startswith("by hand"):
+            self._find("broken promise", where, f"the method's own release: {audit.verdict}")
+        if self.random.random() < 0.05:
+            self._deduction(case, release, told, where)
+
+    def _weigh(self, case: Case, audit: Any, told: Told, known: Told, name: str, where: str) -> bool:
+        """Hold a verdict against the referee's; False if nothing fits what is told."""
         try:
             breaches = self._breaches(case, known)
         except ImpossibleError:
             self._find(FAULT, where, "no table fits what readers are told")
-            return
-        named = set(np.flatnonzero(audit.worst).tolist())
-        unsafe = {int(case.problem.sensitive[i]) for i in named}
+            return False
+        sensitive = case.problem.sensitive
+        unsafe = {int(sensitive[i]) for i in np.flatnonzero(audit.worst)}
         self._count(name, "safe" if audit.safe else "unsafe")
         missed = [b for b in breaches if int(case.at[b.cell]) not in unsafe]
         if missed:
-            also_told = (
-                {(b.attacker, b.cell) for b in self._breaches(case, told)} if known is not told else None
-            )
             worst = missed[0]
-            sort = "model" if worst.attacker.split()[0] in ("outsider", "insider") else "contributors"
-            if also_told is not None and (worst.attacker, worst.cell) not in also_told:
+            sort = "model" if worst.attacker.kind in ("outsider", "by hand") else "contributors"
+            if known is not told and worst.pair not in {b.pair for b in self._breaches(case, told)}:
                 sort = "reader"
             self._count(name, FALSE_SAFE)
-            self._find(f"{FALSE_SAFE} ({sort})", where, f"{worst.in_words(case)}; {len(missed)} pairs")
-        found = {int(case.at[b.cell]) for b in breaches}
-        needless = [
-            bits for i, bits in enumerate(audit.worst) if bits and int(case.problem.sensitive[i]) not in found
-        ]
-        if needless:
+            self._find(f"{FALSE_SAFE} ({sort})", where, f"{worst}; {len(missed)} pairs")
+        if unsafe - {int(case.at[b.cell]) for b in breaches}:
             self._count(name, FALSE_UNSAFE)
-            self._find(
-                FALSE_UNSAFE, where, f"audit: {audit.verdict}; the referee finds these cells protected"
-            )
+            self._find(FALSE_UNSAFE, where, f"{audit.verdict}, of which the referee finds some protected")
         if audit.safe:
-            self._certificate(case, audit, name, where)
-        elif (
-            options.get("protected", True) and not options.get("shortfall") and not name.startswith("by hand")
-        ):
-            self._find("broken promise", where, f"the method's own release: {audit.verdict}")
+            self._certificate(audit, name, where)
+        return True
 
-    def _certificate(self, case: Case, audit: Any, name: str, where: str) -> None:
+    def _certificate(self, audit: Any, name: str, where: str) -> None:
         certificate = self._try(name, lambda: tc.certify(audit), where)
         if certificate is None:
             return
@@ -149,12 +184,120 @@ class Referee:
             verify.verify(certificate)
         except verify.RefusedError as error:
             self._find(FAULT, where, f"verify.py refuses the certificate: {error}")
+            return
+        if len(audit.releases) == 1 and self.random.random() < 0.03:
+            self._file(audit, certificate, where)
+
+    def _file(self, audit: Any, certificate: dict[str, Any], where: str) -> None:
+        """The release as a file: verify.py accepts it, and it says what the referee judged."""
+        self._count("file", "written")
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "release.csv"
+            if self._try("file", lambda: audit.release.write(path, audit=audit), where) is None:
+                return
+            try:
+                verify.check_release(certificate, str(path))
+            except verify.RefusedError as error:
+                self._find(FAULT, where, f"verify.py refuses the file of the release: {error}")
+            rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
+        ends = [tuple(Fraction(row[name]) if row[name] else None for name in ("low", "high")) for row in rows]
+        width = 10**audit.release.decimals
+        told = [
+            tuple(None if abs(int(end)) >= UNBOUNDED else Fraction(int(end), width) for end in pair)
+            for pair in zip(audit.release.low, audit.release.high, strict=True)
+        ]
+        if sorted(map(str, ends)) != sorted(map(str, told)) and not audit.release.structure.parts:
+            self._find(FAULT, where, "the file has other windows than the release")
+
+    def _together(self, case: Case) -> None:
+        """Two or three of the releases as one reader sees them."""
+        chosen = self.random.sample(self.seen, min(len(self.seen), self.random.choice([2, 2, 2, 3])))
+        self._weigh_together(case, [one.release for one in chosen], chosen, "together")
+
+    def _with_coarser(self, case: Case) -> None:
+        """A release of a table without one of the dimensions, and one of the whole table."""
+        if not self.seen or len(case.world.axes) < 2 or len(case.world.faces) > 1:
+            return
+        coarser, low, high = coarser_release(self.random, case)
+        one = self.random.choice(self.seen)
+        earlier = Seen("coarser", coarser, one.told.narrowed(low, high), one.known.narrowed(low, high), False)
+        self._weigh_together(case, [coarser, one.release], [earlier, one], "together: coarser")
+
+    def _weigh_together(self, case: Case, releases: list[Any], seen: list[Seen], name: str) -> None:
+        where = f"{' and '.join(one.name for one in seen)} on {case.kind}, {case.numbers}, {case.attack}"
+        self._count(name, "releases")
+        audit = self._try(name, lambda: tc.audit(case.problem, releases), where)
+        if audit is not None:
+            told, known = seen[0].told, seen[0].known
+            for one in seen[1:]:
+                told = told.narrowed(one.told.low, one.told.high)
+                known = known.narrowed(one.known.low, one.known.high)
+            self._weigh(case, audit, told, known, name, where)
+
+    def _after_another(self, case: Case) -> None:
+        """A method that knows of an earlier release, and must protect what both say together."""
+        safe = [one for one in self.seen if one.safe]
+        if not safe:
+            return
+        earlier = self.random.choice(safe)
+        name, label = "after another release", f"after {earlier.name}"
+        method, options = draw_method(self.random, case)
+        seed = self.random.randrange(1, 2**31)
+        self._count(name, "tried")
+        problem = self._try(name, lambda: case.ask(already_published=earlier.release), label)
+        if problem is None:
+            return
+        about = f"{method} {options} {label}"
+        release = self._try(name, lambda: make(method, options).protect(problem, tc.Run(LIMIT, seed)), about)
+        audit = None if release is None else self._try(name, lambda: tc.audit(problem, release), about)
+        if audit is None:
+            return
+        self._count(name, "releases")
+        told = as_told(case, release)
+        known = read(told, case.world, method, options)
+        told = told.narrowed(earlier.told.low, earlier.told.high)
+        known = known.narrowed(earlier.known.low, earlier.known.high)
+        self._weigh(case, audit, told, known, name, f"{about} on {case.kind}, {case.numbers}, {case.attack}")
+
+    def _optimum(self, case: Case, release: Any, name: str, options: Mapping[str, Any]) -> None:
+        """Whether the referee finds anything that loses less than a proven optimum."""
+        check = {"suppression": _best_pattern, "rounding": _best_rounding, "intervals": _best_intervals}
+        if name not in check or self.random.random() > OPTIMA[name]:
+            return
+        better = check[name](case, release, options)
+        if better is None:
+            return
+        self._count(name, "optima")
+        if better < release.outcome.loss - NEARLY * max(1.0, release.outcome.loss):
+            self._find(
+                "beaten",
+                f"{name} {dict(options)} on {case.kind}, {case.numbers}, {case.attack}",
+                f"the optimum is said to be {release.outcome.loss:g}, the referee needs {better:g}",
+            )
+
+    def _deduction(self, case: Case, release: Any, told: Told, where: str) -> None:
+        """The outsider's interval of every hidden cell, as Tacita and as the referee deduce it."""
+        found = self._try("deduce", lambda: tc.deduce(case.problem, release), where)
+        if found is None:
+            return
+        self._count("deduce", "intervals")
+        region = region_of(case.threat, told)
+        cells = np.flatnonzero(told.low < told.high)
+        least, most = region.extremes(region.low, region.high, cells)
+        scale = 10.0**case.world.decimals
+        for cell, low, high in zip(cells.tolist(), least, most, strict=True):
+            theirs = [end * scale for end in found.of(int(case.at[cell]))]
+            ours = [
+                -np.inf if low <= -region.vast / 100 else low,
+                np.inf if high >= region.vast / 100 else high,
+            ]
+            if not np.allclose(theirs, ours, rtol=1e-6, atol=1e-4):
+                self._find("deduction", where, f"cell {case.world.cells[cell]}: {theirs}, the referee {ours}")
+                return
 
     def _breaches(self, case: Case, known: Told) -> list[Breach]:
-        found = list(breaches_of(case, known))
-        pairs = sum(attacker.targets.size for attacker in case.attackers)
-        self._count("pairs", "refereed", pairs)
-        return found
+        self._count("pairs", "refereed", sum(attacker.targets.size for attacker in case.attackers))
+        return list(breaches_of(case.threat, case.attackers, known))
 
     def _agree_on_levels(self, case: Case) -> bool:
         """Whether the problem's levels are the referee's, cell by cell."""
@@ -175,6 +318,9 @@ class Referee:
         """What an action returns, or None where Tacita refuses it in its own words; all else is a fault."""
         try:
             return action()
+        except SolverError as error:
+            self._count(name, "refused: SolverError")
+            self._find("solver error", f"{name} {about}", str(error))
         except tc.TacitaError as error:
             self._count(name, f"refused: {type(error).__name__}")
         except Exception as error:
@@ -193,24 +339,6 @@ class Referee:
         self.report.findings.append(Finding(what, self.seed, where, text))
 
 
-@dataclass(frozen=True)
-class Breach:
-    """A cell that somebody knows better than its levels allow: the deduced interval and what it misses."""
-
-    attacker: str
-    cell: int
-    low: float
-    high: float
-    misses: str
-
-    def in_words(self, case: Case) -> str:
-        value, levels = case.world.values[self.cell], self.misses
-        return (
-            f"{self.attacker} finds cell {case.world.cells[self.cell]} of value {value} in "
-            f"[{self.low:g}, {self.high:g}], which misses {levels}"
-        )
-
-
 def as_told(case: Case, release: Any) -> Told:
     """A release as readers see it, for each cell of the referee, in the table's units."""
     scale = 10.0 ** (case.table.decimals - release.decimals)
@@ -221,53 +349,61 @@ def as_told(case: Case, release: Any) -> Told:
 
 
 def _floats(units: Any, scale: float) -> Any:
-    from tacita.exact import UNBOUNDED
-
     return np.where(np.abs(units) >= UNBOUNDED, np.sign(units) * np.inf, units * scale)
 
 
-def breaches_of(case: Case, known: Told) -> Iterator[Breach]:
-    """Every pair of attacker and cell that somebody who knows ``known`` sees through."""
-    region = region_of(case, known)
-    everyone = case.attackers[0]
-    answered: dict[bytes, tuple[Any, Any]] = {}
-    sensitive = np.flatnonzero(np.any([a.levels.any(axis=0) for a in case.attackers], axis=0))
-    for attacker in case.attackers:
-        low, high = np.maximum(region.low, attacker.low), np.minimum(region.high, attacker.high)
-        same = (low == region.low).all() and (high == region.high).all()
-        if attacker is not everyone and same and (attacker.levels <= everyone.levels).all():
-            continue
-        key = low.tobytes() + high.tobytes()
-        if key not in answered:
-            answered[key] = region.extremes(low, high, sensitive)
-        least, most = (dict(zip(sensitive.tolist(), ends, strict=True)) for ends in answered[key])
-        yield from _missed(case, attacker, least, most)
+def _best_pattern(case: Case, release: Any, options: Mapping[str, Any]) -> float | None:
+    """The least cost of a pattern of suppression, as far as it is below the claim; None if not looked for."""
+    threat, cost = case.threat, np.asarray(case.problem.cost)[case.at]
+    allowed = (threat.low < threat.high) & (case.world.inner if options.get("margins") is False else True)
+    forced = threat.sensitive
+    if set(options) - {"margins", "at_most"} or (allowed & ~forced).sum() > MOST_FREE:
+        return None
+
+    def safe(hidden: Any) -> bool:
+        low = np.where(hidden, -np.inf, case.world.values)
+        return protects(threat, case.attackers, as_pattern(case, low, hidden))
+
+    loss = float(release.outcome.loss)
+    better = cheaper_pattern(forced, allowed, cost, loss, options.get("at_most"), safe)
+    return loss if better is None else float(cost[better].sum())
 
 
-def region_of(case: Case, known: Told) -> Region:
-    """All tables that fit a release and what everyone knows."""
-    world, rows = case.world, case.world.equations
-    low, high = np.maximum(known.low, case.threat.low), np.minimum(known.high, case.threat.high)
-    finite = [np.abs(bound[np.isfinite(bound)]).max(initial=0.0) for bound in (low, high)]
-    size = float(np.abs(world.values).sum() + case.threat.levels.max(initial=0) + max(finite))
-    zero = np.zeros(rows.shape[0])
-    return Region(rows, zero, zero, low, high, world.counts, 1000.0 * size + 10_000.0)
+def as_pattern(case: Case, low: Any, hidden: Any) -> Told:
+    """A pattern of suppression as it is told."""
+    words = np.where(hidden, "suppressed", "published")
+    return Told(words, low, np.where(hidden, np.inf, case.world.values), np.where(hidden, np.nan, low))
 
 
-def _missed(
-    case: Case, attacker: Attacker, least: dict[int, float], most: dict[int, float]
-) -> Iterator[Breach]:
-    for cell in attacker.targets.tolist():
-        value, levels = float(case.world.values[cell]), attacker.levels[:, cell]
-        down, up = value - least[cell], most[cell] - value
-        for missed, what in (
-            (up < levels[UPPER] - NEARLY, f"UPL {levels[UPPER]}"),
-            (down < levels[LOWER] - NEARLY, f"LPL {levels[LOWER]}"),
-            (up + down < levels[SLIDING] - NEARLY, f"SPL {levels[SLIDING]}"),
-        ):
-            if missed:
-                yield Breach(attacker.name, cell, least[cell], most[cell], what)
-                break
+def _best_rounding(case: Case, release: Any, options: Mapping[str, Any]) -> float | None:
+    """The least distance of a protected rounded table; None if not looked for."""
+    told = as_told(case, release)
+    near = told.marks == "rounded"
+    if set(options) - {"base", "power", "strict", "protected"} or not near.all() or len(case.world.faces) > 1:
+        return None
+    radius = float(told.high[0] - told.low[0]) / 2
+    base = round(radius + (case.world.step if options.get("strict") else 0))
+    if case.world.inner.sum() > MOST_FREE or not (told.value % base == 0).all():
+        return None
+    scale, power = 10.0**case.world.decimals, options.get("power", 1.0)
+    loss = float(release.outcome.loss)
+    best = loss
+    for table in roundings(case.world, base):
+        distance = float((np.abs(table - case.world.values) / scale) ** power @ np.ones(len(case.world)))
+        if distance < best - NEARLY * max(1.0, best):
+            known = Told(told.marks, table - radius, table + radius, table)
+            if options.get("protected") is False or protects(case.threat, case.attackers, known):
+                best = distance
+    return best
+
+
+def _best_intervals(case: Case, release: Any, options: Mapping[str, Any]) -> float | None:
+    """The least loss of protecting intervals; None if not looked for."""
+    needs = sum(attacker.targets.size for attacker in case.attackers)
+    if options or needs > 4 or not needs or len(case.world) > 16:
+        return None
+    cost, scale = np.asarray(case.problem.cost)[case.at], 10.0**case.world.decimals
+    return least_intervals(case.world, case.attackers, cost, cost) / scale
 
 
 def play(seed: int) -> Report:

@@ -14,10 +14,11 @@ import pytest
 from attack import ImpossibleError, Region
 from judge import play
 from knowledge import Rule, Threat
+from optimum import cheaper_pattern, least_intervals, roundings
 from truth import ROOT, Axis, Record, World
 
 HERE = Path(__file__).parent
-REFEREE = ("truth.py", "attack.py", "knowledge.py", "reader.py")
+REFEREE = ("truth.py", "attack.py", "knowledge.py", "reader.py", "breaches.py", "optimum.py")
 # Kinds of findings that other work still has to close; each goes from this list with that work.
 STILL_OPEN = {"false safe (reader)", "false safe (contributors)", "slow"}
 
@@ -110,3 +111,33 @@ def _assert_nothing_found(seeds: range) -> None:
     found = [finding for seed in seeds for finding in play(seed).findings]
     serious = [str(finding) for finding in found if finding.what not in STILL_OPEN]
     assert not serious, "play again with tests/adversary/judge.py --seed\n" + "\n".join(serious)
+
+
+def test_all_patterns_are_tried_for_the_cheapest() -> None:
+    """Of 4 x 2 patterns the cheapest protected one, whatever is said to be the least."""
+    cost = np.array([5.0, 1.0, 2.0, 4.0])
+    forced, allowed = np.array([True, False, False, False]), np.ones(4, dtype=bool)
+
+    def last_two(pattern: np.ndarray) -> bool:
+        return bool(pattern[2] and pattern[3])
+
+    better = cheaper_pattern(forced, allowed, cost, 12.5, None, last_two)
+    assert better is not None
+    assert cost[better].sum() < 12.5
+    assert cheaper_pattern(forced, allowed, cost, 11.0, None, last_two) is None
+    assert cheaper_pattern(forced, allowed, cost, 12.5, 2, last_two) is None
+
+
+def test_least_intervals_of_a_sum_of_two() -> None:
+    """10 = 4 + 6 with the 4 uncertain by 2 either way: 4 in its own cell and 4 in a neighbour."""
+    axis = Axis("axis", {ROOT: ("1", "2")})
+    world = World((axis,), ((0,),), (Record(("1",), 4), Record(("2",), 6)), 0, True, False, True)
+    rule = Rule("marked", cells=(("1",),), amounts=(2, 2, 0))
+    threat = Threat(world, (rule,), np.zeros(3), np.full(3, np.inf))
+    assert least_intervals(world, [threat.outsider()], np.ones(3), np.ones(3)) == 8
+
+
+def test_roundings_of_a_row() -> None:
+    axis = Axis("axis", {ROOT: ("1", "2")})
+    world = World((axis,), ((0,),), (Record(("1",), 4), Record(("2",), 6)), 0, True, False, True)
+    assert sorted(map(tuple, roundings(world, 5))) == [(10, 0, 10), (10, 5, 5)]
