@@ -1,25 +1,26 @@
 """Files that are there as a whole or not at all.
 
-What is written goes to a temporary file in the same folder, which takes the place of the old file in one
-step when it is complete. An interrupted run leaves the old file as it was. What is not said to be ``public``
-is for the house, and refused where things are published; see :mod:`tacita.house`.
+What is written goes to a draft (see :mod:`tacita.writing`), from which it takes the place of the old file in
+one step when it is complete. An interrupted run leaves the old file as it was. What is not said to be
+``public`` is for the house, and refused where things are published; see :mod:`tacita.house`.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tacita.errors import InputError
-from tacita.house import refuse_published
+from tacita.errors import InputError, not_written
+from tacita.house import outside_publication, refuse_published
+from tacita.writing.drafts import new_draft
+from tacita.writing.recovery import recover
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, public: bool = False) -> Iterator[Path]:
-    """A path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not.
+    """Yield a path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not.
 
     Parameters
     ----------
@@ -44,24 +45,21 @@ def replacing(path: str | os.PathLike[str], *, public: bool = False) -> Iterator
         raise InputError(f"{target} is a folder: give the name of a file in it")
     if not target.parent.is_dir():
         raise InputError(f"the folder {target.parent} does not exist: make it first, or write elsewhere")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        yield temporary
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        raise not_written(target, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    home = outside_publication(target.parent)
+    if notes := recover(home):
+        # There is no result that could carry them.
+        import logging
 
-
-def not_written(path: Path, error: OSError) -> InputError:
-    """What the system says of a file or folder that it does not write, for its owner."""
-    return InputError(
-        f"{path}: cannot be written ({error.strerror or error}): check the folder, its permissions and the "
-        "room on the disk"
-    )
+        logging.getLogger("tacita").warning("; ".join(notes))
+    with new_draft(home) as draft:
+        temporary = draft / target.name
+        try:
+            yield temporary
+            with temporary.open("rb+") as written:
+                os.fsync(written.fileno())
+            os.replace(temporary, target)
+        except OSError as error:
+            raise not_written(target, error) from error
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, public: bool = False) -> Path:

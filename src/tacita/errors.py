@@ -25,6 +25,7 @@ Every message names the place (file and line, or cell), the requirement that is 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from tacita.words import so_many
 
@@ -112,3 +113,11 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 def likewise(how_many: int, thing: str) -> str:
     """`` (4 more rows likewise)`` where the first of five faults is named; nothing where there is but one."""
     return f" ({so_many(how_many - 1, f'more {thing}')} likewise)" if how_many > 1 else ""
+
+
+def not_written(path: Path, error: OSError) -> InputError:
+    """What the system says of a file or folder that it does not write, for its owner."""
+    return InputError(
+        f"{path}: cannot be written ({error.strerror or error}): check the folder, its permissions and the "
+        "room on the disk"
+    )

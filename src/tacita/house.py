@@ -36,5 +36,24 @@ def refuse_published(place: str | os.PathLike[str]) -> None:
             )
 
 
+def outside_publication(folder: Path) -> Path:
+    """Return where drafts of files for a folder go: beside the outermost folder of results called
+    ``publication`` that it is or lies in, or else into itself.
+
+    So do those for a publication that is the only place on its device or that its user may write to.
+    """
+    given = Path(os.path.normpath(folder.absolute()))
+    named = [
+        place
+        for place in (given, *given.parents)
+        if place.name.lower() == PUBLICATION and (place == given or _of_results(place))
+    ]
+    if not named:
+        return folder
+    beside = named[-1].parent
+    same = os.stat(beside).st_dev == os.stat(folder).st_dev and os.access(beside, os.W_OK | os.X_OK)
+    return beside if same else folder
+
+
 def _of_results(folder: Path) -> bool:
     return (folder.parent / INTERNAL).exists() or any(folder.glob("release.*"))

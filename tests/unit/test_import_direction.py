@@ -22,8 +22,8 @@ PACKAGE = SOURCE / "tacita"
 # Layer -> patterns over the first name after `tacita.`
 MEMBERS = {
     "core": (
-        "words errors house atomic textfile compiled exact numerals hierarchy tables tabulation rules levels "
-        "attackers problem release windows outcome run generate examples quality"
+        "words errors house atomic writing textfile compiled exact numerals hierarchy tables tabulation "
+        "rules levels attackers problem release windows outcome run generate examples quality"
     ),
     "solvers": "solvers",
     "engine": "engine adjusting",

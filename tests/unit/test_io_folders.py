@@ -8,8 +8,8 @@ import pytest
 
 from tacita.errors import InputError
 from tacita.house import refuse_published
-from tacita.io.drafts import draft_in, in_place, moved
 from tacita.io.folders import certificate_in, refuse_mixed, release_in, releases_outside
+from tacita.writing.together import together
 
 
 def made(path: Path) -> Path:
@@ -136,39 +136,40 @@ def test_releases_beside_the_publication_are_told(tmp_path: Path) -> None:
 
 
 def test_a_draft_leaves_no_empty_folder_of_its_own(tmp_path: Path) -> None:
-    with draft_in(tmp_path / "new"):
+    with together(tmp_path / "new"):
         pass
     assert not (tmp_path / "new").exists()
-    with pytest.raises(InputError), draft_in(tmp_path / "new"):
+    with pytest.raises(InputError), together(tmp_path / "new"):
         raise InputError("nothing came of it")
     assert not (tmp_path / "new").exists()
     (tmp_path / "mine").mkdir()
-    with draft_in(tmp_path / "mine"):
+    with together(tmp_path / "mine"):
         pass
     assert (tmp_path / "mine").exists()
-    with draft_in(tmp_path / "new") as draft:
-        moved([made(draft / "file.txt")], tmp_path / "new")
+    with together(tmp_path / "new") as files:
+        made(files.new() / "file.txt")
+        assert files.take_places() == (tmp_path / "new" / "file.txt",)
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["file.txt"]
 
 
 def test_files_take_their_places_together_or_not_at_all(tmp_path: Path) -> None:
     old, other = made(tmp_path / "a.txt"), made(tmp_path / "leaving.txt")
     old.write_text("old")
-    (tmp_path / "b.txt").mkdir()
-    with draft_in(tmp_path) as draft:
-        new = [made(draft / name) for name in ("a.txt", "b.txt")]
+    made(tmp_path / "b.txt" / "mine")
+    with together(tmp_path) as files:
+        for name in ("a.txt", "b.txt"):
+            made(files.new() / name)
         with pytest.raises(InputError, match=r"b\.txt: cannot be written") as told:
-            in_place({file: tmp_path / file.name for file in new}, leaving=[other])
-        assert ".draft" not in str(told.value)
-        assert all(file.is_file() for file in new)
+            files.take_places(leaving=[other])
+    assert ".tacita" not in str(told.value)
     assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "b.txt", "leaving.txt"}
     assert old.read_text() == "old"
 
 
 def test_a_draft_of_the_house_is_refused_where_things_are_published(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="would lie inside"), draft_in(tmp_path / "publication"):
+    with pytest.raises(InputError, match="would lie inside"), together(tmp_path / "publication"):
         pass
     assert list(tmp_path.iterdir()) == []
     file = made(tmp_path / "file.txt")
-    with pytest.raises(InputError, match=r"file\.txt: cannot be written"), draft_in(file):
+    with pytest.raises(InputError, match=r"file\.txt: cannot be written"), together(file):
         pass

@@ -151,17 +151,21 @@ def test_a_release_is_never_there_without_its_verdict(
     replace = os.replace
 
     def failing(source: Path, target: Path) -> None:
-        if ".draft-" in str(source) and Path(target).parent.name in ("publication", "internal"):
-            if Path(target).name == last:
-                raise OSError(28, "No space left on device")
-            if Path(target).name == "release.csv":
-                assert (tmp_path / "internal" / "certificate.json").exists()
+        if Path(target).parent.parent == tmp_path and Path(target).name == last:
+            raise OSError(28, "No space left on device")
+        if Path(target) == tmp_path / "publication" / "release.csv":
+            assert (tmp_path / "internal" / "certificate.json").exists()
         replace(source, target)
 
-    monkeypatch.setattr("tacita.io.drafts.os.replace", failing)
+    def unable(*_: Path) -> None:
+        raise OSError(38, "Function not implemented")
+
+    (tmp_path / "publication").mkdir()
+    monkeypatch.setattr("tacita.writing.switch.os.replace", failing)
+    monkeypatch.setattr("tacita.writing.exchange.exchange", unable)
     with pytest.raises(InputError, match=rf"{last}: cannot be written \(No space left") as told:
         write_results(safe, tmp_path)
-    assert ".draft" not in str(told.value)
+    assert ".tacita" not in str(told.value)
     assert files(tmp_path) == set()
 
 

@@ -164,7 +164,7 @@ def test_a_run_is_exported_as_a_whole_or_not_at_all(tmp_path: Path, blocked: str
     (tmp_path / "internal" / blocked).mkdir(parents=True)
     with pytest.raises(InputError, match=blocked) as told:
         pack(job(), tmp_path, ["csv"], passing=tmp_path / "session")
-    assert ".draft" not in str(told.value)
+    assert ".tacita" not in str(told.value)
     assert [path.name for path in tmp_path.rglob("*")] == ["internal", blocked]
 
 

@@ -11,11 +11,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from tacita import __version__
 from tacita.cli.console import out, print_json
 from tacita.cli.verb import DONE, ERROR, Output
+from tacita.errors import InputError
 
 NEEDED = (
     *("numpy", "scipy", "highspy", "pyscipopt", "numba", "duckdb", "narwhals", "pyarrow"),
@@ -35,8 +39,20 @@ class Check:
     needed: bool = True
 
 
-def doctor(output: Output) -> int:
-    """Look at this installation: versions, the solver on a small table, temporary files, the web app."""
+def doctor(
+    output: Output,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DIR",
+            help="A folder of results: undo or finish what an interrupted run has left there.",
+        ),
+    ] = None,
+) -> int:
+    """Look at this installation: versions, the solver on a small table, temporary files, the web app.
+
+    With DIR also at a folder of results.
+    """
     checks = [
         _python(),
         *(_package(name, True) for name in NEEDED),
@@ -47,6 +63,8 @@ def doctor(output: Output) -> int:
         _tried("temporary files", _write_temporary),
         _tried("web app", _bind_loopback),
     ]
+    if folder is not None:
+        checks += _look_at(folder)
     well = all(check.good for check in checks if check.needed)
     if output.json:
         told = [_told(check) for check in checks]
@@ -123,6 +141,27 @@ def _write_temporary() -> str:
     space = os.statvfs(folder) if hasattr(os, "statvfs") else None
     room = f", {space.f_bavail * space.f_frsize / 1e9:.1f} GB free" if space else ""
     return f"writable{room}"
+
+
+def _look_at(folder: Path) -> list[Check]:
+    """What interrupted runs had left in a folder of results, and whether it is complete now."""
+    from tacita.io.folders import recover_results
+    from tacita.writing.drafts import drafts_in
+    from tacita.writing.switch import MARKER
+
+    if not folder.is_dir():
+        return [Check(str(folder), False, "no such folder", "name the folder that results were written to")]
+    try:
+        done = [Check(str(folder), True, note) for note in recover_results(folder)]
+    except InputError as error:
+        return [Check(str(folder), False, str(error), "check the folder")]
+    at_work = [Check(str(path), True, "of a run that is at work") for path in drafts_in(folder)]
+    marked = [
+        Check(str(path), False, "may hold files of two releases", "write the results again, or remove them")
+        for path in sorted(folder.glob(f"*/{MARKER}"))
+        if not at_work
+    ]
+    return [*done, *at_work, *marked] or [Check(str(folder), True, "nothing left by an interrupted run")]
 
 
 def _bind_loopback() -> str:

@@ -1,7 +1,7 @@
 """Work that takes time: its limits, its progress on stderr, and Ctrl-C.
 
 The work runs in a thread of its own. This thread draws the progress and hears the first Ctrl-C, which asks
-the work to end with the best it has; a second one ends the program.
+the work to end with the best it has; a second one ends the program. SIGTERM counts as Ctrl-C.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import typer
 from tacita.cli.console import err, say
 from tacita.report.progress import known_so_far
 from tacita.run import Event, InThisThread, Run
+from tacita.writing.signals import ENDING
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -70,7 +71,7 @@ def _stopping(run: Run) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in ENDING}
 
     def stop(*_: object) -> None:
         if run.cancelled:
@@ -78,11 +79,15 @@ def _stopping(run: Run) -> Iterator[None]:
         run.cancel()
         say("stopping with the best so far; Ctrl-C once more to give up", "note:", "yellow")
 
-    signal.signal(signal.SIGINT, stop)
+    for number, handler in before.items():
+        # What is ignored stays so: after nohup a terminal may close.
+        if handler not in (signal.SIG_IGN, None):
+            signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _progress() -> Progress:

@@ -95,6 +95,7 @@ def protect(
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
     from tacita.auditing.breached import refuse_breached
+    from tacita.io.folders import recover_results
     from tacita.io.results import Written, refuse_blocked, write_results
     from tacita.methods import make_method
 
@@ -106,6 +107,8 @@ def protect(
     if plan.folder is not None:
         refuse_blocked(plan.folder)
         _refuse_inputs(plan.folder, case, start, requirement.published)
+        for note in recover_results(plan.folder):
+            say(note, "note:", "yellow")
     chosen = make_method(plan.method, plan.options)
     problem = load_problem(case, table_options, requirement)
     begin = {} if start is None else _beginning(chosen, start, problem, table_options.decimal)

@@ -18,6 +18,7 @@ import typer
 from tacita.cli.console import print_json, report_error
 from tacita.cli.flags import with_flags
 from tacita.errors import TacitaError
+from tacita.writing.signals import like_ctrl_c
 
 DONE = 0
 ERROR = 1
@@ -77,7 +78,8 @@ def _options(group: type[Any]) -> list[inspect.Parameter]:
 def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
     output = next(value for value in arguments.values() if isinstance(value, Output))
     try:
-        return function(**arguments)
+        with like_ctrl_c():
+            return function(**arguments)
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"
     except (TacitaError, OSError) as error:

@@ -59,7 +59,7 @@ def write_excel(
             f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
         )
     with replacing(path, public=not internal) as temporary:
-        book = xlsxwriter.Workbook(str(temporary), WORKBOOK)
+        book = xlsxwriter.Workbook(str(temporary), {**WORKBOOK, "tmpdir": str(temporary.parent)})
         look = _Look(book, internal)
         for part in parts:
             ending = f" {part + 1}" if len(parts) > 1 else ""

@@ -7,6 +7,8 @@ DIR/internal/*        what stays in the house: the verdict, the proof, true valu
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from pathlib import Path
 
 from tacita.errors import InputError
@@ -14,10 +16,14 @@ from tacita.house import INTERNAL as INTERNAL
 from tacita.house import PUBLICATION as PUBLICATION
 from tacita.house import refuse_published
 from tacita.io.release_write import FORMATS
+from tacita.writing.recovery import recover
+from tacita.writing.switch import MARKER
 
 RELEASES = tuple(f"release.{ending}" for ending in FORMATS)
 """Names of a release, one per format."""
 CERTIFICATE = "certificate.json"
+EARLIER_DRAFT = re.compile(r"\.draft-[a-z0-9_]{8}|\..+\.[0-9a-f]{8}\.(tmp|old)")
+"""What interrupted runs of earlier versions left inside the folders of results."""
 
 
 def release_in(folder: Path) -> Path:
@@ -28,9 +34,10 @@ def release_in(folder: Path) -> Path:
     InputError
         There is none, or there are two: earlier versions wrote releases to the folder itself.
     """
-    found = [
-        file for file in (folder / PUBLICATION / "release.csv", folder / "release.csv") if file.is_file()
-    ]
+    files = (folder / PUBLICATION / "release.csv", folder / "release.csv")
+    for file in files:
+        refuse_incomplete(file)
+    found = [file for file in files if file.is_file()]
     if not found:
         raise InputError(
             f"{folder} holds no release.csv, nor does {PUBLICATION} in it: name the file of the release"
@@ -54,10 +61,51 @@ def certificate_in(folder: Path) -> Path:
     whole = {folder.absolute(), folder.resolve()}
     beside = [path.parent / INTERNAL for path in whole if path.name == PUBLICATION]
     for place in (folder, folder / INTERNAL, *beside):
+        refuse_incomplete(place / CERTIFICATE)
         if (place / CERTIFICATE).is_file():
             return place / CERTIFICATE
     told = "beside it" if beside else "in it"
     raise InputError(f"{folder} holds no {CERTIFICATE}, nor does {INTERNAL} {told}: name the file")
+
+
+def refuse_incomplete(file: Path) -> None:
+    """Refuse a file of results whose folder may hold files of two releases.
+
+    Raises
+    ------
+    InputError
+        The folder is marked: a run was interrupted while it replaced the files, or is at it.
+    """
+    if (file.parent / MARKER).exists():
+        raise InputError(
+            f"{file.parent} is marked by {MARKER}: a run was interrupted while it replaced the files there. "
+            f"Run it again, or: tacita doctor {file.parent.parent}"
+        )
+
+
+def recover_results(folder: Path) -> tuple[str, ...]:
+    """Undo, finish and remove what interrupted runs left in a folder of results; return notes on that.
+
+    Raises
+    ------
+    InputError
+        See :func:`tacita.writing.recovery.recover`.
+    """
+    return (*recover(folder), *remove_earlier_drafts(folder))
+
+
+def remove_earlier_drafts(folder: Path) -> tuple[str, ...]:
+    """Remove what interrupted runs of earlier versions left inside the folders of results; return a note."""
+    removed = []
+    for place in (folder / PUBLICATION, folder / INTERNAL):
+        names = sorted(os.listdir(place)) if place.is_dir() else []
+        for path in (place / name for name in names if EARLIER_DRAFT.fullmatch(name)):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+            removed.append(path)
+    return (f"removed, as left by an interrupted run: {', '.join(map(str, removed))}",) if removed else ()
 
 
 def refuse_mixed(folder: Path) -> None:

@@ -21,7 +21,6 @@ from tacita.atomic import write_text
 from tacita.errors import InputError, TacitaError
 from tacita.exact import Mask
 from tacita.io.differences import EXEMPT, differences
-from tacita.io.drafts import draft_in, moved
 from tacita.io.hierarchy import write_hierarchy
 from tacita.io.insiders import write_insiders
 from tacita.io.jj import write_jj
@@ -38,6 +37,7 @@ from tacita.problem import COSTS, Problem
 from tacita.rules import Rule
 from tacita.rules.written import written
 from tacita.tables.table import Table
+from tacita.writing.together import together
 
 MOST_LISTED = 30
 """Flat classifications of so many codes are listed in the project file itself."""
@@ -102,25 +102,31 @@ def write_project(
     notes: list[str] = []
     if said.path is not None:
         try:
-            with draft_in(folder) as draft:
-                if files := _draft_origin(problem, said, how, draft):
-                    _refuse_difference(problem, chosen, draft, named=True)
-                    return Written(moved(files, folder))
+            with together(folder) as drafted:
+                if _draft_origin(problem, said, how, drafted.new()):
+                    _refuse_difference(problem, chosen, drafted.new(), named=True)
+                    return Written(drafted.take_places(), drafted.notes)
         except TacitaError as error:
             notes.append(f"{said.path} does not give this problem: the table itself was written ({error})")
     failed: TacitaError | None = None
     for sensitive, lost, last in _attempts(problem, said, how, folder):
         try:
-            with draft_in(folder) as draft:
-                files, more = _draft_table(problem, sensitive, said, how, draft)
+            with together(folder) as drafted:
+                files, more = _draft_table(problem, sensitive, said, how, drafted.new())
                 again = _refuse_difference(
-                    problem, chosen, draft, named=_has_codes(problem.table), but=EXEMPT if last else None
+                    problem,
+                    chosen,
+                    drafted.new(),
+                    named=_has_codes(problem.table),
+                    but=EXEMPT if last else None,
                 )
                 remark = [lost if failed is None else f"{lost} ({failed})"] if lost else []
                 if (unhit := problem.exempt & ~again.exempt).any():
                     cells = problem.table.structure.names(np.flatnonzero(unhit))
                     more.append(f"exempt, though nothing hits them in these files: {cells}")
-                return Written(moved(files, folder), (*notes, *remark, *more))
+                drafted.take_places()
+                paths = tuple(folder / file.name for file in files)
+                return Written(paths, (*drafted.notes, *notes, *remark, *more))
         except TacitaError as error:
             if last:
                 raise
@@ -144,9 +150,9 @@ def _attempts(
     worded = worded_rules(problem)
     rules = sayable(worded, codes=codes)
     yield in_words(rules, following=True), _left_out(worded, rules), False
-    with draft_in(folder) as draft:
-        _draft_table(problem, in_words((), following=False), said, how, draft)
-        kept = served(rules, problem.table, load_project(draft / "project.toml").data())
+    with together(folder) as drafted:
+        _draft_table(problem, in_words((), following=False), said, how, drafted.new())
+        kept = served(rules, problem.table, load_project(drafted.new() / "project.toml").data())
     lost = _left_out(worded, kept)
     if kept != rules:
         yield in_words(kept, following=True), lost, False

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from tacita import exact
 from tacita.errors import FormatError, InputError, ReleaseError, likewise
 from tacita.exact import Cells, Floats, Mask, Units, frozen
 from tacita.io.columns import read_columns
+from tacita.io.folders import refuse_incomplete
 from tacita.io.published import DASHES, parse_published
 from tacita.io.rows import cells_of_rows, code_columns
 from tacita.release import Mark, Release
@@ -75,6 +77,7 @@ def read_release(
     """
     if absent not in ("refuse", "suppressed"):
         raise InputError(f"absent cells cannot be taken as '{absent}': choose 'refuse' or 'suppressed'")
+    refuse_incomplete(Path(path))
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
     source = _long(source, table, part, path)
     with named(path):

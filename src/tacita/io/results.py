@@ -16,6 +16,7 @@ of one table can be set off against each other. The release comes last, and so n
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,6 @@ from typing import TYPE_CHECKING
 
 from tacita.atomic import write_text
 from tacita.errors import InputError
-from tacita.io.drafts import draft_in, in_place
 from tacita.io.folders import (
     CERTIFICATE,
     INTERNAL,
@@ -31,9 +31,11 @@ from tacita.io.folders import (
     RELEASES,
     refuse_mixed,
     releases_outside,
+    remove_earlier_drafts,
 )
 from tacita.io.release_write import FORMATS, reason_of, write_release
 from tacita.io.replaced import keep_replaced
+from tacita.writing.together import together
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -91,22 +93,23 @@ def write_results(
         )
     unaudited = None if audit.safe or reason is None else reason_of(reason)
     chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
-    with draft_in(folder / PUBLICATION, public=True) as public, draft_in(folder / INTERNAL) as house:
-        published = [
+    with together(folder) as files:
+        public, house = files.new(PUBLICATION), files.new(INTERNAL)
+        for ending in chosen:
             write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
-            for ending in chosen
-        ]
-        kept = _workbook(audit, house) if "xlsx" in chosen else []
-        kept += _verdict(audit, house)
-        replaced, warnings = keep_replaced(audit, folder, house, published=bool(chosen))
-        kept += replaced
+        if "xlsx" in chosen:
+            _write_workbook(audit, house)
+        _write_verdict(audit, house)
+        for path in with_them:
+            shutil.move(path, house / path.name)
+        _, warnings = keep_replaced(audit, folder, house, published=bool(chosen))
+        notes = (*files.notes, *remove_earlier_drafts(folder))
         gone = earlier_results(folder)
-        stays = {file: folder / INTERNAL / file.name for file in (*kept, *with_them)}
-        goes_out = {file: folder / PUBLICATION / file.name for file in published}
-        in_place({**stays, **goes_out}, leaving=gone)
-    paths = (*goes_out.values(), *stays.values())
+        placed = files.take_places(gone, whole=PUBLICATION)
+    paths = tuple(sorted(placed, key=lambda path: path.parent.name == INTERNAL))
     told = [f"{path} {PRIMARY_TOLD}" for path in paths if path.suffix in (".txt", ".tsv")]
-    return Written(paths, (*told, *_left_behind(gone, paths), *releases_outside(folder)), warnings)
+    more = (*_left_behind(gone, paths), *releases_outside(folder))
+    return Written(paths, (*notes, *told, *more), warnings)
 
 
 def write_verdict(audit: Audit, folder: Path) -> Written:
@@ -114,11 +117,11 @@ def write_verdict(audit: Audit, folder: Path) -> Written:
     goes.
     """
     refuse_blocked(folder)
-    with draft_in(folder / INTERNAL) as house:
-        kept = _verdict(audit, house)
+    with together(folder) as files:
+        _write_verdict(audit, files.new(INTERNAL))
         gone = earlier_results(folder, VERDICT)
-        paths = in_place({file: folder / INTERNAL / file.name for file in kept}, leaving=gone)
-    return Written(paths, _left_behind(gone, paths))
+        paths = files.take_places(gone)
+    return Written(paths, (*files.notes, *_left_behind(gone, paths)))
 
 
 def refuse_blocked(folder: Path) -> None:
@@ -139,21 +142,20 @@ def earlier_results(folder: Path, names: Iterable[str] = RESULTS) -> list[Path]:
     return [folder / name for name in names if (folder / name).is_file()]
 
 
-def _verdict(audit: Audit, house: Path) -> list[Path]:
+def _write_verdict(audit: Audit, house: Path) -> None:
     from tacita.auditing.certificate import certify, dump
     from tacita.report.record import audit_record, finite
 
     record = json.dumps(finite(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
-    written = [write_text(house / "audit.json", record + "\n")]
+    write_text(house / "audit.json", record + "\n")
     if audit.safe:
-        written.append(write_text(house / CERTIFICATE, dump(certify(audit))))
-    return written
+        write_text(house / CERTIFICATE, dump(certify(audit)))
 
 
-def _workbook(audit: Audit, house: Path) -> list[Path]:
+def _write_workbook(audit: Audit, house: Path) -> None:
     from tacita.io.excel import write_excel
 
-    return [write_excel(audit.release, house / Path(WORKBOOK).name, internal=True)]
+    write_excel(audit.release, house / Path(WORKBOOK).name, internal=True)
 
 
 def _left_behind(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:

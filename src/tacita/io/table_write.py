@@ -160,7 +160,7 @@ def _write_excel(path: Path, columns: dict[str, list[Any]]) -> Path:
         )
     with (
         replacing(path) as temporary,
-        xlsxwriter.Workbook(temporary, WORKBOOK) as book,
+        xlsxwriter.Workbook(temporary, {**WORKBOOK, "tmpdir": str(temporary.parent)}) as book,
     ):
         sheet = book.add_worksheet("table")
         for k, (name, column) in enumerate(columns.items()):

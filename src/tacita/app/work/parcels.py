@@ -31,12 +31,12 @@ from tacita.io import (
     write_table,
     write_thesis,
 )
-from tacita.io.drafts import draft_in
 from tacita.io.folders import INTERNAL, PUBLICATION
 from tacita.io.left_out import HELD, left_out
 from tacita.io.petrenko import FILES as THESIS
 from tacita.io.project import AttackersSpec, load_project
 from tacita.io.results import refuse_blocked
+from tacita.writing.together import together
 
 LONGEST_NAME = 50
 """Letters of a name; files allow 255 bytes, and a letter has up to four."""
@@ -84,13 +84,13 @@ def pack(
     refuse_blocked(folder)
     if job.audit is None:
         raise UnsafeError(f"run {job.number} has no audit: there is nothing to write. Run it again.")
-    with draft_in(folder / INTERNAL) as draft:
-        again = _repeat(job, draft, formats, passing) if repeatable else Written(())
+    with together(folder) as drafted:
+        again = _repeat(job, drafted.new(INTERNAL), formats, passing) if repeatable else Written(())
         results = write_results(job.audit, folder, formats, reason, with_them=again.paths)
     return Parcel(
         tuple(path for path in results.paths if path.parent == folder / PUBLICATION),
         tuple(path for path in results.paths if path.parent != folder / PUBLICATION),
-        (*results.warnings, *results.notes, *again.notes),
+        (*drafted.notes, *results.warnings, *results.notes, *again.notes),
     )
 
 

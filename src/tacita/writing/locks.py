@@ -1,0 +1,39 @@
+"""Locks that the system lets go when their process ends, however it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def acquire(path: Path) -> int | None:
+    """Return the descriptor of a lock file that nobody else holds now, to be closed by the caller; else None.
+
+    The file is made if need be. None also where it cannot be told: on file systems without locks, and in
+    folders of other users. What nobody can tell is left alone.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        return None
+    try:
+        _lock(descriptor)
+        # Whoever removed the folder in between holds a file that has no name any more.
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            return descriptor
+    except OSError:
+        pass
+    os.close(descriptor)
+    return None
