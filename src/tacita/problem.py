@@ -24,8 +24,10 @@ from tacita.errors import BoundsError, InputError, LevelsError, likewise
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
 from tacita.release import Release
-from tacita.rules import Rule
+from tacita.rules import Rule, parse_rule
 from tacita.rules.percentages import in_room
+from tacita.run import Run
+from tacita.tables.chosen import CellList, read_cells
 from tacita.tables.table import Table
 from tacita.windows import note_unshared, windows_together
 from tacita.words import so_many
@@ -44,7 +46,8 @@ class Problem:
     table
         The table to protect.
     rule
-        A rule (or several joined with ``|``), or levels that were worked out elsewhere.
+        A rule (or several joined with ``|``), its written form such as ``"threshold(3)"``, or levels that
+        were worked out elsewhere.
     attackers
         ``"outsider"``, ``"respondents"``, ``"holdings"``, an :class:`Outsider`, :class:`Insider` s, or a
         list of these.
@@ -53,7 +56,8 @@ class Problem:
         ``"percent"`` (of all that is not a total), ``"count"``, ``"distance"`` (1 for sensitive cells, 2 for
         those in a sum with one, and so on), the name of a column, or one number per cell.
     must_publish, must_hide
-        Cells (positions) that a method must leave as they are, or must hide.
+        Cells that a method must leave as they are, or must hide: by mask, by codes or by position (see
+        :mod:`tacita.tables.chosen`).
     already_published
         Releases of this table, or of tables that share cells with it, that readers may have: everyone knows
         what they say (see :mod:`tacita.windows`).
@@ -83,13 +87,14 @@ class Problem:
     def __init__(
         self,
         table: Table,
-        rule: Rule | Levels,
+        rule: Rule | Levels | str,
         attackers: AttackerLike | Sequence[AttackerLike] = "outsider",
         cost: str | ArrayLike = "value",
-        must_publish: Iterable[int] = (),
-        must_hide: Iterable[int] = (),
+        must_publish: CellList = (),
+        must_hide: CellList = (),
         already_published: Release | Iterable[Release] = (),
     ) -> None:
+        rule = _read_question(table, rule)
         own_rule = None if isinstance(rule, Levels) else rule
         if isinstance(rule, Levels):
             _refuse_broken_levels(table, rule)
@@ -107,8 +112,8 @@ class Problem:
             "outsider": _knowing_releases(table, outsider, earlier),
             "insiders": tuple(dict.fromkeys(insiders)),
             "cost": frozen(_costs(table, cost, levels.sensitive)),
-            "must_publish": frozen(_mask(len(table), must_publish, "must_publish")),
-            "must_hide": frozen(_mask(len(table), must_hide, "must_hide")),
+            "must_publish": frozen(read_cells(table, must_publish, "must_publish")),
+            "must_hide": frozen(read_cells(table, must_hide, "must_hide")),
             "exempt": frozen(_none(table) if own_rule is None else own_rule.exempted(table)),
             "rule": own_rule,
             "already_published": earlier,
@@ -272,6 +277,47 @@ class Requirement:
     sliding: Units
 
 
+def start_run(problem: object, run: object) -> Run:
+    """Return the run that was given, or a new one where none was.
+
+    Raises
+    ------
+    InputError
+        ``problem`` is no :class:`Problem`, or ``run`` no :class:`Run`.
+    """
+    if not isinstance(problem, Problem):
+        remedy = (
+            "state what is sensitive first: Problem(table, Threshold(3))"
+            if isinstance(problem, Table)
+            else "give the problem first, then the rest"
+        )
+        raise InputError(f"a problem is needed, not a {type(problem).__name__}: {remedy}")
+    if run is None:
+        return Run()
+    if not isinstance(run, Run):
+        number = isinstance(run, int | float) and not isinstance(run, bool)
+        remedy = f"Run(time_limit={run}) for so many seconds" if number else "Run(time_limit=60), for example"
+        raise InputError(f"a run is needed, not {run!r}: write {remedy}")
+    return run
+
+
+def _read_question(table: object, rule: object) -> Rule | Levels:
+    """The rule or levels that were given; refuse what is neither, and a table that is none."""
+    if not isinstance(table, Table):
+        raise InputError(
+            f"a problem needs a Table, not a {type(table).__name__}: make one with Table.from_array, "
+            "Table.from_frame, tabulate or read_case"
+        )
+    if isinstance(rule, str):
+        return parse_rule(rule)
+    if not isinstance(rule, Rule | Levels):
+        raise InputError(
+            f"a problem needs a rule, not a {type(rule).__name__}: give one such as Threshold(3), its "
+            "written form 'threshold(3)', or Levels"
+        )
+    return rule
+
+
 def _refuse_false_bounds(table: Table, everyone: Outsider) -> None:
     """That a cell is negative is told in plain words: most who make it so never spoke of bounds."""
     # Structural zeros, whose upper bound is 0 too, no wider bounds would help.
@@ -336,13 +382,6 @@ def _knowing_releases(table: Table, outsider: Outsider, earlier: Sequence[Releas
 def _refuse_unknown_cells(n: int, cells: Cells, who: str) -> None:
     if (wrong := cells[(cells < 0) | (cells >= n)]).size:
         raise InputError(f"{who}: there is no cell number {wrong[0]}; cells are numbered 0 to {n - 1}")
-
-
-def _mask(n: int, cells: Iterable[int], who: str) -> Mask:
-    mask, listed = np.zeros(n, dtype=bool), np.array(list(cells), dtype=np.int64)
-    _refuse_unknown_cells(n, listed, who)
-    mask[listed] = True
-    return mask
 
 
 def _none(table: Table) -> Mask:

@@ -27,8 +27,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacita import exact
 from tacita.errors import ReleaseError
-from tacita.exact import UNBOUNDED, Cells, Mask, Units, keep
+from tacita.exact import UNBOUNDED, Mask, Units, keep
 from tacita.outcome import Outcome
+from tacita.tables.chosen import CellList, read_cells
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
 from tacita.words import so_many
@@ -141,25 +142,27 @@ class Release:
 
     @classmethod
     def suppress(
-        cls, table: Table, cells: Cells | Mask, primary: Mask | None = None, **about: Any
+        cls, table: Table, cells: CellList, primary: CellList | None = None, **about: Any
     ) -> Release:
-        """Hide some cells, publish the rest as they are."""
-        return cls.mixed(
-            table, _mask(table, cells), Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about
-        )
+        """Hide some cells (by mask, codes or position; see :mod:`tacita.tables.chosen`), publish the rest as
+        they are.
+        """
+        hidden = read_cells(table, cells, "cells to suppress")
+        return cls.mixed(table, hidden, Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about)
 
     @classmethod
     def intervals(
         cls,
         table: Table,
-        cells: Cells | Mask,
+        cells: CellList,
         low: Units,
         high: Units,
-        primary: Mask | None = None,
+        primary: CellList | None = None,
         **about: Any,
     ) -> Release:
         """Publish an interval ``[low, high]`` (one entry per cell of the table) for some cells."""
-        return cls.mixed(table, _mask(table, cells), Mark.INTERVAL, low, high, primary=primary, **about)
+        chosen = read_cells(table, cells, "cells with intervals")
+        return cls.mixed(table, chosen, Mark.INTERVAL, low, high, primary=primary, **about)
 
     @classmethod
     def rounded(
@@ -167,7 +170,7 @@ class Release:
         table: Table,
         value: Units,
         radius: ArrayLike,
-        primary: Mask | None = None,
+        primary: CellList | None = None,
         mark: Mark = Mark.ROUNDED,
         **about: Any,
     ) -> Release:
@@ -187,7 +190,7 @@ class Release:
         low: ArrayLike,
         high: ArrayLike,
         value: Units | None = None,
-        primary: Mask | None = None,
+        primary: CellList | None = None,
         made_by: Mapping[str, Any] | None = None,
         outcome: Outcome | None = None,
         notice: str = "",
@@ -195,7 +198,6 @@ class Release:
         """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are
         published.
         """
-        n = len(table)
         silent = np.isin(mark, (Mark.SUPPRESSED, Mark.INTERVAL))
         shown = ~changed if value is None else ~(changed & silent)
         display = np.where(changed, 0 if value is None else value, table.units)
@@ -207,16 +209,8 @@ class Release:
             np.where(changed, high, table.units).astype(np.int64),
             np.where(shown, display, 0).astype(np.int64),
             shown,
-            np.zeros(n, dtype=bool) if primary is None else primary.copy(),
+            read_cells(table, () if primary is None else primary, "primary cells"),
             dict(made_by or {}),
             outcome,
             notice,
         )
-
-
-def _mask(table: Table, cells: Cells | Mask) -> Mask:
-    if np.asarray(cells).dtype == bool:
-        return np.array(cells, dtype=bool)
-    mask = np.zeros(len(table), dtype=bool)
-    mask[np.asarray(cells, dtype=np.int64)] = True
-    return mask

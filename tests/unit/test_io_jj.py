@@ -69,6 +69,36 @@ def test_given_decimals_round_levels_up_and_bounds_inwards(path: Path) -> None:
     assert (problem.levels.lower[1], problem.outsider.lower[1], problem.outsider.upper[1]) == (3, 1, 99)
 
 
+LARGE = GOOD.replace("0 12 12", "0 160000007 12").replace("1 5 5", "1 160000000 5").replace("0 100", "0 1e15")
+
+
+@pytest.mark.parametrize("level", ["16000000.0123456789", "16000000.01234567891234"])
+def test_levels_finer_than_large_values_allow_are_rounded_up_with_a_note(path: Path, level: str) -> None:
+    problem = read(path, LARGE.replace("0 1e15 2 3 4", f"0 1e15 {level} {level} 4"))
+    assert problem.table.decimals == 0
+    assert not problem.table.whole  # The levels are amounts, so the cells are.
+    assert (problem.levels.lower[1], problem.levels.upper[1], problem.levels.sliding[1]) == (
+        16_000_001,
+        16_000_001,
+        4,
+    )
+    (note,) = [note for note in problem.table.notes if "rounded up" in note]
+    assert note.startswith(f"levels or bounds have {'10' if len(level) == 19 else 'more than 12'} decimals")
+
+
+def test_levels_of_table_files_are_rounded_up_too(tmp_path: Path) -> None:
+    file = tmp_path / "cells.csv"
+    file.write_text(
+        "r,value,status,lpl,upl\nTotal,160000007.5,s,,\nN,160000000.5,u,1.0000000123,2.00000001\nS,7,s,,\n"
+    )
+    problem = read_case(file)
+    assert isinstance(problem, Problem)
+    cell = problem.table.find("N")
+    assert problem.table.decimals == 1
+    assert (problem.levels.lower[cell], problem.levels.upper[cell]) == (11, 21)
+    assert any("levels were rounded up" in note for note in problem.table.notes)
+
+
 def test_indices_need_not_start_at_zero(path: Path) -> None:
     shifted = GOOD.replace("\n3 0 1 z", "\n30 0 1 z").replace(" 3 (1)", " 30 (1)")
     problem = read(path, shifted)

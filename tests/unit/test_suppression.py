@@ -218,7 +218,7 @@ def test_a_start_of_another_table_is_refused() -> None:
     other = tc.Release.suppress(tc.Table.from_array(FIGURE_1, totals=True), np.array([1]))
     with pytest.raises(InputError, match="other cells"):
         Suppression().protect(figure_1(), start=other)
-    with pytest.raises(InputError, match="each cell, 16 in all"):
+    with pytest.raises(InputError, match="4 truth values for 16 cells"):
         Suppression().protect(figure_1(), start=np.zeros(4, dtype=bool))
 
 

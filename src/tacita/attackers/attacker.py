@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from tacita import exact
 from tacita.errors import BoundsError, InputError
 from tacita.exact import Cells, Mask, Units, frozen, keep
+from tacita.tables.chosen import OneCell, read_cells
 from tacita.tables.table import Table
 
 
@@ -120,7 +121,13 @@ class Insider:
             self._sort_by("targets", "target_lower", "target_upper", "target_sliding")
 
     def _sort_by(self, key: str, *others: str) -> None:
-        cells = np.asarray(getattr(self, key), dtype=np.int64)
+        given = np.asarray(getattr(self, key))
+        if given.size and given.dtype.kind not in "iu":
+            raise InputError(
+                f"attacker '{self.name}': '{key}' are positions of cells, which are integers; a mask becomes "
+                "positions with numpy.flatnonzero, codes with table.find"
+            )
+        cells = given.astype(np.int64)
         order = np.argsort(cells, kind="stable")
         if (np.diff(cells[order]) == 0).any():
             raise InputError(f"attacker '{self.name}' lists a cell twice")
@@ -138,10 +145,12 @@ class Insider:
 
     @classmethod
     def knowing(
-        cls, name: str, table: Table, bounds: Mapping[int, tuple[float, float]], **levels: Any
+        cls, name: str, table: Table, bounds: Mapping[OneCell, tuple[float, float]], **levels: Any
     ) -> Insider:
-        """An attacker by hand: ``{cell: (lower, upper)}`` in plain numbers."""
-        cells = np.array(list(bounds), dtype=np.int64)
+        """An attacker by hand: ``{cell: (lower, upper)}`` in plain numbers, cells by position or codes."""
+        cells = np.array(
+            [int(np.flatnonzero(read_cells(table, [cell], name))[0]) for cell in bounds], dtype=np.int64
+        )
         low, high = bounds_in_units(
             [b[0] for b in bounds.values()], [b[1] for b in bounds.values()], table.decimals
         )

@@ -35,7 +35,7 @@ from tacita.auditing.region import peel, pieces
 from tacita.auditing.witness import Move
 from tacita.errors import ReleaseError
 from tacita.exact import Units
-from tacita.problem import Problem, Requirement
+from tacita.problem import Problem, Requirement, start_run
 from tacita.release import Release
 from tacita.run import Run
 from tacita.windows import windows_of, windows_together
@@ -208,7 +208,7 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
     ReleaseError
         A release is of another table, or says something that is not true of this one.
     """
-    run = run or Run()
+    run = start_run(problem, run)
     *earlier, newest = in_order(release)
     low, high = moves_allowed(problem, (*earlier, newest))
     equations = problem.table.equations
@@ -246,9 +246,15 @@ def windows_in_units_of(problem: Problem, releases: Release | Sequence[Release])
     return windows_together(problem.table, listed)
 
 
-def in_order(releases: Release | Sequence[Release]) -> tuple[Release, ...]:
-    """The releases that are judged together, the newest last."""
-    listed = (releases,) if isinstance(releases, Release) else tuple(releases)
+def in_order(releases: object) -> tuple[Release, ...]:
+    """The releases that are judged together, the newest last; anything else is refused."""
+    listed = tuple(releases) if isinstance(releases, list | tuple) else (releases,)
+    wrong = next((other for other in listed if not isinstance(other, Release)), None)
+    if wrong is not None or None in listed:
+        raise ReleaseError(
+            f"a release is needed after the problem, not a {type(wrong).__name__}: make one with a method or "
+            "with Release.suppress, or read it with read_release"
+        )
     if not listed:
         raise ReleaseError("there is no release to audit: give one, or several that are judged together")
     return listed

@@ -19,9 +19,10 @@ from tacita.auditing.extremes import Question, extremes
 from tacita.auditing.region import peel, pieces
 from tacita.errors import InputError, ReleaseError
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
+from tacita.tables.chosen import CellList, read_cells
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
 
@@ -64,7 +65,7 @@ def deduce(
     release: Release | Sequence[Release],
     insider: Insider | None = None,
     run: Run | None = None,
-    cells: Cells | None = None,
+    cells: CellList | None = None,
 ) -> Deduction:
     """The interval that an attacker (the outsider by default) computes for every hidden cell.
 
@@ -78,12 +79,12 @@ def deduce(
         Only these, as far as they are hidden: two linear programs each, over the part of the table that
         hangs together with them.
     """
-    run = run or Run()
+    run = start_run(problem, run)
     table = problem.table
     low, high = moves_allowed(problem, release, insider)
     asked = in_order(release)[-1].hidden
     if cells is not None:
-        asked = asked & np.isin(np.arange(len(table)), cells)
+        asked = asked & read_cells(table, cells, "cells")
     hidden = np.flatnonzero(asked)
     free = peel(table.equations, low < high)
     rhs = np.zeros(len(table.equations), dtype=np.int64)

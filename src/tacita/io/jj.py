@@ -24,7 +24,7 @@ from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Units
 from tacita.io.jj_frequencies import frequencies_beside, read_frequencies
 from tacita.io.jj_parse import JJFile, parse_jj
-from tacita.io.marks import NO_BOUND, Marks, problem_from_marks, status_letters
+from tacita.io.marks import NO_BOUND, Marks, choose_decimals, problem_from_marks, status_letters
 from tacita.io.numbers import number_texts
 from tacita.problem import Problem
 from tacita.tables.equations import Equations
@@ -49,13 +49,20 @@ def read_jj(
     count, holding_count = read_frequencies(path, file.index.size)
     marks = Marks(file.status, file.cost, file.lower, file.upper, file.lpl, file.upl, file.spl)
     try:
-        needed = decimals
-        if needed is None:
-            needed = max(exact.decimals_needed(file.value), exact.decimals_needed(file.rhs), marks.decimals())
-        whole = needed == 0 if counts is None else counts
+        own = max(exact.decimals_needed(file.value), exact.decimals_needed(file.rhs))
+        largest = float(max(np.abs(file.value).max(initial=0.0), np.abs(file.rhs).max(initial=0.0)))
+        needed, notes = choose_decimals(own, largest, marks) if decimals is None else (decimals, ())
+        # Levels with decimals speak of amounts, also where they had to be rounded.
+        whole = needed == 0 and not notes if counts is None else counts
         units = exact.to_units(file.value, needed)
         table = Table(
-            _structure(file, needed), units, needed, whole=whole, count=count, holding_count=holding_count
+            _structure(file, needed),
+            units,
+            needed,
+            whole=whole,
+            count=count,
+            holding_count=holding_count,
+            notes=notes,
         )
         return problem_from_marks(table, marks, finer=False)
     except InputError as error:

@@ -8,7 +8,7 @@ from tacita.attackers import Outsider
 from tacita.problem import Problem
 from tacita.rules import Given, Marked
 from tacita.rules.rule import in_parts
-from tacita.rules.selection import cell_mask
+from tacita.tables.chosen import read_cells
 
 HELD = {
     "csv": {"sensitive cells", "lower or sliding levels", "cells that must be published", "costs", "bounds"},
@@ -31,7 +31,7 @@ def left_out(problem: Problem, way: str) -> tuple[str, ...]:
     there = {
         "sensitive cells": len(levels),
         "lower or sliding levels": int(uneven.sum()),
-        "exempt cells": int((problem.exempt | cell_mask(table, listed, "exempt cells")).sum()),
+        "exempt cells": int((problem.exempt | read_cells(table, listed, "exempt cells")).sum()),
         "cells that must be hidden": int(problem.must_hide.sum()),
         "cells that must be published": int(problem.must_publish.sum()),
         "rules": len(parts) - sum(of_cells),

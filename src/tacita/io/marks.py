@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacita import exact
 from tacita.attackers import Outsider
-from tacita.errors import FormatError
+from tacita.errors import FormatError, InputError
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.levels import Levels, Reason
 from tacita.problem import Problem
@@ -44,6 +44,25 @@ class Marks:
         return max((exact.decimals_needed(c[np.abs(c) < NO_BOUND]) for c in said if c is not None), default=0)
 
 
+def choose_decimals(decimals: int, largest: float, marks: Marks) -> tuple[int, tuple[str, ...]]:
+    """Return the decimals in which to count a table, and a note where they are fewer than levels have.
+
+    Levels and bounds are written out in full where values up to ``largest`` leave room for that; otherwise
+    they are rounded to the ``decimals`` of the values, in favour of safety.
+    """
+    try:
+        needed = max(decimals, marks.decimals())
+        if largest * 10.0**needed <= exact.LARGEST:
+            return needed, ()
+        many = so_many(needed, "decimal")
+    except InputError:
+        many = f"more than {so_many(exact.MOST_DECIMALS, 'decimal')}"
+    return decimals, (
+        f"levels or bounds have {many}, the values {decimals}: levels were rounded up and bounds inwards to "
+        "the last place of the values",
+    )
+
+
 def problem_from_marks(
     table: Table,
     marks: Marks,
@@ -67,14 +86,18 @@ def problem_from_marks(
     """
     status = np.char.lower(np.char.strip(marks.status.astype(np.str_)))
     _refuse_unknown(table, status)
+    rounded: tuple[str, ...] = ()
     if finer and not table.whole:
-        table = table.with_decimals(max(table.decimals, marks.decimals()))
+        decimals, rounded = choose_decimals(
+            table.decimals, float(np.abs(table.values).max(initial=0.0)), marks
+        )
+        table = table.with_decimals(decimals)
     outsider = outsider_from_marks(table, marks, lower, upper)
     levels, notes = _levels(table, marks, status == "u", outsider, protection)
     if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
         notes.append(f"marked as hidden by an earlier run: {so_many(n, 'cell')}; the mark is not binding")
     return Problem(
-        replace(table, notes=(*table.notes, *notes)),
+        replace(table, notes=(*table.notes, *rounded, *notes)),
         levels,
         attackers=outsider,
         cost=costs_from_marks(table, marks),

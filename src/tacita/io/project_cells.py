@@ -20,7 +20,7 @@ from tacita.io.jj import cell_numbers
 from tacita.rules import Given, Marked, Rule
 from tacita.rules.arithmetic import Number, as_fraction
 from tacita.rules.percentages import USUAL_PERCENT, pair_of
-from tacita.rules.selection import cell_mask
+from tacita.tables.chosen import read_cells
 from tacita.tables.table import Table
 
 Amount = Field(default=None, ge=0, strict=True, allow_inf_nan=False)
@@ -84,7 +84,7 @@ def mark_entries(
         unusual = percent or (below, above) != (USUAL_PERCENT, USUAL_PERCENT)
         if mark.lower is None and mark.upper is None and unusual:
             levels["protection"] = below if below == above else [below, above]
-        hit = cell_mask(table, mark.cells, mark.text)
+        hit = read_cells(table, mark.cells, mark.text)
         entries += [{**codes, **levels} for codes in cells_by_codes(table, hit, by_number)]
     return entries
 

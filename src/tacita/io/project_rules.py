@@ -32,8 +32,8 @@ from tacita.rules.arithmetic import Number
 from tacita.rules.contributors import ContributorRule
 from tacita.rules.percentages import USUAL_PERCENT, amounts_in
 from tacita.rules.rule import in_parts
-from tacita.rules.selection import cell_mask
 from tacita.rules.written import written
+from tacita.tables.chosen import read_cells
 from tacita.tables.table import Table
 
 
@@ -132,7 +132,7 @@ def taken_apart(
     """
     table = problem.table
     parts, listed = in_parts(problem.rule or Given(problem.levels))
-    exempt = cell_mask(table, listed, "exempt cells")
+    exempt = read_cells(table, listed, "exempt cells")
     marks: list[Marked] = []
     others: list[Rule] = []
     for part in parts:
@@ -165,7 +165,7 @@ def decided_by_hand(problem: Problem, stated: Levels) -> dict[str, Any]:
         return {}
     table = problem.table
     parts, listed = in_parts(problem.rule)
-    exempt = cell_mask(table, listed, "exempt cells")
+    exempt = read_cells(table, listed, "exempt cells")
     given = reduce(or_, (part.given for part in parts if isinstance(part, Given)), Levels.none(len(table)))
     marks = [_where(~exempt, part, table) for part in parts if isinstance(part, Marked) and part.by_position]
     by_file = dict(_by_percent(stated))
@@ -195,7 +195,7 @@ def _amounts_beyond(given: Levels, stated: Levels, problem: Problem, exempt: Mas
 
 
 def _where(chosen: Mask, mark: Marked, table: Table) -> Marked:
-    hit = cell_mask(table, mark.cells, mark.text) & chosen
+    hit = read_cells(table, mark.cells, mark.text) & chosen
     return replace(mark, cells=np.flatnonzero(hit).tolist())
 
 

@@ -35,7 +35,7 @@ from tacita.methods.adjustments.task import fixed_directions, only, percentage, 
 from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.methods.measuring import shown_changes
 from tacita.outcome import Outcome, Status
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
 from tacita.run import Run
 from tacita.words import so_many
@@ -147,7 +147,7 @@ class Adjustment:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """The adjusted table with the radius that is announced."""
-        run = run or Run()
+        run = start_run(problem, run)
         task = self.task(problem)
         try:
             found = self._solved(problem, task, run)

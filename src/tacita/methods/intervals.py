@@ -28,7 +28,7 @@ from tacita.methods.drafting.settle import settle
 from tacita.methods.drafting.widening import wide_start
 from tacita.methods.measuring import window_reaches
 from tacita.methods.options.per_cell import amounts, largest_level, weights
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
 from tacita.words import so_many
@@ -75,6 +75,7 @@ class Intervals:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Intervals that protect every sensitive cell against every attacker of the problem."""
+        run = start_run(problem, run)
         made_by = {"method": self.name, "options": asdict(self)}
         start = self._start if self.minimum_width and self.at_most is None else None
         return settle(alone(self, problem), made_by, run, self._remedy(problem), start)

@@ -19,7 +19,7 @@ from tacita.adjusting.kept.together import Way, adjusted_together, over_directio
 from tacita.errors import InputError
 from tacita.exact import Mask
 from tacita.methods.adjustment import Adjustment, exact_changes
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
 
@@ -47,8 +47,8 @@ def adjust_together(
     how
         ``alternating`` changes one table at a time, ``joint`` all at once.
     """
-    run, method = run or Run(), method or Adjustment()
     _check(problems)
+    run, method = start_run(problems[0], run), method or Adjustment()
     tasks, kept = [method.task(problem) for problem in problems], read_kept(keep, TOGETHER)
     alone = ", ".join(f"{name}={percent}" for name, percent in kept.asked.items() if name in OF_EACH)
     chooser = replace(method, keep=alone or None, kept_cells=None)

@@ -21,7 +21,7 @@ from tacita.methods.drafting.hiding import hide
 from tacita.methods.drafting.settle import settle
 from tacita.methods.options.partition import Parts, are_same, cells_of, described, read_parts
 from tacita.methods.suppression import Suppression
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
 from tacita.run import Run
 
@@ -64,6 +64,7 @@ class Mixture:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A release that protects every sensitive cell against every attacker of the problem."""
+        run = start_run(problem, run)
         options = {"parts": described(read_parts(self.parts))}
         remedy = "Give more cells to suppression or intervals, or ease the options of the parts."
         return settle(self._stated(problem), {"method": self.name, "options": options}, run, remedy)

@@ -35,7 +35,7 @@ from tacita.methods.options.per_cell import (
     scale_for,
     weights,
 )
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
 from tacita.run import Run
 
@@ -90,6 +90,7 @@ class Perturbation:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A nearby table that adds up and protects every sensitive cell against every attacker."""
+        run = start_run(problem, run)
         remedy = (
             "Announce a larger radius, widen the bounds, allow more changed cells, or free sensitive ones."
         )

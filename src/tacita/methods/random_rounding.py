@@ -39,7 +39,7 @@ from tacita.methods.random_roundings.whole_squares import NOISE, Moved, least_sq
 from tacita.methods.roundings.bases import chosen_bases, refuse_small_bases
 from tacita.methods.unbiased_rounding import GUESSED
 from tacita.outcome import Outcome, Status
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
 from tacita.run import Run
 
@@ -116,7 +116,7 @@ class RandomRounding:
         InfeasibleError
             No rounding can be adjusted within the bounds and keeps every level.
         """
-        run = run or Run()
+        run = start_run(problem, run)
         self._refuse_totals(problem)
         reasons = []
         for base in self._bases(problem):

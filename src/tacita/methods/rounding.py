@@ -32,7 +32,7 @@ from tacita.methods.roundings.goal import Goal, read_goal
 from tacita.methods.roundings.nearest import nearest
 from tacita.methods.roundings.question import Multiples, Question
 from tacita.methods.roundings.subtotals import read_subtotals
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
 
@@ -112,7 +112,7 @@ class Rounding:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A rounded table that adds up and, if ``protected``, keeps every level against every attacker."""
-        run = run or Run()
+        run = start_run(problem, run)
         problem = problem if self.protected else _without_levels(problem)
         try:
             return self._rounded(problem, 0, run)

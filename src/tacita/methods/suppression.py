@@ -48,9 +48,10 @@ from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.methods.network_heuristic import suppress_one_by_one
 from tacita.methods.options.per_cell import amounts
 from tacita.outcome import Outcome, Status
-from tacita.problem import Problem
+from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
+from tacita.tables.chosen import CellList, read_cells
 
 Search = Literal["optimal", "network", "network-apart"]
 FEW = 8
@@ -133,17 +134,17 @@ class Suppression:
         return self.conditional is not None or any(level is not None for level in others)
 
     def protect(
-        self, problem: Problem, run: Run | None = None, start: Release | Mask | None = None
+        self, problem: Problem, run: Run | None = None, start: Release | CellList | None = None
     ) -> Release:
         """The pattern of least cost that protects every sensitive cell against every attacker of the problem.
 
         Parameters
         ----------
         start
-            A pattern to begin with, last period's or another program's: a release, or one truth value per
-            cell. It is completed where it does not protect.
+            A pattern to begin with, last period's or another program's: a release, or the cells
+            that it hides. It is completed where it does not protect.
         """
-        run = run or Run()
+        run = start_run(problem, run)
         model = self.model(problem)
         if self.search != "optimal":
             return self._by_network(model, start, run)
@@ -312,7 +313,7 @@ def _without(model: Model, x: Floats) -> Model:
     )
 
 
-def _pattern(problem: Problem, start: Release | Mask) -> Mask:
+def _pattern(problem: Problem, start: Release | CellList) -> Mask:
     """The cells that a start does not publish."""
     if isinstance(start, Release):
         if not start.structure.same_cells(problem.table.structure):
@@ -320,9 +321,4 @@ def _pattern(problem: Problem, start: Release | Mask) -> Mask:
                 "the release to start from lists other cells than the table: read it for this table"
             )
         return start.changed
-    mask = np.asarray(start)
-    if mask.shape != (len(problem.table),) or mask.dtype != bool:
-        raise InputError(
-            f"a pattern to start from needs one truth value for each cell, {len(problem.table):,} in all"
-        )
-    return mask
+    return read_cells(problem.table, start, "the pattern to start from")

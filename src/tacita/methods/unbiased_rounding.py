@@ -33,7 +33,7 @@ from tacita.methods.moving.missed import missed
 from tacita.methods.options.per_cell import largest_level, round_number
 from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
 from tacita.outcome import Outcome, Status
-from tacita.problem import Problem, Requirement
+from tacita.problem import Problem, Requirement, start_run
 from tacita.release import Release
 from tacita.run import Run
 from tacita.tables.table import Table
@@ -96,7 +96,8 @@ class UnbiasedRounding:
             No such draw can be had, or the one that was drawn misses a protection level. It is not drawn
             anew: a draw that is chosen by its result is not unbiased.
         """
-        run, table = run or Run(), problem.table
+        run = start_run(problem, run)
+        table = problem.table
         base = self._base(problem)
         residue = table.units % base
         network, trees = self._parts(table, base)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -20,13 +20,11 @@ from tacita.rules.rule import Rule
 from tacita.rules.selection import (
     RESPONDENT,
     By,
-    CellList,
-    cell_mask,
     check_by,
     contributions_of,
     name_set,
-    settled_list,
 )
+from tacita.tables.chosen import CellList, read_cells, settle_cells
 from tacita.tables.table import Table
 from tacita.words import so_many
 
@@ -134,7 +132,7 @@ class Marked(Rule):
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", settled_list(self.cells))
+        object.__setattr__(self, "cells", settle_cells(self.cells))
         check_protection(self.text, self.protection)
         for name in ("lower", "upper", "sliding"):
             amount = getattr(self, name)
@@ -148,10 +146,15 @@ class Marked(Rule):
     @property
     def by_position(self) -> bool:
         """Whether cells are listed one by one, by position: a decision on each, which no words stand for."""
-        return not isinstance(self.cells, str) and not any(isinstance(c, tuple) for c in self.cells)
+        listed = self.cells if isinstance(self.cells, tuple) else None
+        # Codes by the names of their dimensions have no written form.
+        return listed is not None and (
+            not any(isinstance(cell, str | tuple) for cell in listed)
+            or any(isinstance(cell, Mapping) for cell in listed)
+        )
 
     def levels(self, table: Table) -> Levels:
-        hit = cell_mask(table, self.cells, self.text)
+        hit = read_cells(table, self.cells, self.text)
 
         def amount(number: Number | None) -> Units | None:
             if number is None:

@@ -15,7 +15,8 @@ from tacita.errors import RuleError
 from tacita.exact import Cells, Mask, Units
 from tacita.levels import Levels
 from tacita.rules.percentages import in_room
-from tacita.rules.selection import RESPONDENT, CellList, cell_mask, name_set, settled_list
+from tacita.rules.selection import RESPONDENT, name_set
+from tacita.tables.chosen import CellList, read_cells, settle_cells
 from tacita.tables.table import Table
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Exempt(Rule):
     cells: CellList
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", settled_list(self.cells))
+        object.__setattr__(self, "cells", settle_cells(self.cells))
 
     @property
     def text(self) -> str:
@@ -154,7 +155,7 @@ class Exempt(Rule):
         return self._spared(table, self.rule.required(table, everyone))
 
     def _spared(self, table: Table, own: Levels) -> Levels:
-        keep = ~cell_mask(table, self.cells, self.text)
+        keep = ~read_cells(table, self.cells, self.text)
         return Levels(
             own.sensitive & keep,
             np.where(keep, own.lower, 0),
@@ -164,12 +165,12 @@ class Exempt(Rule):
         )
 
     def against(self, table: Table, inside: Inside) -> OwnLevels:
-        keep = ~cell_mask(table, self.cells, self.text)[inside.cells]
+        keep = ~read_cells(table, self.cells, self.text)[inside.cells]
         lower, upper, sliding = self.rule.against(table, inside)
         return np.where(keep, lower, 0), np.where(keep, upper, 0), np.where(keep, sliding, 0)
 
     def exempted(self, table: Table) -> Mask:
-        listed = cell_mask(table, self.cells, self.text)
+        listed = read_cells(table, self.cells, self.text)
         return self.rule.exempted(table) | (self.rule.levels(table).sensitive & listed)
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:

@@ -1,4 +1,4 @@
-"""Whom and which cells a rule speaks of: contributors by name, cells by position, codes or column."""
+"""Whom a rule speaks of: contributors by kind and by name."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from tacita.errors import RuleError
 from tacita.exact import Mask
 from tacita.tables.contributions import Contributions
 from tacita.tables.table import Table
-
-CellList = str | Iterable[int | tuple[str, ...]]
 
 By = Literal["respondent", "holding"]
 RESPONDENT: Final = "respondent"
@@ -47,27 +45,3 @@ def slots_of(contributions: Contributions, names: frozenset[str]) -> Mask:
         return np.zeros(contributions.who.shape, dtype=bool)
     chosen = np.fromiter((str(name) in names for name in contributions.names), bool, len(contributions.names))
     return np.asarray((contributions.who >= 0) & chosen[contributions.who])
-
-
-def settled_list(cells: CellList) -> str | tuple[int | tuple[str, ...], ...]:
-    """A list of cells that can be read more than once."""
-    return cells if isinstance(cells, str) else tuple(cells)
-
-
-def cell_mask(table: Table, cells: CellList, rule: str) -> Mask:
-    """Cells given by a boolean column's name, by positions, or by tuples of codes."""
-    if isinstance(cells, str):
-        if cells not in table.columns:
-            known = ", ".join(table.columns) or "none"
-            raise RuleError(f"{rule}: the table has no column '{cells}' (columns: {known})")
-        column = np.asarray(table.columns[cells])
-        if column.dtype.kind not in "biu" or not np.isin(column, (0, 1)).all():
-            raise RuleError(f"{rule}: column '{cells}' must hold true or false for each cell")
-        return column.astype(bool)
-    mask = np.zeros(len(table), dtype=bool)
-    for cell in cells:
-        at = table.find(*cell) if isinstance(cell, tuple) else int(cell)
-        if not 0 <= at < len(table):
-            raise RuleError(f"{rule}: there is no cell number {at}; cells are numbered 0 to {len(table) - 1}")
-        mask[at] = True
-    return mask

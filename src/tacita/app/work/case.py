@@ -29,8 +29,8 @@ from tacita.rules import RULES, Exempt, Given, Marked, Rule, parse_rule
 from tacita.rules.arithmetic import Number
 from tacita.rules.percentages import USUAL_PERCENT, amounts_in, pair_of
 from tacita.rules.rule import in_parts
-from tacita.rules.selection import cell_mask
 from tacita.rules.written import written
+from tacita.tables.chosen import read_cells
 from tacita.tables.editing import moved
 from tacita.tables.table import Table
 
@@ -281,7 +281,7 @@ def decided_in(problem: Problem, marks: Iterable[Marked]) -> tuple[dict[int, Dec
         decisions |= {cell: Decision(kind, exempt=bool(exempt[cell])) for cell in cells}
     levels = Levels.none(len(table))
     for mark in marks:
-        cells = np.flatnonzero(cell_mask(table, mark.cells, mark.text)).tolist()
+        cells = np.flatnonzero(read_cells(table, mark.cells, mark.text)).tolist()
         said = Decision(Kind.SENSITIVE, mark.lower, mark.upper, mark.sliding)
         amounts = mark.lower is not None or mark.upper is not None
         usual = amounts or pair_of(mark.protection) == (USUAL_PERCENT, USUAL_PERCENT)
@@ -295,7 +295,7 @@ def decided_in(problem: Problem, marks: Iterable[Marked]) -> tuple[dict[int, Dec
 def _exempt(problem: Problem) -> Mask:
     """Cells that are exempt from everything that makes cells sensitive, also those that nothing hits."""
     listed = () if problem.rule is None else in_parts(problem.rule)[1]
-    return cell_mask(problem.table, listed, "exempt cells")
+    return read_cells(problem.table, listed, "exempt cells")
 
 
 def _in_parts(problem: Problem, *, worded: bool) -> tuple[tuple[str, ...], list[Marked], Levels]:
