@@ -173,7 +173,7 @@ class Suppression:
             made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
         )
 
-    def _by_network(self, model: Model, start: Release | Mask | None, run: Run) -> Release:
+    def _by_network(self, model: Model, start: Release | CellList | None, run: Run) -> Release:
         """Return the pattern of Cox's heuristic, completed where it does not hold against every attacker."""
         problem, forced = model.problem, model.lower > 0
         first = forced if start is None else forced | (_pattern(problem, start) & (model.upper > 0))
