@@ -96,14 +96,15 @@ def ceil_units(values: ArrayLike, decimals: int, unit: int = 1) -> Units:
     """Values as units, rounded up to a multiple of ``unit``: what a requirement may be rounded to without
     becoming weaker.
 
-    A value within 1e-9 (relative) of a whole number of units is that number: float noise is no requirement.
+    A value within 1e-9 of an integer of units, or 1e-12 of its own size, is that integer: float noise is no
+    requirement.
     What is too large for 53 bits becomes ``UNBOUNDED``.
     """
     scaled = np.asarray(values, dtype=np.float64) * 10.0**decimals
     large = np.abs(scaled) > LARGEST
     small = np.where(large, 0.0, scaled)
     nearest = np.rint(small)
-    noise = np.abs(small - nearest) <= 1e-9 * np.maximum(1.0, np.abs(small))
+    noise = np.abs(small - nearest) <= np.maximum(1e-9, 1e-12 * np.abs(small))
     units = np.where(noise, nearest, np.ceil(small)).astype(np.int64)
     units = -(-units // unit) * unit
     return np.where(large, np.where(scaled > 0, UNBOUNDED, -UNBOUNDED), units)
