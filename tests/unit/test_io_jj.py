@@ -72,18 +72,19 @@ def test_given_decimals_round_levels_up_and_bounds_inwards(path: Path) -> None:
 LARGE = GOOD.replace("0 12 12", "0 160000007 12").replace("1 5 5", "1 160000000 5").replace("0 100", "0 1e15")
 
 
-@pytest.mark.parametrize("level", ["16000000.0123456789", "16000000.01234567891234"])
+@pytest.mark.parametrize("level", ["1.0123456789", "1.01234567891234"])
 def test_levels_finer_than_large_values_allow_are_rounded_up_with_a_note(path: Path, level: str) -> None:
     problem = read(path, LARGE.replace("0 1e15 2 3 4", f"0 1e15 {level} {level} 4"))
     assert problem.table.decimals == 0
     assert not problem.table.whole  # The levels are amounts, so the cells are.
-    assert (problem.levels.lower[1], problem.levels.upper[1], problem.levels.sliding[1]) == (
-        16_000_001,
-        16_000_001,
-        4,
-    )
+    assert (problem.levels.lower[1], problem.levels.upper[1], problem.levels.sliding[1]) == (2, 2, 4)
     (note,) = [note for note in problem.table.notes if "rounded up" in note]
-    assert note.startswith(f"levels or bounds have {'10' if len(level) == 19 else 'more than 12'} decimals")
+    assert note.startswith(f"levels or bounds have {'10' if len(level) == 12 else 'more than 12'} decimals")
+
+
+def test_a_level_a_hundredth_above_a_large_integer_is_rounded_up(path: Path) -> None:
+    problem = read(path, LARGE.replace("0 1e15 2 3 4", "0 1e15 16000000.0123456789 3 4"))
+    assert problem.levels.lower[1] == 16_000_001
 
 
 def test_levels_of_table_files_are_rounded_up_too(tmp_path: Path) -> None:
