@@ -19,6 +19,11 @@
     ├── StoppedError               time or patience ended before there was anything to keep
     └── InfeasibleError            no release of the chosen kind protects the table
 
+    TacitaWarning                  what was read or asked for may not be what was meant
+
+Warnings are kept where they belong, in ``Table.warnings`` and ``Problem.warnings``. In Python they are issued
+as well; the command line and the app show those that are kept.
+
 Every message names the place (file and line, or cell), the requirement that is missed, and the remedy.
 """
 
@@ -102,11 +107,32 @@ class InfeasibleError(TacitaError):
     """No release of the chosen kind protects the table."""
 
 
+class TacitaWarning(UserWarning):
+    """What was read or asked for may not be what was meant."""
+
+
+def issue_warnings(texts: Iterable[str]) -> None:
+    """Issue warnings to Python at the first caller outside this package."""
+    import sys
+    import warnings
+
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tacita."):
+        frame, level = frame.f_back, level + 1
+    for text in texts:
+        warnings.warn(text, TacitaWarning, stacklevel=level)
+
+
+MOST_NAMES = 20_000
+"""Among more names than these the nearest is not looked for: it would take seconds."""
+
+
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """`` (did you mean 'North'?)``, the nearest of the known names, or nothing where none is near."""
     from difflib import get_close_matches
 
-    nearest = get_close_matches(str(name), [str(other) for other in known], n=1)
+    names = [str(other) for other in known]
+    nearest = get_close_matches(str(name), names, n=1) if len(names) <= MOST_NAMES else []
     return f" (did you mean {nearest[0]!r}?)" if nearest else ""
 
 

@@ -20,12 +20,12 @@ from tacita import exact
 from tacita.attackers import Insider, Outsider
 from tacita.attackers.attacker import refuse_negative
 from tacita.attackers.insiders import AttackerLike, insiders_among, outsider_among
-from tacita.errors import BoundsError, InputError, LevelsError, likewise
+from tacita.errors import BoundsError, InputError, LevelsError, issue_warnings, likewise
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
 from tacita.release import Release
 from tacita.rules import Rule, parse_rule
-from tacita.rules.percentages import in_room
+from tacita.rules.percentages import in_room, percentage_warnings
 from tacita.run import Run
 from tacita.tables.chosen import CellList, read_cells
 from tacita.tables.table import Table
@@ -70,6 +70,9 @@ class Problem:
         What everyone would know without it.
     exempt
         Cells that a rule or a mark hits, and that are not sensitive as they were declared safe by hand.
+    warnings
+        What may not be meant as it stands, of the table and of the rule, in sentences. Those of the rule are
+        issued as :class:`TacitaWarning` too.
     """
 
     table: Table
@@ -83,6 +86,7 @@ class Problem:
     rule: Rule | None
     already_published: tuple[Release, ...]
     outsider_beforehand: Outsider
+    warnings: tuple[str, ...]
 
     def __init__(
         self,
@@ -119,9 +123,14 @@ class Problem:
             "already_published": earlier,
             "outsider_beforehand": outsider,
         }
+        own_warnings = percentage_warnings(levels, table, outsider)
+        if own_rule is not None:
+            own_warnings = (*own_rule.warnings(table), *own_warnings)
+        fields["warnings"] = (*table.warnings, *own_warnings)
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         self._check()
+        issue_warnings(own_warnings)
 
     def __repr__(self) -> str:
         sensitive, attackers = (

@@ -39,7 +39,7 @@ weights = st.lists(st.sampled_from([0, 0.5, 1, 1.1, 3]), min_size=1, max_size=3)
 )
 rules = st.one_of(
     st.builds(PPercent, percentages, st.integers(1, 2)),
-    st.builds(Dominance, st.integers(1, 3), percentages),
+    st.builds(Dominance, st.integers(1, 3), percentages.filter(lambda k: k >= 3)),
     st.builds(lambda p: PQ(p, 100 if p >= 50 else 50), percentages.filter(lambda p: p < 100)),
     st.builds(LinearSensitivity, weights, st.sampled_from([0.5, 1, 2])),
 )

@@ -27,14 +27,15 @@ from tacita.rules.written import written
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
 PERCENT = st.integers(1, 99) | st.floats(0.01, 99)
+SHARE = st.integers(4, 99) | st.floats(4, 99)
 PROTECTION = st.none() | PERCENT | st.tuples(PERCENT, PERCENT)
 BY = st.sampled_from(["respondent", "holding"])
 NAMES = st.frozensets(TEXTS, max_size=3)
 
 WRITABLE: st.SearchStrategy[Rule] = st.one_of(
     st.builds(Threshold, PERCENT, zeros=st.booleans(), by=BY, protection=PROTECTION, waivers=NAMES),
-    st.builds(Dominance, st.integers(1, 4), PERCENT, protection=PROTECTION),
-    st.builds(PPercent, PERCENT, st.integers(1, 3), by=BY),
+    st.builds(Dominance, st.integers(1, 4), SHARE, protection=PROTECTION),
+    st.builds(PPercent, SHARE, st.integers(1, 3), by=BY),
     st.builds(PQ, st.integers(1, 49), st.integers(50, 100)),
     st.builds(LinearSensitivity, st.lists(PERCENT, min_size=1, max_size=3).map(lambda w: sorted(w)[::-1])),
     st.builds(Request, NAMES, PERCENT, BY, PROTECTION),

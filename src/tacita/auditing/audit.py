@@ -249,11 +249,10 @@ def windows_in_units_of(problem: Problem, releases: Release | Sequence[Release])
 def in_order(releases: object) -> tuple[Release, ...]:
     """The releases that are judged together, the newest last; anything else is refused."""
     listed = tuple(releases) if isinstance(releases, list | tuple) else (releases,)
-    wrong = next((other for other in listed if not isinstance(other, Release)), None)
-    if wrong is not None or None in listed:
+    if wrong := [other for other in listed if not isinstance(other, Release)]:
         raise ReleaseError(
-            f"a release is needed after the problem, not a {type(wrong).__name__}: make one with a method or "
-            "with Release.suppress, or read it with read_release"
+            f"a release is needed after the problem, not a {type(wrong[0]).__name__}: make one with a method "
+            "or with Release.suppress, or read it with read_release"
         )
     if not listed:
         raise ReleaseError("there is no release to audit: give one, or several that are judged together")

@@ -81,6 +81,7 @@ def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
         "attackers": list(problem.attackers),
         "already_published": len(problem.already_published),
         "notes": list(table.notes),
+        "warnings": list(problem.warnings),
         "sensitive_cells": listed,
         "exempt_cells": exempt_list(problem),
     }

@@ -91,7 +91,7 @@ def audit(
     for note in note_unshared(problem.table, published):
         say(note, "note:", "yellow")
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)
-    answer = {**audit_object(found), "cells": findings_list(found)}
+    answer = {**audit_object(found), "cells": findings_list(found), "warnings": list(problem.warnings)}
     if len(found.releases) > 1:
         answer["releases"] = len(found.releases)
     deduced = None

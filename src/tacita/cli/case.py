@@ -5,7 +5,7 @@ Whatever the command line says wins over what the file says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -219,6 +219,7 @@ def load_problem(path: Path, table: TableOptions, requirement: RequirementOption
     else:
         problem = _restated(loaded, requirement, path)
     problem = with_published(problem, earlier, table.decimal)
+    tell_warnings(problem.warnings[len(problem.table.warnings) :])
     if problem.exempt.any():
         from tacita.auditing.audit import exempt_in_words
 
@@ -252,10 +253,19 @@ def _tell_counts(table: Table, options: TableOptions) -> None:
 
 def tell_notes(table: Table, most: int = 10) -> None:
     """What was done to the input, on stderr."""
+    tell_warnings(table.warnings)
     for note in table.notes[:most]:
         say(note, "note:", "yellow")
     if len(table.notes) > most:
         say(f"{len(table.notes) - most:,} more like these", "note:", "yellow")
+
+
+def tell_warnings(warnings: Sequence[str], most: int = 10) -> None:
+    """What may not be meant as it stands, on stderr."""
+    for text in warnings[:most]:
+        say(text, "warning:", "bold yellow")
+    if len(warnings) > most:
+        say(f"{len(warnings) - most:,} more like these", "warning:", "bold yellow")
 
 
 def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Path) -> Problem:

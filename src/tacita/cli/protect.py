@@ -233,6 +233,7 @@ def _nothing(problem: Problem) -> dict[str, Any]:
     return {
         **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
         "remarks": [],
+        "warnings": list(problem.warnings),
         "warnings": [],
         "cells": len(problem.table),
         "sensitive": len(problem.levels),

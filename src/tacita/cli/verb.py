@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Annotated, Any, get_type_hints
@@ -17,7 +18,7 @@ import typer
 
 from tacita.cli.console import print_json, report_error
 from tacita.cli.flags import with_flags
-from tacita.errors import TacitaError
+from tacita.errors import TacitaError, TacitaWarning
 from tacita.writing.signals import like_ctrl_c
 
 DONE = 0
@@ -77,6 +78,8 @@ def _options(group: type[Any]) -> list[inspect.Parameter]:
 
 def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
     output = next(value for value in arguments.values() if isinstance(value, Output))
+    # Verbs tell the warnings that tables and problems keep.
+    warnings.simplefilter("ignore", TacitaWarning)
     try:
         with like_ctrl_c():
             return function(**arguments)

@@ -61,6 +61,7 @@ def one_row_per_cell(
         lambda row: f"{source.place(row // width)}, column '{others[row % width]}'",
         source.decimal,
         (*source.notes, note),
+        frozenset([down] if first in source.trimmed else []),
     )
 
 

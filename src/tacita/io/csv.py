@@ -78,6 +78,11 @@ def read_csv(
         raise FormatError(f"{path}: {error}") from None
     if ragged:
         _refuse_ragged(path, ragged[0], separator, above + 1)
+    ends = {
+        name
+        for name, column in zip(header, table.columns, strict=True)
+        if pc.any(pc.ends_with(column, " ")).as_py()
+    }
     columns = [pc.utf8_trim_whitespace(column) for column in table.columns]
     filled = np.zeros(table.num_rows, dtype=bool)
     for column in columns:
@@ -92,7 +97,9 @@ def read_csv(
     for name in risky:
         plain = pa.array([unescape(text) for text in trimmed[name].to_pylist()])
         trimmed = trimmed.set_column(header.index(name), name, plain)
-    return Columns(trimmed, lambda row: f"{path}, line {places[row]}", decimal, notes)
+    return Columns(
+        trimmed, lambda row: f"{path}, line {places[row]}", decimal, notes, trimmed=frozenset(ends)
+    )
 
 
 def write_rows(

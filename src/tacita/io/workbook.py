@@ -147,7 +147,14 @@ def read_workbook(
     numbers = [number for number, _ in rows]
     data = {name: _column([row[k] for _, row in rows]) for k, name in enumerate(header)}
     notes = (*notes, *note_on("title", "row", titles), *note_on("footnote", "row", left))
-    return Columns(pa.table(data), lambda row: f"{place}, row {numbers[row]}", decimal, notes)
+    ends = {
+        name
+        for k, name in enumerate(header)
+        if any(isinstance(row[k], str) and row[k] != row[k].rstrip() for _, row in rows)
+    }
+    return Columns(
+        pa.table(data), lambda row: f"{place}, row {numbers[row]}", decimal, notes, trimmed=frozenset(ends)
+    )
 
 
 def _opened(path: str | os.PathLike[str]) -> CalamineWorkbook:

@@ -77,6 +77,20 @@ def require_number(rule: str, name: str, number: object, above: float, most: flo
         raise RuleError(f"{rule}: {name} must be a number above {above:g}{upto}, not {said(number)}")
 
 
+def refuse_share(rule: str, name: str, number: Number, instead: str = "") -> None:
+    """Refuse a percentage below 1, which looks like a share: 0.1 for 10 percent.
+
+    ``instead`` is another rule that asks for so small a percentage.
+    """
+    if number < 1:
+        percent = f"{float(as_fraction(number) * 100):g}"
+        other = f"; {short(number)} % is asked for by {instead}" if instead else ""
+        raise RuleError(
+            f"{rule}: {name} is a percentage, but {short(number)} looks like a share: write {percent} for "
+            f"{percent} %{other}"
+        )
+
+
 def require_whole(rule: str, name: str, number: object) -> None:
     """Refuse a parameter that is no whole number from 1 on."""
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:

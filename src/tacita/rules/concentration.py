@@ -47,6 +47,7 @@ from tacita.rules.arithmetic import (
     as_fraction,
     ceil_to_unit,
     combine,
+    refuse_share,
     require_number,
     require_whole,
     short,
@@ -193,6 +194,12 @@ class Dominance(Concentration):
         super().__post_init__()
         require_whole(self.text, "n", self.n)
         require_number(self.text, "k", self.k, 0, 100)
+        refuse_share(self.text, "k", self.k)
+        if self.n > self.k:
+            raise RuleError(
+                f"{self.text}: the {self.n} largest may hold no more than {short(self.k)} %: n comes first, "
+                f"then the percentage k; did you mean ({short(self.k)}, {self.n})?"
+            )
 
     @property
     def text(self) -> str:
@@ -227,6 +234,7 @@ class PPercent(Concentration):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_number(self.text, "p", self.p, 0)
+        refuse_share(self.text, "p", self.p, f"linear([{float(1 + as_fraction(self.p) / 100):.15g}, 1])")
         require_whole(self.text, "n", self.n)
 
     @property
@@ -266,6 +274,7 @@ class PQ(Concentration):
         super().__post_init__()
         require_number(self.text, "p", self.p, 0)
         require_number(self.text, "q", self.q, 0, 100)
+        refuse_share(self.text, "p", self.p)
         if not self.p < self.q:
             raise RuleError(
                 f"{self.text}: p must be smaller than q; who knows more beforehand learns nothing new"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from tacita.errors import did_you_mean
 from tacita.rules.protection import Protection, check_protection
 from tacita.rules.rule import Rule
 from tacita.rules.selection import HOLDING, RESPONDENT, By, check_by, name_set
+from tacita.tables.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,27 @@ class ContributorRule(Rule):
         check_by(self.text, self.by)
         check_protection(self.text, self.protection)
         object.__setattr__(self, "waivers", name_set(self.waivers))
+
+    def warnings(self, table: Table) -> tuple[str, ...]:
+        """Waivers of contributors whom the table does not know: they change nothing."""
+        if not self.waivers:
+            return ()
+        found = table.contributions if self.by == RESPONDENT else table.holdings
+        known = set() if found is None else set(map(str, found.names))
+        if not known:
+            return (
+                f"{self.text}: waivers change nothing, since the table does not know its {self.by}s by name: "
+                f"tabulate records with a column of {self.by}s",
+            )
+        unknown = sorted(self.waivers - known)
+        if not unknown:
+            return ()
+        nothing = "this waiver changes nothing" if len(unknown) == 1 else "these waivers change nothing"
+        listed = ", ".join(f"'{name}'" for name in unknown[:5]) + (", .." if len(unknown) > 5 else "")
+        return (
+            f"{self.text}: no {self.by} of the table is called {listed}"
+            f"{did_you_mean(unknown[0], known)}, so {nothing}: correct the name, or take it off the list",
+        )
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
         return replace(self, waivers=self.waivers | name_set(respondents))

@@ -60,6 +60,37 @@ def in_room(levels: Levels, table: Table, everyone: Outsider | None) -> Levels:
     return with_shares(amounts_in(levels, table), table, everyone)
 
 
+def percentage_warnings(levels: Levels, table: Table, everyone: Outsider) -> tuple[str, ...]:
+    """Say of which cells a percentage asks for more than everyone's bounds allow, and which percentages look
+    like shares.
+    """
+    found: dict[str, Mask] = {}
+    shares: list[str] = []
+    for reason in levels.reasons:
+        if reason.percent is None or not reason.cells.size:
+            continue
+        text = " and ".join(dict.fromkeys(f"{float(p):g}" for p in reason.percent))
+        shares += [f"{float(p):g}" for p in reason.percent if 0 < p < 1]
+        asked = np.array(percent_of_value(table, reason.percent))[:, reason.cells]
+        capped = (asked > np.array(room(table, everyone))[:, reason.cells]).any(axis=0)
+        hit = found.setdefault(text, np.zeros(len(table), dtype=bool))
+        hit[reason.cells[capped]] = True
+    return (
+        *(
+            f"{share} is a percentage here: levels are {share} % of the value, hardly anything; write "
+            f"{float(share) * 100:g} for {float(share) * 100:g} %"
+            for share in dict.fromkeys(shares)
+        ),
+        *(
+            f"{table.structure.names(np.flatnonzero(hit), 3)}: everyone's bounds leave no room for levels of "
+            f"{text} % of the value, so levels are only as large as these bounds allow: ask for a smaller "
+            "percentage, or widen the bounds"
+            for text, hit in found.items()
+            if hit.any()
+        ),
+    )
+
+
 def amounts_in(levels: Levels, table: Table) -> Levels:
     """Levels without LPL and UPL that only a percentage of the value asks for.
 

@@ -76,6 +76,10 @@ class Rule(ABC):
         """Cells that the rule would hit, had they not been declared safe by hand."""
         return np.zeros(len(table), dtype=bool)
 
+    def warnings(self, table: Table) -> tuple[str, ...]:
+        """What of the rule may not be meant as it stands, for this table."""
+        return ()
+
     def waived_by(self, respondents: Iterable[object]) -> Rule:
         """The same rule where these contributors have consented to be recognised.
 
@@ -126,6 +130,9 @@ class AnyOf(Rule):
         spared = np.logical_or.reduce([rule.exempted(table) for rule in self.rules])
         return np.asarray(spared & ~self.levels(table).sensitive) if spared.any() else spared
 
+    def warnings(self, table: Table) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for rule in self.rules for text in rule.warnings(table)))
+
     def waived_by(self, respondents: Iterable[object]) -> Rule:
         names = name_set(respondents)
         return AnyOf(tuple(rule.waived_by(names) for rule in self.rules))
@@ -172,6 +179,9 @@ class Exempt(Rule):
     def exempted(self, table: Table) -> Mask:
         listed = read_cells(table, self.cells, self.text)
         return self.rule.exempted(table) | (self.rule.levels(table).sensitive & listed)
+
+    def warnings(self, table: Table) -> tuple[str, ...]:
+        return self.rule.warnings(table)
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
         return replace(self, rule=self.rule.waived_by(respondents))

@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.errors import HierarchyError, InputError, did_you_mean, likewise
+from tacita.errors import HierarchyError, InputError, did_you_mean, issue_warnings, likewise
 from tacita.exact import LARGEST, Mask, Units
 from tacita.hierarchy import Hierarchy
 from tacita.tables.build import build_table, representatives
 from tacita.tables.contributions import Contributions
-from tacita.tables.dimension import Codes, Dimension
+from tacita.tables.dimension import Codes, Dimension, blanks_in_codes
 from tacita.tables.disguised import TOTAL_CODES, refuse_disguised_totals, usual_total
 from tacita.tables.table import Table
 
@@ -40,13 +40,15 @@ def is_text(kind: pa.DataType) -> bool:
 class Columns:
     """Named columns; ``place(row)`` says where a row stands, ``decimal`` is the decimal sign in text.
 
-    ``notes`` are remarks on how the columns were read; they go on to the table.
+    ``notes`` are remarks on how the columns were read; they go on to the table. ``trimmed`` are columns in
+    which blanks at the end of texts were taken off.
     """
 
     data: pa.Table
     place: Callable[[int], str] = lambda row: f"row {row + 1}"
     decimal: str = "."
     notes: tuple[str, ...] = ()
+    trimmed: frozenset[str] = frozenset()
 
     @property
     def names(self) -> list[str]:
@@ -194,6 +196,8 @@ def table_from_columns(
         whole=whole,
         value_name=value if value is not None else str(count),
     )
+    warnings = (*_blanks(source, dimensions), *table.warnings)
+    issue_warnings(warnings)
     rows = table.structure.locate(representatives(dimensions, shown))
     carried = {column: _carry(source, column, rows, len(table)) for column in columns}
     return replace(
@@ -202,7 +206,19 @@ def table_from_columns(
         contributions=_largest(source, largest, table, rows, compute) if largest else None,
         structural=_flags(source, structural, rows, len(table)) if structural is not None else None,
         notes=(*source.notes, *table.notes),
+        warnings=warnings,
     )
+
+
+def _blanks(source: Columns, dimensions: Sequence[Dimension]) -> tuple[str, ...]:
+    """Warnings of codes with blanks at their ends, and of those from which a reader took them off."""
+    taken_off = (
+        f"codes of '{dimension.name}' end with blanks, which were taken off: clean the file, unless codes "
+        "with and without them are the same"
+        for dimension in dimensions
+        if dimension.name in source.trimmed
+    )
+    return (*blanks_in_codes(dimensions), *taken_off)
 
 
 def _dimensions(source: Columns, specs: Mapping[str, Spec], totals: Totals) -> tuple[list[Dimension], Codes]:

@@ -7,14 +7,14 @@ too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.errors import HierarchyError, did_you_mean
+from tacita.errors import HierarchyError, did_you_mean, likewise
 from tacita.exact import Cells, frozen
 from tacita.hierarchy import Hierarchy
 
@@ -134,3 +134,21 @@ def _root(stands_for: Codes, code: int) -> int:
     while stands_for[code] != code:
         code = int(stands_for[code])
     return int(code)
+
+
+def blanks_in_codes(dimensions: Iterable[Dimension]) -> tuple[str, ...]:
+    """Return a warning for each dimension with codes that begin or end with blanks.
+
+    Such a code looks like another one and is a cell of its own.
+    """
+    found = []
+    for dimension in dimensions:
+        blank = [code for code in dimension.codes if code != code.strip()]
+        if blank:
+            twin = blank[0].strip() in dimension.position
+            other = f", and is another code than '{blank[0].strip()}'" if twin else ""
+            found.append(
+                f"code '{blank[0]}' of '{dimension.name}' has blanks at its ends{other}"
+                f"{likewise(len(blank), 'code')}: take them off, unless they are meant"
+            )
+    return tuple(found)

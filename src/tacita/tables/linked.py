@@ -73,6 +73,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
         columns=merged.columns(),
         value_name=next(iter(named.values())).value_name,
         notes=(*(f"{name}: {note}" for name, t in named.items() for note in t.notes), *merged.notes),
+        warnings=tuple(f"{name}: {warning}" for name, t in named.items() for warning in t.warnings),
     )
 
 

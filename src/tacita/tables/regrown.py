@@ -132,6 +132,7 @@ def regrown(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, units
         columns={name: _carried(column, source) for name, column in table.columns.items()},
         value_name=table.value_name,
         notes=table.notes,
+        warnings=table.warnings,
     )
 
 

@@ -59,6 +59,8 @@ class Table:
         Further columns per cell, such as a cost.
     notes
         What was done to the input on the way, in sentences.
+    warnings
+        What of the input may not be meant as it stands, in sentences.
     """
 
     structure: Structure
@@ -74,6 +76,7 @@ class Table:
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     value_name: str = "value"
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         keep(self, "units")

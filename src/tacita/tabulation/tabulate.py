@@ -8,12 +8,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from tacita.errors import InputError, TacitaError
+from tacita.errors import InputError, TacitaError, issue_warnings
 from tacita.exact import Cells
 from tacita.run import Run
 from tacita.tables.build import table_of_cells
 from tacita.tables.contributions import Contributions
-from tacita.tables.dimension import Dimension
+from tacita.tables.dimension import Dimension, blanks_in_codes
 from tacita.tables.rollup import Rollup, key_stride, roll_up
 from tacita.tables.table import Table
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
@@ -143,6 +143,7 @@ def tabulate(
             "amounts"
         )
     _tell(run, "writing equations")
+    issue_warnings(warnings := blanks_in_codes(cube.dimensions))
     return table_of_cells(
         cube.dimensions,
         rollup.codes,
@@ -150,6 +151,7 @@ def tabulate(
         numbers.decimals,
         name=name,
         notes=(f"{so_many(cube.records, 'record')} tabulated into {so_many(rollup.keys.size, 'cell')}",),
+        warnings=warnings,
         whole=whole,
         count=of_respondents.count,
         population=of_respondents.weight / 10**WEIGHT_DECIMALS if weight else None,

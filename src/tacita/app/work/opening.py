@@ -179,7 +179,7 @@ def case_of_example(name: str) -> Case:
 def notes_on(case: Case, reading: Reading) -> list[str]:
     """What was done to the input, and what was taken for granted, in sentences."""
     table = case.table
-    notes = list(table.notes[:MOST_NOTES])
+    notes = [f"Warning: {text}" for text in table.warnings[:MOST_NOTES]] + list(table.notes[:MOST_NOTES])
     if len(table.notes) > MOST_NOTES:
         notes.append(f"{len(table.notes) - MOST_NOTES:,} more like these")
     if table.whole and table.count is None and reading.counts is None and case.origin is None:

@@ -13,6 +13,7 @@ from tacita.words import so_many
 
 MOST_ATTACKERS = 8
 """Attackers that are named; of more the number is told."""
+MOST_WARNINGS = 10
 
 
 class CountPanel:
@@ -26,6 +27,7 @@ class CountPanel:
                 self._number = ui.label("…").classes("count-number").props("data-testid=sensitive-count")
                 self._of = ui.label().classes("muted").props("data-testid=sensitive-of")
             self._error = ui.label().classes("complaint").props("data-testid=rules-error role=alert")
+            self._warnings = ui.element("div").props("data-testid=rules-warnings role=status")
             self._rules = ui.element("table").classes("plain count-rules").props("data-testid=rule-hits")
             self._attackers = ui.label().props("data-testid=attackers-count")
             self._names = ui.label().classes("muted small")
@@ -56,6 +58,7 @@ class CountPanel:
         self._number.set_text("?")
         self._of.set_text("not known: what is said does not fit the table")
         self._error.set_text(error)
+        self._warnings.clear()
         self._rules.clear()
         self._attackers.set_text("")
         self._names.set_text("")
@@ -65,6 +68,10 @@ class CountPanel:
         self._number.set_text(f"{sensitive:,}")
         self._of.set_text(f"of {so_many(cells, 'cell')} ({sensitive / max(cells, 1):.1%})")
         self._error.set_text("")
+        self._warnings.clear()
+        with self._warnings:
+            for text in problem.warnings[:MOST_WARNINGS]:
+                ui.label(f"Warning: {text}").classes("complaint")
         self._rules.clear()
         told = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
         if exempt := int(problem.exempt.sum()):
