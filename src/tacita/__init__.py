@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacita.auditing.deduce import deduce as deduce
     from tacita.auditing.deduce import expose as expose
     from tacita.errors import TacitaError as TacitaError
+    from tacita.errors import TacitaWarning as TacitaWarning
     from tacita.hierarchy import Hierarchy as Hierarchy
     from tacita.io import read_case as read_case
     from tacita.io import read_release as read_release
@@ -73,7 +74,7 @@ _HOMES = {
     "tacita.auditing.audit": ("Audit", "audit"),
     "tacita.auditing.certificate": ("certify",),
     "tacita.auditing.deduce": ("Deduction", "deduce", "expose"),
-    "tacita.errors": ("TacitaError",),
+    "tacita.errors": ("TacitaError", "TacitaWarning"),
     "tacita.hierarchy": ("Hierarchy",),
     "tacita.io": ("read_case", "read_release", "write_release"),
     "tacita.levels": ("Levels",),
