@@ -57,7 +57,7 @@ class Release:
     """Windows and shown values per cell, in units of ``decimals`` places.
 
     ``shown`` says which cells display a number; ``value`` is zero elsewhere. Every file of the release
-    carries its ``notice`` to readers.
+    carries its ``notice`` to readers. ``notes`` say what was left out of the file that it was read from.
     """
 
     structure: Structure
@@ -71,6 +71,7 @@ class Release:
     made_by: Mapping[str, Any] = field(default_factory=dict)
     outcome: Outcome | None = None
     notice: str = ""
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n, columns = len(self.structure), ("marks", "low", "high", "value", "shown", "primary")

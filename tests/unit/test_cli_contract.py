@@ -100,7 +100,7 @@ def test_audit_of_a_safe_release_and_its_intervals(
     code, said = answer(capsys, "audit", case, release, "--intervals")
     assert code == 0
     intervals = said.pop("intervals")
-    assert (said.pop("cells"), said.pop("warnings")) == ([], [])
+    assert (said.pop("cells"), said.pop("warnings"), said.pop("notes")) == ([], [], [])
     assert said == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0, "exempt": 0}
     # Salazar, Figure 2: the attacker finds [5, 30].
     assert {"cell": SENSITIVE, "low": 5, "high": 30} in intervals
@@ -114,7 +114,7 @@ def test_audit_of_an_unsafe_release_exits_2_and_certifies_nothing(
     code, said = answer(capsys, "audit", case, release, "--out", tmp_path / "out")
     assert code == 2
     cells = said.pop("cells")
-    assert said.pop("warnings") == []
+    assert (said.pop("warnings"), said.pop("notes")) == ([], [])
     assert [(c["cell"], c["attacker"]) for c in cells] == [(SENSITIVE, "outsider")]
     assert set(cells[0]) == {"cell", "attacker", "verdict"}
     assert "exact disclosure" in cells[0]["verdict"]

@@ -331,7 +331,7 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
         raise InputError(f"{path}: no such file or folder; check the path")
     try:
         with other_sheets_told(path, options.release_sheet):
-            return read_release(
+            release = read_release(
                 release_file(path),
                 problem.table,
                 base=options.base,
@@ -343,6 +343,9 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
     except InputError as error:
         told = str(error).replace("the sheet:", "the sheet of the release:")
         raise type(error)(told if told.startswith(str(path)) else f"{path}: {told}") from error
+    for note in release.notes:
+        say(f"{path}: {note}", "note:", "yellow")
+    return release
 
 
 def release_file(path: Path) -> Path:

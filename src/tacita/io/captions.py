@@ -7,7 +7,7 @@ that holds anything beside its first field is never left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from tacita.io.published import parse_published
 from tacita.numerals import is_number, tidy
@@ -34,22 +34,27 @@ def titles_above(lines: Iterable[Sequence[str]]) -> int:
     return 0
 
 
-def footnotes_below(lines: Iterable[Sequence[str]], columns: int) -> int:
+def footnotes_below(lines: Iterable[Sequence[str]], columns: int, codes: Container[str] = ()) -> int:
     """How many lines stand below the last row, blank ones among them; ``lines`` come from the last one up.
 
-    What has one column has none. A code alone may be that of a row without numbers: a total never is a
-    footnote, nor is any line of two columns unless a blank one stands between it and the table.
+    What has one column has none. A code alone may be that of a row without numbers: one of ``codes`` or a
+    total never is a footnote, nor is any line of two columns unless a blank one stands between it and the
+    table.
     """
     after_blank = 0
     for below, line in enumerate(lines if columns > 1 else ()):
         filled = [k for k, field in enumerate(line) if field]
-        if filled and (filled != [0] or is_number(tidy(line[0])) or usual_total([line[0]]) is not None):
+        if filled and (filled != [0] or _begins_row(line[0], codes)):
             return below if columns > 2 else after_blank
         if not filled:
             after_blank = below + 1
         if below == MOST:
             return 0
     return 0
+
+
+def _begins_row(text: str, codes: Container[str]) -> bool:
+    return text in codes or is_number(tidy(text)) or usual_total([text]) is not None
 
 
 def note_on(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str, ...]:

@@ -128,9 +128,7 @@ def read_table_file(
         How to read the file. A workbook's sheet is the first that holds anything, if none is named.
     """
     with other_sheets_told(path, sheet):
-        source = read_columns(
-            path, decimal=decimal, delimiter=delimiter, encoding=encoding, sheet=sheet, footnotes=True
-        )
+        source = read_columns(path, decimal=decimal, delimiter=delimiter, encoding=encoding, sheet=sheet)
         given = {"value": value, "count": count, "status": status}
         source = one_row_per_cell(source, path, None if by is None else list(by), given)
         roles = find_roles(source, path, None if by is None else list(by), given, largest)

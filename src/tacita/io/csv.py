@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +35,12 @@ def read_csv(
     decimal: str = ".",
     encoding: str | None = None,
     footnotes: bool = False,
+    codes: Container[str] = (),
 ) -> Columns:
     """All columns of a CSV file as text, surrounding blanks taken off.
 
-    Titles above the header are left out; with ``footnotes`` those below the last row are, too.
+    Titles above the header are left out; with ``footnotes`` those below the last row are, too, but no line
+    that holds one of ``codes``.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -52,7 +54,7 @@ def read_csv(
     header = _header(path, head[above], above + 1, separator)
     notes += _left_out("title", head[:above], 1, separator)
     if footnotes:
-        text, left = _without_footnotes(text, above, len(header), separator)
+        text, left = _without_footnotes(text, above, len(header), separator, codes)
         notes += left
     data = text.encode("utf-8")
     ragged: list[Any] = []
@@ -162,11 +164,13 @@ def _rows(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
         yield [field.strip() for field in fields]
 
 
-def _without_footnotes(text: str, above: int, columns: int, separator: str) -> tuple[str, tuple[str, ...]]:
+def _without_footnotes(
+    text: str, above: int, columns: int, separator: str, codes: Container[str]
+) -> tuple[str, tuple[str, ...]]:
     """The text without what stands below its last row, and a note on that."""
     lines = text.count("\n") + 1
     tail = text.rsplit("\n", min(lines - above - 1, MOST + 1))[1:]
-    below = footnotes_below(_rows(reversed(tail), separator), columns)
+    below = footnotes_below(_rows(reversed(tail), separator), columns, codes)
     if below == 0:
         return text, ()
     note = _left_out("footnote", tail[-below:], lines - below + 1, separator)

@@ -50,7 +50,7 @@ def dimensions_as_said(
     if isinstance(totals, str) or not names:
         named = {"value": value, "count": count}
         with other_sheets_told(path, sheet):
-            read = read_columns(path, decimal=decimal, sheet=sheet, footnotes=True)
+            read = read_columns(path, decimal=decimal, sheet=sheet)
             source = one_row_per_cell(read, path, names or None, named)
             names = names or list(find_roles(source, path, None, named, None).dimensions)
         if isinstance(totals, str):

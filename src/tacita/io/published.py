@@ -3,7 +3,7 @@
 | written | says |
 |---|---|
 | ``12``, ``-3.5`` | the value |
-| ``x``, ``:``, ``c``, ``*``, ``-``, ``..``, ``confidential``, nothing, ``PS``, ``CS`` | nothing |
+| ``x``, ``:``, ``c``, ``*``, ``-``, ``..``, ``suppressed``, ``PS``, ``CS``, and nothing | nothing |
 | ``[4...10]``, ``4-10``, ``4..10``, ``[4,10]``, ``(4;10)`` | between 4 and 10, ends included |
 | ``<5``, ``<=4``, ``>100`` | below, at most, above |
 
@@ -40,6 +40,9 @@ SUPPRESSED = frozenset(
         "..",
         "...",
         "confidential",
+        "suppressed",
+        "(suppressed)",
+        "hidden",
         "ps",
         "cs",
     ]

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.errors import FormatError, InputError, ReleaseError, likewise
+from tacita.errors import FormatError, InputError, ReleaseError, issue_warnings, likewise
 from tacita.exact import Cells, Floats, Mask, Units, frozen
 from tacita.io.columns import read_columns
 from tacita.io.folders import refuse_incomplete
@@ -29,12 +29,17 @@ from tacita.io.rows import cells_of_rows, code_columns
 from tacita.release import Mark, Release
 from tacita.tables.columns import Columns
 from tacita.tables.dimension import Dimension
+from tacita.tables.disguised import usual_total_for
 from tacita.tables.frames import part_of
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
 from tacita.verify import LABELS, RELEASE
 
 VALUE_NAMES = ("value", "published", "release", "released", "figure")
+READERS_SEE = (
+    "readers see titles and footnotes, which the audit does not judge: check that they say nothing of single "
+    "cells"
+)
 WORDS = {mark.word: int(mark) for mark in Mark}
 
 
@@ -55,7 +60,8 @@ def read_release(
 
     Three shapes are understood: our own (a column ``mark``); long, one row per cell with codes and a column
     that holds a value, a mark for hidden cells or an interval (see :mod:`tacita.io.published`); for 2-D
-    tables also a crosstab.
+    tables also a crosstab. Pages are read as those of cases are: titles and footnotes are left out, with a
+    note of the release each, since readers see them and the audit does not judge them.
 
     Parameters
     ----------
@@ -144,7 +150,8 @@ def _long(source: Columns, table: Table, part: int, path: str | os.PathLike[str]
     for down, right in (
         ((across, rows), (rows, across)) if first == across.name else ((rows, across), (across, rows))
     ):
-        if others and all(name in right.position for name in others) and first not in right.position:
+        known = {*right.position, usual_total_for(others, right)}
+        if others and all(name in known for name in others) and first not in known:
             return melted(source, down, right)
     raise FormatError(
         f"{path}: neither columns '{rows.name}' and '{across.name}' nor a crosstab of them: the first line "
@@ -166,7 +173,12 @@ def melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
             ),
         }
     )
-    return Columns(data, lambda row: f"{source.place(row % n)}, column '{others[row // n]}'", source.decimal)
+    return Columns(
+        data,
+        lambda row: f"{source.place(row % n)}, column '{others[row // n]}'",
+        source.decimal,
+        source.notes,
+    )
 
 
 def _cells(source: Columns, table: Table, part: int) -> Cells:
@@ -382,7 +394,9 @@ def _release(
     primary = frozen(listed & rows.primary[at])
     made_by = {"read": "from a file"}
     structure = table.with_decimals(decimals).structure
-    return Release(structure, decimals, marks, low, high, value, shown, primary, made_by)
+    notes = (*source.notes, *([READERS_SEE] if any("taken for" in note for note in source.notes) else []))
+    issue_warnings(notes)
+    return Release(structure, decimals, marks, low, high, value, shown, primary, made_by, notes=notes)
 
 
 def _refuse_contradictions(

@@ -8,6 +8,7 @@ import numpy as np
 
 from tacita.exact import Cells
 from tacita.tables.columns import Columns
+from tacita.tables.disguised import usual_total_for
 from tacita.tables.structure import Structure
 
 
@@ -18,6 +19,8 @@ def code_columns(structure: Structure) -> list[str]:
 
 def cells_of_rows(source: Columns, structure: Structure, dimensions: Sequence[int] | None = None) -> Cells:
     """The cell of each row; -1 where the table has no such cell.
+
+    The usual names of totals (``All``, ``Sum``) stand for the total of a dimension, whatever its code is.
 
     Parameters
     ----------
@@ -35,6 +38,8 @@ def cells_of_rows(source: Columns, structure: Structure, dimensions: Sequence[in
             codes[:, d] = stands_for[known[dimension.total]]
             continue
         rows, distinct = source.codes(dimension.name)
+        if (total := usual_total_for(distinct, dimension)) is not None:
+            known = {**known, total: known[dimension.total]}
         found = [int(stands_for[known[code]]) if code in known else -1 for code in distinct]
         codes[:, d] = np.array(found, dtype=np.int32)[rows]
     cells = np.full(codes.shape[0], -1, dtype=np.int64)

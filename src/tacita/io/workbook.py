@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,11 +112,16 @@ def other_sheets_told(path: str | os.PathLike[str], sheet: str | None) -> Iterat
 
 
 def read_workbook(
-    path: str | os.PathLike[str], sheet: str | None = None, decimal: str = ".", *, footnotes: bool = False
+    path: str | os.PathLike[str],
+    sheet: str | None = None,
+    decimal: str = ".",
+    *,
+    footnotes: bool = False,
+    codes: Container[str] = (),
 ) -> Columns:
     """The columns of one sheet; the first row of it that holds anything, below titles, holds their names.
 
-    With ``footnotes`` those below the last row are left out too.
+    With ``footnotes`` those below the last row are left out too, but no row that holds one of ``codes``.
     """
     book = _opened(path)
     chosen, notes = _proposed(path, book) if sheet is None else (_found(path, book, sheet), ())
@@ -132,7 +137,7 @@ def read_workbook(
     header = [unescape(_text(v)) for v in names]
     while header and not header[-1]:
         header.pop()
-    below = footnotes_below(map(_texts, reversed(grid[top:])), len(header)) if footnotes else 0
+    below = footnotes_below(map(_texts, reversed(grid[top:])), len(header), codes) if footnotes else 0
     left = [(number, _text(row[0])) for number, row in rows if number > len(grid) - below]
     rows = rows[: len(rows) - len(left)]
     repeated = next((name for k, name in enumerate(header) if name in header[:k]), None)

@@ -54,6 +54,16 @@ def usual_total(codes: Sequence[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def usual_total_for(codes: Sequence[str], dimension: Dimension) -> str | None:
+    """Return the one code that a dimension does not know, if it has the usual name of a total and the code of
+    the dimension's own total is not there.
+    """
+    unknown = [code for code in codes if code not in dimension.position]
+    if len(unknown) != 1 or dimension.total in codes:
+        return None
+    return usual_total(unknown)
+
+
 def refuse_disguised_totals(
     dimensions: Sequence[Dimension], shown: Codes, units: Units, missing: Mask, flat: Sequence[str]
 ) -> None:
