@@ -343,9 +343,14 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
     except InputError as error:
         told = str(error).replace("the sheet:", "the sheet of the release:")
         raise type(error)(told if told.startswith(str(path)) else f"{path}: {told}") from error
+    tell_left_out(path, release)
+    return release
+
+
+def tell_left_out(path: Path, release: Release) -> None:
+    """What was left out of the file of a release, on stderr."""
     for note in release.notes:
         say(f"{path}: {note}", "note:", "yellow")
-    return release
 
 
 def release_file(path: Path) -> Path:

@@ -37,7 +37,7 @@ def with_published(problem: Problem, files: Sequence[str], decimal: str) -> Prob
 
 def load_earlier(text: str, table: Table, decimal: str, options: ReleaseOptions | None = None) -> Release:
     """An earlier release from a file, or from the release.csv of a folder of results."""
-    from tacita.cli.case import release_file
+    from tacita.cli.case import release_file, tell_left_out
     from tacita.io.earlier import read_earlier
 
     path, own = named_with_options(text)
@@ -46,7 +46,9 @@ def load_earlier(text: str, table: Table, decimal: str, options: ReleaseOptions 
         shared |= {"base": options.base, "radius": options.radius, "sheet": options.release_sheet}
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; check the path")
-    return read_earlier(release_file(path), table, **{**shared, **own})
+    release = read_earlier(release_file(path), table, **{**shared, **own})
+    tell_left_out(path, release)
+    return release
 
 
 def named_with_options(text: str) -> tuple[Path, dict[str, Any]]:

@@ -234,7 +234,6 @@ def _nothing(problem: Problem) -> dict[str, Any]:
         **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
         "remarks": [],
         "warnings": list(problem.warnings),
-        "warnings": [],
         "cells": len(problem.table),
         "sensitive": len(problem.levels),
         **dict.fromkeys(("changed", "changed_value", "audit")),

@@ -21,11 +21,13 @@ def read_columns(
     delimiter: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    footnotes: bool = True,
 ) -> Columns:
     """The columns of a CSV, Parquet or Excel file; with ``table`` also of its tab-separated release.
 
-    Titles above the names of the columns and footnotes below the last row are left out with a note. With
-    ``table`` no line is that begins with one of its codes: it may be a row whose cells are all suppressed.
+    Titles above the names of the columns and, unless ``footnotes`` are none of the kind of file, footnotes
+    below the last row are left out with a note. With ``table`` no line is that begins with one of its codes:
+    it may be a row whose cells are all suppressed.
     """
     dimensions = () if table is None else table.structure.dimensions
     codes = frozenset(code for dimension in dimensions for code in dimension.codes)
@@ -35,7 +37,7 @@ def read_columns(
         from tacita.io.csv import read_csv
 
         return read_csv(
-            path, delimiter=delimiter, decimal=decimal, encoding=encoding, footnotes=True, codes=codes
+            path, delimiter=delimiter, decimal=decimal, encoding=encoding, footnotes=footnotes, codes=codes
         )
     if suffix == ".parquet":
         from tacita.io.parquet import read_parquet
@@ -44,7 +46,7 @@ def read_columns(
     if suffix in WORKBOOKS:
         from tacita.io.workbook import read_workbook
 
-        return read_workbook(path, sheet, decimal, footnotes=True, codes=codes)
+        return read_workbook(path, sheet, decimal, footnotes=footnotes, codes=codes)
     if suffix in (".txt", ".tsv") and table is not None:
         from tacita.io.nchs import read_nchs_release
 

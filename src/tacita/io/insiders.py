@@ -73,7 +73,7 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
     """The insiders of a file (Parquet, CSV or Excel), in the order in which they first occur."""
     from tacita.io.columns import read_columns
 
-    source = read_columns(path)
+    source = read_columns(path, footnotes=False)
     cells = _cells(source, table.structure)
     who, names = source.codes("attacker")
     low, high = (_numbers(source, name, end) for name, end in zip(BOUNDS, (-np.inf, np.inf), strict=True))

@@ -55,7 +55,7 @@ def _columns(path: str | os.PathLike[str], sheet: str | None) -> Columns:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    read = read_columns(path, sheet=sheet)
+    read = read_columns(path, sheet=sheet, footnotes=False)
     data, nothing = read.data, pa.scalar(None, pa.string())
     for k, (name, column) in enumerate(zip(data.column_names, data.columns, strict=True)):
         if pa.types.is_string(column.type):

@@ -234,7 +234,7 @@ def is_classification(path: Path) -> bool:
     if path.suffix.lower() != ".csv":
         return False
     try:
-        names = {name.lower() for name in read_columns(path).names}
+        names = {name.lower() for name in read_columns(path, footnotes=False).names}
     except FormatError:
         return False
     return {"parent", "child"} <= names
