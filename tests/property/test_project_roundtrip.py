@@ -67,7 +67,26 @@ def problems(draw: st.DrawFn) -> tc.Problem:
         cost=draw(st.sampled_from(["value", "unit", "log"])),
         must_publish=np.flatnonzero(stays).tolist(),
         must_hide=np.flatnonzero(goes).tolist(),
+        already_published=[
+            published(table, kept, k, np.random.default_rng(seed + k))
+            for k in range(draw(st.sampled_from([0, 0, 1, 2])))
+        ],
     )
+
+
+def published(table: tc.Table, levels: tc.Levels, number: int, random: np.random.Generator) -> tc.Release:
+    """A release with windows that leave the levels room: some one-sided, some without ends, some exact."""
+    n, room = len(table), levels.lower + levels.upper + levels.sliding
+    low = table.units - room - table.unit * random.integers(0, 9, n)
+    high = table.units + room + table.unit * random.integers(0, 9, n)
+    low, high = (
+        np.where(random.random(n) < 0.3, end, own) for end, own in ((-UNBOUNDED, low), (UNBOUNDED, high))
+    )
+    silent = (low == -UNBOUNDED) & (high == UNBOUNDED)
+    marks = np.where(silent, tc.Mark.SUPPRESSED, tc.Mark.INTERVAL).astype(np.uint8)
+    changed = levels.sensitive | (random.random(n) < 0.5)
+    about = {"file": f"release {number}.csv"} if number else {}
+    return tc.Release.mixed(table, changed, marks, low, high, made_by=about)
 
 
 @st.composite
@@ -116,6 +135,13 @@ def test_projects(problem: tc.Problem) -> None:
         assert np.array_equal(getattr(again.levels, name), getattr(problem.levels, name)), name
     for name in ("lower", "upper"):
         assert np.array_equal(getattr(again.outsider, name), getattr(problem.outsider, name)), name
+        before, after = problem.outsider_beforehand, again.outsider_beforehand
+        if len(again.already_published) == len(problem.already_published):
+            assert np.array_equal(getattr(after, name), getattr(before, name)), name
+        else:
+            # A column of the release would be called like a dimension.
+            assert not again.already_published
+            assert "value" in [dimension.name for dimension in problem.table.structure.dimensions]
     for name in ("cost", "must_publish", "must_hide"):
         assert np.array_equal(getattr(again, name), getattr(problem, name)), name
     for one, other in zip(problem.requirements(), again.requirements(), strict=True):

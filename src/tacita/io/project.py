@@ -14,6 +14,9 @@
     [attackers]
     kinds = ["respondents"]
 
+    [published]
+    files = ["2023.csv"]                     # releases that readers have; or { file = "2023.csv", base = 5 }
+
 Paths are relative to the folder of the project file.
 """
 
@@ -36,6 +39,7 @@ from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.errors import FormatError, InputError, did_you_mean
 from tacita.hierarchy import DEFAULT_TOTAL, Hierarchy
 from tacita.io.case import read_table_file
+from tacita.io.earlier import read_earlier
 from tacita.io.hierarchy import read_hierarchy
 from tacita.io.insiders import read_insiders
 from tacita.io.jj import read_jj
@@ -150,6 +154,28 @@ class AttackersSpec(Section):
         return self
 
 
+class EarlierSpec(Section):
+    """A release that was published earlier, and how to read it."""
+
+    file: str
+    value: str | None = None
+    base: float | None = Field(default=None, gt=0)
+    radius: float | None = Field(default=None, ge=0)
+    decimal: Literal[".", ","] = "."
+    sheet: str | None = None
+
+
+class PublishedSpec(Section):
+    """Releases of this table, or of tables that share cells with it, that readers may have."""
+
+    files: list[str | EarlierSpec] = Field(default_factory=list)
+
+    @property
+    def releases(self) -> list[EarlierSpec]:
+        """All of them, with how to read them."""
+        return [EarlierSpec(file=one) if isinstance(one, str) else one for one in self.files]
+
+
 class CostSpec(Section):
     """What hiding a cell costs: ``value``, ``unit``, ``log``, ``count`` or a column."""
 
@@ -182,6 +208,7 @@ class Project(Section):
     hierarchies: dict[str, str | HierarchySpec] = Field(default_factory=dict)
     rules: RulesSpec = Field(default_factory=RulesSpec)
     attackers: AttackersSpec = Field(default_factory=AttackersSpec)
+    published: PublishedSpec = Field(default_factory=PublishedSpec)
     cost: CostSpec = Field(default_factory=CostSpec)
     protect: ProtectSpec = Field(default_factory=ProtectSpec)
     output: OutputSpec = Field(default_factory=OutputSpec)
@@ -204,7 +231,8 @@ class Project(Section):
         tables = [self.table] if self.table is not None else list(self.tables.values())
         named = [name for table in tables for name in (table.file, table.microdata)]
         named += [spec if isinstance(spec, str) else spec.file for spec in self.hierarchies.values()]
-        return [self._folder / name for name in (*named, self.attackers.file) if name is not None]
+        named += [self.attackers.file, *(release.file for release in self.published.releases)]
+        return [self._folder / name for name in named if name is not None]
 
     def problem(self) -> Problem:
         """Read the data and put the question; files that state their own levels may do without a rule.
@@ -226,6 +254,10 @@ class Project(Section):
             cost=self.cost.by or own_cost,
             must_publish=[*stays, *_places(table, self.protect.must_publish, "[protect] must_publish")],
             must_hide=_places(table, self.protect.must_hide, "[protect] must_hide"),
+            already_published=[
+                read_earlier(self._folder / said.file, table, **said.model_dump(exclude={"file"}))
+                for said in self.published.releases
+            ],
         )
 
     def data(self) -> Table:
@@ -284,7 +316,7 @@ class Project(Section):
         attackers.extend(Coalition(*members) for members in said.coalitions)
         if said.file is not None:
             attackers.extend(read_insiders(self._folder / said.file, table))
-        known = None if stated is None else stated.outsider
+        known = None if stated is None else stated.outsider_beforehand
         return [*attackers, Outsider.as_said(table, known, said.lower, said.upper, said.within)]
 
     def _read_hierarchies(self) -> dict[str, Hierarchy]:
@@ -414,7 +446,13 @@ def _known_keys(section: Sequence[str]) -> list[str]:
     model: Any = Project
     for key in section[:1]:
         models = {"table": TableSpec, "tables": TableSpec, "hierarchies": HierarchySpec, "rules": RulesSpec}
-        models |= {"attackers": AttackersSpec, "cost": CostSpec, "protect": ProtectSpec, "output": OutputSpec}
+        models |= {
+            "attackers": AttackersSpec,
+            "published": PublishedSpec,
+            "cost": CostSpec,
+            "protect": ProtectSpec,
+            "output": OutputSpec,
+        }
         model = models.get(key, Project)
     return list(model.model_fields)
 

@@ -142,7 +142,11 @@ def taken_apart(
             others.append(_where(exempt, part, table))
         elif part not in rules:
             others.append(part)
-    levels = AnyOf(tuple(others)).required(table, problem.outsider) if others else Levels.none(len(table))
+    levels = (
+        AnyOf(tuple(others)).required(table, problem.outsider_beforehand)
+        if others
+        else Levels.none(len(table))
+    )
     consents = _consents(worded_rules(problem)) if waived is None else tuple(waived)
     plain = [
         replace(rule, waivers=rule.waivers - {*consents}) if isinstance(rule, ContributorRule) else rule
@@ -201,7 +205,7 @@ def _where(chosen: Mask, mark: Marked, table: Table) -> Marked:
 
 def _within_reach(levels: Levels, problem: Problem, exempt: Mask) -> Levels:
     """The same, where levels of cells that are ``exempt`` are no larger than everyone's bounds allow."""
-    values, known = problem.table.units, problem.outsider
+    values, known = problem.table.units, problem.outsider_beforehand
     below = np.minimum(values - known.lower, UNBOUNDED // 2)
     above = np.minimum(known.upper - values, UNBOUNDED // 2)
     rooms = (below, above, below + above)

@@ -10,7 +10,7 @@ takes its place: a project that would repeat something else is never left behind
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ from tacita.io.differences import EXEMPT, differences
 from tacita.io.hierarchy import write_hierarchy
 from tacita.io.insiders import write_insiders
 from tacita.io.jj import write_jj
-from tacita.io.project import NO_RULE, AttackersSpec, Project, ProtectSpec, load_project
+from tacita.io.project import NO_RULE, AttackersSpec, Project, ProtectSpec, PublishedSpec, load_project
 from tacita.io.project_cells import cells_by_codes
+from tacita.io.project_published import can_name_releases, write_published
 from tacita.io.project_rules import Sensitive, decided_by_hand, sayable, served, taken_apart, worded_rules
 from tacita.io.results import Written
 from tacita.io.roles import part_by_name
@@ -212,16 +213,18 @@ def _draft_origin(problem: Problem, origin: Origin, how: Sections, folder: Path)
         attackers["file"] = _absolute(project, attackers["file"])
     sections: Sections = {"table": said["table"]} if "table" in said else {}
     sections |= {f"tables.{name}": table for name, table in said.get("tables", {}).items()}
-    sections |= {"hierarchies": hierarchies, "rules": rules, "attackers": attackers}
+    releases, published = write_published(problem, problem.table, folder, _names_free_of(set()))
+    sections |= {"hierarchies": hierarchies, "rules": rules, "attackers": attackers, "published": published}
     sections["cost"] = {"by": origin.cost} if origin.cost is not None else said.get("cost", {})
     sections |= {**how, "protect": _protect(how, problem, problem.must_publish, by_number=False)}
-    return [write_text(folder / "project.toml", toml_text(sections))]
+    return [*releases, write_text(folder / "project.toml", toml_text(sections))]
 
 
 def _stated_by(project: Project) -> Levels:
     """What the files of a project say of their cells, without what the project says of them itself."""
     silent = project.rules.model_copy(update={"rule": written(NO_RULE), "sensitive": [], "exempt": []})
-    return project.model_copy(update={"rules": silent, "protect": ProtectSpec()}).problem().levels
+    without = {"rules": silent, "protect": ProtectSpec(), "published": PublishedSpec()}
+    return project.model_copy(update=without).problem().levels
 
 
 def _absolute(project: Project, path: str) -> str:
@@ -237,15 +240,17 @@ def _draft_table(
     # A cell has one status: what is exempt though marked, and must be published, the project lists.
     stays = problem.must_publish & ~sensitive.stated.sensitive
     # A mark of cells to be hidden is not binding in a file of cells: the project lists them.
+    named = can_name_releases(table)
     plain = Problem(
         table,
         sensitive.stated,
-        attackers=problem.outsider,
+        attackers=problem.outsider_beforehand if named else problem.outsider,
         cost=problem.cost,
         must_publish=np.flatnonzero(stays).tolist(),
     )
     sections: Sections = {"table": {"file": "table.parquet"}, "hierarchies": {}}
     sections |= {"rules": sensitive.section(table, by_number), "attackers": _known_to_everyone(said)}
+    sections["published"] = {}
     sections |= {"cost": {"by": said.cost if _cost_is_there(said.cost, table) else None}, **how}
     sections["protect"] = _protect(how, problem, problem.must_publish & ~stays, by_number)
     if not by_number:
@@ -272,10 +277,19 @@ def _draft_table(
     if lost := [name for name in table.columns if name not in carried and part_by_name(name) is None]:
         notes.append(f"columns that the file of cells cannot hold are left out: {', '.join(lost)}")
     sections["table"] |= {"decimals": table.decimals, "counts": table.whole}
+    again = _numbered(problem, folder / "table.jj") if by_number else problem
     if problem.insiders:
-        named = _numbered(problem, folder / "table.jj") if by_number else problem
-        written.append(write_insiders(named, folder / "attackers.parquet"))
+        written.append(write_insiders(again, folder / "attackers.parquet"))
         sections["attackers"] |= {"file": "attackers.parquet"}
+    if problem.already_published and named:
+        free = _names_free_of({*sections["hierarchies"], "table", "attackers"})
+        files, sections["published"] = write_published(problem, again.table, folder, free)
+        written += files
+    elif problem.already_published:
+        notes.append(
+            "what earlier releases say is written as bounds that everyone knows, since a dimension is called "
+            "like a column of a release"
+        )
     marked = [r.rule for r in sensitive.stated.reasons if sensitive.stated.sensitive[r.cells].any()]
     rules = ", ".join(dict.fromkeys(marked))
     about = f"# Marked in the table, with levels: {' '.join(rules.split())}\n\n" if rules else ""
@@ -339,6 +353,16 @@ def _classifications(table: Table, folder: Path) -> tuple[dict[str, Any], dict[s
                 hierarchies[name] = {"file": f"{name}.csv", "total": tree.total}
         by[dimension.name] = names[0] if len(names) == 1 else names
     return by, hierarchies, written
+
+
+def _names_free_of(taken: set[str]) -> Callable[[str], str]:
+    """What gives each wish a name of its own."""
+
+    def free(wanted: str) -> str:
+        taken.add(name := _free_name(wanted, taken))
+        return name
+
+    return free
 
 
 def _free_name(wanted: str, taken: set[str]) -> str:
