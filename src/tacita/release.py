@@ -82,6 +82,7 @@ class Release:
                     f"a release of {so_many(n, 'cell')} needs as many entries in '{name}', not {size:,}"
                 )
         published, hidden = self.marks == Mark.PUBLISHED, self.marks == Mark.SUPPRESSED
+        ranged = self.marks == Mark.INTERVAL
         near = (self.marks == Mark.ROUNDED) | (self.marks == Mark.ADJUSTED)
         window = (self.low > -UNBOUNDED) | (self.high < UNBOUNDED)
         exactly = (self.low == self.high) & (self.value == self.low) & self.shown
@@ -97,6 +98,8 @@ class Release:
             (self.shown & ~published & ~near, "suppressed or an interval, so no value may be shown"),
             (near & ~self.shown, "rounded or adjusted, so a value must be shown"),
             (near & ~centred, "rounded or adjusted, so its window must reach as far below as above"),
+            (~published & (self.low == self.high), "the window is a single value: mark it as published"),
+            (ranged & ~window, "an interval without ends says nothing: mark it as suppressed"),
         ):
             if wrong.any():
                 raise ReleaseError(f"{self.structure.names(np.flatnonzero(wrong))}: {what}")
@@ -197,8 +200,9 @@ class Release:
         notice: str = "",
     ) -> Release:
         """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are
-        published.
+        published. So are changed cells whose window is their value alone.
         """
+        changed = changed & (np.not_equal(low, table.units) | np.not_equal(high, table.units))
         silent = np.isin(mark, (Mark.SUPPRESSED, Mark.INTERVAL))
         shown = ~changed if value is None else ~(changed & silent)
         display = np.where(changed, 0 if value is None else value, table.units)

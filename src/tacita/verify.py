@@ -3,73 +3,122 @@
 
     python verify.py certificate.json [release.csv]
 
-A table ``a`` satisfies ``M a = b``. Readers are told that each cell lies in a window; attacker ``k`` also
-knows bounds. For each of his target cells ``p`` with levels (lower, upper, sliding) the certificate gives
-two *moves* ``u`` and ``d``. This file checks
+A table ``a`` satisfies ``M a = b``. Readers learn that each cell lies in a window; attacker ``k`` also knows
+bounds. For each target cell ``p`` of theirs with levels (lower, upper, sliding) the certificate gives two
+*moves* ``u`` and ``d``. This file checks
 
     M a = b,                                     the table adds up
-    window_low <= a <= window_high,              the release tells the truth
+    window_low <= a <= window_high,              the release is true
     lower_k <= a <= upper_k,                     what the attacker knows is true
     M u = 0 and M d = 0,                         a + u and a + d add up like the truth
     max(window_low, lower_k) <= a + u <= min(window_high, upper_k),
-                                                 he cannot rule a + u out, and likewise a + d
+                                                 they cannot rule a + u out, and likewise a + d
     u_p >= upper,  -d_p >= lower,  u_p - d_p >= sliding,
 
-and, where cells are counts, that values and moves are whole numbers. If all of it holds, no attacker of the
-list can narrow any of these cells down below its levels. All numbers are integers of the table's last decimal
-place; a move is a list of integers over one denominator. With a release it also checks that the file says of
-each cell what the certificate assumes, and nothing more.
+and, where cells are counts, that values and moves are integers. If all of it holds, no attacker of the list
+can narrow any of these cells down below its levels. All numbers are integers of the table's last decimal
+place (windows: of the release's, rounded inwards); a move is a list of integers over one denominator. Where
+no cell is sensitive there is nothing to prove: the certificate says so, and so does this program.
 
-Where no cell is sensitive there is nothing to prove: the certificate says so, and so does this program.
+The certificate also holds names of columns, order of rows, marks, numbers and notice of the release. That
+leaves exactly one text for release.csv, and the file must be that text, byte for byte: another spelling,
+order or header could carry a message that no audit has seen.
 
-Exit code 0: the proof holds. 2: it does not, with the reason.
+Exit code 0: the proof holds. 2: it does not, with the reason in one line.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
+import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, BinaryIO
 
-FORMAT = "tacita-certificate"
-VERSION = 1
-MOST_DECIMALS = 12
-FIELDS = {"format", "version", "decimals", "whole", "cells", "values", "equations"} | {
-    *("attackers", "low", "high", "moves", "claims", "digest")
-}
+FORMAT, VERSION = "tacita-certificate", 2
+FIELDS = [
+    *("format", "version", "statement", "decimals", "whole", "columns", "cells", "rows", "values"),
+    *("equations", "attackers", "release_decimals", "marks", "low", "high", "shown", "notice"),
+    *("moves", "claims", "digest"),
+]
+OUTSIDER = {"name", "lower", "upper", "targets", "levels"}
+INSIDER = OUTSIDER | {"cells", "others"}
+
+# A file beyond one of these is refused before any work is done on it.
+MOST_BYTES, MOST_LISTS, MOST_ITEMS = 2**30, 2 * 10**7, 10**8
+MOST_CELLS = MOST_EQUATIONS = MOST_MOVES = 10**7
+MOST_DIGITS, MOST_DECIMALS = 19, 12
+LARGEST = 10**MOST_DIGITS - 1
+MOST_STEPS = 10**9  # of the check itself: some minutes
+TOO_LARGE = "the certificate is larger than this program checks"
 
 NOTHING = "nothing was sensitive, so nothing was proven"
-"""The statement of a certificate that has nothing to prove."""
-
 RELEASE = ["mark", "low", "high", "value"]
+"""The columns of a release, after those that name the cell."""
 LABELS = ["unaudited", "notice"]
-ESCAPED = r"^'('*[=+\-@\t\r])"
-"""An apostrophe before what a spreadsheet would run as a formula."""
+"""Further columns, each the same in every row. A release that says it is unaudited is never verified."""
+NOTICES = [
+    "",
+    "not additive: for comparison only",
+    "not protected: some sensitive cells stay nearer to their values than their levels ask for",
+]
+"""All notices that a release may carry."""
 
-Bound = int | None
-"""None is no bound."""
-Move = tuple[int, dict[int, int]]
-"""A denominator and the changes by cell."""
+# What a spreadsheet would run as a formula gets a leading apostrophe; a plain number is no formula.
+RISKY = re.compile(r"^'*[=+\-@\t\r]")
+PLAIN_NUMBER = re.compile(r"^[+-]?\d+([.,]\d+)?$")
+
+Bound = int | None  # None is no bound
+Bounds = tuple[Bound, Bound]
+Rooms = dict[int, tuple[int, int]]  # how far below and above the truth cells can lie
+Levels = tuple[int, int, int]
+Move = tuple[int, dict[int, int]]  # a denominator and the changes by cell
 
 
 class RefusedError(Exception):
-    """Why a certificate does not prove what it says."""
+    """Why a certificate does not prove what it says, in one printable line."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in reason[:1000]))
+
+
+@dataclass
+class Attacker:
+    """What someone knows beyond the release, the cells they attack, and the moves that prove them safe."""
+
+    name: str
+    known: dict[int, Bounds]
+    targets: dict[int, Levels]
+    claims: dict[int, tuple[int, int]]
+    others: bool = False
+
+
+@dataclass
+class Proof:
+    """The moves, how far the outsider lets each cell go, and the moves that they were found to admit."""
+
+    names: list[str]
+    moves: list[Move]
+    rooms: list[tuple[int, int]]
+    admitted: set[int] = field(default_factory=set)
 
 
 def digest(content: dict[str, Any]) -> str:
-    """SHA-256 of the content in one fixed way of writing it."""
+    """Return the SHA-256 of the content in one fixed way of writing it."""
     written = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
 def statement(attackers: list[dict[str, Any]]) -> str:
-    """What a certificate with these attackers, their targets and levels proves, in a sentence."""
-    cells = {cell for attacker in attackers for cell, levels in _targets(attacker).items() if any(levels)}
+    """Return what a certificate with these attackers, their targets and levels proves, in a sentence."""
+    cells = set()
+    for attacker in attackers:
+        levels = zip(*attacker["levels"], strict=True)
+        cells |= {cell for cell, own in zip(attacker["targets"], levels, strict=True) if any(own)}
     if not cells:
         return NOTHING
     named = "1 sensitive cell keeps its" if len(cells) == 1 else f"{len(cells):,} sensitive cells keep their"
@@ -77,225 +126,198 @@ def statement(attackers: list[dict[str, Any]]) -> str:
 
 
 def outcome(proven: int, cells: int) -> str:
-    """What was checked, in a sentence: pairs of sensitive cell and attacker, and cells of the table."""
-    pairs = (
-        f"{proven:,} pair{'' if proven == 1 else 's'} of sensitive cell and attacker" if proven else NOTHING
-    )
-    return f"{pairs}, {cells:,} cell{'' if cells == 1 else 's'}"
+    """Return what was checked in a sentence: pairs of sensitive cell and attacker, and cells of the table."""
+    pairs = f"{proven:,} pair{'' if proven == 1 else 's'} of sensitive cell and attacker"
+    return f"{pairs if proven else NOTHING}, {cells:,} cell{'' if cells == 1 else 's'}"
 
 
 def load(path: str) -> dict[str, Any]:
     """Read a certificate; refuse what is not one."""
+    with _opened(path) as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES or data.count(b"[") > MOST_LISTS or data.count(b",") > MOST_ITEMS:
+        raise RefusedError(f"{path} is larger than a certificate can be")
     try:
-        with open(path, encoding="utf-8") as file:
-            certificate = json.load(file)
-    except (ValueError, OSError, RecursionError) as error:
+        hooks: Any = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), _number)
+        certificate = json.loads(data.decode("utf-8"), object_pairs_hook=_object, **hooks)
+    except (ValueError, RecursionError, MemoryError) as error:
         raise RefusedError(
-            f"{path} cannot be read as a certificate (truncated or not JSON): {error}"
+            f"{path} cannot be read as a certificate (truncated or no JSON): {error}"
         ) from None
     if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
         raise RefusedError(f"{path} is not a Tacita certificate")
     return certificate
 
 
+def _opened(path: str) -> BinaryIO:
+    """Open a regular file. A pipe or device may never end."""
+    try:
+        if os.path.isfile(path):
+            return open(path, "rb")
+    except OSError:
+        pass
+    raise RefusedError(f"{path} is not a file that can be read")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in made:
+            raise RefusedError(f"the certificate has the key '{key}' twice in one object")
+        made[key] = value
+    return made
+
+
+def _number(text: str) -> int:
+    if len(text) > MOST_DIGITS + 1 or not text.removeprefix("-").isdigit():
+        raise RefusedError(f"the certificate holds {text[:30]}, which is not an integer of a table")
+    return int(text)
+
+
+def _list(value: Any, what: str, size: int | None = None, most: int = MOST_ITEMS) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most or size not in (None, len(value)):
+        raise RefusedError(f"{what}: not a list of {f'at most {most:,}' if size is None else f'{size:,}'}")
+    return value
+
+
+def _integers(
+    given: Any, what: str, size: int | None = None, low: int = -LARGEST, high: int = LARGEST
+) -> Any:
+    for item in _list(given, what, size):
+        if type(item) is not int or not low <= item <= high:
+            raise RefusedError(f"{what}: {item!r:.50} is not an integer, or out of range")
+    return given
+
+
+def _bounds(value: Any, what: str, size: int) -> Any:
+    _integers([bound for bound in _list(value, what, size) if bound is not None], what)
+    return value
+
+
+def _cells(value: Any, n: int, what: str) -> Any:
+    if len(set(_integers(value, what, low=0, high=n - 1))) != len(value):
+        raise RefusedError(f"{what}: a cell is named twice")
+    return value
+
+
+def _texts(value: Any, what: str, size: int | None = None) -> Any:
+    if not all(isinstance(text, str) for text in _list(value, what, size)):
+        raise RefusedError(f"{what}: not all of them are texts")
+    return value
+
+
+def _attackers(certificate: dict[str, Any], n: int, moves: int) -> list[Attacker]:
+    given = _list(certificate["attackers"], "the attackers, the outsider first", most=MOST_CELLS)
+    claimed = _list(certificate["claims"], "the claims", len(given))
+    found = []
+    for k, (attacker, own) in enumerate(zip(given, claimed, strict=True)):
+        who = f"attacker {k + 1}"
+        if not isinstance(attacker, dict) or attacker.keys() != (INSIDER if k else OUTSIDER):
+            raise RefusedError(f"{who} has other fields than an attacker has")
+        _texts([attacker["name"]], f"the name of {who}")
+        cells = _cells(attacker["cells"], n, f"the cells that {who} knows") if k else range(n)
+        bounds = [_bounds(attacker[end], f"the bounds of {who}", len(cells)) for end in ("lower", "upper")]
+        targets = _cells(attacker["targets"], n, f"the targets of {who}")
+        for kind in _list(attacker["levels"], f"the levels of {who}", 3):
+            _integers(kind, f"the levels of {who}", len(targets), low=0)
+        if type(attacker.get("others", False)) is not bool:
+            raise RefusedError(f"{who}: 'others' is neither true nor false")
+        what = f"the claims against {who}"
+        for claim in _list(own, what):
+            _integers(_list(claim, what, 3)[1:], what, low=-1, high=moves - 1)
+        _cells([claim[0] for claim in own], n, what)
+        known = dict(zip(cells, zip(*bounds, strict=True), strict=True))
+        levels = dict(zip(targets, zip(*attacker["levels"], strict=True), strict=True))
+        claims = {cell: (up, down) for cell, up, down in own}
+        found.append(Attacker(attacker["name"], known, levels, claims, attacker.get("others", False)))
+    return found
+
+
 def verify(certificate: dict[str, Any]) -> int:
     """Check everything; return how many pairs of attacker and cell are proven, or raise with the reason."""
     try:
         return _verify(certificate)
-    except RefusedError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
         raise RefusedError(f"the certificate is malformed: {type(error).__name__} {error}") from None
 
 
 def _verify(certificate: dict[str, Any]) -> int:
-    missing = sorted(FIELDS - certificate.keys())
-    if missing:
-        raise RefusedError(f"the certificate is truncated: no {', '.join(missing)}")
-    if certificate["version"] != VERSION:
+    if certificate.get("version") != VERSION:
         raise RefusedError(
-            f"the certificate has version {certificate['version']!r}; this program checks version {VERSION}"
+            f"the certificate has version {certificate.get('version')!r:.50}; this program checks version "
+            f"{VERSION}: audit the release again"
         )
-    content = {name: value for name, value in certificate.items() if name != "digest"}
-    if digest(content) != certificate["digest"]:
+    if missing := [name for name in FIELDS if name not in certificate]:
+        raise RefusedError(f"the certificate is truncated: no {', '.join(missing)}")
+    if further := sorted(certificate.keys() - set(FIELDS)):
+        raise RefusedError(f"the certificate has a field that no certificate has: '{further[0]}'")
+    if digest({name: certificate[name] for name in FIELDS[:-1]}) != certificate["digest"]:
         raise RefusedError("the certificate is corrupted: its digest does not fit its content")
-    name = _names(certificate["cells"])
-    windows = list(zip(_bounds(certificate["low"]), _bounds(certificate["high"]), strict=True))
-    values = certificate["values"]
-    if not len(values) == len(windows) == len(name):
-        raise RefusedError("cells, values and windows differ in number")
-    _integers(values, "a value")
-    unit = _unit(certificate)
+    names = _names(certificate)
+    n = len(names)
+    unit, windows = _windows(certificate, names)
+    values = _integers(certificate["values"], "the values", n)
     if any(value % unit for value in values):
-        raise RefusedError("cells are counts, but a value is not a whole number")
-    _check_table(certificate["equations"], values)
-    _check_true(values, dict(enumerate(windows)), name, "the release")
-    columns = _columns(certificate["equations"])
-    moves = [_move(move, columns, len(name)) for move in certificate["moves"]]
-    if certificate["whole"] and any(
-        denominator != 1 or any(change % unit for change in changes.values())
-        for denominator, changes in moves
-    ):
-        raise RefusedError("cells are counts, but a move is not in whole numbers")
-    attackers, claims = certificate["attackers"], certificate["claims"]
-    if not attackers or len(claims) != len(attackers):
-        raise RefusedError("the attackers, the outsider first, and their claims do not correspond")
-    # People read this sentence and nothing else. Certificates of earlier versions have none.
-    if certificate.get("statement", true := statement(attackers)) != true:
+        raise RefusedError("cells are counts, but a value is not an integer")
+    columns = _columns(certificate["equations"], values)
+    _check_true(values, windows, names, "the release")
+    moves = _moves(certificate["moves"], columns, n)
+    if certificate["whole"] and any(d != 1 or any(c % unit for c in cells.values()) for d, cells in moves):
+        raise RefusedError("cells are counts, but a move is not in integers")
+    outsider, *insiders = _attackers(certificate, n, len(moves))
+    for attacker in (outsider, *insiders):
+        _check_true(values, attacker.known, names, f"what {attacker.name} is said to know")
+    # People read this sentence and nothing else.
+    if certificate["statement"] != (true := statement(certificate["attackers"])):
         raise RefusedError(f"the certificate says what it does not prove: the truth is that {true}")
-    outsider = _knowledge(attackers[0], list(range(len(name))))
-    everyones = {cell: (up, down) for cell, up, down in claims[0]}
-    users = _users(everyones, moves) if len(attackers) > 1 else {}
-    proven = 0
-    for attacker, own_claims in zip(attackers, claims, strict=True):
-        inside = attacker is not attackers[0]
-        special = _knowledge(attacker, attacker["cells"]) if inside else outsider
-        _check_true(values, special, name, f"what {attacker['name']} is said to know")
-        own = {**everyones, **{cell: (up, down) for cell, up, down in own_claims}}
+    rooms = [_room(values[i], windows[i], outsider.known[i]) for i in range(n)]
+    proof = Proof(names, moves, rooms)
+    proven = sum(_prove(proof, outsider, {}, cell, levels) for cell, levels in outsider.targets.items())
+    return proven + _prove_insiders(proof, outsider, insiders, values)
 
-        def room(cell: int, special: dict[int, tuple[Bound, Bound]] = special) -> tuple[Bound, Bound]:
-            return _room(values[cell], (windows[cell], outsider[cell], special.get(cell, (None, None))))
 
-        targets, admitted = _targets(attacker), set[int]()
-        if inside and attacker["others"]:
-            targets = {**_left_over(_targets(attackers[0]), special, users, own_claims), **targets}
-        for cell, levels in targets.items():
-            where = f"cell ({name[cell]}) against {attacker['name']}"
-            if not any(levels):
-                continue
-            if cell not in own:
-                raise RefusedError(f"{where}: no proof is given")
-            up, down = (_reached(moves, move, cell, room, admitted, where) for move in own[cell])
-            _check_levels(where, levels, up, down)
-            proven += 1
+def _prove_insiders(proof: Proof, outsider: Attacker, insiders: list[Attacker], values: list[int]) -> int:
+    """Check the proofs against insiders: of their own targets, and of the outsider's where they attack those
+    too and could see through the outsider's proof. Where that proof moves no cell that they know better, it
+    holds for them as well. A cell that they know exactly is no target.
+    """
+    movers: dict[int, list[int]] = {}
+    users: dict[int, list[int]] = {}
+    for which, (_, changes) in enumerate(proof.moves if insiders else ()):
+        for cell in changes:
+            movers.setdefault(cell, []).append(which)
+    for target, pair in outsider.claims.items():
+        for which in pair:
+            users.setdefault(which, []).append(target)
+    proven = steps = 0
+    for insider in insiders:
+        rooms = {cell: _room(values[cell], bounds) for cell, bounds in insider.known.items()}
+        targets = insider.targets
+        if insider.others:
+            steps += sum(len(movers.get(cell, ())) for cell in rooms)
+            touched = (
+                {which for cell in rooms for which in movers.get(cell, ())} if steps < MOST_STEPS else ()
+            )
+            steps += sum(len(users.get(which, ())) for which in touched)
+            look = {target for which in touched for target in users.get(which, ())} | insider.claims.keys()
+            look -= {cell for cell, (low, high) in insider.known.items() if low is not None and low == high}
+            targets = {c: outsider.targets[c] for c in sorted(look & outsider.targets.keys())} | targets
+        insider.claims = {c: outsider.claims[c] for c in targets if c in outsider.claims} | insider.claims
+        steps += len(targets) * len(rooms)
+        if steps > MOST_STEPS:
+            raise RefusedError(TOO_LARGE)
+        proven += sum(_prove(proof, insider, rooms, cell, levels) for cell, levels in targets.items())
     return proven
 
 
-def _names(cells: list[list[list[str]]]) -> list[str]:
-    """Each cell by the first of its names."""
-    names = [", ".join(rows[0]) if rows else f"number {i}" for i, rows in enumerate(cells)]
-    if sum(map(len, cells)) != len({tuple(row) for rows in cells for row in rows}):
-        raise RefusedError("two cells of the certificate have the same name")
-    return names
-
-
-def _unit(certificate: dict[str, Any]) -> int:
-    """The smallest step between two values that a reader thinks possible."""
-    if not isinstance(certificate["whole"], bool) or _whole(certificate["decimals"]) > MOST_DECIMALS:
-        raise RefusedError("the certificate does not say in which steps its cells count")
-    return 10 ** certificate["decimals"] if certificate["whole"] else 1
-
-
-def _targets(attacker: dict[str, Any]) -> dict[int, tuple[int, int, int]]:
-    lower, upper, sliding = attacker["levels"]
-    levels = [(_whole(low), _whole(up), _whole(s)) for low, up, s in zip(lower, upper, sliding, strict=True)]
-    return dict(zip(_distinct(attacker["targets"]), levels, strict=True))
-
-
-def _users(everyones: dict[int, tuple[int, int]], moves: list[Move]) -> dict[int, set[int]]:
-    """For each cell the outsider's targets whose proof moves it."""
-    users: dict[int, set[int]] = {}
-    for target, pair in everyones.items():
-        for which in pair:
-            for moved in moves[_whole(which)][1] if which != -1 else ():
-                users.setdefault(moved, set()).add(target)
-    return users
-
-
-def _left_over(
-    targets: dict[int, tuple[int, int, int]],
-    special: dict[int, tuple[Bound, Bound]],
-    users: dict[int, set[int]],
-    own_claims: list[list[int]],
-) -> dict[int, tuple[int, int, int]]:
-    """The outsider's targets that an insider attacks too and that need a look: those whose proof he could
-    see through.
-
-    Where a proof moves none of the cells he knows better, it holds for him as it does for everyone. What he
-    knows exactly he does not need to attack.
-    """
-    look = {target for cell in special for target in users.get(cell, ())} | {
-        cell for cell, _, _ in own_claims
-    }
-    known = {cell for cell, (low, high) in special.items() if low is not None and low == high}
-    return {cell: targets[cell] for cell in sorted(look) if cell in targets and cell not in known}
-
-
-def _check_table(equations: list[Any], values: list[int]) -> None:
-    for j, (rhs, cells, coefficients) in enumerate(equations):
-        if sum(m * values[_whole(i)] for i, m in zip(cells, coefficients, strict=True)) != rhs:
-            raise RefusedError(f"equation {j + 1} does not hold for the values")
-
-
-def _columns(equations: list[Any]) -> dict[int, list[tuple[int, int]]]:
-    columns: dict[int, list[tuple[int, int]]] = {}
-    for j, (rhs, cells, coefficients) in enumerate(equations):
-        _integers([rhs, *cells, *coefficients], "an equation")
-        for i, m in zip(cells, coefficients, strict=True):
-            columns.setdefault(i, []).append((j, m))
-    return columns
-
-
-def _move(move: Any, columns: dict[int, list[tuple[int, int]]], n: int) -> Move:
-    denominator, cells, changes = move
-    _integers([denominator, *cells, *changes], "a move")
-    if denominator < 1 or len(set(cells)) != len(cells) or not all(0 <= i < n for i in cells):
-        raise RefusedError("a move is malformed")
-    residual: dict[int, int] = {}
-    for i, change in zip(cells, changes, strict=True):
-        for j, m in columns.get(i, ()):
-            residual[j] = residual.get(j, 0) + m * change
-    if any(residual.values()):
-        raise RefusedError("a move breaks an equation of the table")
-    return denominator, dict(zip(cells, changes, strict=True))
-
-
-def _check_true(values: list[int], known: dict[int, tuple[Bound, Bound]], name: list[str], who: str) -> None:
-    for cell, (low, high) in known.items():
-        if (low is not None and values[cell] < low) or (high is not None and values[cell] > high):
-            raise RefusedError(f"{who} is not true of cell ({name[cell]})")
-
-
-def _knowledge(attacker: dict[str, Any], cells: list[int]) -> dict[int, tuple[Bound, Bound]]:
-    bounds = zip(_bounds(attacker["lower"]), _bounds(attacker["upper"]), strict=True)
-    return dict(zip(_distinct(cells), bounds, strict=True))
-
-
-def _room(value: int, known: tuple[tuple[Bound, Bound], ...]) -> tuple[Bound, Bound]:
-    """How far below and above the truth a cell can be thought to lie by someone who knows all these
-    bounds.
-    """
-    below = [value - low for low, _ in known if low is not None]
-    above = [high - value for _, high in known if high is not None]
-    return min(below, default=None), min(above, default=None)
-
-
-def _reached(
-    moves: list[Move],
-    which: int,
-    cell: int,
-    room: Callable[[int], tuple[Bound, Bound]],
-    admitted: set[int],
-    where: str,
-) -> Fraction:
-    """How far a move carries the cell, after checking that the attacker cannot rule the move out; -1 is no
-    move. ``admitted`` are the moves that this attacker was found unable to rule out before.
-    """
-    if which == -1:
-        return Fraction(0)
-    denominator, changes = moves[_whole(which)]
-    if which not in admitted:
-        for moved, change in changes.items():
-            below, above = room(moved)
-            if (below is not None and -change > below * denominator) or (
-                above is not None and change > above * denominator
-            ):
-                raise RefusedError(f"{where}: the move leaves what the attacker thinks possible")
-        admitted.add(which)
-    return Fraction(changes.get(cell, 0), denominator)
-
-
-def _check_levels(where: str, levels: tuple[int, int, int], up: Fraction, down: Fraction) -> None:
+def _prove(proof: Proof, attacker: Attacker, rooms: Rooms, cell: int, levels: Levels) -> bool:
+    """Return whether a cell needs protection from an attacker; raise unless it is proven to have it."""
+    if not any(levels):
+        return False
+    where = f"cell ({proof.names[cell]}) against {attacker.name}"
+    if cell not in attacker.claims:
+        raise RefusedError(f"{where}: no proof is given")
+    up, down = (_reach(proof, which, rooms, cell, where) for which in attacker.claims[cell])
     lower, upper, sliding = levels
     if up < upper:
         raise RefusedError(f"{where}: the upward move falls short of the upper protection level")
@@ -303,85 +325,162 @@ def _check_levels(where: str, levels: tuple[int, int, int], up: Fraction, down: 
         raise RefusedError(f"{where}: the downward move falls short of the lower protection level")
     if up - down < sliding:
         raise RefusedError(f"{where}: the two moves together are narrower than the sliding protection level")
+    return True
+
+
+def _reach(proof: Proof, which: int, rooms: Rooms, cell: int, where: str) -> Fraction:
+    """Return how far a move carries the cell, after checking that the attacker cannot rule the move out; -1
+    is no move. ``rooms`` is how far the cells can go that this attacker knows better than the outsider.
+    """
+    if which == -1:
+        return Fraction(0)
+    denominator, changes = proof.moves[which]
+    limits = [] if which in proof.admitted else [(moved, proof.rooms[moved]) for moved in changes]
+    limits += [(c, rooms[c]) for c in (rooms if len(rooms) < len(changes) else changes) if c in rooms]
+    for moved, (below, above) in limits:
+        if not -below * denominator <= changes.get(moved, 0) <= above * denominator:
+            raise RefusedError(f"{where}: the move leaves what the attacker thinks possible")
+    proof.admitted.add(which)
+    return Fraction(changes.get(cell, 0), denominator)
+
+
+def _room(value: int, *known: Bounds) -> tuple[int, int]:
+    """Return how far below and above the truth a cell can be for someone who knows all these bounds."""
+    below = min((value - low for low, _ in known if low is not None), default=LARGEST)
+    return below, min((high - value for _, high in known if high is not None), default=LARGEST)
+
+
+def _names(certificate: dict[str, Any]) -> list[str]:
+    """Return each cell's first name, after checking that rows of the release have names of their own."""
+    columns = _texts(certificate["columns"], "the names of columns")
+    cells = _list(certificate["cells"], "the cells", most=MOST_CELLS)
+    named = [row for own in cells for row in _list(own, "the names of a cell")]
+    rows = {tuple(_texts(row, "the name of a cell", len(columns))) for row in named}
+    if len(rows) != len(named) or len(set(columns)) != len(columns):
+        raise RefusedError("two cells or columns of the certificate have the same name")
+    order = _integers(certificate["rows"], "the rows", low=0)
+    if sorted(order) != [i for i, own in enumerate(cells) for _ in own]:
+        raise RefusedError("the rows: not one for each name of a cell")
+    return [", ".join(own[0]) if own else f"number {i}" for i, own in enumerate(cells)]
+
+
+def _windows(certificate: dict[str, Any], names: list[str]) -> tuple[int, dict[int, Bounds]]:
+    """Return the smallest step between two values that a reader thinks possible, and the windows in the
+    table's units, after checking that marks and numbers of the release say no more than its windows.
+    """
+    decimals, finer = certificate["decimals"], certificate["release_decimals"]
+    _integers([decimals, finer], "the decimals", low=0, high=MOST_DECIMALS)
+    if type(certificate["whole"]) is not bool or finer < decimals:
+        raise RefusedError("the certificate does not say in which steps its cells count")
+    if certificate["notice"] not in NOTICES:
+        raise RefusedError("the notice is none that a release has")
+    factor, windows, n = 10 ** (finer - decimals), {}, len(names)
+    marks = _texts(certificate["marks"], "the marks", n)
+    numbers = (_bounds(certificate[name], f"'{name}' of cells", n) for name in ("low", "high", "shown"))
+    for i, (mark, low, high, shown) in enumerate(zip(marks, *numbers, strict=True)):
+        if mark == "published":
+            honest = low is not None and low == high == shown
+        elif mark in ("rounded", "adjusted"):
+            honest = None not in (low, high, shown) and low < high and low + high == 2 * shown
+        else:
+            honest = shown is None and mark == ("suppressed" if low is high is None else "interval")
+            honest = honest and (low is None or low != high)
+        if not honest:
+            raise RefusedError(f"cell ({names[i]}): the mark '{mark}' does not fit its window and number")
+        windows[i] = None if low is None else -(-low // factor), None if high is None else high // factor
+    return 10**decimals if certificate["whole"] else 1, windows
+
+
+def _columns(equations: Any, values: list[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return the equations of each cell with its coefficients, after checking that they hold."""
+    columns: dict[int, list[tuple[int, int]]] = {}
+    for j, equation in enumerate(_list(equations, "the equations", most=MOST_EQUATIONS)):
+        what = f"equation {j + 1}"
+        rhs, cells, coefficients = _list(equation, what, 3)
+        _integers([rhs], what)
+        _integers(coefficients, what, len(_integers(cells, what, low=0, high=len(values) - 1)))
+        if sum(m * values[i] for i, m in zip(cells, coefficients, strict=True)) != rhs:
+            raise RefusedError(f"{what} does not hold for the values")
+        for i, m in zip(cells, coefficients, strict=True):
+            columns.setdefault(i, []).append((j, m))
+    return columns
+
+
+def _moves(given: Any, columns: dict[int, list[tuple[int, int]]], n: int) -> list[Move]:
+    moves, steps = [], 0
+    for k, move in enumerate(_list(given, "the moves", most=MOST_MOVES)):
+        what = f"move {k + 1}"
+        denominator, cells, changes = _list(move, what, 3)
+        _integers([denominator], what, low=1)
+        _integers(changes, what, len(_cells(cells, n, what)))
+        steps += sum(len(columns.get(i, ())) for i in cells)
+        if steps > MOST_STEPS:
+            raise RefusedError(TOO_LARGE)
+        residual: dict[int, int] = {}
+        for i, change in zip(cells, changes, strict=True):
+            for j, m in columns.get(i, ()):
+                residual[j] = residual.get(j, 0) + m * change
+        if any(residual.values()):
+            raise RefusedError(f"{what} breaks an equation of the table")
+        moves.append((denominator, dict(zip(cells, changes, strict=True))))
+    return moves
+
+
+def _check_true(values: list[int], known: dict[int, Bounds], names: list[str], who: str) -> None:
+    for cell, (low, high) in known.items():
+        if (low is not None and values[cell] < low) or (high is not None and values[cell] > high):
+            raise RefusedError(f"{who} is not true of cell ({names[cell]})")
 
 
 def check_release(certificate: dict[str, Any], path: str) -> None:
-    """Refuse unless a release.csv says of each cell exactly what the certificate assumes, and nothing
-    more.
-    """
-    cell_of = {tuple(row): i for i, rows in enumerate(certificate["cells"]) for row in rows}
-    missing = {i for i, rows in enumerate(certificate["cells"]) if rows}
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            header, *lines = list(csv.reader(file, strict=True)) or [[]]
-    except UnicodeDecodeError:
-        raise RefusedError(f"{path} is not a text file: give release.csv") from None
-    except (OSError, ValueError, csv.Error) as error:
-        raise RefusedError(f"{path} cannot be read as a release: {error}") from None
-    first = header.index("mark") if "mark" in header else -1
-    last = first + len(RELEASE)
-    labels = header[last:]
-    if header[first:last] != RELEASE or labels != [name for name in LABELS if name in labels]:
-        raise RefusedError(f"{path} is not a release: its columns must end with {', '.join(RELEASE)}")
-    width = 10 ** certificate["decimals"]
-    for number, line in enumerate(lines, start=2):
-        name = tuple(re.sub(ESCAPED, r"\1", field) for field in line[:first])
-        if len(line) != len(header) or name not in cell_of:
-            raise RefusedError(f"line {number} of the release is of no cell of the certificate")
-        cell = cell_of[name]
-        if _window(line[first:last], width) != (certificate["low"][cell], certificate["high"][cell]):
-            raise RefusedError(f"the release says something else about cell ({', '.join(name)})")
-        if line[last:] != lines[0][last:]:
-            raise RefusedError(f"line {number} of the release has another {' or '.join(labels)} than line 2")
-        missing.discard(cell)
-    if missing:
-        name = certificate["cells"][min(missing)][0]
-        raise RefusedError(f"the release has no cell ({', '.join(name)})")
+    """Refuse a release.csv unless it is, byte for byte, what the certificate says that readers learn."""
+    with _opened(path) as file:
+        for number, (line, what) in enumerate(release_lines(certificate), start=1):
+            expected = line.encode("utf-8", "surrogatepass")
+            if (found := file.read(len(expected))) != expected:
+                found += file.readline(10**5)
+                hint = " (the release says that it is unaudited)" * (number == 1 and b"unaudited" in found)
+                raise RefusedError(
+                    f"{path}, line {number}: the release says something else than {what}{hint}"
+                )
+        if file.read(1):
+            raise RefusedError(f"{path}, line {number + 1}: the certificate speaks of no further row")
 
 
-def _window(told: list[str], width: int) -> tuple[Bound, Bound] | None:
-    """What a row says of its cell, in units; None if it says more than its window or cannot be read."""
-    mark, low, high, value = told
-    try:
-        least, most, shown = (None if text == "" else Fraction(text) * width for text in (low, high, value))
-    except (ValueError, ZeroDivisionError):
-        return None
-    if mark == "published":
-        honest = shown is not None and least == most == shown
-    elif mark in ("rounded", "adjusted"):
-        honest = least is not None and most is not None and shown is not None and least + most == 2 * shown
-    else:
-        honest = shown is None and (mark == "interval" or (mark == "suppressed" and least is most is None))
-    if not honest:
-        return None
-    return None if least is None else -(-least // 1), None if most is None else most // 1
+def release_lines(certificate: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the one release.csv that a verified certificate fits, and what each is about."""
+    places, notice = certificate["release_decimals"], certificate["notice"]
+    names = [*map(escape, certificate["columns"]), *RELEASE, *(["notice"] if notice else [])]
+    yield _csv_line(names), f"the header {','.join(names)}"
+    left = [iter(rows) for rows in certificate["cells"]]
+    for i in certificate["rows"]:
+        row = next(left[i])
+        numbers = (number(certificate[name][i], places) for name in ("low", "high", "shown"))
+        fields = [*map(escape, row), certificate["marks"][i], *numbers, *([escape(notice)] if notice else [])]
+        yield _csv_line(fields), f"what the certificate says of cell ({', '.join(row)})"
 
 
-def _whole(number: Any) -> int:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise RefusedError(f"the certificate holds {number!r} where a count or position belongs")
-    return number
+def number(units: Bound, decimals: int) -> str:
+    """Return a number as releases write it: no exponent, no plus, no needless zeros; nothing for None."""
+    if units is None:
+        return ""
+    digits = str(abs(units)).rjust(decimals + 1, "0")
+    before, after = digits[: len(digits) - decimals], digits[len(digits) - decimals :].rstrip("0")
+    return ("-" if units < 0 else "") + (f"{before}.{after}" if after else before)
 
 
-def _distinct(cells: list[Any]) -> list[int]:
-    if len(set(map(_whole, cells))) != len(cells):
-        raise RefusedError("an attacker's list names a cell twice")
-    return cells
+def escape(text: str) -> str:
+    """Return a text that no spreadsheet runs as a formula: ``=1+1`` becomes ``'=1+1``, ``'=`` ``''=``."""
+    return f"'{text}" if RISKY.match(text) and not PLAIN_NUMBER.match(text) else text
 
 
-def _bounds(bounds: list[Any]) -> list[Bound]:
-    _integers([bound for bound in bounds if bound is not None], "a bound")
-    return bounds
-
-
-def _integers(numbers: list[Any], what: str) -> None:
-    for number in numbers:
-        if not isinstance(number, int) or isinstance(number, bool):
-            raise RefusedError(f"{what} holds {number!r}, which is not an integer")
+def _csv_line(fields: list[str]) -> str:
+    quoted = ('"' + text.replace('"', '""') + '"' if re.search('[,"\r\n]', text) else text for text in fields)
+    return ",".join(quoted) + "\n"
 
 
 def main(arguments: list[str]) -> int:
-    """The command."""
+    """Run the command; return its exit code."""
     if not 1 <= len(arguments) <= 2:
         print("usage: verify.py certificate.json [release.csv]", file=sys.stderr)
         return 1
@@ -390,8 +489,8 @@ def main(arguments: list[str]) -> int:
         proven = verify(certificate)
         if len(arguments) == 2:
             check_release(certificate, arguments[1])
-    except RefusedError as reason:
-        print(f"refused: {reason}", file=sys.stderr)
+    except (RefusedError, MemoryError, OSError) as reason:
+        print(f"refused: {str(reason) or 'out of memory'}", file=sys.stderr)
         return 2
     print(f"{'verified' if proven else 'no proof'}: {outcome(proven, len(certificate['cells']))}")
     return 0

@@ -34,6 +34,12 @@ def windows_of(table: Table, release: Release) -> Windows:
     """Return the windows of a release of this very table; ends that are finer than its last place are rounded
     inwards, which favours the attacker.
     """
+    refuse_other_cells(table, release)
+    return _in_units_of(table, release)
+
+
+def refuse_other_cells(table: Table, release: Release) -> None:
+    """Raise unless a release is of the cells of this table, in their order."""
     if len(release) != len(table):
         raise ReleaseError(
             f"the release has {so_many(len(release), 'cell')}, the table {len(table):,}: they do not "
@@ -44,7 +50,6 @@ def windows_of(table: Table, release: Release) -> Windows:
             "the release lists other cells than the table, or in another order: they do not belong together; "
             "make the release from this table, or read its file with this table"
         )
-    return _in_units_of(table, release)
 
 
 def shared_windows(table: Table, release: Release) -> Windows:

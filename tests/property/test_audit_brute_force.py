@@ -93,7 +93,8 @@ def _forge(data: st.DataObject, certificate: dict) -> dict:
     elif kind == "drop claims":
         forged["claims"] = [[] for _ in forged["claims"]]
     elif kind == "window":
-        forged["low"][cell] = forged["high"][cell] = forged["values"][cell]
+        forged["low"][cell] = forged["high"][cell] = forged["shown"][cell] = forged["values"][cell]
+        forged["marks"][cell] = "published"
         attacker["levels"][1][position] += 1
     elif kind == "value":
         forged["values"][cell] += 1

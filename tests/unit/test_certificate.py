@@ -63,10 +63,10 @@ def test_a_certificate_says_what_it_proves_and_nothing_where_nothing_was_sensiti
             verify.verify({**content, "digest": verify.digest(content)})
 
 
-def test_certificates_from_before_the_statement_still_hold() -> None:
-    content = certify(safe())
-    del content["digest"], content["statement"]
-    assert verify.verify({**content, "digest": verify.digest(content)}) == 1
+def test_certificates_of_the_first_version_are_refused_with_the_remedy() -> None:
+    """They say neither how rows stand nor how cells are marked, so any of it could carry a message."""
+    with pytest.raises(verify.RefusedError, match=r"version 1; .* version 2: audit the release again"):
+        verify.verify({**certify(safe()), "version": 1})
 
 
 def test_every_attacker_has_claims_or_needs_none() -> None:

@@ -140,6 +140,31 @@ def test_human_audit_names_cells_and_shows_values_only_on_request(
     assert str(22 * 1009) in capsys.readouterr().out
 
 
+def test_verify_refuses_a_release_that_is_spelt_otherwise(
+    case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows in another order or twice, other line ends and spellings of numbers can carry a message."""
+    out = tmp_path / "out"
+    assert answer(capsys, "protect", case, "--out", out)[0] == 0
+    release = out / "publication" / "release.csv"
+    text = release.read_bytes().decode()
+    header, *rows = text.splitlines(keepends=True)
+    for other in (
+        header + "".join(rows[::-1]),
+        header + rows[0] + "".join(rows),
+        text.replace("\n", "\r\n"),
+        "\ufeff" + text,
+        text.replace(",190", ",190.0"),
+        text.replace(",", ";"),
+    ):
+        release.write_bytes(other.encode())
+        code, said = answer(capsys, "verify", case, out, out)
+        assert (code, said["verified"]) == (2, False)
+        assert f"{release}, line" in said["reason"]
+    release.write_bytes(text.encode())
+    assert answer(capsys, "verify", case, out, out)[0] == 0
+
+
 def test_verify_accepts_its_own_and_refuses_all_others(
     case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

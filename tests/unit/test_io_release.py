@@ -376,8 +376,8 @@ def test_a_row_may_not_tell_more_than_its_window(tmp_path: Path, row: str, messa
 
 
 OWN = """r,c,mark,low,high,value,notice
-1,1,suppressed,,,,as usual
-1,2,suppressed,,,,as usual
+1,1,suppressed,,,,not additive: for comparison only
+1,2,suppressed,,,,not additive: for comparison only
 """
 
 
@@ -392,7 +392,8 @@ def test_our_own_form_is_read_with_its_labels(tmp_path: Path) -> None:
         ("notice", "status", "column 'status' is none of a release"),
         ("notice", "cell", "column 'cell' is none of a release"),
         ("notice", "table", "column 'table' is none of a release"),
-        ("1,2,suppressed,,,,as usual", "1,2,suppressed,,,,7", "column 'notice' differs from row to row"),
+        ("2,suppressed,,,,not additive", "2,suppressed,,,,7", "column 'notice' differs from row to row"),
+        ("not additive", "North is 10; additive", "column 'notice' holds words that no release of Tacita"),
     ],
 )
 def test_what_stands_besides_in_our_own_form_readers_would_see(
@@ -470,17 +471,17 @@ def test_a_dash_may_be_read_as_zero_so_the_audit_takes_it_for_zero(tmp_path: Pat
 @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx", "txt"])
 def test_a_notice_stands_in_every_file_and_is_read_over(ending: str, tmp_path: Path) -> None:
     table = secret_table()
-    release = replace(release_of(table), notice="does not add up")
+    release = replace(release_of(table), notice="not additive: for comparison only")
     path = write_release(release, tmp_path / f"r.{ending}", unaudited="for a test only")
     if ending == "parquet":
         metadata = pyarrow.parquet.read_schema(path).metadata
-        assert metadata[b"tacita.notice"] == b"does not add up"
+        assert metadata[b"tacita.notice"] == b"not additive: for comparison only"
         assert metadata[b"tacita.unaudited"] == b"for a test only"
     elif ending == "xlsx":
         with zipfile.ZipFile(path) as archive:
-            assert b"does not add up" in archive.read("xl/sharedStrings.xml")
+            assert b"not additive: for comparison only" in archive.read("xl/sharedStrings.xml")
     else:
-        assert "does not add up" in path.read_text()
+        assert "not additive: for comparison only" in path.read_text()
     assert np.array_equal(read_release(path, table).marks, release.marks)
 
 

@@ -18,20 +18,23 @@ from typing import Any
 import numpy as np
 
 from tacita.attackers import Insider
-from tacita.auditing.audit import Audit, windows_in_units_of
+from tacita.auditing.audit import Audit
 from tacita.errors import CertificateError, UnsafeError
 from tacita.exact import UNBOUNDED, Units
 from tacita.problem import Problem
-from tacita.release import Release
+from tacita.release import Mark, Release
 from tacita.tables.frames import part_of
 from tacita.tables.structure import Structure
 from tacita.verify import FORMAT, VERSION, digest, statement
-from tacita.windows import windows_together
+from tacita.windows import refuse_other_cells, windows_together
 
+WORDS = [mark.word for mark in Mark]
 DIFFERENCES = {
     "decimals": "its values have another number of decimals",
     "whole": "only one of the two says that cells are counts",
+    "columns": "its dimensions have other names, or stand in another order",
     "cells": "its cells differ, or stand in another order",
+    "rows": "its rows stand in another order",
     "values": "its values differ",
     "equations": "its equations differ, or stand in another order",
     "attackers": "its rules, levels or attackers differ",
@@ -66,7 +69,7 @@ def case_part(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str, An
     return {
         "decimals": table.decimals,
         "whole": table.whole,
-        "cells": _names(table.structure),
+        **_rows(table.structure),
         "values": table.units.tolist(),
         "equations": [
             [rhs, cells[a:b], coefficients[a:b]]
@@ -77,9 +80,23 @@ def case_part(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str, An
 
 
 def release_part(problem: Problem, release: Release) -> dict[str, Any]:
-    """What a certificate says about the release: the windows, in the table's units."""
-    low, high = windows_in_units_of(problem, release)
-    return {"low": _bounds(low), "high": _bounds(high)}
+    """Return what a certificate says about the release: marks, windows, numbers shown and notice.
+
+    Numbers have as few decimals as they need, but not fewer than the table.
+    """
+    refuse_other_cells(problem.table, release)
+    decimals = problem.table.decimals
+    finer = release if release.decimals > decimals else release.with_decimals(decimals)
+    numbers = np.stack([finer.low, finer.high, np.where(finer.shown, finer.value, UNBOUNDED)])
+    finite = np.abs(numbers) < UNBOUNDED
+    places = finer.decimals
+    while places > decimals and not (numbers[finite] % 10).any():
+        numbers[finite] //= 10
+        places -= 1
+    low, high, shown = map(_bounds, numbers)
+    marks = [WORDS[mark] for mark in finer.marks.tolist()]
+    about = {"marks": marks, "low": low, "high": high, "shown": shown, "notice": release.notice}
+    return {"release_decimals": places, **about}
 
 
 def check_certificate(certificate: dict[str, Any], problem: Problem, release: Release) -> None:
@@ -87,13 +104,18 @@ def check_certificate(certificate: dict[str, Any], problem: Problem, release: Re
     for name, expected in case_part(problem).items():
         if certificate.get(name) != expected:
             raise _foreign("case", DIFFERENCES[name])
-    windows = release_part(problem, release)
-    certified = zip(certificate.get("low", ()), certificate.get("high", ()), strict=False)
-    published = zip(windows["low"], windows["high"], strict=True)
-    for cell, (one, other) in enumerate(zip_longest(certified, published)):
-        if one != other:
-            which = f"cell ({problem.table.name(cell)})" if cell < len(problem.table) else "more cells"
-            raise _foreign("release", f"it says something else about {which}")
+    published = release_part(problem, release)
+    if certificate.get("release_decimals") != published["release_decimals"]:
+        raise _foreign("release", "its numbers have another number of decimals")
+    # Some formats have no room for a notice that a method gave.
+    if published["notice"] not in ("", certificate.get("notice")):
+        raise _foreign("release", "it has another notice")
+    for name in ("marks", "low", "high", "shown"):
+        pairs = zip_longest(certificate.get(name, ()), published[name], fillvalue="")
+        for cell, (one, other) in enumerate(pairs):
+            if one != other:
+                which = f"cell ({problem.table.name(cell)})" if cell < len(problem.table) else "more cells"
+                raise _foreign("release", f"it says something else about {which}")
 
 
 def _foreign(of: str, difference: str) -> CertificateError:
@@ -108,11 +130,15 @@ def dump(certificate: dict[str, Any]) -> str:
     return json.dumps(certificate, separators=(",", ":"))
 
 
-def _names(structure: Structure) -> list[list[list[str]]]:
-    """For each cell the rows that show it in a release file, by the fields that name it there."""
+def _rows(structure: Structure) -> dict[str, Any]:
+    """Return how release files name cells: the columns that do, for each cell the fields of the rows that
+    show it, and which cell each row of the file shows.
+    """
     if structure.labels:
-        return [[[label]] for label in structure.labels]
-    names: list[list[list[str]]] = [[] for _ in range(len(structure))]
+        names = [[[label]] for label in structure.labels]
+        return {"columns": ["cell"], "cells": names, "rows": list(range(len(names)))}
+    names = [[] for _ in range(len(structure))]
+    order: list[int] = []
     several = len(structure.parts) > 1
     for k in range(max(1, len(structure.parts))):
         part = part_of(structure, k)
@@ -124,7 +150,9 @@ def _names(structure: Structure) -> list[list[list[str]]]:
             fields.append([dimension.codes[code] for code in codes] if shown else [""] * n)
         for cell, *row in zip(part.cells.tolist(), *fields, strict=True):
             names[cell].append(row)
-    return names
+        order += part.cells.tolist()
+    columns = [*(["table"] if several else []), *(d.name for d in structure.dimensions)]
+    return {"columns": columns, "cells": names, "rows": order}
 
 
 def _outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tacita.cli.case import (
     TableOptions,
     load_problem,
     load_release,
+    release_file,
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, UNSAFE, Output
@@ -43,7 +44,8 @@ def verify(
     from tacita.auditing.certificate import check_certificate
     from tacita.errors import CertificateError, ReleaseError
     from tacita.io.folders import certificate_in
-    from tacita.verify import RefusedError, load, outcome
+    from tacita.io.release_read import is_ours
+    from tacita.verify import RefusedError, check_release, load, outcome
     from tacita.verify import verify as check
 
     problem = load_problem(case, table_options, requirement)
@@ -52,6 +54,8 @@ def verify(
         proven = check(proof)
         published = load_release(release, problem, release_options, table_options.decimal)
         check_certificate(proof, problem, published)
+        if is_ours(file := release_file(release)):
+            check_release(proof, str(file))
     except (RefusedError, CertificateError, ReleaseError) as reason:
         say(str(reason), "refused:", "bold red")
         if output.json:

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import re
 
-_RISKY = re.compile(r"^'*[=+\-@\t\r]")
-_PLAIN_NUMBER = re.compile(r"^[+-]?\d+([.,]\d+)?$")
+from tacita.verify import escape
+
+__all__ = ["escape", "escape_all", "unescape"]
+
 _ESCAPED = r"^'('*[=+\-@\t\r])"
-
-
-def escape(text: str) -> str:
-    """``=1+1`` becomes ``'=1+1``; a text that already looks escaped gets one more apostrophe."""
-    return f"'{text}" if _RISKY.match(text) and not _PLAIN_NUMBER.match(text) else text
 
 
 def unescape(text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -33,7 +33,7 @@ from tacita.tables.disguised import usual_total_for
 from tacita.tables.frames import part_of
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
-from tacita.verify import LABELS, RELEASE
+from tacita.verify import LABELS, NOTICES, RELEASE
 
 VALUE_NAMES = ("value", "published", "release", "released", "figure")
 READERS_SEE = (
@@ -106,8 +106,8 @@ def release_of_rows(
         _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
         _refuse_varying_labels(source)
         said = _own(source, base, radius)
-    else:
-        said = _foreign(source, table, cells, value, path, base, radius)
+        return replace(_release(table, source, cells, said, absent, base), notice=_notice(source))
+    said = _foreign(source, table, cells, value, path, base, radius)
     return _release(table, source, cells, said, absent, base)
 
 
@@ -124,6 +124,11 @@ def named(path: str | os.PathLike[str]) -> Iterator[None]:
 
 class UntrueError(ReleaseError):
     """A release says something of a cell that is not true of the table."""
+
+
+def is_ours(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file has the form of a ``release.csv``, of which there is one way to write it."""
+    return os.fspath(path).lower().endswith(".csv") and "mark" in read_columns(path).names
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,6 +258,17 @@ def _refuse_varying_labels(source: Columns) -> None:
             )
 
 
+def _notice(source: Columns) -> str:
+    """Return the notice of a release, one of those that releases have."""
+    notice = str(source.column("notice")[0].as_py() or "") if "notice" in source.names else ""
+    if notice not in NOTICES:
+        raise ReleaseError(
+            "column 'notice' holds words that no release of Tacita has: readers would see what the audit "
+            "cannot: take it out"
+        )
+    return notice
+
+
 def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
     """Rows with a mark each; what a row tells a reader beyond its window, the audit would miss: refused."""
     codes, distinct = source.codes("mark")
@@ -336,8 +352,8 @@ def _foreign(
     dashed_zero &= table.units[cells] == 0
     marks[dashed_zero], low[dashed_zero], high[dashed_zero] = Mark.PUBLISHED, 0.0, 0.0
     shown = np.where(marks == Mark.PUBLISHED, low, np.nan)
-    if base is not None or radius is not None:
-        reach = float(base if base is not None else radius or 0.0)
+    reach = float(base if base is not None else radius or 0.0)
+    if reach > 0:
         number = marks == Mark.PUBLISHED
         marks[number] = Mark.ROUNDED if base is not None else Mark.ADJUSTED
         low, high = np.where(number, low - reach, low), np.where(number, high + reach, high)

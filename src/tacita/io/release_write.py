@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from tacita.errors import InputError, UnsafeError
+from tacita.errors import InputError, ReleaseError, UnsafeError
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
 from tacita.io.numbers import number_texts
 from tacita.io.published import COLUMNS
 from tacita.release import Mark, Release
 from tacita.tables.frames import listing, part_of
+from tacita.verify import NOTICES
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -57,6 +58,11 @@ def write_release(
     """
     if unaudited is None:
         refuse_unless_safe(release, audit)
+    if release.notice not in NOTICES:
+        raise ReleaseError(
+            "the release has a notice that readers cannot tell from a message: use one of "
+            f"tacita.verify.NOTICES, or none; not '{release.notice}'"
+        )
     labels = {"unaudited": None if unaudited is None else reason_of(unaudited), "notice": release.notice}
     told = {name: text for name, text in labels.items() if text}
     target = Path(path)
