@@ -382,7 +382,7 @@ def _best_rounding(case: Case, release: Any, options: Mapping[str, Any]) -> floa
     if set(options) - {"base", "power", "strict", "protected"} or not near.all() or len(case.world.faces) > 1:
         return None
     radius = float(told.high[0] - told.low[0]) / 2
-    base = round(radius + (case.world.step if options.get("strict") else 0))
+    base = round(radius + (case.world.step if options.get("strict", True) else 0))
     if case.world.inner.sum() > MOST_FREE or not (told.value % base == 0).all():
         return None
     scale, power = 10.0**case.world.decimals, options.get("power", 1.0)

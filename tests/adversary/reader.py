@@ -41,21 +41,19 @@ def read(told: Told, world: World, method: str, options: Mapping[str, Any]) -> T
 
 
 def _rounding(told: Told, world: World, options: Mapping[str, Any]) -> Told:
-    """The truth is less than a base from a rounded number; where multiples may move up, a base below it."""
-    rounded, farthest = told.marks == "rounded", 1 + int(options.get("steps") or 0)
-    announced = (told.high - told.low) / 2
-    if options.get("strict"):
-        announced = announced + world.step
-    base = np.where(rounded, announced / farthest, np.inf)
-    below = farthest * base - (0 if options.get("multiples") == "move" else world.step)
-    above = farthest * base - world.step
-    return _around(told, rounded, below, above)
+    """The truth is less than a base from a rounded number, or than several where cells went farther; where
+    multiples may move it may be just as far.
+    """
+    rounded = told.marks == "rounded"
+    closed = not options.get("strict", True) and options.get("multiples") != "move"
+    room = (told.high - told.low) / 2 - (world.step if closed else 0)
+    return _around(told, rounded, room, room)
 
 
 def _unbiased(told: Told, world: World, options: Mapping[str, Any]) -> Told:
     """Less than a base from every rounded number; sums of rounded cells follow from their parts."""
     rounded = told.marks == "rounded"
-    room = (told.high - told.low) / 2 - (0 if options.get("strict") else world.step)
+    room = (told.high - told.low) / 2 - (0 if options.get("strict", True) else world.step)
     return _around(told, rounded, room, room)
 
 

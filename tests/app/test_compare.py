@@ -20,7 +20,7 @@ def three_runs(prepare: Prepare) -> StorageState:
     def steps(page: Page) -> None:
         open_example(page, "nchs")
         run_method(page, "suppression", 1)
-        run_method(page, "rounding", 2, base="5")
+        run_method(page, "rounding", 2, base="10")
         run_method(page, "rounding", 3, "✘ not safe", base="3", protected=False)
 
     return prepare(steps)
@@ -40,8 +40,8 @@ def runs_in_order(page: Page) -> list[str]:
 def test_runs_are_side_by_side_with_what_they_lost(compared: Page) -> None:
     page = compared
     expect(page.get_by_test_id("loss-1")).to_have_text("1,270")
-    expect(page.get_by_test_id("loss-2")).to_have_text("104")
-    expect(page.get_by_test_id("l1-2")).to_have_text("104")
+    expect(page.get_by_test_id("loss-2")).to_have_text("192")
+    expect(page.get_by_test_id("l1-2")).to_have_text("192")
     expect(page.get_by_test_id("silent-1")).to_have_text("8")
     # The least among the safe ones is marked; what is not safe wins nothing.
     expect(page.get_by_test_id("changed-1")).to_have_text("★ 8")
@@ -69,7 +69,7 @@ def test_the_plot_is_told_in_words_and_in_a_table(compared: Page) -> None:
     told = "1 · suppression: percent of cells changed 12.1"
     expect(plot).to_have_attribute("aria-label", re.compile(rf"{re.escape(told)}.*not safe", re.DOTALL))
     choose(page, "across", "l1")
-    expect(table.locator("tbody tr").nth(1)).to_contain_text("104")
+    expect(table.locator("tbody tr").nth(1)).to_contain_text("192")
     expect(plot.locator("svg")).to_be_visible()
 
 
@@ -79,7 +79,7 @@ def test_statistics_are_told_of_runs_that_show_every_number(compared: Page) -> N
     problem = example("nchs")
     inner = ~problem.table.structure.is_total
     values = problem.table.values[inner]
-    shown = tc.Rounding(base=5).protect(problem).value[inner]
+    shown = tc.Rounding(base=10).protect(problem).value[inner]
     change = 100 * (shown.var() / values.var() - 1)
     expect(table.get_by_test_id("variance-2")).to_have_text(f"{change:+.4f}")
 

@@ -81,7 +81,7 @@ def test_what_is_typed_in_the_first_moment_of_the_page_stays(page: Page) -> None
     open_example(page, "nchs")
     go(page, "protect")
     page.get_by_test_id("method-rounding").click()
-    page.get_by_test_id("option-base").fill("5")
+    page.get_by_test_id("option-base").fill("10")
     page.get_by_test_id("time-limit").fill("60")
     page.get_by_test_id("seed").fill("3")
     start(page)
@@ -90,7 +90,7 @@ def test_what_is_typed_in_the_first_moment_of_the_page_stays(page: Page) -> None
     reload(page)
     expect(page.get_by_test_id("run-question")).not_to_have_text("…")
     expect(page.get_by_test_id("time-limit")).to_have_value("60")
-    expect(page.get_by_test_id("option-base")).to_have_value("5")
+    expect(page.get_by_test_id("option-base")).to_have_value("10")
     expect(page.get_by_test_id("seed")).to_have_value("17")
 
 
@@ -112,7 +112,7 @@ def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: 
 def test_a_base_that_is_too_small_fails_in_the_words_of_the_method(page: Page) -> None:
     open_example(page, "salazar")
     run_method(page, "rounding", 1, "! failed", base="10")
-    expect(page.get_by_test_id("run-1-error")).to_contain_text("The smallest base that can work is 12")
+    expect(page.get_by_test_id("run-1-error")).to_contain_text("The smallest base that can work is 18")
     expect(page.get_by_test_id("run-1-result")).to_be_hidden()
 
 

@@ -104,9 +104,9 @@ def test_what_is_not_safe_is_named_with_a_remedy(page: Page) -> None:
 def test_another_run_is_chosen_and_a_reload_keeps_it(page: Page) -> None:
     open_example(page, "nchs")
     run_method(page, "suppression", 1)
-    run_method(page, "rounding", 2, base="5")
+    run_method(page, "rounding", 2, base="10")
     go(page, "result")
-    expect(page.get_by_test_id("figure-loss")).to_have_text("104")
+    expect(page.get_by_test_id("figure-loss")).to_have_text("192")
     choose_run(page, "1 · suppression · ✔ safe")
     expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
     reload(page)

@@ -113,5 +113,5 @@ def test_the_cube_that_has_no_rounding() -> None:
         assert far.sum() == 1
         assert "1 cell lies farther" in release.outcome.remarks[0]
         assert asked.table.name(int(np.flatnonzero(far)[0])) in release.outcome.remarks[0]
-        # Which cell it is must not show: all are announced alike.
-        assert (release.high - release.low == 8).all()
+        # Which cell it is must not show: all are announced alike, less than two bases from the truth.
+        assert (release.high - release.low == 6).all()

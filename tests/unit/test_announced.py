@@ -19,13 +19,14 @@ def test_the_base_that_the_method_chose_is_told() -> None:
     release = tc.Rounding().protect(asked)
     radius = int((release.high - release.value).max())
     assert announced(asked, release)[0] == (
-        f"Every number is a multiple of {radius}; readers are told that the truth is at most {radius} away."
+        f"Every number is a multiple of {radius + 1}; "
+        f"readers are told that the truth is at most {radius} away."
     )
 
 
 def test_a_strict_radius_is_a_step_less_than_the_base() -> None:
     asked = example("nchs")
-    told = announced(asked, tc.Rounding(base=10, strict=True).protect(asked))[0]
+    told = announced(asked, tc.Rounding(base=10).protect(asked))[0]
     assert told == "Every number is a multiple of 10; readers are told that the truth is at most 9 away."
 
 

@@ -84,11 +84,11 @@ def test_verify_says_what_was_proven(folder: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("old", "new", "options"),
     [
-        ("rounded,20,40,30", "rounded,20,40,31", ()),
-        ("rounded,20,40,30", "rounded,20,40,40", ()),
-        ("rounded,20,40,30", "rounded,21,41,31", ()),
-        ("rounded,20,40,30", "rounded,20,40,30", ("--base", "5")),
-        ("rounded,20,40,30", "rounded,20,40,30", ("--base", "7")),
+        ("rounded,21,39,30", "rounded,21,39,31", ()),
+        ("rounded,21,39,30", "rounded,21,39,39", ()),
+        ("rounded,21,39,30", "rounded,22,40,31", ()),
+        ("rounded,21,39,30", "rounded,21,39,30", ("--base", "5")),
+        ("rounded,21,39,30", "rounded,21,39,30", ("--base", "7")),
     ],
 )
 def test_verify_refuses_a_rounded_number_that_is_not_what_was_announced(

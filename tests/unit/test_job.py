@@ -78,7 +78,7 @@ def test_a_refusal_is_kept_in_the_words_of_the_method() -> None:
     done.carry_out()
     assert done.state is State.FAILED
     assert "(activity=II, region=C)" in done.error
-    assert "smallest base that can work is 12" in done.error
+    assert "smallest base that can work is 18" in done.error
     assert done.log[-1].endswith(done.error)
 
 

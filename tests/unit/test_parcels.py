@@ -51,7 +51,7 @@ def test_publication_and_house_are_apart(tmp_path: Path) -> None:
 
 
 def test_the_project_of_a_run_repeats_it(tmp_path: Path) -> None:
-    done = job("nchs", "rounding", base="5")
+    done = job("nchs", "rounding", base="10")
     pack(done, tmp_path, ["csv"], passing=tmp_path / "session")
     project = load_project(tmp_path / "internal" / "project.toml")
     assert project.protect.method == "rounding"

@@ -32,7 +32,7 @@ within = [1.0, 4.0]
 by = "unit"
 [protect]
 method = "unbiased-rounding"
-options = { base = 3 }
+options = { base = 3, protected = false }
 seed = 11
 time_limit = 30.0
 must_publish = [{ region = "S", size = "b" }]
@@ -58,7 +58,9 @@ def test_decisions_and_wishes_are_opened(tmp_path: Path) -> None:
         find("N", "a"): Decision(Kind.SAFE),
         find("S", "b"): Decision(Kind.PUBLISH, exempt=True),
     }
-    assert case.wish == Wish("unbiased-rounding", {"base": 3}, 11, 30.0, ("html", "csv"), "results")
+    assert case.wish == Wish(
+        "unbiased-rounding", {"base": 3, "protected": False}, 11, 30.0, ("html", "csv"), "results"
+    )
     assert differences(case.problem, load_project(tmp_path / "one" / "project.toml").problem()) == []
 
 

@@ -186,7 +186,7 @@ def test_a_release_shows_nothing_that_it_hides() -> None:
     assert view.flags[:2, :2].tolist() == [[Flag.SENSITIVE, 0], [Flag.EXPOSED, Flag.OTHER]]
 
 
-@pytest.mark.parametrize(("method", "options"), [("perturbation", {}), ("rounding", {"base": 5})])
+@pytest.mark.parametrize(("method", "options"), [("perturbation", {}), ("rounding", {"base": 10})])
 def test_a_true_number_that_is_told_with_a_radius_does_not_stand_out(
     method: str, options: dict[str, int]
 ) -> None:

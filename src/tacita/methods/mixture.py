@@ -19,11 +19,16 @@ from tacita.engine.model import Model
 from tacita.methods.drafting.draft import Draft, Stated
 from tacita.methods.drafting.hiding import hide
 from tacita.methods.drafting.settle import settle
-from tacita.methods.options.partition import Parts, are_same, cells_of, described, read_parts
+from tacita.methods.options.partition import Parts, are_same, cells_of, described, names_sensitive, read_parts
 from tacita.methods.suppression import Suppression
 from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
 from tacita.run import Run
+
+TELLING = (
+    "the sensitive cells are a part of their own, so readers can tell which cells are sensitive: whoever "
+    "knows the rule knows more than the windows say. Name parts by codes instead"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +87,8 @@ class Mixture:
 
     def _stated(self, problem: Problem) -> Stated:
         draft = Draft(problem)
+        if names_sensitive(read_parts(self.parts)) and len(problem.sensitive):
+            draft.remark(TELLING)
         for cells, ways in cells_of(problem, read_parts(self.parts)):
             for way in ways:
                 if isinstance(way, Suppression):

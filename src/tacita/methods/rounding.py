@@ -2,12 +2,15 @@
 
     min  sum_i w_i |v_i - a_i|^p      or another goal
     s.t. v_i in { floor_i, floor_i + r_i },   M v = b,
-         every sensitive cell keeps its levels against every attacker who knows v_i - r_i <= y_i <= v_i + r_i
+         every sensitive cell keeps its levels against every attacker who knows v_i - r_i < y_i < v_i + r_i
 
 ``r_i`` is the base. A multiple of it stays; readers are not told which cells those are, unless multiples are
-``exact``. The loss is linear in the choice between the two neighbours. One- and two-dimensional tables, also
-with a hierarchy in one dimension, always have such a table, a cheapest flow finds the best one, and the rest
-is an integer program. With levels to keep, the engine searches.
+``exact``. So the truth is less than a base away, and that is the window; ``strict=no`` takes the closed one
+of the literature, which is a step wider on both sides than what readers know.
+
+The loss is linear in the choice between the two neighbours. One- and two-dimensional tables, also with a
+hierarchy in one dimension, always have such a table, a cheapest flow finds the best one, and the rest is an
+integer program. With levels to keep, the engine searches.
 
 From three dimensions on there may be no such table. Then, if ``steps`` allows it, some cells go farther from
 their value by whole bases, and the announced radius grows with it.
@@ -27,17 +30,23 @@ from tacita.levels import Levels
 from tacita.methods.drafting.draft import Draft, Stated, refuse_open_secrets
 from tacita.methods.drafting.settle import settle
 from tacita.methods.measuring import shown_changes
+from tacita.methods.moving.sums import missed_with_sums
 from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
 from tacita.methods.roundings.goal import Goal, read_goal
 from tacita.methods.roundings.nearest import nearest
-from tacita.methods.roundings.question import Multiples, Question
+from tacita.methods.roundings.question import Question
 from tacita.methods.roundings.subtotals import read_subtotals
 from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
 
+Multiples = Literal["stay", "exact", "move"]
 Relax = Literal["fewest", "cheapest"]
 MOST_STEPS = 100
+CHOSEN = (
+    "the base was chosen by the program, as the first round number that has room for all levels: this tells "
+    "readers that the one before has not. For publication give a base that was not chosen by the values"
+)
 
 
 @dataclass(frozen=True)
@@ -75,12 +84,15 @@ class Rounding:
         default="stay",
         metadata={
             "help": "multiples of the base: stay (announced like the others), exact (readers are told), "
-            "move (may go up by a base)"
+            "move (may go up or down by a base)"
         },
     )
     strict: bool = field(
-        default=False,
-        metadata={"help": "announce that the truth is less than a base away: windows of a step less"},
+        default=True,
+        metadata={
+            "help": "windows are what readers know, the truth less than a base away; no: closed windows of "
+            "the literature, a step wider"
+        },
     )
     steps: int = field(
         default=0,
@@ -98,10 +110,6 @@ class Rounding:
     def __post_init__(self) -> None:
         if not self.power >= 1:
             raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
-        if self.strict and self.multiples == "move":
-            raise InputError(
-                "option 'strict': a multiple that may move is a whole base away; use one of both"
-            )
         if not 0 <= self.steps <= MOST_STEPS:
             raise InputError(f"option 'steps' is {self.steps}; cells can go 0 to {MOST_STEPS} bases farther")
 
@@ -113,13 +121,34 @@ class Rounding:
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A rounded table that adds up and, if ``protected``, keeps every level against every attacker."""
         run = start_run(problem, run)
-        problem = problem if self.protected else _without_levels(problem)
+        asked = problem if self.protected else _without_levels(problem)
         try:
-            return self._rounded(problem, 0, run)
+            release = self._rounded(asked, 0, run)
         except InfeasibleError:
             if not self.steps:
                 raise
-        return self._rounded(problem, self.steps, run)
+            release = self._rounded(asked, self.steps, run)
+        return self._remarked(problem, release, run)
+
+    def _remarked(self, problem: Problem, release: Release, run: Run) -> Release:
+        """Return the release with remarks on what readers know beyond its windows."""
+        remarks = []
+        if self.base is None and self.protected and len(problem.sensitive):
+            remarks.append(CHOSEN)
+        if self.subtotals is not None and not self.protected and len(problem.sensitive):
+            sums = self._question(
+                _without_levels(problem), np.ones(len(problem.table), dtype=bool), 0
+            ).known_sums()
+            missing = np.unique(missed_with_sums(problem, release, sums, run).cell)
+            if missing.size:
+                remarks.append(
+                    "a reader who knows which subtotals are kept can deduce more than the audit says of "
+                    f"{problem.table.structure.names(missing)}: leave subtotals out, or use a larger base"
+                )
+        outcome = release.outcome
+        if outcome is None or not remarks:
+            return release
+        return replace(release, outcome=replace(outcome, remarks=(*outcome.remarks, *remarks)))
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the distance of the shown numbers from the true ones, or the goal that takes its place."""
@@ -199,8 +228,7 @@ class Rounding:
             base,
             self._goal(problem),
             groups,
-            self.multiples,
-            self.strict,
+            told,
             beyond,
             self.relax == "fewest" and beyond > 0,
         )

@@ -12,7 +12,9 @@ Beyond networks it cannot be had in general. The 2 x 2 x 2 table with inner cell
 draw of one. What can be had is unbiased and additive everywhere, with neighbours in a part that is a network:
 every other total is a sum of ``k`` rounded cells, known beforehand, and lies within ``k B`` of its value.
 
-Readers are told the radius ``B`` (or ``k B``) for all cells, multiples too: they do not know which these are.
+Readers know the truth to be less than ``B`` away from each rounded cell, multiples too: they do not know
+which these are. So the window is one step less than ``B`` on either side, ``k`` times that for a sum of
+``k``.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from tacita.methods.measuring import shown_changes
 from tacita.methods.moving.missed import missed
 from tacita.methods.options.per_cell import largest_level, round_number
 from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
+from tacita.methods.roundings.question import CLOSED
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem, Requirement, start_run
 from tacita.release import Release
@@ -76,8 +79,11 @@ class UnbiasedRounding:
         },
     )
     strict: bool = field(
-        default=False,
-        metadata={"help": "announce that the truth is less than a base away: windows of a step less"},
+        default=True,
+        metadata={
+            "help": "windows are what readers know, the truth less than a base away; no: closed windows of "
+            "the literature, a step wider"
+        },
     )
     protected: bool = field(
         default=True, metadata={"help": "refuse a draw that misses a protection level; no: only round"}
@@ -195,7 +201,8 @@ class UnbiasedRounding:
             )
 
     def _remarks(self, pieces: Units, seed: int) -> tuple[str, ...]:
-        said = [] if self.additive else [NOT_ADDITIVE]
+        said = [] if self.strict else [CLOSED]
+        said += [] if self.additive else [NOT_ADDITIVE]
         if (farther := pieces[pieces > 1]).size:
             said.append(
                 f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: "
@@ -207,7 +214,7 @@ class UnbiasedRounding:
 
 
 def _radius(problem: Problem, base: int, residue: Units, pieces: Units, strict: bool) -> Units:
-    """What readers are told per cell, in units: it follows from base and structure, not from values."""
+    """What readers know per cell, in units: it follows from base and structure, not from values."""
     table = problem.table
     if (wrong := np.flatnonzero(problem.must_publish & ((residue > 0) | (pieces > 1)))).size:
         raise InfeasibleError(
@@ -226,7 +233,7 @@ def _radius(problem: Problem, base: int, residue: Units, pieces: Units, strict: 
             f"{table.structure.names(wrong)}: must be hidden, but a base of one step leaves it as it is; use "
             "a larger base"
         )
-    return np.where(exactly, 0, base * pieces - table.unit * strict)
+    return np.where(exactly, 0, pieces * (base - table.unit * strict))
 
 
 def _on_its_own(residue: Units, base: int, coins: Coins) -> Mask:

@@ -1,8 +1,8 @@
 """What readers are told about the numbers of a release that need not be the true ones, in sentences.
 
 Of a cell that shows ``v`` with the window ``[v - r, v + r]`` they know the radius ``r`` and, where it is
-rounded, that ``v`` is a multiple of its base. Where the office left base or radius open the method chose
-them, and this is the place that says which.
+rounded, that ``v`` is a multiple of its base, which is a step more than ``r``. Where the office left base or
+radius open the method chose them, and this is the place that says which.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def _multiples(problem: Problem, release: Release) -> str:
     """What every number is a multiple of; nothing where not all are rounded."""
     if (release.marks != Mark.ROUNDED).any():
         return ""
-    strict = dict(release.made_by.get("options", {})).get("strict") is True
+    options = dict(release.made_by.get("options", {}))
+    strict = options.get("strict") is True and options.get("multiples") != "move"
     base = release.high - release.value + problem.table.unit * strict
     least = int(base.min())
     # Where cells were let go farther than a base, radii are several bases.

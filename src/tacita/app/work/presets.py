@@ -24,7 +24,7 @@ class Preset:
 
 def presets(table: Table) -> tuple[Preset, ...]:
     """All of them, for a table: subtotals are named with its codes."""
-    rounded = {"base": 5, "power": 2, "margins": False}
+    rounded = {"base": 5, "power": 2, "margins": False, "strict": False}
     return (
         Preset(
             "NCHS: suppression",
@@ -41,7 +41,7 @@ def presets(table: Table) -> tuple[Preset, ...]:
         Preset(
             "NCHS: unbiased controlled rounding",
             "unbiased-rounding",
-            {"base": 5},
+            {"base": 5, "strict": False},
             "Rounds to base 5 at random, every cell right on average. Set base and a secret seed.",
         ),
         Preset(

@@ -24,6 +24,7 @@ from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.network import Network
 from tacita.errors import InfeasibleError
 from tacita.exact import Cells, Floats, Mask, Units
+from tacita.methods.moving.sums import KnownSum
 from tacita.methods.options.per_cell import largest_level, scale_for
 from tacita.problem import Problem
 from tacita.release import Mark
@@ -51,6 +52,10 @@ class Stated:
         Units per unit of those variables: a power of ten of a step that keeps levels below ``FINE``.
     network
         The table is a network: whole windows leave whole moves.
+    remarks
+        What the options of the methods mean for readers.
+    sums
+        Sums of cells that readers know more of than the windows say.
     """
 
     model: Model
@@ -61,6 +66,8 @@ class Stated:
     end_below: Cells
     scale: int
     network: bool
+    remarks: tuple[str, ...] = ()
+    sums: tuple[KnownSum, ...] = ()
 
     @property
     def intervals(self) -> Cells:
@@ -109,6 +116,8 @@ class Draft:
         self._radius = np.zeros(n, dtype=np.int64)
         self._ends = np.full((2, n), NO_VARIABLE, dtype=np.int64)
         self._demands = [outsider_demands(problem)]
+        self._remarks: dict[str, None] = {}
+        self._sums: list[KnownSum] = []
 
     @cached_property
     def network(self) -> bool:
@@ -171,6 +180,14 @@ class Draft:
         """Further demands, such as those that hold only where a variable is 1."""
         self._demands.append(demands)
 
+    def remark(self, remark: str) -> None:
+        """Add a remark for the outcome, once."""
+        self._remarks[remark] = None
+
+    def keep_sum(self, known: KnownSum) -> None:
+        """Add a sum of cells that readers know more of than the windows say."""
+        self._sums.append(known)
+
     def finish(self) -> Stated:
         """The model, with the rows that make shown numbers add up."""
         closed = (self.switch == NO_SWITCH) & (self._ends == NO_VARIABLE).all(axis=0) & (self._radius == 0)
@@ -205,6 +222,8 @@ class Draft:
             self._ends[1],
             self.scale,
             self.network,
+            tuple(self._remarks),
+            tuple(self._sums),
         )
 
     def _add_up(self, moved: Affine) -> None:

@@ -21,6 +21,7 @@ from tacita.methods.drafting.attained import drawn_in
 from tacita.methods.drafting.draft import NO_VARIABLE, Stated
 from tacita.methods.drafting.scaling import solved
 from tacita.methods.moving.moves import NOISE, outward, unmet
+from tacita.methods.moving.sums import refuse_telling_sums
 from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.outcome import Outcome, Status
 from tacita.release import Mark, Release
@@ -58,7 +59,10 @@ def settle(
             x = _in_steps(stated, solution.x, SPARE)
             break
         model, first = with_whole_moves(model, missing), None
-    return read(stated, drawn_in(stated, x, run), solution, {**made_by, "seed": run.seed}, run.seconds)
+    release = read(stated, drawn_in(stated, x, run), solution, {**made_by, "seed": run.seed}, run.seconds)
+    if stated.sums:
+        refuse_telling_sums(stated.model.problem, release, stated.sums, run)
+    return release
 
 
 def _doubtful(stated: Stated) -> bool:
@@ -96,7 +100,7 @@ def read(
         value=value,
         primary=model.problem.levels.sensitive,
         made_by=made_by,
-        outcome=Outcome(status, loss, min(loss, solution.bound), seconds),
+        outcome=Outcome(status, loss, min(loss, solution.bound), seconds, stated.remarks),
     )
 
 

@@ -69,6 +69,14 @@ def cells_of(problem: Problem, parts: Sequence[tuple[Where, Ways]]) -> Iterator[
         yield cells, ways
 
 
+def names_sensitive(parts: Sequence[tuple[Where, Ways]]) -> bool:
+    """Return whether some part is chosen by which cells are sensitive."""
+    return any(
+        isinstance(where, str) and "sensitive" in (word.strip() for word in split(where, "&"))
+        for where, _ in parts
+    )
+
+
 def are_same(some: Sequence[tuple[Where, Ways]], others: Sequence[tuple[Where, Ways]]) -> bool:
     """Whether parts name the same cells and the same methods, in the same order."""
     return [ways for _, ways in some] == [ways for _, ways in others] and all(

@@ -1,14 +1,14 @@
-"""Which base can protect: ``2 r >= LPL + UPL`` and what else can be told before anything is rounded.
+"""Which base can protect: ``2 w >= LPL + UPL`` and what else can be told before anything is rounded.
 
 A value ``a`` between the multiples ``f`` and ``f + r`` is published as one of them with the window ``v - w ..
-v + w``, where ``w = r``, or one step less where readers are told that the truth is nearer than a base. A
-level is out of reach for both unless
+v + w``. As the truth is nearer than a base, ``w`` is ``r`` less one step; it is ``r`` where multiples may
+move, and in the closed windows of the literature. A level is out of reach for both unless
 
     v = f:      w - (a - f) >= UPL      and  w + (a - f) >= LPL,   or
     v = f + r:  w + r - (a - f) >= UPL  and  w - r + (a - f) >= LPL.
 
 A multiple of the base stays, with a window of ``w`` either way, or of nothing where readers are told that it
-is exact; if multiples may move, it can also go up like the others. A base of a single step changes nothing
+is exact; if multiples may move, it can also go up or down by a base. A base of a single step changes nothing
 else, as everyone can tell.
 """
 
@@ -32,13 +32,17 @@ USUAL = 5
 
 @dataclass(frozen=True)
 class Told:
-    """What readers are told besides the base: which multiples are exact, that multiples may have gone up by a
-    base, that the truth is less than a base away.
+    """What readers know besides the base: which multiples are exact, that multiples may have moved by a base,
+    that the truth is less than a base away.
     """
 
     exact_multiples: bool = False
     movable_multiples: bool = False
     strict: bool = False
+
+    def reach(self, base: Units | int, step: int) -> Units | int:
+        """How far from a published number readers must think the truth can be."""
+        return base - step * (self.strict and not self.movable_multiples)
 
 
 ONLY_THE_BASE = Told()
@@ -73,8 +77,8 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
             why = "every number is a multiple of it, so nothing would change"
         elif told.exact_multiples and table.units[cell] % base[cell] == 0:
             why = "its value is a multiple of the base, so it would be published as it is"
-        elif 2 * (base[cell] - table.unit * told.strict) < width:
-            wide = "twice the base less a step either way" if told.strict else "twice the base"
+        elif 2 * (reach := int(told.reach(base[cell], table.unit))) < width:
+            wide = "twice the base" + (" less a step either way" if reach < base[cell] else "")
             why = f"the window is {wide}, its levels need {exact.text(width, table.decimals)}"
         else:
             why = "neither neighbour of its value leaves room for both its levels"
@@ -88,10 +92,13 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
 def can_work(problem: Problem, need: Requirement, base: Units | int, told: Told = ONLY_THE_BASE) -> Mask:
     """Whether the window around one of the two neighbours holds every level of a cell."""
     above = problem.table.units[need.cells] % base
-    reach = base - problem.table.unit * told.strict
+    reach = told.reach(base, problem.table.unit)
     down = (reach - above >= need.upper) & (reach + above >= need.lower)
     up = (reach + base - above >= need.upper) & (reach - base + above >= need.lower)
     up &= (above > 0) | told.movable_multiples
+    down |= (
+        told.movable_multiples & (above == 0) & (reach - base >= need.upper) & (reach + base >= need.lower)
+    )
     wide = (2 * reach >= need.sliding) & ((base > problem.table.unit) | told.movable_multiples)
     if told.exact_multiples:
         wide &= above > 0
@@ -117,7 +124,7 @@ def _least_base(problem: Problem, cells: Mask, needs: list[Requirement]) -> int:
 
 def _largest_base(problem: Problem, least: int) -> int:
     """Beyond the largest value with its levels no larger base helps: every value lies next to 0."""
-    return int(np.abs(problem.table.units).max(initial=0)) + 2 * least
+    return int(np.abs(problem.table.units).max(initial=0)) + 2 * (least + problem.table.unit)
 
 
 def _remedy(problem: Problem, cells: Mask, told: Told) -> str:

@@ -3,8 +3,9 @@
     v_i = low_i + r_i (steps taken in i),    M v = b,    loss = constant + sum of the costs of all steps taken
 
 A cell between two multiples has one step, from the one below to the one above; a multiple of its base has
-none and stays. Where no such table adds up, cells may be given further steps on both sides. The loss of a
-cell is convex in ``v_i``: its later steps are never cheaper, so the cheapest choice takes them in order.
+none and stays, or has one on either side if multiples may move. Where no such table adds up, cells may be
+given further steps on both sides. The loss of a cell is convex in ``v_i``: its later steps are never cheaper,
+so the cheapest choice takes them in order.
 """
 
 from __future__ import annotations
@@ -70,30 +71,33 @@ def lattice(
     cells
         Those that are rounded; all others, and those that must be published, stay what they are.
     movable_multiples
-        A multiple of its base may go up by one base, unless everyone knows that it is less.
+        A multiple of its base may go up or down by one base, within what everyone knows of it. Both ways, so
+        that what readers can deduce of a published number reaches equally far on either side of it.
     fewest
         Every step beyond the neighbours counts more than all distance.
     """
     table, known = problem.table, problem.outsider
     free = cells & ~problem.must_publish
     floor = np.where(free, table.units // base * base, table.units)
-    between = free & ((table.units > floor) | (movable_multiples & (floor + base <= known.upper)))
+    movable = free & (table.units == floor) & movable_multiples
+    between = free & ((table.units > floor) | (movable & (floor + base <= known.upper)))
     ahead, surcharge = _precedence(goal, base, np.flatnonzero(free), 1 + beyond, fewest)
     low, constant = floor.copy(), 0.0
     step_cells, step_costs = [], []
-    for k in range(-beyond, beyond + 1):
+    for k in range(-beyond - 1 if movable.any() else -beyond, beyond + 1):
         before, after = floor + k * base, floor + (k + 1) * base
+        neighbour = movable if k == -1 else between if k == 0 else np.zeros_like(free)
         if k < 0:
-            allowed = free & (before >= known.lower)
+            allowed = (free if k >= -beyond else movable) & (before >= known.lower)
             low = np.where(allowed, np.minimum(low, before), low)
-            constant += surcharge * float(allowed.sum())
+            constant += surcharge * float((allowed & ~neighbour).sum())
         else:
             # A multiple of its base has its first step where others have their second.
             farther = free & (after <= known.upper) & (k < beyond)
             allowed = between | farther if k == 0 else farther | (between & (after <= known.upper))
         at = np.flatnonzero(allowed)
         rise = goal.of(at, (after - table.units)[at], ahead) - goal.of(at, (before - table.units)[at], ahead)
-        extra = surcharge * (np.where(between[at], 0.0, 1.0) if k == 0 else np.sign(k))
+        extra = surcharge * np.where(neighbour[at], 0.0, 1.0 if k >= 0 else -1.0)
         step_cells.append(at)
         step_costs.append(rise + extra)
     constant += float(goal.of(np.arange(len(table)), low - table.units, ahead).sum())

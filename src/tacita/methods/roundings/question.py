@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from tacita.errors import InputError, StoppedError
 from tacita.exact import Cells, Mask, Units
 from tacita.methods.drafting.draft import Draft
+from tacita.methods.moving.sums import KnownSum
+from tacita.methods.roundings.bases import Told
 from tacita.methods.roundings.goal import Goal
 from tacita.methods.roundings.lattice import Lattice, lattice
 from tacita.methods.roundings.nearest import nearest
@@ -26,7 +27,14 @@ from tacita.release import Mark
 from tacita.run import Run
 from tacita.words import so_many
 
-Multiples = Literal["stay", "exact", "move"]
+CLOSED = (
+    "closed windows, as in the literature: readers who know that the truth is less than a base away can rule "
+    "out their ends; switch strict on for what they know"
+)
+EXACT = (
+    "readers are told which numbers are exact: they can rule out that any other cell is the number published "
+    "for it, which no window says and no audit sees"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +43,8 @@ class Question:
 
     Attributes
     ----------
-    strict
-        Readers are told that the truth is less than the radius away.
+    told
+        What readers know besides the bases.
     beyond
         Bases that a cell may go beyond its neighbours.
     fewest
@@ -48,8 +56,7 @@ class Question:
     base: Units
     goal: Goal
     groups: Sequence[Subtotal]
-    multiples: Multiples
-    strict: bool
+    told: Told
     beyond: int
     fewest: bool
 
@@ -57,7 +64,13 @@ class Question:
     def _own(self) -> Lattice:
         """The lattice without subtotals."""
         return lattice(
-            self.problem, self.base, self.goal, self.cells, self.multiples == "move", self.beyond, self.fewest
+            self.problem,
+            self.base,
+            self.goal,
+            self.cells,
+            self.told.movable_multiples,
+            self.beyond,
+            self.fewest,
         )
 
     @cached_property
@@ -68,14 +81,15 @@ class Question:
     @cached_property
     def radius(self) -> Units:
         """What is announced: the same for all cells of a base, whether they needed it or not."""
-        table, reach = self.problem.table, (1 + self.beyond) * self.base
+        table = self.problem.table
+        reach = self.beyond * self.base + self.told.reach(self.base, table.unit)
         known = self.problem.must_publish | ~self.cells
-        if self.multiples != "move" and not self.beyond:
+        if not self.told.movable_multiples and not self.beyond:
             # Rounding to a single step changes nothing, as everyone can tell.
             known |= self.base == table.unit
-        if self.multiples == "exact" and not self.beyond:
+        if self.told.exact_multiples and not self.beyond:
             known |= table.units % self.base == 0
-        return np.where(known, 0, reach - table.unit * self.strict)
+        return np.where(known, 0, reach)
 
     @property
     def in_order_of_rank(self) -> bool:
@@ -91,6 +105,8 @@ class Question:
         draft.move(points.cell, taken, self.base[points.cell])
         for group in self.groups:
             self._keep(draft, taken, group)
+        for remark in self.about_readers():
+            draft.remark(remark)
 
     def _keep(self, draft: Draft, taken: Cells, group: Subtotal) -> None:
         """Two values for a subtotal."""
@@ -101,6 +117,7 @@ class Question:
         one = float(self.base[group.cells[0]])
         least = (floor - float(self._own.low[group.cells].sum())) / one
         draft.bracket(taken[steps], least, least + base / one)
+        draft.keep_sum(self._known_sum(group))
 
     def outcome(self, value: Units, proven: bool, bound: float, seconds: float) -> Outcome:
         """Loss and bound as the user understands them, and which cells went beyond their neighbours."""
@@ -110,7 +127,9 @@ class Question:
         elif self.in_order_of_rank:
             bound = self._least
         status = Status.OPTIMAL if proven else Status.FEASIBLE
-        return Outcome(status, loss, min(bound, loss), seconds, self._remarks(value))
+        return Outcome(
+            status, loss, min(bound, loss), seconds, (*self.about_readers(), *self._farther(value))
+        )
 
     @property
     def _least(self) -> float:
@@ -118,14 +137,32 @@ class Question:
         if (top := self.goal.top) is not None:
             above = int(self.problem.table.units[top] % self.base[top]) if self.radius[top] else 0
             return min(above, int(self.base[top]) - above) / self.goal.one / self.goal.inner
-        free = lattice(self.problem, self.base, self.goal, self.cells, self.multiples == "move", self.beyond)
+        move = self.told.movable_multiples
+        free = lattice(self.problem, self.base, self.goal, self.cells, move, self.beyond)
         return free.constant + float(np.minimum(free.cost, 0.0).sum())
 
-    def _remarks(self, value: Units) -> tuple[str, ...]:
+    def about_readers(self) -> tuple[str, ...]:
+        """What readers know beyond the windows of these options."""
+        told = self.told
+        closed = not (told.strict or told.movable_multiples) and bool(self.radius.any())
+        exact = told.exact_multiples and not self.beyond and bool(self.radius.any())
+        return (CLOSED,) * closed + (EXACT,) * exact
+
+    def known_sums(self) -> list[KnownSum]:
+        """The sums that readers who know the subtotals know to within a base."""
+        return [self._known_sum(group) for group in self.groups]
+
+    def _known_sum(self, group: Subtotal) -> KnownSum:
+        # A subtotal that is a multiple stays, whether or not its cells may move.
+        reach = int(self.base[group.cells[0]]) - self.problem.table.unit * self.told.strict
+        return KnownSum(group.name, group.cells, reach)
+
+    def _farther(self, value: Units) -> tuple[str, ...]:
         table = self.problem.table
         above = value - table.units // self.base * self.base
-        top = np.where(table.units % self.base > 0, self.base, self.base * (self.multiples == "move"))
-        beyond = np.flatnonzero((self.radius > 0) & ((above < 0) | (above > top)))
+        movable = (table.units % self.base == 0) & self.told.movable_multiples
+        top = self.base * ((table.units % self.base > 0) | movable)
+        beyond = np.flatnonzero((self.radius > 0) & ((above < -self.base * movable) | (above > top)))
         if not beyond.size:
             return ()
         lie = so_many(beyond.size, "cell lies", "cells lie")

@@ -1,0 +1,107 @@
+"""Sums of cells that readers know more of than the windows of the cells say.
+
+A method that promises to keep a sum of cells ``G`` near the truth tells readers
+
+    | sum of y_i over G  -  sum of v_i over G |  <=  reach
+
+besides the windows. The table does not list the sum, so that no audit of its cells sees this. The sum is
+written as a cell of its own here, ``s = sum of y_i``, with the window that readers know, and every level is
+asked for once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacita.attackers import Outsider
+from tacita.engine.demands import Demands
+from tacita.errors import InfeasibleError
+from tacita.exact import UNBOUNDED, Cells
+from tacita.levels import Levels
+from tacita.methods.moving.missed import missed
+from tacita.problem import Problem
+from tacita.release import Release
+from tacita.run import Run
+from tacita.tables.equations import Equations
+from tacita.tables.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSum:
+    """Cells whose published sum is at most ``reach`` units from the true one, as readers know."""
+
+    name: str
+    cells: Cells
+    reach: int
+
+
+def missed_with_sums(problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run) -> Demands:
+    """Return the requirements that fail against readers who know the sums as well as the windows."""
+    table = problem.table
+    moved = [int((release.value - table.units)[known.cells].sum()) for known in sums]
+    reach = np.array([known.reach for known in sums], dtype=np.int64)
+    shift = np.array(moved, dtype=np.int64)
+    above = np.minimum(release.high, UNBOUNDED // 2) - table.units
+    below = table.units - np.maximum(release.low, -UNBOUNDED // 2)
+    wide = _with_cells(problem, sums)
+    return missed(wide, np.concatenate([above, reach + shift]), np.concatenate([below, reach - shift]), run)
+
+
+def refuse_telling_sums(problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run) -> None:
+    """Raise where readers who know the sums can deduce more of a cell than its levels allow."""
+    missing = missed_with_sums(problem, release, sums, run)
+    if len(missing):
+        cells = problem.table.structure.names(np.unique(missing.cell))
+        raise InfeasibleError(
+            f"{cells}: the windows protect it, but not against a reader who knows which subtotals are kept "
+            f"within a base ({'; '.join(known.name for known in sums[:5])}). Leave subtotals with this cell "
+            "out, or use a larger base."
+        )
+
+
+def _with_cells(problem: Problem, sums: Sequence[KnownSum]) -> Problem:
+    """Return the problem with a cell for every sum, of which nobody knows anything beforehand."""
+    table, count = problem.table, len(sums)
+    n = len(table) + count
+    rows = [(c.tolist(), m.tolist(), rhs) for c, m, rhs in table.equations]
+    rows += [
+        ([*known.cells.tolist(), len(table) + k], [*([1] * known.cells.size), -1], 0)
+        for k, known in enumerate(sums)
+    ]
+    labels = tuple(map(str, range(n)))
+    structure = Structure((), np.empty((n, 0), dtype=np.int32), Equations.from_rows(rows, n), labels=labels)
+    units = np.concatenate([table.units, [table.units[known.cells].sum() for known in sums]])
+    wide = replace(
+        table,
+        structure=structure,
+        units=units.astype(np.int64),
+        count=None,
+        population=None,
+        contributions=None,
+        holding_count=None,
+        holdings=None,
+        structural=None,
+        columns={},
+    )
+    nothing, levels = np.zeros(count, dtype=np.int64), problem.levels
+    known = problem.outsider
+    return Problem(
+        wide,
+        Levels(
+            np.concatenate([levels.sensitive, nothing > 0]),
+            np.concatenate([levels.lower, nothing]),
+            np.concatenate([levels.upper, nothing]),
+            np.concatenate([levels.sliding, nothing]),
+        ),
+        [
+            Outsider(
+                np.concatenate([known.lower, nothing - UNBOUNDED]),
+                np.concatenate([known.upper, nothing + UNBOUNDED]),
+            ),
+            *problem.insiders,
+        ],
+        cost="unit",
+    )
