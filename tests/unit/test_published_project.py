@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import tacita as tc
+from tacita.app.work.opening import case_from_path
+from tacita.app.work.parcels import save
 from tacita.cli import main
 from tacita.errors import FormatError, ReleaseError
 from tacita.io import Origin, load_project, write_project
+from tacita.tables.editing import with_values
 
 CELLS = """region,industry,value
 N,A,20
@@ -128,3 +131,19 @@ def test_linked_tables_keep_earlier_releases(folder: Path) -> None:
     problem = tc.Problem(linked, rule, attackers="outsider", already_published=old)
     write_project(problem, folder / "kept", method="suppression")
     assert same(load_project(folder / "kept" / "project.toml").problem(), problem)
+
+
+def test_the_app_opens_and_saves_earlier_releases(folder: Path) -> None:
+    path = put(folder, '"old.csv", { file = "rounded.csv", radius = 10 }')
+    case = case_from_path(path)
+    assert len(case.published) == 2
+    assert same(case.problem, load_project(path).problem())
+    save(case, folder / "kept", "project", passing=folder / "session")
+    assert same(case_from_path(folder / "kept").problem, case.problem)
+    # A value that was changed makes the release untrue: it is left out of what is saved, with a note.
+    changed = case.with_table(with_values(case.table, np.array([case.table.find("N", "A")]), np.array([21])))
+    with pytest.raises(ReleaseError, match="revised"):
+        _ = changed.problem
+    written = save(changed, folder / "changed", "project", passing=folder / "session")
+    assert "releases that are already published" in written.notes[0]
+    assert case_from_path(folder / "changed").published == ()

@@ -25,6 +25,7 @@ from tacita.errors import BoundsError, InputError
 from tacita.exact import Cells, Mask
 from tacita.levels import Levels
 from tacita.problem import Problem
+from tacita.release import Release
 from tacita.rules import RULES, Exempt, Given, Marked, Rule, parse_rule
 from tacita.rules.arithmetic import Number
 from tacita.rules.percentages import USUAL_PERCENT, amounts_in, pair_of
@@ -122,6 +123,8 @@ class Case:
         What the file said, which rules and decisions add to.
     cost
         What hiding a cell costs, or None: as the file said, or else the value.
+    published
+        Releases that readers may have: everyone knows what they say.
     wish
         How it is to be protected, if the file says so.
     origin
@@ -136,6 +139,7 @@ class Case:
     waived: tuple[str, ...] = ()
     stated: Stated | None = None
     cost: str | None = None
+    published: tuple[Release, ...] = ()
     wish: Wish | None = None
     origin: Path | None = None
 
@@ -151,8 +155,9 @@ class Case:
         levels = amounts_in(levels | more, what.table)
         # Costs that are the values follow them when they are changed.
         cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
-        stated = Stated.unless_usual(what.table, levels, what.outsider, what.insiders, cost)
-        return cls(name, what.table, found if rules is None else rules, decisions, stated=stated)
+        stated = Stated.unless_usual(what.table, levels, what.outsider_beforehand, what.insiders, cost)
+        rules = found if rules is None else rules
+        return cls(name, what.table, rules, decisions, stated=stated, published=what.already_published)
 
     @property
     def rule(self) -> Rule:
@@ -207,6 +212,7 @@ class Case:
                 cost=(self.cost or "value") if said is None else said,
                 must_publish=self.decided(Kind.PUBLISH),
                 must_hide=self.decided(Kind.HIDE),
+                already_published=self.published,
             )
         except BoundsError as error:
             # Whoever types a number on another page may never have seen where bounds are said.
@@ -288,7 +294,7 @@ def decided_in(problem: Problem, marks: Iterable[Marked]) -> tuple[dict[int, Dec
         free = [cell for cell in cells if usual and cell not in decisions]
         decisions |= dict.fromkeys(free, said)
         if others := sorted({*cells} - {*free}):
-            levels |= replace(mark, cells=others).required(table, problem.outsider)
+            levels |= replace(mark, cells=others).required(table, problem.outsider_beforehand)
     return decisions, levels
 
 
@@ -316,5 +322,5 @@ def _in_parts(problem: Problem, *, worded: bool) -> tuple[tuple[str, ...], list[
         elif type(rule) in RULES.values():
             rules.append(written(rule))
         else:
-            levels |= rule.required(table, problem.outsider)
+            levels |= rule.required(table, problem.outsider_beforehand)
     return tuple(rules), marks, levels

@@ -52,6 +52,8 @@ def _parts(case: Case) -> Iterator[tuple[str, Without]]:
             "bounds",
             lambda c: replace(c, attackers=Attackers(c.attackers.kinds, c.attackers.coalitions)),
         )
+    if case.published:
+        yield "releases that are already published", lambda c: replace(c, published=())
     for kind in (Kind.HIDE, Kind.SAFE, Kind.SENSITIVE):
         yield from _without_decisions(case, kind)
     if case.stated is not None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from tacita.app.work.case import Case
 from tacita.auditing.audit import Audit, audit
+from tacita.auditing.breached import refuse_breached
 from tacita.auditing.deduce import Deduction, deduce
 from tacita.errors import StoppedError, TacitaError
 from tacita.methods import make_method
@@ -174,6 +175,7 @@ class Job:
             run.cancel()
         cells, sensitive = len(self.problem.table), len(self.problem.levels)
         self._say(f"{self.method.name} on {so_many(cells, 'cell')}, {sensitive:,} of them sensitive")
+        refuse_breached(self.problem, run)
         self.release = self.method.protect(self.problem, run)
         if (outcome := self.release.outcome) is None or not outcome.status:
             self.cut_short = CANCELLED if self.cancelled else TIME_OVER if run.over else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from tacita.errors import InputError
@@ -20,3 +21,11 @@ def path_written(text: str | os.PathLike[str]) -> Path:
         return Path(text).expanduser()
     except RuntimeError:
         raise InputError(f"{text}: there is no such user on this machine; write the whole path") from None
+
+
+def places_in(folder: Path, names: Sequence[str]) -> list[Path]:
+    """Where files of these names are put: in this folder, whatever folder a name speaks of."""
+    plain = [name.replace("\\", "/").rpartition("/")[2] for name in names]
+    if wrong := [name for k, name in enumerate(plain) if name in ("", ".", "..", *plain[:k])]:
+        raise InputError(f"'{wrong[0]}': every file needs a name, and no two the same; rename it")
+    return [folder / name for name in plain]

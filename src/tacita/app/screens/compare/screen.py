@@ -9,6 +9,7 @@ from tacita.app.controls import notices, scrolling
 from tacita.app.controls.labels import as_label
 from tacita.app.screens.compare import risk_plot, statistics_table, verdict
 from tacita.app.screens.compare.run_columns import best, measures, text
+from tacita.app.screens.compare.together import TogetherPanel
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.report.compared import MEASURES, Measure, number
@@ -35,6 +36,7 @@ def build(workspace: Workspace) -> None:
                 )
             RunTable(workspace, group)
             if len(group) > 1:
+                TogetherPanel(workspace, group)
                 risk_plot.build(group, workspace.case)
             statistics_table.build(group)
     _failed(workspace)

@@ -72,6 +72,8 @@ class CountPanel:
         with self._warnings:
             for text in problem.warnings[:MOST_WARNINGS]:
                 ui.label(f"Warning: {text}").classes("complaint")
+            for text in problem.published_notes:
+                ui.label(text).classes("muted")
         self._rules.clear()
         told = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
         if exempt := int(problem.exempt.sum()):

@@ -7,6 +7,7 @@ from nicegui import ui
 from tacita.app.controls.nothing import no_table
 from tacita.app.screens.rules.attackers_panel import attackers_panel
 from tacita.app.screens.rules.count_panel import CountPanel
+from tacita.app.screens.rules.published_panel import PublishedPanel
 from tacita.app.screens.rules.rule_list import RuleList
 from tacita.app.work.desk import Desk
 from tacita.app.work.workspace import Workspace
@@ -45,6 +46,7 @@ def build(workspace: Workspace) -> None:
     with left:
         RuleList(desk)
         attackers_panel(desk)
+        PublishedPanel(desk, workspace)
         _cost_panel(desk)
     panel.ask(desk.case)
 

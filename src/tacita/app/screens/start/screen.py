@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ from nicegui.events import GenericEventArguments, MultiUploadEventArguments, Upl
 
 from tacita.app import frame
 from tacita.app.controls import notices
-from tacita.app.screens.start.inlets import (
+from tacita.app.controls.inlets import (
     RECORDS_ZONE,
     file_inlet,
     open_picker,
@@ -35,6 +35,7 @@ from tacita.app.work.case import Case
 from tacita.app.work.either import Otherwise, otherwise
 from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
 from tacita.app.work.opening import ENDINGS, UNTOLD, Reading, case_of_example, notes_on
+from tacita.app.work.paths import places_in
 from tacita.app.work.workspace import Workspace
 from tacita.errors import DecimalSignError, InputError, RecordsError, SeveralValuesError
 from tacita.examples import EXAMPLES
@@ -184,7 +185,7 @@ class StartScreen:
         folder = Path(tempfile.mkdtemp(prefix="opened-", dir=self.workspace.folder))
         saved: list[Path] = []
         with notices.attempt():
-            paths = _places(folder, [file.name for file in event.files])
+            paths = places_in(folder, [file.name for file in event.files])
             for file, path in zip(event.files, paths, strict=True):
                 await file.save(path)
             saved = paths
@@ -335,11 +336,3 @@ def _panel(title: str, about: str = "") -> ui.element:
         if about:
             ui.label(about).classes("muted")
     return panel
-
-
-def _places(folder: Path, names: Sequence[str]) -> list[Path]:
-    """Where files of these names are put: in this folder, whatever folder a name speaks of."""
-    plain = [name.replace("\\", "/").rpartition("/")[2] for name in names]
-    if wrong := [name for k, name in enumerate(plain) if name in ("", ".", "..", *plain[:k])]:
-        raise InputError(f"'{wrong[0]}': every file needs a name, and no two the same; rename it")
-    return [folder / name for name in plain]

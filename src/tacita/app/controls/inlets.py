@@ -32,6 +32,15 @@ def file_inlet(
     return _hidden(inlet, name, on_failed)
 
 
+def one_file_inlet(
+    on_file: Callable[[UploadEventArguments], Awaitable[None]],
+    on_failed: Callable[[GenericEventArguments], None],
+    name: str,
+) -> ui.upload:
+    """An inlet for one file."""
+    return _hidden(ui.upload(auto_upload=True, on_upload=on_file), name, on_failed)
+
+
 def text_inlet(
     on_text: Callable[[UploadEventArguments], Awaitable[None]],
     on_failed: Callable[[GenericEventArguments], None],

@@ -1,0 +1,135 @@
+"""Releases that readers may have: a file of each, or a run of this session."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from nicegui import run, ui
+from nicegui.events import GenericEventArguments, UploadEventArguments
+
+from tacita.app.controls import notices
+from tacita.app.controls.inlets import one_file_inlet, open_picker
+from tacita.app.work.desk import Desk
+from tacita.app.work.paths import places_in
+from tacita.app.work.workspace import Workspace
+from tacita.errors import InputError
+from tacita.io.earlier import read_earlier
+from tacita.release import Release
+
+ABOUT = (
+    "Releases of this table, or of one that shares cells with it, that readers may have kept. Everyone knows "
+    "what they say, and methods protect against all of it together."
+)
+EXACT, BASE, RADIUS = "exact", "base", "radius"
+NUMBERS = {
+    EXACT: "the values, marks or intervals",
+    BASE: "rounded to multiples of",
+    RADIUS: "adjusted, the truth being within",
+}
+
+
+class PublishedPanel:
+    """The panel: one line for each release, and two ways to add one."""
+
+    def __init__(self, desk: Desk, workspace: Workspace) -> None:
+        self._desk, self._workspace = desk, workspace
+        with ui.element("section").classes("panel").props('aria-label="Already published"'):
+            ui.label("Already published").classes("panel-title").props("role=heading aria-level=2")
+            ui.label(ABOUT).classes("muted")
+            self._list = ui.element("div").props("data-testid=published-list")
+            self._inlet = one_file_inlet(self._uploaded, self._failed, "upload-published")
+            with ui.element("div").classes("strip"):
+                self._numbers = ui.select(NUMBERS, value=EXACT, label="Its numbers are")
+                self._numbers.props(
+                    'outlined dense options-dense data-testid=published-numbers aria-label="Its numbers are"'
+                )
+                self._reach = ui.input("Base or radius").props(
+                    "outlined dense stack-label inputmode=decimal data-testid=published-reach "
+                    'aria-label="Base or radius"'
+                )
+                self._reach.bind_visibility_from(self._numbers, "value", lambda way: way != EXACT)
+                ui.button("Add the file of a release").props("no-caps outline data-testid=add-published").on(
+                    "click", js_handler=open_picker(self._inlet)
+                )
+            self._runs()
+        self._show()
+
+    def _runs(self) -> None:
+        """A run of this session may have been published as well."""
+        table = self._desk.case.table
+        runs = {
+            job.number: job.title
+            for job in self._workspace.jobs
+            if job.state.judged and job.case.table is table
+        }
+        if not runs:
+            return
+
+        def add(number: int | None) -> None:
+            job = self._workspace.job(number) if number is not None else None
+            if job is not None and job.release is not None:
+                choice.set_value(None)
+                self._add(replace(job.release, made_by={**job.release.made_by, "file": f"run {job.number}"}))
+
+        choice = ui.select(runs, label="Add the release of a run", on_change=lambda e: add(e.value))
+        choice.props(
+            'outlined dense options-dense data-testid=add-published-run aria-label="Add the release of a run"'
+        )
+
+    def _show(self) -> None:
+        self._list.clear()
+        with self._list:
+            for position, release in enumerate(self._desk.case.published):
+                with ui.element("div").classes("strip").props(f"data-testid=published-{position}"):
+                    ui.label(f"{release.made_by.get('file') or 'a release'}: {_in_words(release)}")
+                    ui.button("Remove", on_click=partial(self._remove, position), color=None).props(
+                        f"flat dense no-caps data-testid=published-{position}-remove"
+                    )
+
+    async def _uploaded(self, event: UploadEventArguments) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="published-", dir=self._workspace.folder))
+        with notices.attempt():
+            try:
+                [path] = places_in(folder, [event.file.name])
+                await event.file.save(path)
+                if (release := await run.io_bound(self._read, path)) is not None:
+                    self._add(release)
+            except InputError as error:
+                raise type(error)(str(error).replace(f"{folder}/", "")) from None
+        shutil.rmtree(folder, ignore_errors=True)
+        self._inlet.reset()
+
+    def _read(self, path: Path) -> Release:
+        reach = None
+        if (way := self._numbers.value) != EXACT:
+            try:
+                reach = float(self._reach.value or "")
+            except ValueError:
+                raise InputError("Base or radius: give a number, such as 5") from None
+        base, radius = (reach if way == word else None for word in (BASE, RADIUS))
+        return read_earlier(path, self._desk.case.table, base=base, radius=radius)
+
+    def _failed(self, event: GenericEventArguments) -> None:
+        self._inlet.reset()
+        notices.tell(f"{event.args}: more than the server accepts at once.", "error")
+
+    def _add(self, release: Release) -> None:
+        self._put((*self._desk.case.published, release))
+
+    def _remove(self, position: int) -> None:
+        others = self._desk.case.published
+        self._put((*others[:position], *others[position + 1 :]))
+
+    def _put(self, releases: tuple[Release, ...]) -> None:
+        self._desk.change("published", published=releases)
+        self._desk.settle()
+        self._show()
+
+
+def _in_words(release: Release) -> str:
+    """``Release(12 published, 4 suppressed)`` without its name."""
+    return repr(release).removeprefix("Release(").removesuffix(")")
