@@ -58,6 +58,8 @@ class Release:
 
     ``shown`` says which cells display a number; ``value`` is zero elsewhere. Every file of the release
     carries its ``notice`` to readers. ``notes`` say what was left out of the file that it was read from.
+    ``assumption`` is what its protection rests on besides the windows; it is internal, and every verdict
+    names it.
     """
 
     structure: Structure
@@ -72,6 +74,7 @@ class Release:
     outcome: Outcome | None = None
     notice: str = ""
     notes: tuple[str, ...] = ()
+    assumption: str = ""
 
     def __post_init__(self) -> None:
         n, columns = len(self.structure), ("marks", "low", "high", "value", "shown", "primary")
@@ -198,6 +201,7 @@ class Release:
         made_by: Mapping[str, Any] | None = None,
         outcome: Outcome | None = None,
         notice: str = "",
+        assumption: str = "",
     ) -> Release:
         """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are
         published. So are changed cells whose window is their value alone.
@@ -218,4 +222,5 @@ class Release:
             dict(made_by or {}),
             outcome,
             notice,
+            assumption=assumption,
         )

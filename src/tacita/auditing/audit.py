@@ -139,11 +139,13 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """The result in a sentence, which names the cells that were exempt from being looked at, and how many
-        releases were judged together.
+        """The result in a sentence, which names what is assumed of readers besides the windows, the cells
+        that were exempt from being looked at, and how many releases were judged together.
         """
+        assumed = dict.fromkeys(release.assumption for release in self.releases)
         several = several_in_words(self.problem, len(self.releases))
-        return "; ".join(filter(None, (self._found(), exempt_in_words(self.problem), several)))
+        told = (*(assumed if self.counts["checked"] else ()), exempt_in_words(self.problem), several)
+        return "; ".join(filter(None, (self._found(), *told)))
 
     def _found(self) -> str:
         n = self.counts

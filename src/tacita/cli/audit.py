@@ -93,6 +93,7 @@ def audit(
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)
     answer = {**audit_object(found), "cells": findings_list(found), "warnings": list(problem.warnings)}
     answer["notes"] = [note for each in published for note in each.notes]
+    answer["assumptions"] = [each.assumption for each in published if each.assumption]
     if len(found.releases) > 1:
         answer["releases"] = len(found.releases)
     deduced = None

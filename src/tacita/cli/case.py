@@ -141,6 +141,13 @@ class ReleaseOptions:
     radius: Annotated[
         float | None, typer.Option(help="The release is adjusted; the truth is announced to be this near.")
     ] = None
+    rounded: Annotated[
+        Literal["nearest", "down", "up", "adjacent", "within"] | None,
+        typer.Option(
+            help="With --base: how numbers were rounded. Default: the first of these that all numbers agree "
+            "with; the verdict names it."
+        ),
+    ] = None
     absent: Annotated[
         Literal["refuse", "suppressed"],
         typer.Option(help="Cells that the release does not list: 'refuse' it, or they are 'suppressed'."),
@@ -336,6 +343,7 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
                 problem.table,
                 base=options.base,
                 radius=options.radius,
+                rounded=options.rounded,
                 absent=options.absent,
                 sheet=options.release_sheet,
                 **more,

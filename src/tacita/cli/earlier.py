@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacita.tables.table import Table
 
 NUMBERS = ("base", "radius")
-WORDS = ("value", "sheet", "decimal")
+WORDS = ("value", "sheet", "decimal", "rounded")
 _OWN = re.compile(r"(?P<file>.+?):(?P<options>[a-z]+=[^=]+(?:,[a-z]+=[^=,]+)*)\Z")
 
 
@@ -43,7 +43,12 @@ def load_earlier(text: str, table: Table, decimal: str, options: ReleaseOptions 
     path, own = named_with_options(text)
     shared: dict[str, Any] = {"decimal": decimal}
     if options is not None:
-        shared |= {"base": options.base, "radius": options.radius, "sheet": options.release_sheet}
+        shared |= {
+            "base": options.base,
+            "radius": options.radius,
+            "rounded": options.rounded,
+            "sheet": options.release_sheet,
+        }
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; check the path")
     release = read_earlier(release_file(path), table, **{**shared, **own})
@@ -77,6 +82,7 @@ def own_options(
         options,
         base=own.get("base", options.base if "radius" not in own else None),
         radius=own.get("radius", options.radius if "base" not in own else None),
+        rounded=own.get("rounded", None if own.keys() & set(NUMBERS) else options.rounded),
         release_sheet=own.get("sheet", options.release_sheet),
     )
     return file, chosen, {"decimal": own.get("decimal", decimal), "value": own.get("value")}

@@ -26,6 +26,7 @@ from tacita.io.release_read import (
     named,
     release_of_rows,
 )
+from tacita.io.rounded_by_others import How
 from tacita.io.rows import cells_of_rows
 from tacita.release import Release
 from tacita.tables.columns import Columns
@@ -48,6 +49,7 @@ def read_earlier(
     value: str | None = None,
     base: float | None = None,
     radius: float | None = None,
+    rounded: How | None = None,
     decimal: str = ".",
     delimiter: str | None = None,
     sheet: str | None = None,
@@ -77,7 +79,7 @@ def read_earlier(
         source = _rows(source, listed)
         try:
             release = release_of_rows(
-                source, table, cells[listed], value, path, base, radius, absent="suppressed"
+                source, table, cells[listed], value, path, base, radius, "suppressed", rounded
             )
         except UntrueError as error:
             raise UntrueError(f"{error}{REVISED}") from None

@@ -161,6 +161,7 @@ class EarlierSpec(Section):
     value: str | None = None
     base: float | None = Field(default=None, gt=0)
     radius: float | None = Field(default=None, ge=0)
+    rounded: Literal["nearest", "down", "up", "adjacent", "within"] | None = None
     decimal: Literal[".", ","] = "."
     sheet: str | None = None
 

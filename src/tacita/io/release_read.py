@@ -25,6 +25,7 @@ from tacita.exact import Cells, Floats, Mask, Units, frozen
 from tacita.io.columns import read_columns
 from tacita.io.folders import refuse_incomplete
 from tacita.io.published import DASHES, parse_published
+from tacita.io.rounded_by_others import How, windows_of_rounded
 from tacita.io.rows import cells_of_rows, code_columns
 from tacita.release import Mark, Release
 from tacita.tables.columns import Columns
@@ -50,6 +51,7 @@ def read_release(
     value: str | None = None,
     base: float | None = None,
     radius: float | None = None,
+    rounded: How | None = None,
     absent: Literal["refuse", "suppressed"] = "refuse",
     part: int = 0,
     decimal: str = ".",
@@ -69,11 +71,15 @@ def read_release(
         The column of published values, where it cannot be told by its name. Other columns are then taken to
         stay in the house; without this word they are refused.
     base
-        The numbers are rounded to multiples of ``base``: the truth is announced to be within ``base`` of
-        them. Other numbers are refused, and windows of a file of ours that are wider.
+        The numbers are rounded to multiples of ``base``. Other numbers are refused, and windows of a file of
+        ours that are wider than it allows.
     radius
         The numbers are adjusted: the truth is announced to be within ``radius`` of them. Wider windows are
         refused.
+    rounded
+        How they were rounded: ``"nearest"``, ``"down"``, ``"up"``, ``"adjacent"`` (up or down) or
+        ``"within"`` (multiples moved too); none: the first of these that agrees with all numbers, as
+        :mod:`tacita.io.rounded_by_others` states. The release carries the assumption, and verdicts name it.
     absent
         ``"suppressed"`` if cells that the file does not list count as hidden; they are refused by default.
     part
@@ -88,7 +94,7 @@ def read_release(
     source = _long(source, table, part, path)
     with named(path):
         cells = _cells(source, table, part)
-        return release_of_rows(source, table, cells, value, path, base, radius, absent)
+        return release_of_rows(source, table, cells, value, path, base, radius, absent, rounded)
 
 
 def release_of_rows(
@@ -100,14 +106,15 @@ def release_of_rows(
     base: float | None,
     radius: float | None,
     absent: str,
+    rounded: str | None = None,
 ) -> Release:
     """The release that rows state, each of which speaks of one of ``cells``; see :func:`read_release`."""
     if "mark" in source.names:
         _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
         _refuse_varying_labels(source)
-        said = _own(source, base, radius)
+        said = _as_rounded(_own(source, base, radius), table, cells, base, rounded)
         return replace(_release(table, source, cells, said, absent, base), notice=_notice(source))
-    said = _foreign(source, table, cells, value, path, base, radius)
+    said = _as_rounded(_foreign(source, table, cells, value, path, base, radius), table, cells, base, rounded)
     return _release(table, source, cells, said, absent, base)
 
 
@@ -140,6 +147,9 @@ class Rows:
     high: Floats
     value: Floats
     primary: Mask
+    bare: Mask
+    """Rounded numbers without a window of their own, which is then that of the base."""
+    assumption: str = ""
 
 
 def _long(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
@@ -284,6 +294,7 @@ def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
     hidden = marks == Mark.SUPPRESSED
     near = np.isin(marks, (Mark.ROUNDED, Mark.ADJUSTED))
     reach = base if base is not None else radius
+    bare = (marks == Mark.ROUNDED) & np.isnan(low) & np.isnan(high) & (base is not None)
     if reach is not None:
         low = np.where(near & np.isnan(low), shown - reach, low)
         high = np.where(near & np.isnan(high), shown + reach, high)
@@ -310,7 +321,7 @@ def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
             raise ReleaseError(f"{source.place(int(np.flatnonzero(wrong)[0]))}: the cell {what}")
     low = np.where(exactly, shown, np.where(np.isnan(low), -np.inf, low))
     high = np.where(exactly, shown, np.where(np.isnan(high), np.inf, high))
-    return Rows(marks, low, high, shown, np.zeros(marks.size, dtype=bool))
+    return Rows(marks, low, high, shown, np.zeros(marks.size, dtype=bool), bare)
 
 
 def _with_gaps(source: Columns, name: str) -> Floats:
@@ -357,7 +368,23 @@ def _foreign(
         number = marks == Mark.PUBLISHED
         marks[number] = Mark.ROUNDED if base is not None else Mark.ADJUSTED
         low, high = np.where(number, low - reach, low), np.where(number, high + reach, high)
-    return Rows(marks, low, high, shown, said.primary[at])
+    return Rows(marks, low, high, shown, said.primary[at], marks == Mark.ROUNDED)
+
+
+def _as_rounded(rows: Rows, table: Table, cells: Cells, base: float | None, how: str | None) -> Rows:
+    """Return the rows with the windows that readers know of rounded numbers which came without any."""
+    if base is None:
+        if how is not None:
+            raise InputError("how numbers were rounded is given without the base of the release: give it too")
+        return rows
+    at = np.flatnonzero(rows.bare)
+    found = windows_of_rounded(table, cells[at], rows.value[at], base, how)
+    low, high, marks, value = rows.low.copy(), rows.high.copy(), rows.marks.copy(), rows.value.copy()
+    low[at], high[at] = found.low, found.high
+    # A number that does not stand in the middle of its window is told as the window alone.
+    aside = at[found.high - value[at] != value[at] - found.low]
+    marks[aside], value[aside] = Mark.INTERVAL, np.nan
+    return Rows(marks, low, high, value, rows.primary, rows.bare, found.assumption if at.size else "")
 
 
 def _value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -> str:
@@ -412,7 +439,19 @@ def _release(
     structure = table.with_decimals(decimals).structure
     notes = (*source.notes, *([READERS_SEE] if any("taken for" in note for note in source.notes) else []))
     issue_warnings(notes)
-    return Release(structure, decimals, marks, low, high, value, shown, primary, made_by, notes=notes)
+    return Release(
+        structure,
+        decimals,
+        marks,
+        low,
+        high,
+        value,
+        shown,
+        primary,
+        made_by,
+        notes=notes,
+        assumption=rows.assumption,
+    )
 
 
 def _refuse_contradictions(
