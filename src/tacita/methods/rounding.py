@@ -32,6 +32,7 @@ from tacita.methods.drafting.settle import settle
 from tacita.methods.measuring import shown_changes
 from tacita.methods.moving.sums import missed_with_sums
 from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
+from tacita.methods.roundings.given import read_given
 from tacita.methods.roundings.goal import Goal, read_goal
 from tacita.methods.roundings.nearest import nearest
 from tacita.methods.roundings.question import Question
@@ -39,6 +40,7 @@ from tacita.methods.roundings.subtotals import read_subtotals
 from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
+from tacita.words import so_many
 
 Multiples = Literal["stay", "exact", "move"]
 Relax = Literal["fewest", "cheapest"]
@@ -105,6 +107,13 @@ class Rounding:
         default=None,
         metadata={"help": "sums to keep within one base too, as in 'region=A+B; region=C+D, sex=f|m'"},
     )
+    given: str | None = field(
+        default=None, metadata={"help": "column of rounded values that some cells get; empty: chosen"}
+    )
+    at_most: int | None = field(
+        default=None,
+        metadata={"help": "limit on the number of rounded cells, the others being published as they are"},
+    )
     protected: bool = field(default=True, metadata={"help": "keep the protection levels; no: only round"})
 
     def __post_init__(self) -> None:
@@ -112,6 +121,19 @@ class Rounding:
             raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
         if not 0 <= self.steps <= MOST_STEPS:
             raise InputError(f"option 'steps' is {self.steps}; cells can go 0 to {MOST_STEPS} bases farther")
+        if self.at_most is None:
+            return
+        others = {
+            "steps": self.steps > 0,
+            "subtotals": self.subtotals is not None,
+            "multiples": self.multiples != "stay",
+            "objective": self.objective == "mean",
+        }
+        if clash := [name for name, used in others.items() if used]:
+            raise InputError(
+                f"option 'at_most': where only some cells are rounded, '{clash[0]}' has no meaning; use one "
+                "of both"
+            )
 
     def model(self, problem: Problem) -> Model:
         """Variables, windows, constraints and loss."""
@@ -178,17 +200,20 @@ class Rounding:
 
     def _rounded(self, problem: Problem, beyond: int, run: Run) -> Release:
         question = self._question(problem, np.ones(len(problem.table), dtype=bool), beyond)
-        if not any(need.cells.size for need in problem.requirements()):
+        if self.at_most is None and not any(need.cells.size for need in problem.requirements()):
             return self._nearest(question, run)
         made_by = {"method": self.name, "options": asdict(self)}
         remedy = (
             f"Try another base, more steps ({beyond + 1}), a mixture that rounds only some of the cells, or "
             "another method."
+            if self.at_most is None
+            else f"Allow more than {so_many(self.at_most, 'rounded cell')}, or try another base."
         )
         try:
             release = settle(self._stated(question), made_by, run, remedy)
         except InfeasibleError as error:
-            raise InfeasibleError(question.why_none_at_all(run) or str(error)) from None
+            why = "" if self.at_most is not None else question.why_none_at_all(run)
+            raise InfeasibleError(why or str(error)) from None
         found = release.outcome
         if found is None:
             return release
@@ -231,6 +256,8 @@ class Rounding:
             told,
             beyond,
             self.relax == "fewest" and beyond > 0,
+            None if self.given is None else read_given(problem, self.given, base, cells),
+            self.at_most,
         )
 
 

@@ -176,6 +176,15 @@ class Draft:
         self._below.add(cells, variables, -amount)
         self._moved.add(cells, variables, amount)
 
+    def close(self, cells: Cells) -> None:
+        """Take the windows of numbers that are shown away, until variables open them."""
+        self._bases[:2, cells] = 0.0
+
+    def open(self, cells: Cells, variables: Cells, radius: Units) -> None:
+        """Give windows of a radius to cells where a variable is 1."""
+        self._above.add(cells, variables, radius)
+        self._below.add(cells, variables, radius)
+
     def demand(self, demands: Demands) -> None:
         """Further demands, such as those that hold only where a variable is 1."""
         self._demands.append(demands)

@@ -85,8 +85,9 @@ def read(
     hidden, shown = _hidden(stated, x), stated.radius > 0
     value = table.units + np.where(shown, np.rint(stated.moved.at(x)), 0.0).astype(np.int64)
     above, below = (np.rint(side.at(x)).astype(np.int64) for side in (model.above, model.below))
-    low = np.where(shown, value - stated.radius, table.units - below)
-    high = np.where(shown, value + stated.radius, table.units + above)
+    announced = shown & (above + below > 0)
+    low = np.where(announced, value - stated.radius, table.units - below)
+    high = np.where(announced, value + stated.radius, table.units + above)
     loss = model.loss(x)
     size = max(abs(loss), abs(model.constant), abs(solution.bound))
     proven = bool(solution.status) and loss <= solution.bound + NOISE * size

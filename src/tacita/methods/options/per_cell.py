@@ -31,7 +31,7 @@ def weights(problem: Problem, said: str, option: str) -> Floats:
         size = np.abs(problem.table.values)
         size = np.where(size == 0, 1.0, size)
         return np.asarray(1.0 / (size if said == "inverse" else np.sqrt(size)))
-    found = _numbers(_column(problem, said, option, WEIGHTS), said, option)
+    found = _numbers(column_of(problem, said, option, WEIGHTS), said, option)
     _refuse_unless_positive(problem, found, option)
     return found
 
@@ -39,14 +39,16 @@ def weights(problem: Problem, said: str, option: str) -> Floats:
 def amounts(problem: Problem, said: float | str, option: str) -> Units:
     """Units per cell, not negative, from a number for all cells or a column."""
     number = _as_number(said)
-    found = np.full(len(problem.table), number) if number is not None else _column(problem, str(said), option)
+    found = (
+        np.full(len(problem.table), number) if number is not None else column_of(problem, str(said), option)
+    )
     _refuse_unless_positive(problem, _numbers(found, str(said), option), option)
     return values(problem, found, option)
 
 
 def column_units(problem: Problem, name: str, option: str) -> Units:
     """Units per cell from a column of values."""
-    return values(problem, _column(problem, name, option), option)
+    return values(problem, column_of(problem, name, option), option)
 
 
 def values(problem: Problem, found: NDArray[np.generic], option: str) -> Units:
@@ -97,7 +99,8 @@ def _as_number(said: float | str) -> float | None:
         return None
 
 
-def _column(problem: Problem, name: str, option: str, also: tuple[str, ...] = ()) -> NDArray[np.generic]:
+def column_of(problem: Problem, name: str, option: str, also: tuple[str, ...] = ()) -> NDArray[np.generic]:
+    """Return a column of the table; ``also`` are words that the option understands besides."""
     columns = problem.table.columns
     if name not in columns:
         known = [*also, *columns]

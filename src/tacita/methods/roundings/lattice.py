@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.exact import Cells, Floats, Mask, Units
+from tacita.methods.roundings.given import FREE
 from tacita.methods.roundings.goal import Goal
 from tacita.problem import Problem
 
@@ -63,6 +64,7 @@ def lattice(
     movable_multiples: bool = False,
     beyond: int = 0,
     fewest: bool = False,
+    given: Units | None = None,
 ) -> Lattice:
     """The multiples next to each value, and up to ``beyond`` more on either side.
 
@@ -75,10 +77,14 @@ def lattice(
         that what readers can deduce of a published number reaches equally far on either side of it.
     fewest
         Every step beyond the neighbours counts more than all distance.
+    given
+        Values that some cells have, ``FREE`` for the others.
     """
     table, known = problem.table, problem.outsider
     free = cells & ~problem.must_publish
     floor = np.where(free, table.units // base * base, table.units)
+    if given is not None:
+        floor, free = np.where(given == FREE, floor, given), free & (given == FREE)
     movable = free & (table.units == floor) & movable_multiples
     between = free & ((table.units > floor) | (movable & (floor + base <= known.upper)))
     ahead, surcharge = _precedence(goal, base, np.flatnonzero(free), 1 + beyond, fewest)

@@ -17,6 +17,7 @@ from tacita.exact import Cells, Mask, Units
 from tacita.methods.drafting.draft import Draft
 from tacita.methods.moving.sums import KnownSum
 from tacita.methods.roundings.bases import Told
+from tacita.methods.roundings.given import FREE
 from tacita.methods.roundings.goal import Goal
 from tacita.methods.roundings.lattice import Lattice, lattice
 from tacita.methods.roundings.nearest import nearest
@@ -49,6 +50,10 @@ class Question:
         Bases that a cell may go beyond its neighbours.
     fewest
         As few such steps as can be, before all distance.
+    given
+        Values that some cells have; None where there are none.
+    at_most
+        How many cells may be rounded, the others being published as they are; None: all are rounded.
     """
 
     problem: Problem
@@ -59,6 +64,8 @@ class Question:
     told: Told
     beyond: int
     fewest: bool
+    given: Units | None = None
+    at_most: int | None = None
 
     @cached_property
     def _own(self) -> Lattice:
@@ -71,6 +78,7 @@ class Question:
             self.told.movable_multiples,
             self.beyond,
             self.fewest,
+            self.given,
         )
 
     @cached_property
@@ -98,6 +106,11 @@ class Question:
 
     def state(self, draft: Draft) -> None:
         """The question as a part of the engine's model."""
+        for remark in self.about_readers():
+            draft.remark(remark)
+        if self.at_most is not None:
+            self._state_counted(draft, self.at_most)
+            return
         points, at = self._own, np.flatnonzero(self.cells)
         draft.show(at, Mark.ROUNDED, self.radius[at], (points.low - self.problem.table.units)[at])
         draft.constant += points.constant
@@ -105,8 +118,34 @@ class Question:
         draft.move(points.cell, taken, self.base[points.cell])
         for group in self.groups:
             self._keep(draft, taken, group)
-        for remark in self.about_readers():
-            draft.remark(remark)
+
+    def _state_counted(self, draft: Draft, at_most: int) -> None:
+        """State the question where only some cells are rounded.
+
+        A number that is no multiple of its base shows that it was not rounded. So its window has no width,
+        unless one of the binary variables ``up`` and ``down`` opens it; multiples have theirs in any case.
+        """
+        problem, units, radius = self.problem, self.problem.table.units, self.radius
+        floor = units // self.base * self.base
+        draft.show(np.flatnonzero(self.cells), Mark.ROUNDED, radius[self.cells])
+        at = np.flatnonzero(self.cells & ~problem.must_publish & (units > floor) & (radius > 0))
+        draft.close(at)
+        ways = []
+        for end in (floor + self.base, floor):
+            move = (end - units)[at]
+            taken = draft.variables(at.size, self.goal.of(at, move), upper=self._may_become(at, end[at]))
+            draft.move(at, taken, move)
+            draft.open(at, taken, radius[at])
+            ways.append((taken, 1.0))
+        sure = 0.0 if self.given is None else (self.given[at] != FREE).astype(np.float64)
+        draft.require(ways, lower=sure, upper=1.0)
+        draft.bracket(np.concatenate([taken for taken, _ in ways]), -np.inf, at_most)
+
+    def _may_become(self, at: Cells, value: Units) -> Mask:
+        """Return whether cells may be published as ``value``."""
+        if self.given is None:
+            return np.ones(at.size, dtype=bool)
+        return np.asarray((self.given[at] == FREE) | (self.given[at] == value))
 
     def _keep(self, draft: Draft, taken: Cells, group: Subtotal) -> None:
         """Two values for a subtotal."""
@@ -185,6 +224,10 @@ class Question:
         except StoppedError:
             return (
                 f"{how} adds up and keeps all subtotals: leave some out, or allow more time to find out which"
+            )
+        if self.given is not None:
+            return (
+                f"{how} adds up with the values that are given: leave some of them empty, or change the base"
             )
         frozen = np.flatnonzero(self.problem.must_publish & (table.units % self.base != 0))
         if frozen.size:
