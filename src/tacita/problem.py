@@ -157,10 +157,22 @@ class Problem:
     def with_published(self, releases: Iterable[Release]) -> Problem:
         """The same question to readers who have further releases."""
         earlier = (*self.already_published, *releases)
-        changed = {
-            "outsider": _knowing_releases(self.table, self.outsider_beforehand, earlier),
-            "already_published": earlier,
-        }
+        outsider = _knowing_releases(self.table, self.outsider_beforehand, earlier)
+        return self._changed(outsider=outsider, already_published=earlier)
+
+    def with_everyone_knowing(self, lower: Units, upper: Units) -> Problem:
+        """Return the same problem in which everyone also knows that cells lie within these bounds.
+
+        Raises
+        ------
+        LevelsError, BoundsError
+            The bounds are false, or narrower than levels.
+        """
+        low, high = np.maximum(self.outsider.lower, lower), np.minimum(self.outsider.upper, upper)
+        return self._changed(outsider=replace(self.outsider, lower=low, upper=high))
+
+    def _changed(self, **changed: object) -> Problem:
+        """The same problem with other fields, checked."""
         problem = object.__new__(Problem)
         for field in fields(self):
             object.__setattr__(problem, field.name, changed.get(field.name, getattr(self, field.name)))

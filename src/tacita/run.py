@@ -6,6 +6,7 @@ progress, and the switch with which another thread says *enough*. It holds no re
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
@@ -15,8 +16,18 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
+GUESSABLE = 2**32
+"""Seeds below this can be tried one by one; those drawn from the system lie far above."""
 GRACE = 10.0
 """Seconds at most for what must still be done with what was found when the time ended."""
+
+
+SECRET = "leave it out and a secret one is drawn"
+
+
+def draw_seed() -> int:
+    """Return a seed from the system that nobody can guess; it fits into 63 bits, as project files need."""
+    return 2**62 + secrets.randbits(62)
 
 
 @dataclass(frozen=True)
@@ -68,27 +79,38 @@ class Run:
         Seconds from the moment the run is made; none by default. A limit ends work, it never turns "unknown"
         into "safe".
     seed
-        For everything that draws random numbers.
+        For every random number that readers must not know: it is a secret like the values. Drawn from the
+        system unless given; whoever gives it again gets the same release.
     executor
         Any :class:`concurrent.futures.Executor`: threads, processes, a Dask client's. Default: this thread.
     listener
         Called with an :class:`Event` now and then, from the thread that runs.
+    search
+        For the order in which searches try things. It is no secret, and the same by default, so that what
+        draws no numbers gives the same release every time.
     patience
         Seconds that work may go on after the limit or a cancel (see :meth:`finishing`).
     """
 
     time_limit: float | None = None
-    seed: int = 0
+    seed: int = field(default_factory=draw_seed)
     executor: Executor = field(default_factory=InThisThread)
     listener: Callable[[Event], None] | None = None
     started: float = field(default_factory=time.monotonic)
     patience: float = 0.0
+    search: int = 0
     _stop: Switch = field(default_factory=Switch)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Workers elsewhere get the time that is left; listener, executor and cancel stay here."""
         left = self.remaining
-        return Run, (None if left == float("inf") else left, self.seed)
+        return _elsewhere, (None if left == float("inf") else left, self.seed, self.search)
+
+    @property
+    def seed_remarks(self) -> tuple[str, ...]:
+        """That the seed can be guessed, if it can."""
+        guessed = f"the seed is below {GUESSABLE:,}, so that readers can try all of these: {SECRET}"
+        return (guessed,) if self.seed < GUESSABLE else ()
 
     def cancel(self) -> None:
         """Ask the work to end; it keeps the best it has."""
@@ -145,3 +167,8 @@ class Run:
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Results in order, computed by the executor."""
         return self.executor.map(function, items)
+
+
+def _elsewhere(time_limit: float | None, seed: int, search: int) -> Run:
+    """Return the run that a worker gets."""
+    return Run(time_limit, seed, search=search)

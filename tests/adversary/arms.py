@@ -122,6 +122,8 @@ def _perturbation(random: Random, case: Case) -> Options:
         weight_down=_weights(random),
         weight_changed=_weights(random),
         at_most=[4, 8],
+        distance=["exact"],
+        readers=["radius"],
     )
 
 
@@ -141,6 +143,8 @@ def _adjustment(random: Random, case: Case) -> Options:
         radius=_bases(case),
         shortfall=[True],
         protected=[False],
+        distance=["exact"],
+        readers=["radius"],
     )
     return options
 

@@ -58,8 +58,8 @@ def _unbiased(told: Told, world: World, options: Mapping[str, Any]) -> Told:
 
 
 def _perturbation(told: Told, world: World, options: Mapping[str, Any]) -> Told:
-    """Numbers lie within half the announced radius, unless columns of bounds say otherwise."""
-    if options.get("lowest") or options.get("highest"):
+    """Numbers lie within the announced radius; within half of it in the literature's model."""
+    if options.get("readers") != "radius" or options.get("lowest") or options.get("highest"):
         return told
     room = np.floor((told.high - told.low) / 4 / world.step) * world.step
     return _around(told, told.marks == "adjusted", room, room)

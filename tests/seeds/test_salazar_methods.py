@@ -96,7 +96,7 @@ def test_figure_11() -> None:
     target = TABLE.units.copy()
     target[6] = 26
     problem = figure_1(target=target)
-    perturbed = Perturbation(radius=24, sensitive="target")
+    perturbed = Perturbation(radius=24, sensitive="target", readers="radius")
     release = least_loss(perturbed, problem)
     assert release.outcome.loss == 16
     assert release.value[6] == 26
@@ -108,7 +108,7 @@ def test_figure_11() -> None:
 
 def test_perturbing_one_line_saves_intervals_elsewhere() -> None:
     """The column of row totals is perturbed by up to 4, hence radius 8; all other cells may be intervals."""
-    line = Perturbation(radius=8, weight_up="unit", weight_down="unit")
+    line = Perturbation(radius=8, weight_up="unit", weight_down="unit", readers="radius")
     problem = figure_1()
     assert least_loss(Intervals(), problem).outcome.loss == 88
     parted = least_loss(Mixture({"region=Total": line, "rest": Intervals()}), problem)

@@ -14,6 +14,7 @@ from tacita.adjusting.task import NORMS
 from tacita.errors import InfeasibleError, InputError
 from tacita.methods.adjustment import UNPROTECTED, Adjustment
 from tacita.methods.adjustments.announced import refuse_missed
+from tacita.methods.options.distances import spread
 from tacita.release import Mark
 from tacita.testing import check_method, problems, tables
 
@@ -125,13 +126,13 @@ def test_too_tight_capacities_name_the_smallest_that_works_and_who_needs_it() ->
     ) as refused:
         Adjustment(capacity="5%").protect(thesis())
     enough = str(refused.value).split("in whole steps ")[1].split(" ")[0]
-    check_method(Adjustment(capacity=enough), thesis())
+    check_method(Adjustment(capacity=enough, readers="radius"), thesis())
     with pytest.raises(InfeasibleError, match=r"is about 8\.197% \(binding"):
         Adjustment(capacity="8%").protect(thesis(4))
-    check_method(Adjustment(capacity="8.2%"), thesis(4))
+    check_method(Adjustment(capacity="8.2%", readers="radius"), thesis(4))
     with pytest.raises(InfeasibleError, match=r"is about 1\.\d+, in whole steps 2 \(binding"):
         Adjustment(capacity=1).protect(thesis())
-    check_method(Adjustment(capacity=2), thesis())
+    check_method(Adjustment(capacity=2, readers="radius"), thesis())
 
 
 def test_giving_up_protection_is_said_in_every_file(tmp_path) -> None:
@@ -148,7 +149,7 @@ def test_giving_up_protection_is_said_in_every_file(tmp_path) -> None:
 
 
 def test_every_norm_is_told() -> None:
-    release = Adjustment(norm="l2", totals="fixed", directions="up").protect(thesis(4))
+    release = Adjustment(norm="l2", totals="fixed", directions="up", distance="exact").protect(thesis(4))
     told = release.outcome.remarks[-1]
     assert "l1 20.685" in told
     assert "l2 59.657" in told
@@ -170,14 +171,15 @@ def test_statistics_are_measured_on_what_is_published() -> None:
     rule = tc.Marked([("1", "1"), ("4", "7"), ("8", "2")], lower=60, upper=60)
     problem = tc.Problem(table, rule)
     method = Adjustment(keep="mean, variance=0.1, slope=0.1", totals="fixed")
-    release = check_method(method, problem)
+    run = tc.Run(seed=2**40)
+    release = check_method(method, problem, run)
     inner = ~table.structure.is_total
     before, after = table.values[inner], release.value[inner].astype(float)
     assert after.mean() == before.mean()
     assert abs(after.var() / before.var() - 1) < 1e-3
     assert abs(np.cov(before, after, bias=True)[0, 1] / before.var() - 1) < 1e-3
     assert release.outcome.remarks[0].startswith("statistics changed: mean")
-    plain = Adjustment(totals="fixed").protect(problem)
+    plain = Adjustment(totals="fixed").protect(problem, run)
     assert plain.outcome.loss <= release.outcome.loss
 
 
@@ -189,7 +191,10 @@ def test_tables_are_adjusted_together() -> None:
         problems.append(tc.Problem(table, tc.Marked(marked, lower=90, upper=90)))
     for how in ("alternating", "joint"):
         releases = tc.adjust_together(
-            problems, "covariance=0.1, correlation=0.1", Adjustment(totals="fixed"), how
+            problems,
+            "covariance=0.1, correlation=0.1",
+            Adjustment(totals="fixed", distance="exact"),
+            how,
         )
         for problem, release in zip(problems, releases, strict=True):
             assert not problem.table.equations.residuals(release.value).any()
@@ -252,7 +257,8 @@ def test_directions_by_a_column() -> None:
     signs = np.ones(len(problem.table))
     signs[problem.table.find("3", "4")] = -1
     table = replace(problem.table, columns={"sign": signs})
-    release = check_method(Adjustment(directions="sign", totals="fixed"), tc.Problem(table, problem.rule))
+    method = Adjustment(directions="sign", totals="fixed", distance="exact")
+    release = check_method(method, tc.Problem(table, problem.rule))
     assert release.outcome.loss == 26
 
 
@@ -344,3 +350,140 @@ def test_a_column_of_text_is_no_column_of_numbers(option: str) -> None:
     table = replace(problem.table, columns={"words": np.array(["a"] * len(problem.table))})
     with pytest.raises(InputError, match=f"option '{option}': column 'words' holds text"):
         Adjustment(**{option: "words"}).protect(tc.Problem(table, problem.rule))
+
+
+# What readers know: distances beyond levels are drawn, and a capacity that is published is no secret.
+
+
+def moved(problem: tc.Problem, release: tc.Release) -> np.ndarray:
+    return (release.value - problem.table.units)[problem.sensitive]
+
+
+def test_sensitive_cells_are_rarely_exactly_one_level_away() -> None:
+    """Of the exact minimum nearly all are; of the default one in as many as the draw has amounts."""
+    level, on_it, cells = 6, {"drawn": 0, "exact": 0}, 0
+    for number in range(60):
+        values = np.random.default_rng(number).integers(40, 400, (4, 4))
+        table = tc.Table.from_array(values, counts=False)
+        problem = tc.Problem(table, tc.Marked([("1", "1"), ("2", "3"), ("4", "2")], lower=level, upper=level))
+        cells += 3
+        for distance in on_it:
+            release = Adjustment(distance=distance).protect(problem, tc.Run(seed=number))
+            change = np.abs(moved(problem, release))
+            assert (change >= level).all()
+            on_it[distance] += int((change == level).sum())
+    assert on_it["exact"] > 0.8 * cells
+    # One in seven, and four standard deviations.
+    chance = 1 / (level + 1)
+    assert on_it["drawn"] < cells * chance + 4 * (cells * chance * (1 - chance)) ** 0.5
+
+
+def test_counts_below_a_threshold_draw_from_the_same_amounts() -> None:
+    """Otherwise a large distance would give a count of 1 away: its level is the largest."""
+    table = tc.Table.from_array([[1, 40, 38], [52, 4, 33], [41, 37, 2]], counts=True)
+    problem = tc.Problem(table, tc.Threshold(5))
+    assert set(spread(problem, 1)[problem.sensitive]) == {4}
+    shown = {1: set(), 2: set(), 4: set()}
+    for seed in range(40):
+        release = check_method(Adjustment(directions="up"), problem, tc.Run(seed=seed))
+        for cell in problem.sensitive.tolist():
+            shown[int(table.units[cell])].add(int(release.value[cell]))
+    assert shown[1] == shown[2] == shown[4] == {5, 6, 7, 8, 9}
+
+
+def test_draws_follow_the_seed_and_differ_without_one() -> None:
+    problem = thesis(2)
+    one, again, other = (Adjustment().protect(problem, tc.Run(seed=s)) for s in (2**40, 2**40, 2**40 + 1))
+    assert np.array_equal(one.value, again.value)
+    assert not np.array_equal(one.value, other.value)
+    first, second = (Adjustment().protect(problem) for _ in range(2))
+    assert not np.array_equal(first.value, second.value)
+    assert first.made_by["seed"] != second.made_by["seed"]
+    repeated = Adjustment().protect(problem, tc.Run(seed=first.made_by["seed"]))
+    assert np.array_equal(repeated.value, first.value)
+
+
+def test_a_seed_that_can_be_guessed_is_named() -> None:
+    guessed = [r for r in Adjustment().protect(thesis(), tc.Run(seed=0)).outcome.remarks if "seed" in r]
+    assert guessed == [
+        "the seed is below 4,294,967,296, so that readers can try all of these: leave it out and a secret "
+        "one is drawn"
+    ]
+    assert not any("seed" in remark for remark in Adjustment().protect(thesis()).outcome.remarks)
+
+
+def test_distances_that_leave_no_release_are_reduced_never_levels() -> None:
+    problem = thesis()
+    with pytest.raises(InfeasibleError):
+        Adjustment(capacity=1, protected=False).protect(problem)
+    shares = set()
+    for seed in range(12):
+        release = Adjustment(capacity=2, protected=False).protect(problem, tc.Run(seed=seed))
+        assert (np.abs(moved(problem, release)) >= [3, 5]).all()
+        shares |= {remark.split()[0] for remark in release.outcome.remarks if "leave no release" in remark}
+    assert shares
+    assert shares <= {"50%", "25%", "no"}
+
+
+def test_a_given_radius_holds_the_drawn_distance_and_the_level_on_the_other_side() -> None:
+    problem = thesis(1)
+    for seed in range(8):
+        release = check_method(Adjustment(radius=12), problem, tc.Run(seed=seed))
+        assert (np.abs(moved(problem, release)) <= [90, 70]).all()
+        assert "50%" not in " ".join(release.outcome.remarks)
+
+
+def test_the_exact_minimum_is_named_in_remarks_and_verdict() -> None:
+    problem = thesis()
+    release = check_method(Adjustment(distance="exact"), problem)
+    assert any("exactly their levels" in remark for remark in release.outcome.remarks)
+    assert tc.audit(problem, release).verdict.endswith(
+        "; assuming that readers know the announced radius and nothing of how cells were moved"
+    )
+    assert "assuming" not in tc.audit(problem, check_method(Adjustment(), problem)).verdict
+
+
+@pytest.mark.parametrize("capacity", ["10%", 2])
+def test_whoever_knows_the_capacity_does_not_come_nearer_than_levels(capacity: str | int) -> None:
+    """A cell shown as v that moved by at most a tenth of its value lies in v / 1.1 .. v / 0.9."""
+    problem = thesis(2)
+    released = check_method(Adjustment(capacity=capacity, readers="radius"), problem)
+    assert "assuming" in tc.audit(problem, released).verdict
+    shown, share = released.value / 100, 0.1
+    low, high = (shown - 2, shown + 2) if capacity == 2 else (shown / (1 + share), shown / (1 - share))
+    anything = problem.levels.sensitive
+    sees = tc.Outsider.of(
+        problem.table, np.where(anything, 0, np.maximum(low, 0)), np.where(anything, np.inf, high)
+    )
+    informed = tc.Problem(problem.table, problem.rule, sees)
+    assert not tc.audit(informed, released).safe
+    with pytest.raises(InfeasibleError, match="by how little other cells may move"):
+        Adjustment(capacity=capacity).protect(problem)
+
+
+@given(amounts(), st.sampled_from(["60%", "30%", 8.0]))
+def test_releases_are_safe_from_readers_who_know_the_capacity(problem: tc.Problem, capacity) -> None:
+    try:
+        release = check_method(Adjustment(capacity=capacity), problem)
+    except (InfeasibleError, InputError):
+        return
+    shown = release.value / 10
+    share = 0.6 if capacity == "60%" else 0.3
+    ends = (shown - 8, shown + 8) if capacity == 8.0 else (shown / (1 + share), shown / (1 - share))
+    low, high = ends[0] - 1e-9, ends[1] + 1e-9
+    anything = problem.levels.sensitive
+    sees = tc.Outsider.of(
+        problem.table, np.where(anything, 0, np.maximum(low, 0)), np.where(anything, np.inf, high)
+    )
+    assert tc.audit(tc.Problem(problem.table, problem.rule, sees), release).safe
+
+
+def test_tables_that_are_adjusted_together_draw_on_their_own() -> None:
+    problems = [thesis(2), thesis(2)]
+    one, other = tc.adjust_together(problems, "mean", Adjustment(), run=tc.Run(seed=2**50))
+    assert not np.array_equal(moved(problems[0], one), moved(problems[1], other))
+    again = tc.adjust_together(problems, "mean", Adjustment(), run=tc.Run(seed=2**50))
+    assert np.array_equal(one.value, again[0].value)
+    exact = tc.adjust_together(problems, "mean", Adjustment(distance="exact"))
+    assert exact[0].assumption
+    assert not one.assumption

@@ -155,9 +155,9 @@ def test_a_start_that_protects_is_kept_when_nothing_better_is_found_in_time() ->
 @easy
 def test_one_thread_or_several_give_the_same_result(problem: Make) -> None:
     model = suppression(problem())
-    alone = solve(model, Run(seed=3))
+    alone = solve(model, Run(search=3))
     for workers in (2, 4):
         with ThreadPoolExecutor(workers) as executor:
-            together = solve(model, Run(seed=3, executor=executor))
+            together = solve(model, Run(search=3, executor=executor))
         assert np.array_equal(alone.x, together.x)
         assert (alone.loss, alone.bound, alone.status) == (together.loss, together.bound, together.status)

@@ -53,7 +53,7 @@ def test_what_it_finds_is_protected_and_cheaper(make: Make) -> None:
 
 @tables
 def test_one_call_after_the_other_never_loses_more(make: Make) -> None:
-    search, improve, model = around_everything(make(), Run(seed=5))
+    search, improve, model = around_everything(make(), Run(search=5))
     losses = [search.loss]
     for _ in range(3):
         improve(model.lower, patience=2)
@@ -65,7 +65,7 @@ def test_one_call_after_the_other_never_loses_more(make: Make) -> None:
 def test_the_same_seed_finds_the_same(make: Make) -> None:
     found = []
     for _ in range(2):
-        search, improve, model = around_everything(make(), Run(seed=7))
+        search, improve, model = around_everything(make(), Run(search=7))
         improve(model.lower, patience=3)
         found.append(search.best)
     np.testing.assert_array_equal(*found)

@@ -24,7 +24,9 @@ OPTIONS = st.sampled_from(
         {"sensitive": "free", "radius": 2},
         {"radius": 4, "at_most": 6},
         {"radius": 6, "sensitive": "up"},
+        {"radius": 6, "sensitive": "up", "distance": "exact", "readers": "radius"},
         {"radius": 6, "sensitive": "down", "weight_changed": "unit"},
+        {"distance": "exact"},
     ]
 )
 
@@ -71,22 +73,108 @@ def test_sensitive_cells_go_past_a_level_by_default() -> None:
     assert moved[target(problem)] >= 12 or moved[target(problem)] <= -10
 
 
-@pytest.mark.parametrize(("where", "moved"), [("up", 15), ("down", -15), ("free", 0)])
-def test_sensitive_cells_go_where_they_are_sent(where: str, moved: int) -> None:
+@pytest.mark.parametrize("options", [{}, {"radius": 30}, {"distance": "exact"}, {"readers": "radius"}])
+def test_cells_may_move_by_all_of_the_radius_unless_nobody_knows(options: dict) -> None:
+    """Whoever knows that cells move by half of it would know twice as much."""
     problem = problem_of()
-    release = check_method(Perturbation(radius=30, sensitive=where), problem)
-    assert (release.value - problem.table.units)[target(problem)] == moved
+    release = check_method(Perturbation(**options), problem)
+    radius = int((release.high - release.value).max())
+    room = Perturbation(**options)._bounds(problem, np.ones(len(problem.table), dtype=bool))
+    far = radius // 2 if "readers" in options else radius
+    assert (room.above == far).all()
+    assert (room.below == np.minimum(far, problem.table.units)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "remark"),
+    [
+        ({"readers": "radius"}, "half the announced radius"),
+        ({"distance": "exact"}, "exactly their levels"),
+        ({"sensitive": "free", "radius": 30}, "the nearest table is the true one"),
+    ],
+)
+def test_models_of_the_literature_are_named_in_remarks_and_verdict(options: dict, remark: str) -> None:
+    problem = problem_of()
+    release = check_method(Perturbation(**options), problem)
+    assert any(remark in said for said in release.outcome.remarks)
+    assert tc.audit(problem, release).verdict == (
+        "1 sensitive cell: 1 safe, all proven; assuming that readers know the announced radius and nothing "
+        "of how cells were moved"
+    )
+    plain = Perturbation().protect(problem)
+    assert not plain.assumption
+    assert tc.audit(problem, plain).verdict == "1 sensitive cell: 1 safe, all proven"
+
+
+def test_the_largest_level_of_all_attackers_counts() -> None:
+    problem = problem_of(lower=2, upper=2)
+    cell = target(problem)
+    insider = tc.Insider("insider", *(np.zeros(0, dtype=np.int64),) * 3, [cell], [9], [8], [0])
+    asked = problem_of(lower=2, upper=2, attackers=["outsider", insider])
+    for seed in range(5):
+        release = check_method(Perturbation(), asked, tc.Run(seed=seed))
+        moved = int(release.value[cell] - asked.table.units[cell])
+        assert moved >= 8 or moved <= -9
+
+
+@pytest.mark.parametrize(("where", "moved"), [("up", 15), ("down", -15), ("free", 0)])
+def test_sensitive_cells_go_to_the_ends_of_their_bounds_in_the_literature(where: str, moved: int) -> None:
+    problem = problem_of()
+    method = Perturbation(radius=30, sensitive=where, distance="exact", readers="radius")
+    assert (check_method(method, problem).value - problem.table.units)[target(problem)] == moved
+
+
+@pytest.mark.parametrize(("where", "least"), [("up", 12), ("down", -10)])
+def test_sensitive_cells_go_past_the_level_on_the_side_that_is_given(where: str, least: int) -> None:
+    problem = problem_of()
+    moves = set()
+    for seed in range(12):
+        release = check_method(Perturbation(sensitive=where), problem, tc.Run(seed=seed))
+        moves.add(int(release.value[target(problem)] - problem.table.units[target(problem)]))
+    assert min(np.sign(least) * np.array(sorted(moves))) >= abs(least)
+    assert len(moves) > 3
 
 
 def test_bounds_and_targets_come_from_columns() -> None:
     units = problem_of().table.units
     columns = {"floor": units - 12, "ceiling": units + 14, "wanted": units + 5}
     problem = problem_of(columns=columns)
-    release = check_method(Perturbation(lowest="floor", highest="ceiling", sensitive="wanted"), problem)
+    method = Perturbation(lowest="floor", highest="ceiling", sensitive="wanted", readers="radius")
+    release = check_method(method, problem)
     moved = release.value - units
     assert moved[target(problem)] == 5
     # Salazar: r is the distance between the bounds.
     assert (release.high - release.low == 2 * 26)[units > 0].all()
+    known = check_method(replace(method, readers="method"), problem)
+    # One round number for all, or the radius would tell what columns are made of.
+    assert set(known.high - known.value) == {50}
+
+
+def test_whoever_knows_the_columns_does_not_come_nearer_than_levels() -> None:
+    """Every other cell of the row and the column of the cell is published within 1 of its value."""
+    table = problem_of().table
+    narrow = np.where(np.arange(len(table)) == table.find("2", "3"), 40, 1)
+    columns = {"floor": np.maximum(table.units - narrow, 0), "ceiling": table.units + narrow}
+    problem = problem_of(columns=columns)
+    literature = Perturbation(lowest="floor", highest="ceiling", radius=60, sensitive="free")
+    with pytest.raises(InfeasibleError):
+        literature.protect(problem)
+    released = replace(literature, readers="radius").protect(problem)
+    assert tc.audit(problem, released).safe
+    # The attack: with the columns nobody needs more than subtraction.
+    sees = tc.Outsider(columns["floor"], columns["ceiling"])
+    informed = tc.Problem(problem.table, tc.Marked([target(problem)], lower=5, upper=5), sees)
+    assert not tc.audit(informed, released).safe
+
+
+def test_columns_narrower_than_levels_are_refused() -> None:
+    units = problem_of().table.units
+    problem = problem_of(columns={"floor": units - 9, "ceiling": units + 30})
+    with pytest.raises(InfeasibleError, match="readers may know the columns 'lowest' and 'highest'"):
+        Perturbation(lowest="floor", highest="ceiling").protect(problem)
+    problem = problem_of(lower=5, columns={"floor": units - 9, "ceiling": units + 30})
+    with pytest.raises(InputError, match="in a mixture take 'radius' for the option 'readers'"):
+        tc.Mixture({"rest": Perturbation(lowest="floor", highest="ceiling")}).protect(problem)
 
 
 def test_published_cells_stay() -> None:
@@ -100,6 +188,8 @@ def test_published_cells_stay() -> None:
 def test_the_announced_radius_is_a_round_number() -> None:
     """Twice the largest level would tell the level, and a rule may make that a share of the value."""
     release = check_method(Perturbation(), problem_of(lower=7, upper=7))
+    assert set((release.high - release.low) // 2) == {50}
+    release = check_method(Perturbation(distance="exact"), problem_of(lower=7, upper=7))
     assert set((release.high - release.low) // 2) == {20}
 
 

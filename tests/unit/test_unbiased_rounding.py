@@ -18,7 +18,7 @@ from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import LARGEST
 from tacita.examples import example
 from tacita.methods.moving import missed
-from tacita.methods.unbiased_rounding import GUESSED, UnbiasedRounding
+from tacita.methods.unbiased_rounding import UnbiasedRounding
 from tacita.release import Mark
 from tacita.tables.equations import Equations
 from tacita.tables.structure import Structure
@@ -41,7 +41,7 @@ def hierarchical(seed: int, kind: str = "tree") -> tc.Table:
 
 def test_the_release_announces_the_base_for_all_cells() -> None:
     problem = free(NCHS)
-    release = UnbiasedRounding(base=5).protect(problem, tc.Run(seed=3))
+    release = UnbiasedRounding(base=5).protect(problem, tc.Run(seed=2**40))
     units, moved = problem.table.units, np.abs(release.value - problem.table.units)
     assert (release.marks == Mark.ROUNDED).all()
     assert (release.high - release.value == 4).all()
@@ -55,7 +55,7 @@ def test_the_release_announces_the_base_for_all_cells() -> None:
     assert release.made_by == {
         "method": "unbiased-rounding",
         "options": {"base": 5, "additive": True, "partial": False, "strict": True, "protected": True},
-        "seed": 3,
+        "seed": 2**40,
     }
 
 
@@ -66,6 +66,13 @@ def test_seeds_of_the_method_are_unbiased_too() -> None:
     chance = problem.table.units % 5 / 5
     deviation = 5 * np.sqrt(chance * (1 - chance) / draws)
     assert (np.abs(mean - problem.table.units) <= 4 * deviation).all()
+
+
+def test_without_a_seed_nobody_can_guess_the_draw() -> None:
+    one, other = (UnbiasedRounding(base=5).protect(free(NCHS)) for _ in range(2))
+    assert not np.array_equal(one.value, other.value)
+    guessed = UnbiasedRounding(base=5).protect(free(NCHS), tc.Run(seed=0))
+    assert "readers can try all of these" in guessed.outcome.remarks[0]
 
 
 def test_seeds_differ() -> None:
@@ -98,9 +105,12 @@ def test_partial_is_additive_with_a_known_distance(kind: str, seed: int) -> None
 
 def test_partial_changes_nothing_where_the_table_is_a_network() -> None:
     problem = free(hierarchical(0))
-    one, other = (UnbiasedRounding(base=5, partial=partial).protect(problem) for partial in (True, False))
+    run = tc.Run(seed=2**40)
+    one, other = (
+        UnbiasedRounding(base=5, partial=partial).protect(problem, run) for partial in (True, False)
+    )
     assert np.array_equal(one.value, other.value)
-    assert one.outcome.remarks == (GUESSED,)
+    assert one.outcome.remarks == ()
 
 
 def test_linked_tables_are_refused() -> None:
@@ -114,7 +124,7 @@ def test_every_cell_on_its_own_is_labelled() -> None:
     assert table.equations.residuals(release.value).any()
     assert (np.abs(release.value - table.units) < 5).all()
     assert not (release.value % 5).any()
-    assert release.outcome.remarks == ("not additive: for comparison only", GUESSED)
+    assert release.outcome.remarks == ("not additive: for comparison only",)
     assert release.notice == "not additive: for comparison only"
     assert release.made_by["options"]["additive"] is False
 
@@ -326,7 +336,7 @@ def test_a_small_table_does_not_load_the_compiler() -> None:
     program = (
         "import sys, numpy as np, tacita as tc\n"
         "table = tc.Table.from_array(np.arange(400).reshape(20, 20))\n"
-        "tc.UnbiasedRounding(base=5).protect(tc.Problem(table, tc.Threshold(3)))\n"
+        "tc.UnbiasedRounding(base=5, protected=False).protect(tc.Problem(table, tc.Threshold(3)))\n"
         "sys.exit('numba' in sys.modules)\n"
     )
     source = str(Path(tc.__file__).parents[1])

@@ -209,7 +209,7 @@ def test_the_same_seed_gives_the_same_points() -> None:
     program, planes, _ = cube(6, seed=1)
     start = solve_whole(program, planes, Run()).x
     away = replace(program, cost=-program.cost)
-    paths = [np.array(list(descend(away, planes, Run(seed=seed), start))) for seed in (7, 7, 8)]
+    paths = [np.array(list(descend(away, planes, Run(search=number), start))) for number in (7, 7, 8)]
     assert np.array_equal(paths[0], paths[1])
     assert not np.array_equal(paths[0], paths[2])
 

@@ -18,7 +18,7 @@ import typer
 
 from tacita.cli.console import err, say
 from tacita.report.progress import known_so_far
-from tacita.run import Event, InThisThread, Run
+from tacita.run import Event, InThisThread, Run, draw_seed
 from tacita.writing.signals import ENDING
 
 if TYPE_CHECKING:
@@ -35,7 +35,14 @@ class Effort:
         float | None,
         typer.Option(help="Seconds to spend at most. What is not settled by then counts as not safe."),
     ] = None
-    seed: Annotated[int | None, typer.Option(help="Seed of everything random. Default: 0.")] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Seed of what is drawn at random, to repeat a run. A secret, kept in internal/audit.json; "
+            "default: one from the system.",
+        ),
+    ] = None
     workers: Annotated[int, typer.Option(min=1, help="Threads for independent pieces of the work.")] = 1
 
 
@@ -45,7 +52,8 @@ def carry_out(work: Callable[[Run], T], effort: Effort, *, time_limit: float | N
         progress = stack.enter_context(_progress())
         executor: Executor = ThreadPoolExecutor(effort.workers) if effort.workers > 1 else InThisThread()
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
-        run = Run(time_limit, effort.seed or 0, executor, listener=_Listener(progress))
+        seed = draw_seed() if effort.seed is None else effort.seed
+        run = Run(time_limit, seed, executor, listener=_Listener(progress))
         stack.enter_context(_stopping(run))
         return _in_thread(work, run)
 

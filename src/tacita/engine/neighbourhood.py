@@ -29,7 +29,7 @@ class Neighbourhood:
 
     def __init__(self, search: Search, proposals: Proposals) -> None:
         self.search, self.proposals = search, proposals
-        self._random = np.random.default_rng(search.run.seed)
+        self._random = np.random.default_rng(search.run.search)
         self._incidence = csc_array(proposals.arena.incidence)
 
     def __call__(self, guide: Floats, patience: int) -> None:

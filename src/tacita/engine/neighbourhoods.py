@@ -47,7 +47,7 @@ def descend(program: Program, groups: Sequence[Cells], run: Run, start: Floats) 
     """
     if not groups:
         return
-    neighbourhoods, draw = _Neighbourhoods(program, groups), np.random.default_rng(run.seed)
+    neighbourhoods, draw = _Neighbourhoods(program, groups), np.random.default_rng(run.search)
     x, count, idle = start, FEWEST, 0
     while not run.over:
         free = neighbourhoods.drawn(count, draw)

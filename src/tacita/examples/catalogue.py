@@ -91,8 +91,8 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
         ),
         "thesis-3x4": Example(
             "Thesis, Figure 6.1",
-            "Petrenko: two sensitive cells, totals fixed; adjustment changes 20 in all by l1, and least "
-            "squares lose 59.6571.",
+            "Petrenko: two sensitive cells, totals fixed; adjustment by exact levels changes 20 by l1, and "
+            "least squares lose 59.6571.",
             petrenko,
         ),
         "thesis-10x15": _sized(10, 15, 20),

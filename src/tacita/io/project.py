@@ -189,7 +189,7 @@ class ProtectSpec(Section):
     method: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
     time_limit: float | None = Field(default=None, gt=0)
-    seed: int = 0
+    seed: int | None = Field(default=None, ge=0)
     must_publish: list[dict[str, str]] = Field(default_factory=list)
     must_hide: list[dict[str, str]] = Field(default_factory=list)
 

@@ -71,7 +71,7 @@ def write_project(
     *,
     method: str,
     options: Mapping[str, Any] | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     time_limit: float | None = None,
     formats: Sequence[str] = ("csv",),
     output: str | None = None,
@@ -169,12 +169,12 @@ def _left_out(worded: Sequence[Rule], kept: Sequence[Rule]) -> str:
     return f"rules are left out, and what they hit is marked in the table instead: {named}" if named else ""
 
 
-def _how(method: str, options: Mapping[str, Any], seed: int, time_limit: float | None) -> Sections:
+def _how(method: str, options: Mapping[str, Any], seed: int | None, time_limit: float | None) -> Sections:
     """The section on protection."""
     defaults = {option.name: option.default for option in options_of(method)}
     said = {name: "none" if value is None else value for name, value in options.items()}
     said = {name: value for name, value in said.items() if options[name] != defaults.get(name)}
-    protect = {"method": method, "options": said or None, "time_limit": time_limit, "seed": seed or None}
+    protect = {"method": method, "options": said or None, "time_limit": time_limit, "seed": seed}
     return {"protect": protect}
 
 

@@ -38,14 +38,15 @@ def write_script(
     *,
     method: str,
     options: Mapping[str, Any] | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     time_limit: float | None = None,
     formats: Sequence[str] = ("csv",),
 ) -> Path:
     """Write ``repeat.py`` beside the ``project.toml`` of the same run; see
     :func:`~tacita.io.project_write.write_project`.
 
-    The script gives the same release, unless time ended the run before the method was through.
+    The script gives the same release if it has the seed of what was drawn at random, unless time ended the
+    run before the method was through. It is internal for that reason too.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def write_script(
         if value != option.default:
             said.append(f"{option.name}={_literal(option.name, value)}")
     run = [f"time_limit={time_limit!r}"] if time_limit is not None else []
-    run += [f"seed={seed}"] if seed else []
+    run += [f"seed={seed}"] if seed is not None else []
     text = SCRIPT.format(
         method=f"{type(chosen).__name__}({', '.join(said)})",
         run=", ".join(run),

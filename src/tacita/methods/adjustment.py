@@ -8,8 +8,9 @@ and ``v = a + z`` is published. ``phi`` is ``|z|``, ``z^2``, ``sqrt(delta^2 + z^
 the largest ``w |z|``. Which way the sensitive cells go is chosen first (``directions``), the rest is convex,
 and what solvers find in floats becomes whole units of the table: every sum, capacity and safe value is exact.
 
-Readers are told a radius around every number that may have moved. What they can deduce from it is checked
-against all levels.
+Sensitive cells go beyond their levels by secret random amounts, or the table would leave two values of each
+to whoever knows the rule. Readers are told a radius around every number that may have moved. What they can
+deduce from it, and from the capacities, is checked against all levels.
 """
 
 from __future__ import annotations
@@ -30,10 +31,20 @@ from tacita.adjusting.task import NORMS, Adjusted, Norm, Task
 from tacita.adjusting.whole.exactly import exactly
 from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Cells, Mask, Units
-from tacita.methods.adjustments.announced import announced_radius, refuse_missed
+from tacita.methods.adjustments.announced import announced_radius, known_limits, refuse_missed
 from tacita.methods.adjustments.task import fixed_directions, only, percentage, shares, task_of
 from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.methods.measuring import shown_changes
+from tacita.methods.options.distances import (
+    ASSUMED,
+    DISTANCE_HELP,
+    EXACT,
+    NONE_DRAWN,
+    Distance,
+    Draws,
+    first_feasible,
+)
+from tacita.methods.options.per_cell import amounts
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
@@ -49,6 +60,7 @@ CHECKED = 1.0
 """Seconds after the end of the time for which levels are still looked at: the audit will look at them all."""
 NOISE = 1e-9
 UNCHECKED = "the time was over before levels could be checked in full: the audit decides"
+UNKNOWN = "what readers can deduce from the capacities was not checked (options 'readers' and 'protected')"
 UNPROTECTED = "not protected: some sensitive cells stay nearer to their values than their levels ask for"
 SUMS: Mapping[Norm, str] = {
     "l1": "sum of changes",
@@ -134,6 +146,14 @@ class Adjustment:
     protected: bool = field(
         default=True, metadata={"help": "refuse a result that misses a level at this radius; no: only adjust"}
     )
+    distance: Distance = field(default="drawn", metadata={"help": DISTANCE_HELP})
+    readers: Literal["method", "radius"] = field(
+        default="method",
+        metadata={
+            "help": "what readers are taken to know: method (capacities too), or radius (that alone, as in "
+            "the literature)"
+        },
+    )
 
     def __post_init__(self) -> None:
         if self.norm not in NORMS:
@@ -142,12 +162,32 @@ class Adjustment:
             raise InputError(f"option 'totals' must be free or fixed, not '{self.totals}'")
         if self.safe not in ("auto", "levels", "zero"):
             raise InputError(f"option 'safe' must be one of auto, levels, zero, not '{self.safe}'")
+        if self.distance not in ("drawn", "exact"):
+            raise InputError(f"option 'distance' must be drawn or exact, not '{self.distance}'")
+        if self.readers not in ("method", "radius"):
+            raise InputError(f"option 'readers' must be method or radius, not '{self.readers}'")
         if not 0 < self.delta < np.inf:
             raise InputError(f"option 'delta' is {self.delta:g}; it must be more than 0, and finite")
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """The adjusted table with the radius that is announced."""
         run = start_run(problem, run)
+        if self.distance == "exact" or not len(problem.sensitive):
+            return self._protected(problem, run)
+
+        def make(draws: Draws) -> Release:
+            return self._farther(problem, draws, run) if draws.share else self._protected(problem, run)
+
+        return first_feasible(make, Draws(run.seed))
+
+    def _farther(self, problem: Problem, draws: Draws, run: Run) -> Release:
+        """The adjusted table in which sensitive cells go beyond their levels."""
+        task = self.task(problem, draws)
+        found = self._solved(problem, task, run)
+        return self.released(problem, task, found, run, draws)
+
+    def _protected(self, problem: Problem, run: Run) -> Release:
+        """The adjusted table in which sensitive cells go to their levels at least."""
         task = self.task(problem)
         try:
             found = self._solved(problem, task, run)
@@ -160,8 +200,11 @@ class Adjustment:
             found = self._short(problem, task, run)
         return self.released(problem, task, found, run)
 
-    def task(self, problem: Problem) -> Task:
+    def task(self, problem: Problem, draws: Draws = NONE_DRAWN) -> Task:
         """What is asked for, directions open."""
+        radius = None
+        if self.radius is not None and percentage(self.radius) is None:
+            radius = amounts(problem, self.radius, "radius")
         return task_of(
             problem,
             self.norm,
@@ -171,6 +214,8 @@ class Adjustment:
             self.relaxed,
             self.totals == "fixed",
             self.safe == "zero" or (self.safe == "auto" and problem.table.whole),
+            draws.beyond(problem, problem.table.unit) if draws.share else None,
+            radius,
         )
 
     # ------------------------------------------------------------------ the changes
@@ -302,7 +347,9 @@ class Adjustment:
         """Return what the changes of a release cost in the norm and with the weights of the options."""
         return self.task(problem).loss(shown_changes(problem, release))
 
-    def released(self, problem: Problem, task: Task, found: Found, run: Run) -> Release:
+    def released(
+        self, problem: Problem, task: Task, found: Found, run: Run, draws: Draws = NONE_DRAWN
+    ) -> Release:
         """Changes as a release, with the radius that is announced; refused if that misses a level."""
         table, z = problem.table, found.z
         moving = ~(problem.must_publish | (table.structure.is_total & (self.totals == "fixed")))
@@ -312,7 +359,8 @@ class Adjustment:
         refuse_open_secrets(problem, radius == 0)
         short, checked = bool(found.given_up.size), True
         if self.protected and not short and len(problem.sensitive):
-            refuse_missed(problem, z, radius, run.finishing(CHECKED))
+            limits = known_limits(problem, self.capacity, z) if self.readers == "method" else None
+            refuse_missed(problem, z, radius, run.finishing(CHECKED), limits)
             checked = not run.over
         loss = task.loss(z)
         proven = checked and loss <= found.bound + NOISE * abs(loss)
@@ -320,17 +368,32 @@ class Adjustment:
         status = Status.OPTIMAL if proven else Status.FEASIBLE
         said = [f"{UNPROTECTED}: {table.structure.names(found.given_up)}"] if short else []
         said += [] if checked else [UNCHECKED]
-        remarks = (*said, *found.remarks, _every_norm(task, found))
+        more, assumption = self._beyond(problem, draws)
+        remarks = (*said, *found.remarks, *more, _every_norm(task, found))
         return Release.rounded(
             table,
             table.units + z,
             radius,
             primary=problem.levels.sensitive,
             mark=Mark.ADJUSTED,
-            made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
+            made_by={"method": self.name, "options": asdict(self), **self._seed(draws, run)},
             outcome=Outcome(status, loss, bound, run.seconds, remarks),
             notice=UNPROTECTED if short else "",
+            assumption=assumption,
         )
+
+    def _seed(self, draws: Draws, run: Run) -> dict[str, int]:
+        """The seed, where something was drawn with it."""
+        return {"seed": run.seed} if draws.share or self.directions == "random" else {}
+
+    def _beyond(self, problem: Problem, draws: Draws) -> tuple[tuple[str, ...], str]:
+        """What is to be said of distances and capacities, and what readers must not know."""
+        if not len(problem.sensitive):
+            return (), ""
+        said = (EXACT,) if self.distance == "exact" else draws.remarks
+        unknown = self.capacity is not None and (self.readers == "radius" or not self.protected)
+        said += (UNKNOWN,) if unknown else ()
+        return said, ASSUMED if unknown or EXACT in said else ""
 
 
 @dataclass(frozen=True, eq=False)

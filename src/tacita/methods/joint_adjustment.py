@@ -19,6 +19,7 @@ from tacita.adjusting.kept.together import Way, adjusted_together, over_directio
 from tacita.errors import InputError
 from tacita.exact import Mask
 from tacita.methods.adjustment import Adjustment, exact_changes
+from tacita.methods.options.distances import NONE_DRAWN, Draws, first_feasible
 from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
@@ -49,7 +50,23 @@ def adjust_together(
     """
     _check(problems)
     run, method = start_run(problems[0], run), method or Adjustment()
-    tasks, kept = [method.task(problem) for problem in problems], read_kept(keep, TOGETHER)
+    if method.distance == "exact":
+        return _adjusted(problems, keep, method, how, run, NONE_DRAWN)
+    return first_feasible(lambda draws: _adjusted(problems, keep, method, how, run, draws), Draws(run.seed))
+
+
+def _adjusted(
+    problems: Sequence[Problem],
+    keep: str,
+    method: Adjustment,
+    how: Literal["alternating", "joint"],
+    run: Run,
+    draws: Draws,
+) -> tuple[Release, ...]:
+    """A release of each table with such distances."""
+    own = [replace(draws, table=number) for number in range(len(problems))]
+    tasks = [method.task(problem, drawn) for problem, drawn in zip(problems, own, strict=True)]
+    kept = read_kept(keep, TOGETHER)
     alone = ", ".join(f"{name}={percent}" for name, percent in kept.asked.items() if name in OF_EACH)
     chooser = replace(method, keep=alone or None, kept_cells=None)
     directions = [chooser.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
@@ -57,8 +74,10 @@ def adjust_together(
     values = [problem.table.values for problem in problems]
     found = adjusted_together(directed, values, kept, _inner(problems), run, how)
     releases = [
-        method.released(problem, task, exact_changes(problem, way, changes, d, run), run)
-        for problem, task, way, changes, d in zip(problems, tasks, directed, found, directions, strict=True)
+        method.released(problem, task, exact_changes(problem, way, changes, d, run), run, drawn)
+        for problem, task, way, changes, d, drawn in zip(
+            problems, tasks, directed, found, directions, own, strict=True
+        )
     ]
     remark = told(changed_statistics(problems, releases), kept)
     return tuple(_with_remark(release, remark) for release in releases)

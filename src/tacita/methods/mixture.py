@@ -18,7 +18,8 @@ from typing import ClassVar
 from tacita.engine.model import Model
 from tacita.methods.drafting.draft import Draft, Stated
 from tacita.methods.drafting.hiding import hide
-from tacita.methods.drafting.settle import settle
+from tacita.methods.drafting.settle import settle_drawn
+from tacita.methods.options.distances import Draws
 from tacita.methods.options.partition import Parts, are_same, cells_of, described, names_sensitive, read_parts
 from tacita.methods.suppression import Suppression
 from tacita.problem import Problem, start_run
@@ -72,7 +73,8 @@ class Mixture:
         run = start_run(problem, run)
         options = {"parts": described(read_parts(self.parts))}
         remedy = "Give more cells to suppression or intervals, or ease the options of the parts."
-        return settle(self._stated(problem), {"method": self.name, "options": options}, run, remedy)
+        made_by = {"method": self.name, "options": options}
+        return settle_drawn(lambda draws: self._stated(problem, draws), made_by, run, remedy)
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the sum of the losses of all parts, each cell by the method that it was given to."""
@@ -85,8 +87,8 @@ class Mixture:
                 total += float(way.cell_losses(problem, release, own)[own].sum())
         return total
 
-    def _stated(self, problem: Problem) -> Stated:
-        draft = Draft(problem)
+    def _stated(self, problem: Problem, draws: Draws | None = None) -> Stated:
+        draft = Draft(problem, draws)
         if names_sensitive(read_parts(self.parts)) and len(problem.sensitive):
             draft.remark(TELLING)
         for cells, ways in cells_of(problem, read_parts(self.parts)):

@@ -5,10 +5,12 @@
          every sensitive cell keeps its levels against every attacker who knows v_i - r_i <= y_i <= v_i + r_i
 
 ``r`` is the announced radius and never smaller than ``|v - a|``. Without more the best ``v`` is ``a`` itself,
-so sensitive cells are sent away from their values: past one of their levels on a side that the model chooses,
-to an end of their bounds, or to given values. By default ``lowest`` and ``highest`` lie half a radius from
-the value, as in ``r = highest - lowest``, and never outside of what everyone knows. Binary ``x_i`` count
-cells with ``v_i != a_i``.
+so sensitive cells are sent away from their values: past one of their levels by a secret random amount, on a
+side that the model chooses, or to given values. Cells may move by all of the radius, so that it is what
+readers of this page know of them. Where ``lowest`` and ``highest`` are given everyone is taken to know them.
+In the literature's model (``readers="radius"``) they lie half a radius from the value, as in ``r = highest -
+lowest``, and nobody knows. ``v`` never leaves what everyone knows. Binary ``x_i`` count cells with ``v_i !=
+a_i``.
 
 Changes are whole steps of the table, or, where radii exceed 10,000 of them, of a power of ten of it: numbers
 add up exactly, and large values do not upset solvers.
@@ -17,16 +19,26 @@ add up exactly, and large values do not upset solvers.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from tacita.engine.model import Model
-from tacita.errors import InfeasibleError, InputError
+from tacita.errors import InfeasibleError, InputError, LevelsError
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.methods.drafting.draft import Draft, alone
-from tacita.methods.drafting.settle import settle
+from tacita.methods.drafting.settle import settle_drawn
 from tacita.methods.measuring import shown_changes
+from tacita.methods.options.distances import (
+    ASSUMED,
+    DISTANCE_HELP,
+    EXACT,
+    FEWEST_STEPS,
+    NONE_DRAWN,
+    Distance,
+    Draws,
+    levels_of_all,
+)
 from tacita.methods.options.per_cell import (
     amounts,
     column_units,
@@ -41,6 +53,15 @@ from tacita.run import Run
 
 FINE = 10_000
 PLACES = ("away", "up", "down", "free")
+HALF = (
+    "cells stay within 'lowest' and 'highest', or half the announced radius: who knows that deduces more "
+    "than the radius tells (option 'readers')"
+)
+COLUMNS_KNOWN = "readers may know the columns 'lowest' and 'highest'"
+FREE = (
+    "sensitive cells are free: the nearest table is the true one, and whoever knows that knows its values "
+    "(option 'sensitive')"
+)
 
 
 @dataclass(frozen=True)
@@ -59,19 +80,22 @@ class Perturbation:
 
     radius: float | str | None = field(
         default=None,
-        metadata={"help": "announced radius, or a column; none: a round number from twice the largest level"},
+        metadata={
+            "help": "announced radius, and how far cells may move: a number, or a column; none: a round "
+            "number from three times the largest level"
+        },
     )
     lowest: str | None = field(
-        default=None, metadata={"help": "column of least values to publish; none: half a radius below"}
+        default=None, metadata={"help": "column of least values to publish; none: a radius below"}
     )
     highest: str | None = field(
-        default=None, metadata={"help": "column of largest values to publish; none: half a radius above"}
+        default=None, metadata={"help": "column of largest values to publish; none: a radius above"}
     )
     sensitive: str = field(
         default="away",
         metadata={
-            "help": "where sensitive cells go: away (past a level, up or down), up (highest), down (lowest), "
-            "free, or a column of values"
+            "help": "where sensitive cells go: away (past a level, up or down), up, down, free, or a column "
+            "of values"
         },
     )
     weight_up: str = field(
@@ -83,10 +107,24 @@ class Perturbation:
         default=None, metadata={"help": "loss per changed cell: likewise, or none"}
     )
     at_most: int | None = field(default=None, metadata={"help": "limit on the number of changed cells"})
+    distance: Distance = field(default="drawn", metadata={"help": DISTANCE_HELP})
+    readers: Literal["method", "radius"] = field(
+        default="method",
+        metadata={
+            "help": "what readers are taken to know: method (how far it moves cells, lowest and highest), or "
+            "radius (that alone, as in the literature; cells then move by half of it)"
+        },
+    )
 
-    def model(self, problem: Problem) -> Model:
-        """Variables, windows, constraints and loss."""
-        return alone(self, problem).model
+    def __post_init__(self) -> None:
+        if self.distance not in ("drawn", "exact"):
+            raise InputError(f"option 'distance' must be drawn or exact, not '{self.distance}'")
+        if self.readers not in ("method", "radius"):
+            raise InputError(f"option 'readers' must be method or radius, not '{self.readers}'")
+
+    def model(self, problem: Problem, run: Run | None = None) -> Model:
+        """Variables, windows, constraints and loss, with the distances that the seed of the run draws."""
+        return alone(self, self._known(problem), Draws((run or Run()).seed)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A nearby table that adds up and protects every sensitive cell against every attacker."""
@@ -94,7 +132,33 @@ class Perturbation:
         remedy = (
             "Announce a larger radius, widen the bounds, allow more changed cells, or free sensitive ones."
         )
-        return settle(alone(self, problem), {"method": self.name, "options": asdict(self)}, run, remedy)
+        known, made_by = self._known(problem), {"method": self.name, "options": asdict(self)}
+        return settle_drawn(lambda draws: alone(self, known, draws), made_by, run, remedy)
+
+    def _known(self, problem: Problem) -> Problem:
+        """The problem in which everyone knows the columns of least and largest values, if they may."""
+        if self.readers == "radius" or (self.lowest is None and self.highest is None):
+            return problem
+        lowest, highest = self._limits(problem)
+        # Cells that stay as they are need no limits.
+        moves = ~problem.must_publish
+        try:
+            return problem.with_everyone_knowing(
+                np.where(moves & (lowest <= problem.table.units), lowest, -UNBOUNDED),
+                np.where(moves & (highest >= problem.table.units), highest, UNBOUNDED),
+            )
+        except LevelsError as error:
+            raise InfeasibleError(f"{COLUMNS_KNOWN}, and with them levels cannot be kept. {error}") from None
+
+    def _limits(self, problem: Problem) -> tuple[Units, Units]:
+        """Least and largest values to publish, as columns give them; no limits where there is none."""
+        n = len(problem.table)
+        lowest, highest = np.full(n, -UNBOUNDED), np.full(n, UNBOUNDED)
+        if self.lowest is not None:
+            lowest = column_units(problem, self.lowest, "lowest")
+        if self.highest is not None:
+            highest = column_units(problem, self.highest, "highest")
+        return lowest, highest
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the weighted sum of all changes, and of the changed cells where these cost something."""
@@ -112,7 +176,13 @@ class Perturbation:
     def state(self, draft: Draft, cells: Mask) -> None:
         """The method for some cells."""
         problem = draft.problem
+        known, everyone = self._known(problem).outsider, problem.outsider
+        if (known.lower > everyone.lower).any() or (known.upper < everyone.upper).any():
+            raise InputError(
+                f"{COLUMNS_KNOWN}: in a mixture take 'radius' for the option 'readers' if nobody does"
+            )
         bounds = self._bounds(problem, cells)
+        self._remark(draft, cells)
         sensitive = problem.levels.sensitive
         given = self._given(problem, np.flatnonzero(cells & sensitive), bounds)
         step = scale_for(problem, int(bounds.radius.max(initial=0)), FINE)
@@ -130,7 +200,8 @@ class Perturbation:
         draft.move(at, up, step)
         draft.move(at, down, -step)
         changes = _Changes(at, up, down, room_up, room_down)
-        self._set_apart(draft, changes.of(np.flatnonzero(sensitive[at])), given, step)
+        apart = changes.of(np.flatnonzero(sensitive[at]))
+        self._set_apart(draft, apart, given, bounds.radius[apart.cells], step)
         self._count(draft, changes)
 
     def _count(self, draft: Draft, changes: _Changes) -> None:
@@ -145,45 +216,58 @@ class Perturbation:
         if self.at_most is not None:
             draft.bracket(changed, -np.inf, self.at_most)
 
-    def _set_apart(self, draft: Draft, changes: _Changes, given: Units | None, step: int) -> None:
+    def _set_apart(
+        self, draft: Draft, changes: _Changes, given: Units | None, radius: Units, step: int
+    ) -> None:
         """Send sensitive cells where they are asked to go."""
         up, down, room_up, room_down = changes.up, changes.down, changes.room_up, changes.room_down
-        places = {"up": room_up, "down": -room_down}
-        change = places.get(self.sensitive, None if given is None else given // step)
+        place, change = self.sensitive, None if given is None else given // step
+        if self.distance == "exact" and place in ("up", "down"):
+            change = room_up if place == "up" else -room_down
         if change is not None:
             draft.require([(up, 1.0), (down, -1.0)], lower=change, upper=change)
-        if change is not None or self.sensitive == "free":
+        if change is not None or place == "free" or not changes.cells.size:
             return
-        levels = draft.problem.levels
-        far_up, far_down = (
-            np.maximum(1, -(-level[changes.cells] // step)) for level in (levels.upper, levels.lower)
-        )
-        if (stuck := np.flatnonzero((room_up < far_up) & (room_down < far_down))).size:
+        least = _Least.of(draft.problem, changes, radius, step, self._draws(draft))
+        rises, falls = least.rises & (place != "down"), least.falls & (place != "up")
+        if (stuck := np.flatnonzero(~rises & ~falls)).size:
             raise InfeasibleError(
-                f"({draft.problem.table.name(int(changes.cells[stuck[0]]))}) cannot be moved past either of "
-                "its levels: widen its bounds, announce a larger radius, or let it be 'free'"
+                f"({draft.problem.table.name(int(changes.cells[stuck[0]]))}) cannot be moved past "
+                f"{'either' if place == 'away' else 'the one'} of its levels: widen its bounds, announce a "
+                "larger radius, or let it be 'free'"
             )
-        goes_up = draft.variables(up.size, 0.0, upper=room_up >= far_up, lower=room_down < far_down)
-        draft.require([(up, 1.0), (goes_up, -far_up)], lower=0.0)
+        goes_up = draft.variables(up.size, 0.0, upper=rises, lower=~falls)
+        draft.require([(up, 1.0), (goes_up, -least.up)], lower=0.0)
         draft.require([(up, 1.0), (goes_up, -room_up)], upper=0.0)
-        draft.require([(down, 1.0), (goes_up, far_down)], lower=far_down)
+        draft.require([(down, 1.0), (goes_up, least.down)], lower=least.down)
         draft.require([(down, 1.0), (goes_up, room_down)], upper=room_down)
+        draft.drawn |= self._draws(draft).share > 0
+
+    def _draws(self, draft: Draft) -> Draws:
+        return NONE_DRAWN if self.distance == "exact" else draft.draws
+
+    def _remark(self, draft: Draft, cells: Mask) -> None:
+        """What readers must not know, and what the loss is the least of."""
+        if self.readers == "radius":
+            draft.remark(HALF, ASSUMED)
+        if not (cells & draft.problem.levels.sensitive).any():
+            return
+        if self.sensitive == "free":
+            draft.remark(FREE, ASSUMED)
+        elif self.sensitive in PLACES:
+            for text in self._draws(draft).remarks if self.distance == "drawn" else (EXACT,):
+                draft.remark(text, ASSUMED if text == EXACT else "")
 
     def _bounds(self, problem: Problem, cells: Mask) -> _Bounds:
         table = problem.table
         known_low, known_high = problem.outsider.lower, problem.outsider.upper
-        lowest = None if self.lowest is None else column_units(problem, self.lowest, "lowest")
-        highest = None if self.highest is None else column_units(problem, self.highest, "highest")
-        if self.radius is not None:
-            radius = amounts(problem, self.radius, "radius")
-        elif lowest is not None and highest is not None:
-            radius = highest - lowest
-        else:
-            radius = np.full(len(table), round_number(2 * largest_level(problem) // table.unit) * table.unit)
+        lowest, highest = self._limits(problem)
+        radius = self._radius(problem, lowest, highest)
         radius = np.where(cells & ~problem.must_publish & (known_low < known_high), radius, 0)
-        half = radius // (2 * table.unit) * table.unit
-        lowest = table.units - half if lowest is None else lowest
-        highest = table.units + half if highest is None else highest
+        # Half of it in the literature, where readers must not know.
+        far = radius if self.readers == "method" else radius // (2 * table.unit) * table.unit
+        lowest = table.units - far if self.lowest is None else lowest
+        highest = table.units + far if self.highest is None else highest
         wrong = np.flatnonzero((radius > 0) & ((lowest > table.units) | (highest < table.units)))
         if wrong.size:
             raise InputError(
@@ -192,6 +276,20 @@ class Perturbation:
         below = table.units - np.maximum(lowest, np.maximum(known_low, -UNBOUNDED // 2))
         above = np.minimum(highest, known_high) - table.units
         return _Bounds(radius, np.minimum(above, radius), np.minimum(below, radius))
+
+    def _radius(self, problem: Problem, lowest: Units, highest: Units) -> Units:
+        """The announced radius, before cells that do not move are taken out."""
+        table = problem.table
+        if self.radius is not None:
+            return amounts(problem, self.radius, "radius")
+        if self.lowest is not None and self.highest is not None:
+            wide = highest - lowest
+            # One number of each cell would tell what columns are made of.
+            return wide if self.readers == "radius" else np.full(len(table), _rounded(problem, wide))
+        level = largest_level(problem)
+        most = 0 if self.distance == "exact" else max(level, FEWEST_STEPS * table.unit)
+        least = 2 * (level + most) if self.readers == "radius" else 2 * level + most
+        return np.full(len(table), _rounded(problem, np.array([least])))
 
     def _given(self, problem: Problem, sensitive: Cells, bounds: _Bounds) -> Units | None:
         """Given changes of the sensitive cells; none where they have to do with bounds and levels only."""
@@ -230,3 +328,32 @@ class _Changes:
         return _Changes(
             self.cells[which], self.up[which], self.down[which], self.room_up[which], self.room_down[which]
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Least:
+    """How far sensitive cells move at least, up and down, in steps; and whether each can."""
+
+    up: Units
+    down: Units
+    rises: Mask
+    falls: Mask
+
+    @classmethod
+    def of(cls, problem: Problem, changes: _Changes, radius: Units, step: int, draws: Draws) -> _Least:
+        """Past the largest levels of all attackers, and by random amounts as far as there is room: the
+        window must still hold the level on the other side.
+        """
+        lower, upper = (level[changes.cells] for level in levels_of_all(problem))
+        more = draws.beyond(problem, step)[changes.cells] // step
+        up, down = (np.maximum(1, -(-level // step)) for level in (upper, lower))
+        spare_up = np.minimum(changes.room_up, (radius - lower) // step) - up
+        spare_down = np.minimum(changes.room_down, (radius - upper) // step) - down
+        more_up, more_down = (np.clip(spare, 0, more) for spare in (spare_up, spare_down))
+        return cls(up + more_up, down + more_down, spare_up >= 0, spare_down >= 0)
+
+
+def _rounded(problem: Problem, least: Units) -> int:
+    """The first round number of steps that is no less than any of these units."""
+    step = problem.table.unit
+    return round_number(-(-int(least.max(initial=0)) // step)) * step

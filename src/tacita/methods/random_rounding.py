@@ -37,7 +37,6 @@ from tacita.methods.random_roundings.inequalities import Inequalities, protectio
 from tacita.methods.random_roundings.sensitive import Roundings, all_roundings, drawn_roundings
 from tacita.methods.random_roundings.whole_squares import NOISE, Moved, least_squares
 from tacita.methods.roundings.bases import chosen_bases, refuse_small_bases
-from tacita.methods.unbiased_rounding import GUESSED
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
@@ -173,15 +172,19 @@ class RandomRounding:
             remarks.append(f"roundings that protection inequalities exclude: {excluded:,}")
         if stay := int(np.count_nonzero(asked.residue == 0)):
             remarks.append(f"sensitive cells that are multiples of the base and stay as they are: {stay:,}")
-        if not all_of_them and run.seed == Run.seed:
-            remarks.append(GUESSED)
+        if not all_of_them:
+            remarks += run.seed_remarks
         return Release.rounded(
             problem.table,
             asked.value(best),
             asked.radius,
             primary=problem.levels.sensitive,
             mark=Mark.ADJUSTED,
-            made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
+            made_by={
+                "method": self.name,
+                "options": asdict(self),
+                **({} if all_of_them else {"seed": run.seed}),
+            },
             outcome=Outcome(
                 Status.OPTIMAL if proven else Status.FEASIBLE,
                 best.loss,

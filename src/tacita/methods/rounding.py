@@ -232,7 +232,7 @@ class Rounding:
             problem.table,
             found.value,
             question.radius,
-            made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
+            made_by={"method": self.name, "options": asdict(self)},
             outcome=outcome,
         )
 

@@ -170,7 +170,7 @@ class Suppression:
             hidden,
             primary=problem.levels.sensitive,
             outcome=Outcome(status, loss, loss if status else min(loss, float(bound)), run.seconds),
-            made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
+            made_by={"method": self.name, "options": asdict(self)},
         )
 
     def _by_network(self, model: Model, start: Release | CellList | None, run: Run) -> Release:

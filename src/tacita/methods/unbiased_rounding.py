@@ -43,7 +43,6 @@ from tacita.tables.table import Table
 from tacita.words import so_many
 
 NOT_ADDITIVE = "not additive: for comparison only"
-GUESSED = "drawn with the default seed, which anyone can guess: for publication use a secret one"
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class UnbiasedRounding:
                 float(np.abs(value - table.units).astype(np.float64).sum()) / one,
                 float(np.minimum(residue, base - residue).astype(np.float64).sum()) / one,
                 run.seconds,
-                self._remarks(pieces, run.seed),
+                (*self._remarks(pieces), *run.seed_remarks),
             ),
             notice="" if self.additive else NOT_ADDITIVE,
         )
@@ -200,7 +199,7 @@ class UnbiasedRounding:
                 "would not be unbiased.)"
             )
 
-    def _remarks(self, pieces: Units, seed: int) -> tuple[str, ...]:
+    def _remarks(self, pieces: Units) -> tuple[str, ...]:
         said = [] if self.strict else [CLOSED]
         said += [] if self.additive else [NOT_ADDITIVE]
         if (farther := pieces[pieces > 1]).size:
@@ -208,8 +207,6 @@ class UnbiasedRounding:
                 f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: "
                 f"{so_many(farther.size, 'total')}; all others lie next to theirs"
             )
-        if seed == Run.seed:
-            said.append(GUESSED)
         return tuple(said)
 
 

@@ -164,7 +164,7 @@ class _Tree:
             # Few variables and known rows: presolving and restarts cost more than they bring.
             ("presolving/maxrounds", 0),
             ("presolving/maxrestarts", 0),
-            ("randomization/randomseedshift", int(self.run.seed % 2**31)),
+            ("randomization/randomseedshift", int(self.run.search % 2**31)),
         ]
 
     def _list(self, known: Sequence[Row]) -> bool:

@@ -59,7 +59,7 @@ def annealed(balance: Balance, choice: Choice, start: Mask, run: Run, seed: int)
     free = np.flatnonzero(choice.can_rise & choice.can_fall)
     if not free.size or not balance.equations.size:
         return start
-    draw = np.random.default_rng((run.seed, seed))
+    draw = np.random.default_rng((run.search, seed))
     columns = balance.forced.tocsc()
     swing = balance.up - balance.down
     change = columns.data * np.repeat(swing, np.diff(columns.indptr))

@@ -27,7 +27,7 @@ IDLE_ROUNDS = 2
 def block_by_block(balance: Balance, flips: Flips, bound: float) -> None:
     """Improve ``flips`` until no block of a round gains, or the bound is met."""
     program = DirectionProgram(flips.task, flips.choice, balance)
-    draw, idle = np.random.default_rng(flips.run.seed), 0
+    draw, idle = np.random.default_rng(flips.run.search), 0
     while idle < IDLE_ROUNDS:
         before = flips.loss
         for block in _blocks(balance, flips.choice.can_rise & flips.choice.can_fall, draw):

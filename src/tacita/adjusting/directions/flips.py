@@ -73,7 +73,7 @@ class Flips:
         free = np.flatnonzero(self.choice.can_rise & self.choice.can_fall)
         if free.size <= KICK:
             return
-        draw, idle = np.random.default_rng(self.run.seed), 0
+        draw, idle = np.random.default_rng(self.run.search), 0
         near = _sharing(self.task, self.choice)
         patience = min(PATIENCE if self.losses.quick else SLOW_PATIENCE, KICKS_PER_CELL * free.size)
         while idle < patience and not self.run.over:

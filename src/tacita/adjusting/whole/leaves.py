@@ -89,7 +89,7 @@ def _neighbourhoods(
 ) -> Iterator[Mask]:
     from tacita.adjusting.whole import leaf_kernels as kernels
 
-    draw = np.random.default_rng(run.seed)
+    draw = np.random.default_rng(run.search)
     movable = leaf & steps.movable
     beyond = np.flatnonzero((x < steps.low) | (x > steps.high))
     everywhere = np.flatnonzero(movable)

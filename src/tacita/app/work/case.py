@@ -95,6 +95,8 @@ class Wish:
 
     Attributes
     ----------
+    seed
+        Of what is drawn at random; None: a secret one is drawn.
     formats
         Formats of the release, by their endings; none: the project says none.
     folder
@@ -103,7 +105,7 @@ class Wish:
 
     method: str = "suppression"
     options: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
+    seed: int | None = None
     time_limit: float | None = None
     formats: tuple[str, ...] = ()
     folder: str | None = None

@@ -27,7 +27,7 @@ from tacita.quality import Lost, compare
 from tacita.release import Release
 from tacita.report.compared import method_title
 from tacita.report.progress import known_so_far
-from tacita.run import Event, Run
+from tacita.run import Event, Run, draw_seed
 from tacita.words import so_many
 
 MOST_EVENTS = 2000
@@ -75,7 +75,7 @@ class Job:
         options: Mapping[str, Any],
         *,
         time_limit: float | None = None,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> None:
         self.number = number
         self.case = case
@@ -84,6 +84,7 @@ class Job:
         self.options = dict(options)
         self.time_limit = time_limit
         self.seed = seed
+        self._secret = draw_seed() if seed is None else seed
         self.state = State.WAITING
         self.events: list[Event] = []
         self.latest: Event | None = None
@@ -111,13 +112,26 @@ class Job:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Method, options, seed and time limit, by the names that project files have for them."""
+        """Method, options, seed and time limit as they were asked for, by the names that project files have
+        for them.
+        """
         return {
             "method": self.method.name,
             "options": self.options,
             "seed": self.seed,
             "time_limit": self.time_limit,
         }
+
+    @property
+    def repeated(self) -> dict[str, Any]:
+        """What gives the same release again: as it was asked for, with the seed that was drawn."""
+        return {**self.asked, "seed": self.seed if self.used_seed is None else self.used_seed}
+
+    @property
+    def used_seed(self) -> int | None:
+        """The secret seed of a release in which something was drawn at random; None of any other."""
+        drawn = self.release is not None and "seed" in self.release.made_by
+        return self._secret if drawn else None
 
     @property
     def seconds(self) -> float:
@@ -169,7 +183,7 @@ class Job:
             self._ended = time.monotonic()
 
     def _protect(self) -> None:
-        run = self._search = Run(self.time_limit, self.seed, listener=self._listen)
+        run = self._search = Run(self.time_limit, self._secret, listener=self._listen)
         # After the run can be reached: a stop that came before it, or comes now, is not lost.
         if self._cancelled.is_set():
             run.cancel()

@@ -95,7 +95,7 @@ def pack(
 
 
 def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
-    about = {**job.asked, "formats": list(formats)}
+    about = {**job.repeated, "formats": list(formats)}
     project = write_project(job.problem, folder, origin=_origin(job.case, passing), **about)
     return Written((*project.paths, write_script(folder, **about)), project.notes)
 

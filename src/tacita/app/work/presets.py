@@ -42,7 +42,7 @@ def presets(table: Table) -> tuple[Preset, ...]:
             "NCHS: unbiased controlled rounding",
             "unbiased-rounding",
             {"base": 5, "strict": False},
-            "Rounds to base 5 at random, every cell right on average. Set base and a secret seed.",
+            "Rounds to base 5 at random, every cell right on average. Set base.",
         ),
         Preset(
             "NCHS: subtotal-constrained rounding",
@@ -53,8 +53,8 @@ def presets(table: Table) -> tuple[Preset, ...]:
         Preset(
             "NCHS: controlled tabular adjustment",
             "adjustment",
-            {"totals": "fixed"},
-            "Moves sensitive cells to safe values, others as little as can be; totals stay.",
+            {"totals": "fixed", "distance": "exact"},
+            "Moves sensitive cells to safe values exactly, others as little as can be; totals stay.",
         ),
         _thesis("linear program (l1)", {"norm": "l1", "formulation": "linear"}, "sum of absolute changes"),
         _thesis(
@@ -73,7 +73,7 @@ def _thesis(name: str, options: Mapping[str, Any], least: str) -> Preset:
     return Preset(
         f"Thesis: {name}",
         "adjustment",
-        {**options, "totals": "fixed", "directions": "up"},
+        {**options, "totals": "fixed", "directions": "up", "distance": "exact"},
         f"Sensitive cells go up, totals stay, least {least}.",
     )
 

@@ -188,7 +188,7 @@ class Workspace:
         options: Mapping[str, Any],
         *,
         time_limit: float | None = None,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> Job:
         """Protect the case as it is now, in the background; options and case are checked at once."""
         # Two clicks may come in two threads: no two runs have the same number.

@@ -13,6 +13,7 @@ import numpy as np
 from tacita.adjusting.task import Choice, Norm, Task
 from tacita.errors import InfeasibleError, InputError
 from tacita.exact import UNBOUNDED, Floats, Mask, Units
+from tacita.methods.options.distances import levels_of_all
 from tacita.methods.options.per_cell import amounts, weights
 from tacita.problem import Problem
 
@@ -29,6 +30,8 @@ def task_of(
     relaxed: float | str | None,
     totals_fixed: bool,
     to_zero: bool,
+    more: Units | None = None,
+    radius: Units | None = None,
 ) -> Task:
     """The task of a problem, directions open.
 
@@ -40,10 +43,16 @@ def task_of(
         How far beyond its level a sensitive cell may go; none: likewise.
     to_zero
         Sensitive cells that fall go to zero, whatever their lower level.
+    more
+        How far beyond its level each sensitive cell goes at least, where there is room.
+    radius
+        What will be announced, if that is known: it leaves less room.
     """
     table = problem.table
     step, sensitive = table.unit, problem.levels.sensitive
     choice = _choice(problem, relaxed, to_zero, step)
+    if more is not None:
+        choice = _farther(problem, choice, more, radius, to_zero)
     forced = int(np.maximum(choice.up_least, choice.down_least).sum())
     limit = min(UNBOUNDED // 4, FAR * max(forced, step))
     room_up = np.minimum(problem.outsider.upper - table.units, limit) // step * step
@@ -78,10 +87,7 @@ def task_of(
 
 def _choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: int) -> Choice:
     table, cells = problem.table, problem.sensitive
-    upper, lower = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
-    for need in problem.requirements():
-        upper[need.cells] = np.maximum(upper[need.cells], need.upper)
-        lower[need.cells] = np.maximum(lower[need.cells], need.lower)
+    lower, upper = levels_of_all(problem)
     up_least, down_least = (-(-np.maximum(level[cells], step) // step) * step for level in (upper, lower))
     if to_zero:
         # What is not above zero cannot fall to it.
@@ -103,6 +109,20 @@ def _choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: 
             "lower its levels, or use suppression"
         )
     return Choice(cells, up_least, up_most, down_least, down_most)
+
+
+def _farther(problem: Problem, choice: Choice, more: Units, radius: Units | None, to_zero: bool) -> Choice:
+    """The choice with larger least changes, as far as the most and the radius leave room; zero is zero."""
+    cells, step = choice.cells, problem.table.unit
+    up_room, down_room = choice.up_most - choice.up_least, choice.down_most - choice.down_least
+    if radius is not None:
+        # The window must still hold the level on the other side.
+        lower, upper = (level[cells] for level in levels_of_all(problem))
+        up_room = np.minimum(up_room, radius[cells] - lower - choice.up_least)
+        down_room = np.minimum(down_room, radius[cells] - upper - choice.down_least)
+    up, down = (np.clip(room // step * step, 0, more[cells]) for room in (up_room, down_room))
+    down = np.zeros_like(down) if to_zero else down
+    return replace(choice, up_least=choice.up_least + up, down_least=choice.down_least + down)
 
 
 def _beyond(problem: Problem, relaxed: float | str, least: Units) -> Units:

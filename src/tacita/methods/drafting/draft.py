@@ -25,6 +25,7 @@ from tacita.engine.network import Network
 from tacita.errors import InfeasibleError
 from tacita.exact import Cells, Floats, Mask, Units
 from tacita.methods.moving.sums import KnownSum
+from tacita.methods.options.distances import Draws
 from tacita.methods.options.per_cell import largest_level, scale_for
 from tacita.problem import Problem
 from tacita.release import Mark
@@ -52,10 +53,12 @@ class Stated:
         Units per unit of those variables: a power of ten of a step that keeps levels below ``FINE``.
     network
         The table is a network: whole windows leave whole moves.
-    remarks
-        What the options of the methods mean for readers.
+    remarks, assumption
+        What the options of the methods mean for readers, and what protection rests on besides the windows.
     sums
         Sums of cells that readers know more of than the windows say.
+    drawn
+        Random distances are part of the model.
     """
 
     model: Model
@@ -68,6 +71,8 @@ class Stated:
     network: bool
     remarks: tuple[str, ...] = ()
     sums: tuple[KnownSum, ...] = ()
+    assumption: str = ""
+    drawn: bool = False
 
     @property
     def intervals(self) -> Cells:
@@ -100,9 +105,10 @@ class Entries:
 class Draft:
     """Variables, windows, rows and loss of one problem, as methods add them."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, draws: Draws | None = None) -> None:
         n = len(problem.table)
         self.problem, self.constant, self.size = problem, 0.0, 0
+        self.draws, self.drawn = draws or Draws(), False
         self.scale = scale_for(problem, largest_level(problem), FINE)
         self.switch = np.full(n, NO_SWITCH, dtype=np.int64)
         self._cost: list[Floats] = []
@@ -117,6 +123,7 @@ class Draft:
         self._ends = np.full((2, n), NO_VARIABLE, dtype=np.int64)
         self._demands = [outsider_demands(problem)]
         self._remarks: dict[str, None] = {}
+        self._assumption = ""
         self._sums: list[KnownSum] = []
 
     @cached_property
@@ -189,9 +196,10 @@ class Draft:
         """Further demands, such as those that hold only where a variable is 1."""
         self._demands.append(demands)
 
-    def remark(self, remark: str) -> None:
-        """Add a remark for the outcome, once."""
+    def remark(self, remark: str, assumption: str = "") -> None:
+        """Add a remark for the outcome, once, and what protection rests on besides the windows."""
         self._remarks[remark] = None
+        self._assumption = assumption or self._assumption
 
     def keep_sum(self, known: KnownSum) -> None:
         """Add a sum of cells that readers know more of than the windows say."""
@@ -233,6 +241,8 @@ class Draft:
             self.network,
             tuple(self._remarks),
             tuple(self._sums),
+            self._assumption,
+            self.drawn,
         )
 
     def _add_up(self, moved: Affine) -> None:
@@ -274,9 +284,9 @@ class Statement(Protocol):
         """Add the method's variables, windows, rows and loss for some cells."""
 
 
-def alone(method: Statement, problem: Problem) -> Stated:
+def alone(method: Statement, problem: Problem, draws: Draws | None = None) -> Stated:
     """One method for all cells."""
-    draft = Draft(problem)
+    draft = Draft(problem, draws)
     method.state(draft, np.ones(len(problem.table), dtype=bool))
     return draft.finish()
 

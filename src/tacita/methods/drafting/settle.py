@@ -23,6 +23,7 @@ from tacita.methods.drafting.scaling import solved
 from tacita.methods.moving.moves import NOISE, outward, unmet
 from tacita.methods.moving.sums import refuse_telling_sums
 from tacita.methods.moving.whole_moves import with_whole_moves
+from tacita.methods.options.distances import Draws
 from tacita.outcome import Outcome, Status
 from tacita.release import Mark, Release
 from tacita.run import Run
@@ -59,10 +60,26 @@ def settle(
             x = _in_steps(stated, solution.x, SPARE)
             break
         model, first = with_whole_moves(model, missing), None
-    release = read(stated, drawn_in(stated, x, run), solution, {**made_by, "seed": run.seed}, run.seconds)
+    seed = {"seed": run.seed} if stated.drawn else {}
+    release = read(stated, drawn_in(stated, x, run), solution, {**made_by, **seed}, run.seconds)
     if stated.sums:
         refuse_telling_sums(stated.model.problem, release, stated.sums, run)
     return release
+
+
+def settle_drawn(
+    state: Callable[[Draws], Stated], made_by: Mapping[str, Any], run: Run | None, remedy: str
+) -> Release:
+    """Settle a model of random distances; with smaller ones where these leave no release."""
+    run = run or Run()
+    for draws in Draws(run.seed).less_and_less():
+        stated = state(draws)
+        try:
+            return settle(stated, made_by, run, remedy)
+        except InfeasibleError:
+            if not stated.drawn or run.over:
+                raise
+    raise AssertionError("without random distances the last error is raised")
 
 
 def _doubtful(stated: Stated) -> bool:
@@ -102,6 +119,7 @@ def read(
         primary=model.problem.levels.sensitive,
         made_by=made_by,
         outcome=Outcome(status, loss, min(loss, solution.bound), seconds, stated.remarks),
+        assumption=stated.assumption,
     )
 
 

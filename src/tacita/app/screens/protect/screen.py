@@ -86,12 +86,14 @@ class Bench:
 
     def _effort(self, begin: Wish) -> None:
         # Made with their values: set afterwards, they would undo what is typed as soon as the page is there.
-        limit, seed = forms.shown(begin.time_limit), str(begin.seed)
+        limit, seed = forms.shown(begin.time_limit), _shown_seed(begin.seed)
         with ui.element("div").classes("form effort"):
             self._limit = self._text(
                 "Time limit in seconds", limit, "time-limit", "empty: until it is proven best"
             )
-            self._seed = self._text("Seed", seed, "seed", "for what is drawn at random; keep it secret")
+            self._seed = self._text(
+                "Seed", seed, "seed", "of what is drawn at random; empty: a secret one is drawn"
+            )
 
     def _text(self, label: str, value: str, name: str, note: str) -> ui.input:
         with ui.element("div").classes("field"):
@@ -137,9 +139,9 @@ class Bench:
         """Show the form as a run had it."""
         self._take(job.method.name, job.options)
         self._limit.set_value(forms.shown(job.time_limit))
-        self._seed.set_value(str(job.seed))
+        self._seed.set_value(_shown_seed(job.seed))
 
-    def _chosen(self) -> tuple[dict[str, Any], float | None, int]:
+    def _chosen(self) -> tuple[dict[str, Any], float | None, int | None]:
         """Options, time limit and seed; what cannot be used is refused in words."""
         values = self._form.values()
         make_method(self._method, values)
@@ -206,11 +208,17 @@ def _seconds(text: str | None) -> float | None:
     return seconds
 
 
-def _seed(text: str | None) -> int:
+def _shown_seed(seed: int | None) -> str:
+    return "" if seed is None else str(seed)
+
+
+def _seed(text: str | None) -> int | None:
+    if not (text or "").strip():
+        return None
     try:
-        seed = int(text or "0")
+        seed = int(str(text))
     except ValueError:
         seed = -1
     if seed < 0:
-        raise InputError(f"seed: '{text}' is no whole number, 0 or more")
+        raise InputError(f"seed: '{text}' is no integer of 0 or more; leave it empty, and one is drawn")
     return seed

@@ -97,6 +97,8 @@ def _figures(job: Job, release: Release) -> None:
                 f"root of the sum of squares {shorter(lost.l2)} (l2)"
             )
             figures["distance"] = ("distance to the truth", far)
+    if job.used_seed is not None:
+        figures["seed"] = ("secret seed", f"{job.used_seed}: it repeats this run; keep it internal")
     figures["time"] = ("time with the audit", f"{job.seconds:,.2f} s")
     with ui.element("dl").classes("facts").props("data-testid=figures"):
         for name, (head, told) in figures.items():
