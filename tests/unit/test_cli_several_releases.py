@@ -80,6 +80,13 @@ def test_each_of_several_releases_says_how_it_is_to_be_read(
     assert (code, said["releases"]) == (2, 2)
     # 22 is shown as 20, so it is at most 23; that (W, C), shown as 10, is at most 13 leaves at least 21.
     assert {"cell": {"region": "S", "industry": "C"}, "low": 21, "high": 23} in said["intervals"]
+    # A radius of the newest release does not widen what the exact numbers of an earlier one tell.
+    second = write_release(tmp_path / "second.csv", SECOND)
+    first_wide = ("audit", case, f"{first}:radius=9", second, "--together")
+    assert answer(capsys, *first_wide)[1]["exact"] == 0
+    for earlier in ((first, rounded, "--together"), (rounded, "--published", first)):
+        code, said, _ = answer(capsys, "audit", case, *earlier, "--radius", "9", "--intervals")
+        assert {"cell": {"region": "N", "industry": "C"}, "low": 10, "high": 10} in said["intervals"]
     code, said, _ = answer(capsys, "audit", case, f"{rounded}:step=2", first, "--together")
     assert code == 1
     assert "no option 'step'" in said["error"]
@@ -96,6 +103,9 @@ def test_protect_knows_what_is_published_and_its_certificate_verifies(
     assert record["verdict"].endswith("2 releases judged together")
     assert answer(capsys, "audit", case, first, out, "--together")[0] == 0
     assert answer(capsys, "verify", case, out, out, "--published", first)[0] == 0
+    joint = tmp_path / "joint"
+    assert answer(capsys, "audit", case, first, out, "--together", "--out", joint)[0] == 0
+    assert answer(capsys, "verify", case, out, joint, "--published", first)[0] == 0
     code, said, _ = answer(capsys, "verify", case, out, out)
     assert (code, said["verified"]) == (2, False)
 

@@ -142,7 +142,8 @@ class Audit:
         """The result in a sentence, which names what is assumed of readers besides the windows, the cells
         that were exempt from being looked at, and how many releases were judged together.
         """
-        assumed = dict.fromkeys(release.assumption for release in self.releases)
+        judged = (*self.problem.already_published, *self.releases)
+        assumed = dict.fromkeys(release.assumption for release in judged)
         several = several_in_words(self.problem, len(self.releases))
         told = (*(assumed if self.counts["checked"] else ()), exempt_in_words(self.problem), several)
         return "; ".join(filter(None, (self._found(), *told)))

@@ -80,7 +80,7 @@ def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
         "rules": [{"rule": reason.rule, "cells": int(reason.cells.size)} for reason in levels.reasons],
         "attackers": list(problem.attackers),
         "already_published": len(problem.already_published),
-        "notes": list(table.notes),
+        "notes": [*table.notes, *problem.published_notes],
         "warnings": list(problem.warnings),
         "sensitive_cells": listed,
         "exempt_cells": exempt_list(problem),

@@ -31,7 +31,7 @@ def audit(
         typer.Argument(
             metavar="RELEASE...",
             help="The release, or the folder that its results went to; with --together several, the newest "
-            "last. FILE:base=5 or FILE:radius=2 says it of one of them.",
+            "last, which other options speak of. FILE:base=5 or FILE:radius=2 says it of one of them.",
         ),
     ],
     output: Output,
@@ -83,16 +83,18 @@ def audit(
         )
     problem = load_problem(case, table_options, replace(requirement, published=[]))
     *before, newest = releases
+    # Options speak of the newest release: a radius would widen what exact numbers of the others tell.
     published = [
-        load_earlier(text, problem.table, table_options.decimal, release_options)
+        load_earlier(text, problem.table, table_options.decimal)
         for text in (*requirement.published, *map(str, before))
     ]
     published.append(load_release(newest, problem, release_options, table_options.decimal))
-    for note in note_unshared(problem.table, published):
+    unshared = list(note_unshared(problem.table, published))
+    for note in unshared:
         say(note, "note:", "yellow")
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)
     answer = {**audit_object(found), "cells": findings_list(found), "warnings": list(problem.warnings)}
-    answer["notes"] = [note for each in published for note in each.notes]
+    answer["notes"] = [*(note for each in published for note in each.notes), *unshared]
     answer["assumptions"] = [each.assumption for each in published if each.assumption]
     if len(found.releases) > 1:
         answer["releases"] = len(found.releases)

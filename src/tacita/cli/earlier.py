@@ -35,23 +35,15 @@ def with_published(problem: Problem, files: Sequence[str], decimal: str) -> Prob
     return problem
 
 
-def load_earlier(text: str, table: Table, decimal: str, options: ReleaseOptions | None = None) -> Release:
+def load_earlier(text: str, table: Table, decimal: str) -> Release:
     """An earlier release from a file, or from the release.csv of a folder of results."""
     from tacita.cli.case import release_file, tell_left_out
     from tacita.io.earlier import read_earlier
 
     path, own = named_with_options(text)
-    shared: dict[str, Any] = {"decimal": decimal}
-    if options is not None:
-        shared |= {
-            "base": options.base,
-            "radius": options.radius,
-            "rounded": options.rounded,
-            "sheet": options.release_sheet,
-        }
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; check the path")
-    release = read_earlier(release_file(path), table, **{**shared, **own})
+    release = read_earlier(release_file(path), table, **{"decimal": decimal, **own})
     tell_left_out(path, release)
     return release
 

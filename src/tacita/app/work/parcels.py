@@ -90,7 +90,7 @@ def pack(
     return Parcel(
         tuple(path for path in results.paths if path.parent == folder / PUBLICATION),
         tuple(path for path in results.paths if path.parent != folder / PUBLICATION),
-        (*drafted.notes, *results.warnings, *results.notes, *again.notes),
+        (*drafted.notes, *(f"Warning: {text}" for text in results.warnings), *results.notes, *again.notes),
     )
 
 
