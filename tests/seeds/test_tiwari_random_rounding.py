@@ -7,11 +7,14 @@ x^2 / a`` over the cells that are not sensitive.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InfeasibleError
+from tacita.errors import InfeasibleError, InputError
 from tacita.examples import example
 from tacita.methods.random_roundings.adjusted import Adjustable
 from tacita.methods.random_roundings.inequalities import protection_inequalities
@@ -214,3 +217,52 @@ def test_example_4() -> None:
     assert np.array_equal(release.value, tc.Table.from_array(PRINTED["four"]).units)
     findings = list(tc.audit(problem, release).findings())
     assert [f.verdict for f in findings] == ["below upper"]
+
+
+def given(problem: tc.Problem, values: Sequence[float]) -> tc.Problem:
+    """The problem with a column of rounded values for its sensitive cells."""
+    column = np.full(len(problem.table), np.nan)
+    column[problem.sensitive] = values
+    return replace_table(problem, replace(problem.table, columns={"set": column}))
+
+
+def replace_table(problem: tc.Problem, table: tc.Table) -> tc.Problem:
+    return tc.Problem(table, problem.levels, [problem.outsider, *problem.insiders], problem.cost)
+
+
+@pytest.mark.parametrize(("values", "least"), [([28, 14, 14, 14], 210.7750), ([14, 28, 14, 14], 206.5083)])
+def test_example_2_with_the_sets_of_the_paper(values: list[int], least: float) -> None:
+    problem = given(problem_of("two"), values)
+    release = check_method(tc.RandomRounding(base=14, given="set"), problem)
+    assert release.value[problem.sensitive].tolist() == values
+    assert not_sensitive(problem, release.value) == pytest.approx(least, abs=5e-5)
+    assert release.outcome is not None
+    assert release.outcome.status is tc.Status.OPTIMAL
+
+
+def test_a_given_set_that_cannot_be_adjusted_is_named() -> None:
+    with pytest.raises(InfeasibleError, match="no rounding to 14 can be made up for"):
+        tc.RandomRounding(base=14, given="set").protect(given(problem_of("two"), [14, 14, 28, 14]))
+
+
+@pytest.mark.parametrize("case", ["one", "two"])
+def test_the_nearest_set_that_can_be_adjusted(case: str) -> None:
+    """The paper's own choice, by (3.1) among the sets that meet the protection inequalities."""
+    problem, asked = question(case)
+    release = check_method(tc.RandomRounding(base=BASES[case], prefer="nearest"), problem)
+    chosen = asked.distances((release.value > problem.table.units)[asked.cells][None, :])[0]
+    best = check_method(tc.RandomRounding(base=BASES[case]), problem)
+    other = asked.distances((best.value > problem.table.units)[asked.cells][None, :])[0]
+    assert chosen <= other
+    assert best.outcome is not None
+    assert release.outcome is not None
+    assert best.outcome.loss <= release.outcome.loss
+
+
+@pytest.mark.parametrize(
+    ("values", "refused"),
+    [([28, 14, 14, 15], "no multiple"), ([28, 14, 14, float("nan")], "no rounded value")],
+)
+def test_given_values_are_checked(values: list[float], refused: str) -> None:
+    with pytest.raises(InputError, match=refused):
+        tc.RandomRounding(base=14, given="set").protect(given(problem_of("two"), values))

@@ -37,6 +37,7 @@ from tacita.methods.random_roundings.inequalities import Inequalities, protectio
 from tacita.methods.random_roundings.sensitive import Roundings, all_roundings, drawn_roundings
 from tacita.methods.random_roundings.whole_squares import NOISE, Moved, least_squares
 from tacita.methods.roundings.bases import chosen_bases, refuse_small_bases
+from tacita.methods.roundings.given import FREE, read_given
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
@@ -82,6 +83,17 @@ class RandomRounding:
             "draws; 1: a single draw, right on average"
         },
     )
+    prefer: Literal["loss", "nearest"] = field(
+        default="loss",
+        metadata={
+            "help": "which rounding of the sensitive cells: the one of least loss after adjustment, or the "
+            "nearest to their values"
+        },
+    )
+    given: str | None = field(
+        default=None,
+        metadata={"help": "column of the rounded values of the sensitive cells; none: they are chosen"},
+    )
     margins: Literal["exact", "announced"] = field(
         default="exact",
         metadata={"help": "totals stay as they are: exact (readers are told), or announced with the radius"},
@@ -97,6 +109,8 @@ class RandomRounding:
             raise InputError(f"option 'above' is {self.above:g}; a cell can gain a share of 0 or more")
         if self.margins not in ("exact", "announced"):
             raise InputError(f"option 'margins' must be exact or announced, not '{self.margins}'")
+        if self.given is not None and self.base is None:
+            raise InputError("option 'given' needs the base of the values that are given: say it")
         if self.candidates < 1:
             raise InputError(f"option 'candidates' is {self.candidates}; at least one rounding is needed")
 
@@ -157,8 +171,8 @@ class RandomRounding:
         looked_at, all_of_them = self._roundings(asked, needed, run)
         kept = looked_at if needed is None else _not_excluded(asked, looked_at, needed)
         search = _Search(asked, kept, self.protected, run)
-        best, bound = search.best()
-        if not all_of_them:
+        best, bound = search.best() if self.prefer == "loss" else search.first()
+        if not all_of_them and self.prefer == "loss":
             # Roundings that were not drawn may do better, but none better than the nearest multiples.
             nearest = asked.residue * 2 > asked.base
             bound = min(bound, float(asked.losses(nearest[None, :])[0]))
@@ -168,6 +182,8 @@ class RandomRounding:
             f"roundings to {_text(asked)} that were looked at: {len(looked_at):,}, "
             f"found unadjustable: {search.unadjustable:,}"
         ]
+        if self.prefer == "nearest":
+            remarks.append("loss and bound are those of the nearest rounding that could be adjusted")
         if excluded := len(looked_at) - len(kept):
             remarks.append(f"roundings that protection inequalities exclude: {excluded:,}")
         if stay := int(np.count_nonzero(asked.residue == 0)):
@@ -196,6 +212,8 @@ class RandomRounding:
 
     def _roundings(self, asked: Adjustable, needed: Inequalities | None, run: Run) -> tuple[Roundings, bool]:
         """Candidates, the nearest by ``sqrt(sum (x - a)^2)`` first, and whether these are all there are."""
+        if self.given is not None:
+            return self._given_rounding(asked, self.given), True
         found = all_roundings(asked.residue, asked.base, self.candidates)
         complete = found is not None
         if found is None:
@@ -207,6 +225,18 @@ class RandomRounding:
             coins = coins_of(run.seed)
             found = drawn_roundings(asked.residue, asked.base, self.candidates, coins, must)
         return found[np.argsort(asked.distances(found), kind="stable")], complete
+
+    def _given_rounding(self, asked: Adjustable, name: str) -> Roundings:
+        """Return the one rounding that a column gives."""
+        problem, sensitive = asked.problem, np.zeros(len(asked.problem.table), dtype=bool)
+        sensitive[asked.cells] = True
+        base = np.full(len(problem.table), asked.base)
+        given = read_given(problem, name, base, sensitive)[asked.cells]
+        if (missing := asked.cells[given == FREE]).size:
+            raise InputError(
+                f"option 'given': {problem.table.structure.names(missing)} has no rounded value; fill it in"
+            )
+        return np.asarray(given > problem.table.units[asked.cells])[None, :]
 
 
 def _not_excluded(asked: Adjustable, roundings: Roundings, needed: Inequalities) -> Roundings:
@@ -245,6 +275,19 @@ class _Search:
                 return moved, min(moved.bound, passed_over, *left)
             # Another adjustment of the same rounding might keep the levels, at a higher loss.
             failed, passed_over = failed or missing, min(passed_over, moved.bound)
+        raise self._reason(failed, stopped)
+
+    def first(self) -> tuple[Moved, float]:
+        """Return the first rounding that can be adjusted and keeps all levels, and a bound for its tables."""
+        failed, stopped = None, False
+        for k in range(len(self.roundings)):
+            self._queue.clear()
+            stopped |= not self._adjust(0.0, k)
+            for _, _, moved in self._queue:
+                missing = self.asked.missed(moved, self.run) if self.protected and moved is not None else None
+                if moved is not None and (missing is None or not len(missing)):
+                    return moved, moved.bound
+                failed = failed or missing
         raise self._reason(failed, stopped)
 
     def _adjust(self, least: float, k: int) -> bool:
