@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from tacita.run import Run as Run
     from tacita.tables.linked import link as link
     from tacita.tables.table import Table as Table
+    from tacita.tables.undeclared import Found as Found
+    from tacita.tables.undeclared import find_sums as find_sums
     from tacita.tabulation.tabulate import tabulate as tabulate
 
 __version__ = "0.1.0"
@@ -98,6 +100,7 @@ _HOMES = {
     "tacita.run": ("Run",),
     "tacita.tables.linked": ("link",),
     "tacita.tables.table": ("Table",),
+    "tacita.tables.undeclared": ("Found", "find_sums"),
     "tacita.tabulation.tabulate": ("tabulate",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -6,6 +6,7 @@
     │   ├── RecordsError           the rows are records about respondents, not cells
     │   │   └── RepeatedCellError  a cell is given more than once, which may as well be an error
     │   ├── NotAdditiveError       totals differ from the sums of their parts
+    │   ├── UndeclaredSumsError    codes are sums of others, and no classification says so
     │   ├── RuleError              a rule cannot be applied to this table
     │   ├── LevelsError            a protection level that no release could ever meet
     │   ├── BoundsError            what everyone is said to know is not true of a cell
@@ -31,8 +32,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from tacita.words import so_many
+
+E = TypeVar("E", bound=Exception)
 
 
 class TacitaError(Exception):
@@ -57,6 +61,14 @@ class RepeatedCellError(RecordsError):
 
 class NotAdditiveError(InputError):
     """Totals differ from the sums of their parts."""
+
+
+class UndeclaredSumsError(InputError):
+    """Codes of ``dimensions`` are sums of others, and no classification says so."""
+
+    def __init__(self, message: str, dimensions: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.dimensions = dimensions
 
 
 class RuleError(InputError):
@@ -125,6 +137,13 @@ def issue_warnings(texts: Iterable[str]) -> None:
 
 MOST_NAMES = 20_000
 """Among more names than these the nearest is not looked for: it would take seconds."""
+
+
+def reword(error: E, text: str) -> E:
+    """Return the same error with another text."""
+    other = type(error)(text)
+    other.__dict__.update(error.__dict__)
+    return other
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

@@ -55,7 +55,8 @@ class TableOptions:
         list[str],
         typer.Option(
             metavar="NAME=FILE",
-            help="Classification of a dimension: CSV (parent, child) or .hrc. Repeat for more.",
+            help="Classification of a dimension: CSV (parent, child) or .hrc; NAME=found: the one that sums "
+            "among its codes make. Repeat for more.",
             rich_help_panel=TABLE,
         ),
     ] = field(default_factory=list)
@@ -79,6 +80,13 @@ class TableOptions:
         bool,
         typer.Option("--repair", help="Compute wrong totals anew, and say which.", rich_help_panel=TABLE),
     ] = False
+    undeclared_sums: Annotated[
+        Literal["refuse", "warn", "ignore"],
+        typer.Option(
+            help="Codes whose numbers are sums of others', without a classification that says so.",
+            rich_help_panel=TABLE,
+        ),
+    ] = "refuse"
     decimal: Annotated[
         str, typer.Option(help="Decimal sign of numbers in text files.", rich_help_panel=TABLE)
     ] = "."
@@ -170,7 +178,9 @@ def load_case(
         "value": options.value,
         "count": options.count,
         "counts": options.counts,
+        "found": _to_be_found(options) or None,
         "repair": options.repair or None,
+        "undeclared_sums": None if options.undeclared_sums == "refuse" else options.undeclared_sums,
         "decimal": None if options.decimal == "." else options.decimal,
         "sheet": options.sheet,
         "rule": required.rules,
@@ -190,9 +200,13 @@ def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
     if not (options.by or options.hierarchy or options.total):
         return None
     trees: dict[str, list[Path]] = {}
+    found = _to_be_found(options)
     for text in options.hierarchy:
         name, file = pair(text, "--hierarchy NAME=FILE")
-        trees.setdefault(name, []).append(Path(file))
+        if name not in found:
+            trees.setdefault(name, []).append(Path(file))
+    if not (options.by or trees or options.total):
+        return None
     return dimensions_as_said(
         path,
         options.by,
@@ -203,6 +217,12 @@ def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
         decimal=options.decimal,
         sheet=options.sheet,
     )
+
+
+def _to_be_found(options: TableOptions) -> list[str]:
+    """Dimensions whose classification is to be found in the numbers: ``--hierarchy region=found``."""
+    named = [pair(text, "--hierarchy NAME=FILE") for text in options.hierarchy]
+    return [name for name, file in named if file == "found" and not Path(file).exists()]
 
 
 def load_problem(path: Path, table: TableOptions, requirement: RequirementOptions) -> Problem:

@@ -14,6 +14,12 @@ WORDS = (
     (r"columns? of codes", "by", "--by"),
     (r"respondents per cell", "count", "--count"),
     (r"classification of the dimension", "hierarchy", "--hierarchy NAME=FILE"),
+    (
+        r"codes of '([^']+)' (?:are|may be) the sums .* use the classification that was found",
+        "hierarchy",
+        r"--hierarchy \1=found",
+    ),
+    (r"undeclared sums are to be ignored", "undeclared_sums", "--undeclared-sums ignore"),
     (r"code of the total", "total", "--total NAME=CODE"),
     (r"wrong totals computed anew", "repair", "--repair"),
     (r"the decimal sign", "decimal", "--decimal"),

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacita.attackers.insiders import AttackerLike
-from tacita.errors import FormatError, InputError, RecordsError
+from tacita.errors import FormatError, InputError, RecordsError, did_you_mean, reword
 from tacita.io.columns import FORMATS, read_columns
 from tacita.io.crosstab import one_row_per_cell
 from tacita.io.jj import read_jj
@@ -31,6 +31,7 @@ from tacita.rules import Given, Rule, parse_rule
 from tacita.rules.percentages import USUAL_PERCENT
 from tacita.tables.columns import Columns, Spec, Totals, is_text, table_from_columns
 from tacita.tables.table import Table
+from tacita.tables.undeclared import Found, UndeclaredSums
 
 FEWEST_RECORDS = 20
 """Shorter lists are tables often enough."""
@@ -99,6 +100,8 @@ def read_table_file(
     decimals: int | None = None,
     counts: bool | None = None,
     repair: bool = False,
+    undeclared_sums: UndeclaredSums = "refuse",
+    found: Sequence[str] = (),
     columns: Sequence[str] = (),
     name: str | None = None,
     decimal: str = ".",
@@ -113,8 +116,11 @@ def read_table_file(
 
     Parameters
     ----------
-    by, value, count, largest, totals, decimals, counts, repair, columns, name
-        As for :meth:`Table.from_frame`.
+    by, value, count, largest, totals, decimals, counts, repair, undeclared_sums, columns, name
+        As for :meth:`Table.from_frame`; sums among the codes that no classification declares are refused by
+        default.
+    found
+        Dimensions whose classification is the one that sums among their codes make.
     status
         The column of status letters; see :mod:`tacita.io.marks`.
     rule, attackers, cost
@@ -137,6 +143,7 @@ def read_table_file(
         carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
         source = _with_numbers(source, [c for c in (*carried, *columns) if c != roles.get("status")])
         specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(roles.dimensions)
+        specs |= _to_be_found(path, specs, found)
         try:
             table = table_from_columns(
                 source,
@@ -152,12 +159,13 @@ def read_table_file(
                 holding_count=roles.get("holding_count"),
                 columns=tuple(dict.fromkeys([*carried, *columns])),
                 name=name or Path(path).stem,
+                undeclared_sums=undeclared_sums,
             )
             return _problem(table, roles, rule, attackers, cost, protection, (lower, upper))
         except InputError as error:
             if str(error).startswith(str(path)):
                 raise
-            raise type(error)(f"{path}: {error}") from None
+            raise reword(error, f"{path}: {error}") from None
 
 
 def _problem(
@@ -202,6 +210,16 @@ def _problem(
         cost=costs_from_marks(table, marks) if cost is None else cost,
         must_publish=must_publish,
     )
+
+
+def _to_be_found(path: object, specs: Mapping[str, Spec], found: Sequence[str]) -> dict[str, Spec]:
+    """The dimensions whose classification is to be found, each with the code of its total if it is named."""
+    if strange := [name for name in found if name not in specs]:
+        raise InputError(
+            f"{path}: '{strange[0]}'{did_you_mean(strange[0], specs)} is none of the dimensions "
+            f"{', '.join(specs)}: correct the name"
+        )
+    return {name: Found(total if isinstance(total := specs[name], str) else None) for name in found}
 
 
 def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles) -> None:

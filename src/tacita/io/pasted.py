@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tacita.errors import DecimalSignError, FormatError, InputError
+from tacita.errors import DecimalSignError, FormatError, InputError, reword
 from tacita.exact import Floats
 from tacita.io.captions import count_up, footnotes_below, note_on
 from tacita.io.case import read_table_file
@@ -250,7 +250,7 @@ def _from_names(block: Block, first: int, sign: str, **options: Any) -> Problem 
                 lambda place: f"{NAME}, line {int(place[1]) + first}" if place[1] else NAME,
                 str(error),
             )
-            raise type(error)(told) from None
+            raise reword(error, told) from None
     named = [name for name in header[1:] if name]
     if isinstance(found, Table) and named and all(map(is_number, named)):
         note = f"the first line was taken for names, not for numbers: {', '.join(named[:5])}"

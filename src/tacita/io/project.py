@@ -52,8 +52,11 @@ from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
 from tacita.rules.percentages import USUAL_PERCENT
 from tacita.tables.linked import link
 from tacita.tables.table import Table
+from tacita.tables.undeclared import Found
 from tacita.textfile import read_text
 
+FOUND = "found"
+"""Stands for a file of a classification that is to be found in the numbers."""
 NO_RULE = Marked(())
 """A rule that no cell meets."""
 
@@ -97,6 +100,7 @@ class TableSpec(Section):
     decimals: int | None = Field(default=None, ge=0, le=12)
     counts: bool | None = None
     repair: bool = False
+    undeclared_sums: Literal["refuse", "warn", "ignore"] = "refuse"
     columns: list[str] = Field(default_factory=list)
     decimal: Literal[".", ","] = "."
     delimiter: str | None = None
@@ -232,6 +236,7 @@ class Project(Section):
         tables = [self.table] if self.table is not None else list(self.tables.values())
         named = [name for table in tables for name in (table.file, table.microdata)]
         named += [spec if isinstance(spec, str) else spec.file for spec in self.hierarchies.values()]
+        named = [name for name in named if name != FOUND or (self._folder / FOUND).exists()]
         named += [self.attackers.file, *(release.file for release in self.published.releases)]
         return [self._folder / name for name in named if name is not None]
 
@@ -270,7 +275,7 @@ class Project(Section):
         named = {name: self._read(spec, name, hierarchies) for name, spec in self.tables.items()}
         return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
 
-    def _linked(self, hierarchies: Mapping[str, Hierarchy]) -> Problem | Table:
+    def _linked(self, hierarchies: Mapping[str, Hierarchy | Found]) -> Problem | Table:
         """All linked tables with what their files state, which microdata do not."""
         said = self.attackers
         named = {
@@ -320,17 +325,23 @@ class Project(Section):
         known = None if stated is None else stated.outsider_beforehand
         return [*attackers, Outsider.as_said(table, known, said.lower, said.upper, said.within)]
 
-    def _read_hierarchies(self) -> dict[str, Hierarchy]:
+    def _read_hierarchies(self) -> dict[str, Hierarchy | Found]:
         return {name: self._hierarchy(spec) for name, spec in self.hierarchies.items()}
 
-    def _hierarchy(self, given: str | HierarchySpec) -> Hierarchy:
+    def _hierarchy(self, given: str | HierarchySpec) -> Hierarchy | Found:
+        if given == FOUND and not (self._folder / FOUND).exists():
+            return Found()
         spec = HierarchySpec(file=given) if isinstance(given, str) else given
         if spec.file is None:
             return Hierarchy.flat(spec.codes or [], total=spec.total or DEFAULT_TOTAL)
         return read_hierarchy(self._folder / spec.file, spec.total, spec.lead)
 
     def _read(
-        self, spec: TableSpec, name: str | None, hierarchies: Mapping[str, Hierarchy], stating: bool = False
+        self,
+        spec: TableSpec,
+        name: str | None,
+        hierarchies: Mapping[str, Hierarchy | Found],
+        stating: bool = False,
     ) -> Problem | Table:
         """A table; with ``stating``, or a rule, what its file states of the cells as well."""
         by = _dimensions(spec.by, hierarchies)
@@ -373,6 +384,8 @@ class Project(Section):
             decimals=spec.decimals,
             counts=spec.counts,
             repair=spec.repair,
+            undeclared_sums=spec.undeclared_sums,
+            found=[key for key, tree in hierarchies.items() if by is None and isinstance(tree, Found)],
             columns=spec.columns,
             name=name,
             decimal=spec.decimal,
@@ -410,7 +423,7 @@ def load_project(path: str | os.PathLike[str]) -> Project:
 
 
 def _dimensions(
-    by: Mapping[str, str | list[str]] | Sequence[str] | None, hierarchies: Mapping[str, Hierarchy]
+    by: Mapping[str, str | list[str]] | Sequence[str] | None, hierarchies: Mapping[str, Hierarchy | Found]
 ) -> dict[str, Any] | None:
     """Names of hierarchies become hierarchies; other words are the code of a total."""
     if by is None:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacita import exact
-from tacita.errors import InputError
+from tacita.errors import InputError, issue_warnings
 from tacita.hierarchy import Hierarchy
 from tacita.tables.build import build_table
 from tacita.tables.dimension import Dimension
 from tacita.tables.table import Table
+from tacita.tables.undeclared import UndeclaredSums, refuse_undeclared_sums
 from tacita.words import so_many
 
 AXES = ("row", "column", "layer", "sheet", "book")
@@ -29,6 +30,7 @@ def table_from_array(
     decimals: int | None = None,
     counts: bool | None = None,
     repair: bool = False,
+    undeclared_sums: UndeclaredSums = "warn",
 ) -> Table:
     """A table from an array of any number of dimensions; the parameters are those of `Table.from_array`."""
     array = _rectangular(values)
@@ -66,6 +68,10 @@ def table_from_array(
     # Hierarchy.flat puts the total first; arrays put it last.
     last = np.array(inner, dtype=np.int32)
     positions = np.where(positions == last, 0, positions + 1).astype(np.int32)
+    warnings = refuse_undeclared_sums(
+        dimensions, positions, units.ravel(), missing.ravel(), names, undeclared_sums
+    )
+    issue_warnings(warnings)
     return build_table(
         dimensions,
         positions,
@@ -75,6 +81,7 @@ def table_from_array(
         repair=repair,
         missing=missing.ravel(),
         whole=whole,
+        warnings=warnings,
     )
 
 

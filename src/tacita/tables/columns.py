@@ -24,10 +24,11 @@ from tacita.tables.contributions import Contributions
 from tacita.tables.dimension import Codes, Dimension, blanks_in_codes
 from tacita.tables.disguised import TOTAL_CODES, refuse_disguised_totals, usual_total
 from tacita.tables.table import Table
+from tacita.tables.undeclared import Found, UndeclaredSums, classify, refuse_undeclared_sums
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
-Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | None"
+Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | Found | None"
 Totals: TypeAlias = Literal["auto", "given", "compute"]
 
 
@@ -149,6 +150,7 @@ def table_from_columns(
     holding_count: str | None = None,
     columns: Sequence[str] = (),
     name: str = "table",
+    undeclared_sums: UndeclaredSums = "warn",
 ) -> Table:
     """A table from one row per cell; the parameters are those of :meth:`Table.from_frame`."""
     specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
@@ -162,9 +164,14 @@ def table_from_columns(
     if source.data.num_rows == 0:
         raise InputError("there are no rows: a table needs at least one cell")
     dimensions, shown = _dimensions(source, specs, totals)
-    compute = _compute_totals(dimensions, shown, totals)
     number, missing = source.numbers(value if value is not None else str(count))
     places = exact.decimals_needed(number[~missing]) if decimals is None else decimals
+    units = exact.to_units(number, places)
+    if wanted := [name for name, spec in specs.items() if isinstance(spec, Found)]:
+        trees = classify(dimensions, shown, units, missing, wanted)
+        dimensions, shown = _dimensions(source, {**specs, **trees.specs}, totals)
+        source = replace(source, notes=(*source.notes, *trees.notes))
+    compute = _compute_totals(dimensions, shown, totals)
     whole = counts
     if whole is None:
         negative = bool((number[~missing] < 0).any())
@@ -179,10 +186,12 @@ def table_from_columns(
                 "give the totals too, or tabulate the microdata"
             )
         additive["holding_count"] = _whole_numbers(source, holding_count)
-    units = exact.to_units(number, places)
+    sums: tuple[str, ...] = ()
     if totals != "compute":
         flat = [dimension for dimension, spec in specs.items() if spec is None]
         refuse_disguised_totals(dimensions, shown, units, missing, flat)
+        flat = [dimension for dimension, spec in specs.items() if spec is None or isinstance(spec, str)]
+        sums = refuse_undeclared_sums(dimensions, shown, units, missing, flat, undeclared_sums)
     table = build_table(
         dimensions,
         shown,
@@ -196,7 +205,7 @@ def table_from_columns(
         whole=whole,
         value_name=value if value is not None else str(count),
     )
-    warnings = (*_blanks(source, dimensions), *table.warnings)
+    warnings = (*_blanks(source, dimensions), *sums, *table.warnings)
     issue_warnings(warnings)
     rows = table.structure.locate(representatives(dimensions, shown))
     carried = {column: _carry(source, column, rows, len(table)) for column in columns}
@@ -250,8 +259,9 @@ def _dimensions(source: Columns, specs: Mapping[str, Spec], totals: Totals) -> t
 def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
     if isinstance(spec, Hierarchy):
         return (spec,)
-    if spec is None or isinstance(spec, str):
-        total = spec if spec is not None else usual_total(distinct) or TOTAL_CODES[0]
+    if spec is None or isinstance(spec, str | Found):
+        named = spec.total if isinstance(spec, Found) else spec
+        total = named if named is not None else usual_total(distinct) or TOTAL_CODES[0]
         return (Hierarchy.flat([code for code in distinct if code != total], total=total),)
     trees = tuple(spec)
     if not trees or not all(isinstance(tree, Hierarchy) for tree in trees):

@@ -45,6 +45,11 @@ class Dimension:
         """The root of the first tree."""
         return self.trees[0].total
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether all codes but the total are parts of it directly, in the only classification."""
+        return len(self.trees) == 1 and not bool((self.trees[0].parents > 0).any())
+
     @cached_property
     def representative(self) -> Codes:
         stands_for = np.arange(len(self.codes), dtype=np.int32)

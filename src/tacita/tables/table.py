@@ -35,6 +35,7 @@ from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.tables.columns import Spec, Totals
+    from tacita.tables.undeclared import UndeclaredSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +165,7 @@ class Table:
         decimals: int | None = None,
         counts: bool | None = None,
         repair: bool = False,
+        undeclared_sums: UndeclaredSums = "warn",
     ) -> Table:
         """A table from an array of any number of dimensions.
 
@@ -181,11 +183,20 @@ class Table:
             not negative.
         repair
             Compute wrong totals anew.
+        undeclared_sums
+            As for :meth:`from_frame`.
         """
         from tacita.tables.arrays import table_from_array
 
         return table_from_array(
-            values, totals=totals, names=names, codes=codes, decimals=decimals, counts=counts, repair=repair
+            values,
+            totals=totals,
+            names=names,
+            codes=codes,
+            decimals=decimals,
+            counts=counts,
+            repair=repair,
+            undeclared_sums=undeclared_sums,
         )
 
     @classmethod
@@ -206,6 +217,7 @@ class Table:
         columns: Sequence[str] = (),
         name: str = "table",
         decimal: str = ".",
+        undeclared_sums: UndeclaredSums = "warn",
     ) -> Table:
         """A table from a long frame, one row per cell.
 
@@ -216,7 +228,7 @@ class Table:
         by
             The columns of codes. Per column a :class:`Hierarchy`, several of them, the code of the total, or
             None: then the classification is flat and its total is recognised if it has a usual name such as
-            ``Total``.
+            ``Total``. A :class:`Found` stands for the classification that sums among the codes make.
         value
             The column of values. Without it the table is one of counts, given by ``count``.
         count, holding_count
@@ -241,6 +253,9 @@ class Table:
             What the table is called where there are several.
         decimal
             The decimal sign of numbers that are given as text.
+        undeclared_sums
+            ``"warn"``, ``"refuse"`` or ``"ignore"`` codes whose numbers are sums of other codes' without a
+            classification that says so (see :mod:`tacita.tables.undeclared`).
         """
         from tacita.tables.columns import Columns, table_from_columns
         from tacita.tables.frames import to_arrow
@@ -260,4 +275,5 @@ class Table:
             holding_count=holding_count,
             columns=columns,
             name=name,
+            undeclared_sums=undeclared_sums,
         )

@@ -19,7 +19,7 @@ import numpy as np
 from tacita import generate
 from tacita.app.work.case import Attackers, Case, Wish
 from tacita.app.work.paths import path_written
-from tacita.errors import FormatError, InputError
+from tacita.errors import FormatError, InputError, reword
 from tacita.exact import MOST_DECIMALS
 from tacita.examples import EXAMPLES, example
 from tacita.io import Project, read_case
@@ -58,6 +58,10 @@ class Reading:
         Columns of codes, of values and of respondents per cell; what is left out is found by name.
     total
         The code of the total, in every dimension that has it.
+    found
+        Dimensions whose classification is the one that sums among their codes make.
+    ignore_sums
+        Take codes for separate parts though their numbers are sums of others'.
     """
 
     counts: bool | None = None
@@ -68,12 +72,16 @@ class Reading:
     value: str | None = None
     count: str | None = None
     total: str | None = None
+    found: tuple[str, ...] = ()
+    ignore_sums: bool = False
 
     @property
     def options(self) -> dict[str, Any]:
         """What was said, as options of the readers; dimensions and totals need the file besides."""
         said = {name: getattr(self, name) for name in ("counts", "decimal", "sheet", "value", "count")}
         said["repair"] = self.repair or None
+        said["found"] = self.found or None
+        said["undeclared_sums"] = "ignore" if self.ignore_sums else None
         return {name: value for name, value in said.items() if value is not None}
 
 
@@ -108,7 +116,7 @@ def case_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Case:
     except InputError as error:
         # Where files were put meanwhile says nothing to those who handed them over.
         told = str(error).replace(f"{folder.resolve()}{os.sep}", "").replace(f"{folder}{os.sep}", "")
-        raise type(error)(told) from None
+        raise reword(error, told) from None
 
 
 def case_from_text(text: str, reading: Reading = UNTOLD) -> Case:

@@ -132,7 +132,7 @@ class Workspace:
 
     @property
     def offered(self) -> Handed | None:
-        """What was no table and may be records, which the page Start offers to tabulate."""
+        """What was refused as it is, and which the page Start offers to read otherwise."""
         return self._offered
 
     @offered.setter

@@ -43,6 +43,9 @@ class ReadingPanel:
             self._by = _words("Columns of codes", "such as region, size", "by")
             self._total = _words("Code of totals", "such as Total", "total")
             self._repair = ui.checkbox("Compute wrong totals anew").props("dense data-testid=reading-repair")
+            self._ignore_sums = ui.checkbox("Ignore undeclared sums").props(
+                "dense data-testid=reading-ignore-sums"
+            )
 
     def ask_for_decimal(self) -> None:
         """Unfold the questions and lead to the one of the decimal sign."""
@@ -98,6 +101,7 @@ class ReadingPanel:
             value=_said(self._value),
             count=_said(self._count),
             total=_said(self._total),
+            ignore_sums=bool(self._ignore_sums.value),
         )
 
 

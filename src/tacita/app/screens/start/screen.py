@@ -37,7 +37,7 @@ from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, han
 from tacita.app.work.opening import ENDINGS, UNTOLD, Reading, case_of_example, notes_on
 from tacita.app.work.paths import places_in
 from tacita.app.work.workspace import Workspace
-from tacita.errors import DecimalSignError, InputError, RecordsError, SeveralValuesError
+from tacita.errors import DecimalSignError, InputError, RecordsError, SeveralValuesError, UndeclaredSumsError
 from tacita.examples import EXAMPLES
 from tacita.words import so_many
 
@@ -266,7 +266,9 @@ class StartScreen:
             case = make()
             return case, None if handed is None else otherwise(handed, case)
 
-        self._withdraw()
+        # Files of an offer are kept until they are read again, which may be what the offer was for.
+        offered = self.workspace.offered
+        notices.withdraw_offer()
         opened = None
         with notices.attempt():
             try:
@@ -279,11 +281,17 @@ class StartScreen:
                 if handed is not None:
                     self._offer_records(handed)
                 raise
+            except UndeclaredSumsError as error:
+                if handed is not None and error.dimensions:
+                    self._offer_classification(handed, error.dimensions)
+                raise
             except RecordsError:
                 if handed is not None:
                     with notices.attempt():
                         await self._have_at_hand(handed)
                 raise
+        if self.workspace.offered is offered:
+            self.workspace.offered = None
         if opened is None:
             return None
         case, other = opened
@@ -305,6 +313,21 @@ class StartScreen:
         notices.offer(
             "Are its rows records, one for each respondent or contribution?",
             "Tabulate its records",
+            take,
+            self._withdraw,
+        )
+
+    def _offer_classification(self, handed: Handed, dimensions: tuple[str, ...]) -> None:
+        """Codes that are sums of others: one press reads them with the classification that was found."""
+        known = replace(handed, reading=replace(handed.reading, found=(*handed.reading.found, *dimensions)))
+
+        async def take() -> None:
+            await self._open(known)
+
+        self.workspace.offered = known
+        notices.offer(
+            f"Codes of {', '.join(dimensions)} are sums of others, which no classification says.",
+            "Use the classification found",
             take,
             self._withdraw,
         )
