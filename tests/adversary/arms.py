@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from random import Random
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import tacita as tc
 from draw import Case, table_of
 from tacita.exact import UNBOUNDED
+from tacita.methods.method import method_class
 from truth import World
 
 Options = dict[str, Any]
@@ -20,13 +21,12 @@ Options = dict[str, Any]
 def draw_method(random: Random, case: Case) -> tuple[str, Options]:
     """The name of a method and random options, most of them left as they are."""
     name = random.choice(OFTEN)
-    return name, _DRAWS[name](random, case)
+    known = {option.name for option in fields(method_class(name))}
+    return name, {option: value for option, value in _DRAWS[name](random, case).items() if option in known}
 
 
 def make(name: str, options: Mapping[str, Any]) -> Any:
     """A method from its name and options."""
-    from tacita.methods.method import method_class
-
     return method_class(name)(**options)
 
 
@@ -80,7 +80,7 @@ def _rounding(random: Random, case: Case) -> Options:
         weight=_weights(random),
         margins=[False],
         multiples=["stay", "exact", "move"],
-        strict=[True],
+        strict=[True, False],
         steps=[1, 2],
         relax=["cheapest"],
         protected=[False],
@@ -95,7 +95,7 @@ def _rounding(random: Random, case: Case) -> Options:
 
 def _unbiased(random: Random, case: Case) -> Options:
     return _some(
-        random, base=_bases(case), additive=[False], partial=[True], strict=[True], protected=[False]
+        random, base=_bases(case), additive=[False], partial=[True], strict=[True, False], protected=[False]
     )
 
 
@@ -122,6 +122,8 @@ def _perturbation(random: Random, case: Case) -> Options:
         weight_down=_weights(random),
         weight_changed=_weights(random),
         at_most=[4, 8],
+        lowest=["lowest"],
+        highest=["highest"],
         distance=["exact"],
         readers=["radius"],
     )

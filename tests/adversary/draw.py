@@ -5,8 +5,8 @@ Everything follows from one random number generator, so that a seed is a case.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from random import Random
 from typing import Any
@@ -25,11 +25,12 @@ DEPTH = 16
 FLAT = {n: {ROOT: tuple(str(i + 1) for i in range(n))} for n in (2, 3, 4, 5)}
 SMALL = {ROOT: ("A", "B"), "A": ("a1", "a2")}
 LARGE = {ROOT: ("A", "B"), "A": ("a1", "a2"), "B": ("b1", "b2")}
+DEEP = {ROOT: ("A", "B"), "A": ("a1", "a2"), "a1": ("x", "y")}
 SHAPES: dict[str, list[tuple[dict[str, tuple[str, ...]], ...]]] = {
     "1-D": [(FLAT[3],), (FLAT[4],), (FLAT[5],)],
-    "1-D tree": [(SMALL,), (LARGE,)],
+    "1-D tree": [(SMALL,), (LARGE,), (DEEP,)],
     "2-D": [(FLAT[2], FLAT[2]), (FLAT[2], FLAT[3]), (FLAT[2], FLAT[3]), (FLAT[3], FLAT[3])],
-    "tree": [(SMALL, FLAT[2]), (SMALL, FLAT[2]), (LARGE, FLAT[2]), (SMALL, FLAT[3])],
+    "tree": [(SMALL, FLAT[2]), (SMALL, FLAT[2]), (LARGE, FLAT[2]), (SMALL, FLAT[3]), (DEEP, FLAT[2])],
     "two trees": [(SMALL, SMALL)],
     "3-D": [(FLAT[2], FLAT[2], FLAT[2]), (FLAT[2], FLAT[2], FLAT[2]), (FLAT[2], FLAT[2], FLAT[3])],
     "linked": [(FLAT[2], FLAT[2], FLAT[2]), (FLAT[2], FLAT[2], FLAT[3])],
@@ -52,6 +53,7 @@ class Case:
     ask: Callable[..., Any]
     problem: Any
     at: Integers
+    columns: Mapping[str, Any]
 
     @property
     def world(self) -> World:
@@ -69,7 +71,7 @@ def draw_case(random: Random) -> Case:
     """A table of some kind with rules and attackers; raises what Tacita raises if it refuses the question."""
     kind = random.choice(KINDS)
     numbers = random.choice(["counts", "counts", "amounts", "amounts", "amounts", "negative"])
-    people = numbers != "negative" and random.random() < 0.45
+    people = random.random() < (0.2 if numbers == "negative" else 0.45)
     world = _world(random, kind, numbers, people)
     table = table_of(world)
     at = positions_of(world, table)
@@ -79,8 +81,37 @@ def draw_case(random: Random) -> Case:
     threat = Threat(world, _rules(random, world, low, high), low, high)
     attack, others, given = _attackers(random, threat, table, at)
     rule = _join([_as_said(rule, world, table) for rule in threat.rules])
-    ask = partial(tc.Problem, table, rule, [said, *given], cost=_cost(random))
-    return Case(kind, numbers, attack, threat, (threat.outsider(), *others), table, ask, ask(), at)
+    table, columns = _with_columns(random, world, table, at)
+    ask = partial(
+        tc.Problem, table, rule, [said, *given], cost=_cost(random), **_decisions(random, threat, at)
+    )
+    return Case(kind, numbers, attack, threat, (threat.outsider(), *others), table, ask, ask(), at, columns)
+
+
+def _with_columns(random: Random, world: World, table: Any, at: Integers) -> tuple[Any, dict[str, Any]]:
+    """The table with columns that bound what may be published of each cell."""
+    step = world.step * random.choice([3, 10, 30])
+    room = np.array([[step * random.randint(0, 4) for _ in range(len(world))] for _ in range(2)])
+    columns = {"lowest": world.values - room[0], "highest": world.values + room[1]}
+    if not (world.values < 0).any():
+        columns["lowest"] = np.maximum(columns["lowest"], 0)
+    theirs = {}
+    for name, column in columns.items():
+        theirs[name] = np.zeros(len(table))
+        theirs[name][at] = column / 10.0**world.decimals
+    return replace(table, columns={**table.columns, **theirs}), columns
+
+
+def _decisions(random: Random, threat: Threat, at: Integers) -> dict[str, Any]:
+    """Now and then cells that must be published, or hidden."""
+    if random.random() < 0.85:
+        return {}
+    free = random.sample(np.flatnonzero(~threat.sensitive).tolist(), min(3, int((~threat.sensitive).sum())))
+    kept = random.randint(0, len(free))
+    return {
+        "must_publish": [int(at[cell]) for cell in free[:kept]],
+        "must_hide": [int(at[cell]) for cell in free[kept:]],
+    }
 
 
 def _world(random: Random, kind: str, numbers: str, people: bool) -> World:
@@ -98,7 +129,15 @@ def _world(random: Random, kind: str, numbers: str, people: bool) -> World:
         values = [random.randint(least, largest) if random.random() < 0.85 else 0 for _ in leaves]
         records = [Record(codes, value) for codes, value in zip(leaves, values, strict=True)]
         return World(axes, faces, tuple(records), decimals, counts, False, True)
-    return World(axes, faces, tuple(_people(random, leaves, counts)), decimals, counts, True, False)
+    return World(
+        axes,
+        faces,
+        tuple(_people(random, leaves, counts, numbers == "negative")),
+        decimals,
+        counts,
+        True,
+        False,
+    )
 
 
 def positions_of(world: World, table: Any) -> Integers:
@@ -113,7 +152,7 @@ def _leaves(axes: Sequence[Axis]) -> list[Codes]:
     return found
 
 
-def _people(random: Random, leaves: Sequence[Codes], counts: bool) -> list[Record]:
+def _people(random: Random, leaves: Sequence[Codes], counts: bool, negative: bool) -> list[Record]:
     """Records: people of their own in tables of counts, firms with holdings in tables of amounts."""
     if counts:
         sizes = [random.choice([0, 1, 1, 2, 3, 4]) for _ in leaves]
@@ -125,7 +164,8 @@ def _people(random: Random, leaves: Sequence[Codes], counts: bool) -> list[Recor
     for codes in leaves:
         for firm in random.sample(firms, random.choice([0, 1, 1, 2, 2, 3, 3])):
             size = random.choice([random.randint(1, 9), random.randint(10, 60), random.randint(50, 200)])
-            records.append(Record(codes, size if random.random() < 0.95 else 0, firm, holding[firm]))
+            sign = random.choice([1, 1, -1]) if negative else 1
+            records.append(Record(codes, sign * size if random.random() < 0.95 else 0, firm, holding[firm]))
     return records or [Record(leaves[0], 7, firms[0], holding[firms[0]])]
 
 
@@ -179,10 +219,10 @@ def _rolled_up(world: World, face: Sequence[int]) -> dict[str, list[Any]]:
 
 
 def _tree(axis: Axis) -> Any:
-    nested: dict[str, Any] = {}
-    for code in axis.children[ROOT]:
-        nested[code] = list(axis.children.get(code, ()))
-    return tc.Hierarchy.from_dict(nested, total=ROOT)
+    def nested(code: str) -> dict[str, Any]:
+        return {child: nested(child) for child in axis.children.get(code, ())}
+
+    return tc.Hierarchy.from_dict(nested(ROOT), total=ROOT)
 
 
 def _everyone(random: Random, world: World, table: Any, at: Integers) -> tuple[Any, Any, Any]:

@@ -13,7 +13,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -29,7 +29,7 @@ from attack import ImpossibleError
 from breaches import Breach, breaches_of, protects, region_of
 from draw import Case, draw_case
 from optimum import MOST_FREE, cheaper_pattern, least_intervals, roundings
-from reader import Told, read
+from reader import Page, Told, literature, read
 from tacita import verify
 from tacita.errors import SolverError
 from tacita.exact import UNBOUNDED
@@ -139,11 +139,12 @@ class Referee:
         audit = self._try(name, lambda: tc.audit(case.problem, release), where)
         if audit is None:
             return
-        told = as_told(case, release)
-        # A verdict that names what readers must not know is no promise to those who do.
-        known = told if release.assumption else read(told, case.world, name, options)
+        told, page = as_told(case, release), page_of(case, name, options)
+        known = read(told, case.world, page)
         if not self._weigh(case, audit, told, known, name, where):
             return
+        if literature(page) and not release.outcome.remarks:
+            self._find("no remark", where, f"a model of the literature without a word: {audit.verdict}")
         self.seen.append(Seen(name, release, told, known, audit.safe))
         kept = options.get("protected", True) and not options.get("shortfall")
         if not audit.safe and kept and not name.startswith("by hand"):
@@ -255,7 +256,7 @@ class Referee:
             return
         self._count(name, "releases")
         told = as_told(case, release)
-        known = read(told, case.world, method, options)
+        known = read(told, case.world, page_of(case, method, options))
         told = told.narrowed(earlier.told.low, earlier.told.high)
         known = known.narrowed(earlier.known.low, earlier.known.high)
         self._weigh(case, audit, told, known, name, f"{about} on {case.kind}, {case.numbers}, {case.attack}")
@@ -353,11 +354,21 @@ def _floats(units: Any, scale: float) -> Any:
     return np.where(np.abs(units) >= UNBOUNDED, np.sign(units) * np.inf, units * scale)
 
 
+def page_of(case: Case, name: str, options: Mapping[str, Any]) -> Page:
+    """What is public about the method that made a release; nothing of what was made by hand."""
+    if name.startswith("by hand"):
+        return Page(name, {}, {}, case.threat.sensitive)
+    method = make(name, options)
+    every = {option.name: getattr(method, option.name) for option in fields(method)}
+    return Page(name, every, case.columns, case.threat.sensitive)
+
+
 def _best_pattern(case: Case, release: Any, options: Mapping[str, Any]) -> float | None:
     """The least cost of a pattern of suppression, as far as it is below the claim; None if not looked for."""
     threat, cost = case.threat, np.asarray(case.problem.cost)[case.at]
     allowed = (threat.low < threat.high) & (case.world.inner if options.get("margins") is False else True)
-    forced = threat.sensitive
+    allowed &= ~np.asarray(case.problem.must_publish)[case.at]
+    forced = threat.sensitive | np.asarray(case.problem.must_hide)[case.at]
     if set(options) - {"margins", "at_most"} or (allowed & ~forced).sum() > MOST_FREE:
         return None
 
@@ -380,10 +391,10 @@ def _best_rounding(case: Case, release: Any, options: Mapping[str, Any]) -> floa
     """The least distance of a protected rounded table; None if not looked for."""
     told = as_told(case, release)
     near = told.marks == "rounded"
-    if set(options) - {"base", "power", "strict", "protected"} or not near.all() or len(case.world.faces) > 1:
+    if set(options) - {"base", "power", "protected"} or not near.all() or len(case.world.faces) > 1:
         return None
     radius = float(told.high[0] - told.low[0]) / 2
-    base = round(radius + (case.world.step if options.get("strict", True) else 0))
+    base = round(radius + (case.world.step if make("rounding", options).strict else 0))
     if case.world.inner.sum() > MOST_FREE or not (told.value % base == 0).all():
         return None
     scale, power = 10.0**case.world.decimals, options.get("power", 1.0)
@@ -401,7 +412,14 @@ def _best_rounding(case: Case, release: Any, options: Mapping[str, Any]) -> floa
 def _best_intervals(case: Case, release: Any, options: Mapping[str, Any]) -> float | None:
     """The least loss of protecting intervals; None if not looked for."""
     needs = sum(attacker.targets.size for attacker in case.attackers)
-    if options or needs > 4 or not needs or len(case.world) > 16:
+    if (
+        options
+        or case.problem.must_publish.any()
+        or case.problem.must_hide.any()
+        or needs > 4
+        or not needs
+        or len(case.world) > 16
+    ):
         return None
     cost, scale = np.asarray(case.problem.cost)[case.at], 10.0**case.world.decimals
     return least_intervals(case.world, case.attackers, cost, cost) / scale

@@ -7,6 +7,7 @@ promises about one cell, whatever windows the release itself announces.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,45 +35,111 @@ class Told:
         return replace(self, low=np.maximum(self.low, low), high=np.minimum(self.high, high))
 
 
-def read(told: Told, world: World, method: str, options: Mapping[str, Any]) -> Told:
-    """The release with the windows that its documented method leaves to each cell."""
-    knows = _READERS.get(method)
-    return told if knows is None else knows(told, world, options)
+@dataclass(frozen=True, eq=False)
+class Page:
+    """What is public besides the release: the method with all its options, and columns that options name.
 
-
-def _rounding(told: Told, world: World, options: Mapping[str, Any]) -> Told:
-    """The truth is less than a base from a rounded number, or than several where cells went farther; where
-    multiples may move it may be just as far.
+    ``sensitive`` is used only where a page says that readers are taken to know which cells are not.
     """
-    rounded = told.marks == "rounded"
-    closed = not options.get("strict", True) and options.get("multiples") != "move"
-    room = (told.high - told.low) / 2 - (world.step if closed else 0)
-    return _around(told, rounded, room, room)
+
+    method: str
+    options: Mapping[str, Any]
+    columns: Mapping[str, Floats]
+    sensitive: NDArray[np.bool_]
 
 
-def _unbiased(told: Told, world: World, options: Mapping[str, Any]) -> Told:
-    """Less than a base from every rounded number; sums of rounded cells follow from their parts."""
-    rounded = told.marks == "rounded"
-    room = (told.high - told.low) / 2 - (0 if options.get("strict", True) else world.step)
-    return _around(told, rounded, room, room)
+def read(told: Told, world: World, page: Page) -> Told:
+    """The release with the windows that its documented method leaves to each cell."""
+    knows = _READERS.get(page.method)
+    return told if knows is None or literature(page) else knows(told, world, page)
 
 
-def _perturbation(told: Told, world: World, options: Mapping[str, Any]) -> Told:
-    """Numbers lie within the announced radius; within half of it in the literature's model."""
-    if options.get("readers") != "radius" or options.get("lowest") or options.get("highest"):
+def literature(page: Page) -> bool:
+    """Whether an option asks for a model of the literature, in which readers know less than the pages say;
+    the verdict or the outcome must then carry a remark.
+    """
+    options = page.options
+    return (
+        (page.method in ("rounding", "unbiased-rounding") and options.get("strict") is False)
+        or (page.method == "rounding" and options.get("multiples") == "exact")
+        or options.get("readers") == "radius"
+        or (page.method == "perturbation" and options.get("sensitive") == "free")
+        or (page.method == "random-rounding" and options.get("margins") == "announced")
+    )
+
+
+def _rounding(told: Told, world: World, page: Page) -> Told:
+    """The truth is less than a base from a rounded number, or at most a base where multiples may move."""
+    rounded, farthest = told.marks == "rounded", 1 + int(page.options.get("steps") or 0)
+    base = _base(told, world, page.options.get("base"), farthest)
+    if base is None or page.options.get("multiples") == "move":
         return told
-    room = np.floor((told.high - told.low) / 4 / world.step) * world.step
-    return _around(told, told.marks == "adjusted", room, room)
+    room = farthest * base - world.step
+    return _around(told, rounded, room, room)
 
 
-def _random_rounding(told: Told, world: World, options: Mapping[str, Any]) -> Told:
+def _base(told: Told, world: World, given: Any, farthest: int) -> float | None:
+    """The base: as an option says, or the round number of steps that the radius stands for."""
+    if isinstance(given, int | float):
+        return float(round(given * 10**world.decimals))
+    radius = (told.high - told.low)[told.marks == "rounded"] / 2 / world.step
+    if given is not None or farthest > 1 or not radius.size or not np.isfinite(radius).all():
+        return None
+    # One step, and two less one, are the same radius; nothing is lost by taking the wider one.
+    reach = round(radius.min())
+    return float(reach if _is_round(reach) and not _is_round(reach + 1) else reach + 1) * world.step
+
+
+def _is_round(number: int) -> bool:
+    """Whether a number is one of 1, 2, 5, 10, 20, 50, ..."""
+    return str(number).rstrip("0") in ("1", "2", "5")
+
+
+def _unbiased(told: Told, world: World, page: Page) -> Told:
+    """Less than a base from every rounded number; sums of rounded cells follow from their parts."""
+    base, rounded = _base(told, world, page.options.get("base"), 1), told.marks == "rounded"
+    if base is None:
+        return told
+    parts = np.where(rounded, np.ceil((told.high - told.low) / 2 / base - 1e-9), 0)
+    return _around(told, rounded, parts * (base - world.step), parts * (base - world.step))
+
+
+def _perturbation(told: Told, world: World, page: Page) -> Told:
+    """The truth lies within the announced radius, and between columns of bounds where there are some."""
+    changed = told.marks == "adjusted"
+    low, high = (page.columns.get(page.options.get(name) or "") for name in ("lowest", "highest"))
+    least = np.full(len(world), -np.inf) if low is None else np.where(changed, low, -np.inf)
+    most = np.full(len(world), np.inf) if high is None else np.where(changed, high, np.inf)
+    return told.narrowed(least, most)
+
+
+def _adjustment(told: Told, world: World, page: Page) -> Told:
+    """Cells that are not sensitive moved within their capacities."""
+    capacity = page.options.get("capacity")
+    if capacity is None or page.options.get("protected") is False:
+        return told
+    moved = (told.marks == "adjusted") & ~page.sensitive
+    value = np.where(moved, told.value, 0.0)
+    if isinstance(capacity, str):
+        share = float(capacity.rstrip("%")) / 100
+        ends = np.array(
+            [value / (1 + share), value / (1 - share) if share < 1 else np.inf * np.ones(len(world))]
+        )
+        least, most = ends.min(axis=0), ends.max(axis=0)
+    else:
+        least, most = value - capacity * 10**world.decimals, value + capacity * 10**world.decimals
+    low = np.where(moved, np.ceil(least / world.step - 1e-9) * world.step, -np.inf)
+    return told.narrowed(low, np.where(moved, np.floor(most / world.step + 1e-9) * world.step, np.inf))
+
+
+def _random_rounding(told: Told, world: World, page: Page) -> Told:
     """A number that is no multiple of the base was adjusted within its shares; a multiple may have been
     rounded as well, by less than a base. Totals are what they were.
     """
     near = (told.marks == "rounded") | (told.marks == "adjusted")
     inner = near & world.inner
     base = np.max((told.high - told.low)[inner] / 2, initial=0.0)
-    below, above = float(options.get("below", 0.5)), float(options.get("above", 1.0))
+    below, above = float(page.options.get("below", 0.5)), float(page.options.get("above", 1.0))
     value = np.where(near, told.value, 0.0)
     # Shares of negative values would be bounds the other way round.
     shares = not (world.values < 0).any()
@@ -87,14 +154,15 @@ def _random_rounding(told: Told, world: World, options: Mapping[str, Any]) -> To
     return told.narrowed(low, high)
 
 
-def _mixture(told: Told, world: World, options: Mapping[str, Any]) -> Told:
-    """Rounded parts as in rounding, perturbed parts as in perturbation, the others as they are."""
-    rounded = _rounding(told, world, options.get("rounding", {}))
-    perturbed = _perturbation(told, world, options.get("perturbation", {}))
-    return rounded.narrowed(perturbed.low, perturbed.high)
+def _mixture(told: Told, world: World, page: Page) -> Told:
+    """Rounded cells as in rounding with the base of their part; the others as they are announced."""
+    bases = re.findall(r"rounding\(base=([0-9.]+)\)", page.options["parts"])
+    if not bases:
+        return told
+    return _rounding(told, world, replace(page, options={"base": float(bases[0])}))
 
 
-def _around(told: Told, where: NDArray[np.bool_], below: Floats, above: Floats) -> Told:
+def _around(told: Told, where: NDArray[np.bool_], below: Floats | float, above: Floats | float) -> Told:
     value = np.where(where, told.value, 0.0)
     low = np.where(where, value - below, -np.inf)
     high = np.where(where, value + above, np.inf)
@@ -105,6 +173,7 @@ _READERS = {
     "rounding": _rounding,
     "unbiased-rounding": _unbiased,
     "perturbation": _perturbation,
+    "adjustment": _adjustment,
     "random-rounding": _random_rounding,
     "mixture": _mixture,
 }
