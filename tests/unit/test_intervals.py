@@ -189,3 +189,14 @@ def test_insiders_who_see_through_the_optimum_of_all_others_are_asked() -> None:
     release = check_method(tc.Intervals(), problem)
     assert release.outcome.status is Status.OPTIMAL
     assert release.outcome.loss > tc.Intervals().protect(outsider).outcome.loss
+
+
+def test_a_minimum_width_where_no_cell_can_be_an_interval() -> None:
+    """The only part of a total that is there is known from it: nothing is left to search."""
+    regions = tc.Hierarchy.flat(["1", "2"])
+    table = tc.tabulate({"region": ["2", "2", "2"]}, {"region": regions})
+    assert len(table) == 2
+    release = Intervals(weight_interval="cost", minimum_width=3, at_most=6, margins=False).protect(
+        tc.Problem(table, tc.Threshold(3))
+    )
+    assert not release.changed.any()

@@ -138,8 +138,10 @@ class Patterns:
 
     def _asked(self, hidden: Mask) -> list[int]:
         """Demands that count for this pattern."""
-        conditional = self.demands.switch >= 0
-        return np.flatnonzero((self.at >= 0) & (~conditional | hidden[self.at])).tolist()
+        inside = np.flatnonzero(self.at >= 0)
+        conditional = self.demands.switch[inside] >= 0
+        counts = ~conditional | hidden[self.at[inside]]
+        return [int(k) for k in inside[counts]]
 
 
 def opened(hidden: Mask) -> Reach:
