@@ -214,7 +214,8 @@ def draw_release(random: Random, case: Case) -> tuple[str, Any]:
             radius = unit * random.randint(0, 2 * size)
             value[cell] = table.units[cell] + unit * random.randint(-radius // unit, radius // unit)
             low[cell], high[cell] = value[cell] - radius, value[cell] + radius
-    return kind, tc.Release.mixed(table, changed, marks, low, high, value=value)
+    # A window of one value is a published one.
+    return kind, tc.Release.mixed(table, changed & (low < high), marks, low, high, value=value)
 
 
 def nearly_the_same(random: Random, case: Case, release: Any) -> Any:
@@ -234,8 +235,9 @@ def nearly_the_same(random: Random, case: Case, release: Any) -> Any:
             radius = max(least, most - unit * random.randint(1, 3))
             low[cell], high[cell] = value[cell] - radius, value[cell] + radius
         else:
-            marks[cell], shown[cell] = tc.Mark.PUBLISHED, True
-            low[cell] = high[cell] = value[cell] = truth[cell]
+            low[cell] = high[cell] = truth[cell]
+        if low[cell] == high[cell]:
+            marks[cell], shown[cell], value[cell] = tc.Mark.PUBLISHED, True, truth[cell]
     return replace(
         release, marks=marks, low=low, high=high, value=value, shown=shown, made_by={}, outcome=None
     )
