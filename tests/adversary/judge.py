@@ -34,7 +34,7 @@ from tacita import verify
 from tacita.errors import SolverError
 from tacita.exact import UNBOUNDED
 
-METHODS_PER_CASE, BY_HAND_PER_CASE, TOGETHER_PER_CASE = 6, 12, 5
+METHODS_PER_CASE, BY_HAND_PER_CASE, TOGETHER_PER_CASE = 6, 20, 8
 SLOW, LIMIT = 10.0, 4.0
 """Seconds that no method may need for a table of this size, and after which it is asked to end."""
 NEARLY = 1e-6
@@ -143,7 +143,7 @@ class Referee:
         known = read(told, case.world, page)
         if not self._weigh(case, audit, told, known, name, where):
             return
-        if literature(page) and not release.outcome.remarks:
+        if literature(page) and not release.assumption and not release.outcome.remarks:
             self._find("no remark", where, f"a model of the literature without a word: {audit.verdict}")
         self.seen.append(Seen(name, release, told, known, audit.safe))
         kept = options.get("protected", True) and not options.get("shortfall")
