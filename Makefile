@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 CHROMIUM := $(VENV)/.chromium
 MINUTES ?= 60
+COUNT ?= 10000
+SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo app test lint types check-all fuzz bench screenshots clean
+.PHONY: help demo app test lint types check-all fuzz mutants bench screenshots clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -45,6 +47,9 @@ check-all: lint types $(CHROMIUM)  ## everything: slow tests, 1000 examples per 
 
 fuzz: $(INSTALLED)  ## the adversary with new seeds for MINUTES=60
 	@$(BIN)/python tests/adversary/fuzz.py --minutes $(MINUTES)
+
+mutants: $(INSTALLED)  ## COUNT=10000 mutated files of all formats, read with SEED=1
+	@$(BIN)/python tests/faults/mutants.py --count $(COUNT) --seed $(SEED)
 
 bench: $(CHROMIUM)  ## every benchmark, one after the other
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done

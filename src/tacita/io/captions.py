@@ -72,6 +72,16 @@ def note_on(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str
     return (f"{line}s {numbers} were taken for {what}s: {texts}",)
 
 
+def first_repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that occurs a second time, None if all differ."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def count_up(names: Sequence[str]) -> bool:
     """Whether numbers are names of columns: years, or one after the other from 0 or 1 on."""
     if not all(map(str.isdecimal, names)):

@@ -184,7 +184,10 @@ def _problem(
     if rule is None and status is None:
         return table
     letters = np.full(len(table), "") if status is None else status
-    marks = Marks(np.asarray(letters, dtype=np.str_), *(column(role) for role in NUMERIC))
+    numbers = {role: column(role) for role in NUMERIC}
+    if wrong := [role for role, said in numbers.items() if said is not None and said.dtype.kind not in "iuf"]:
+        raise InputError(f"column '{roles.named[wrong[0]]}' holds no numbers: convert it or leave it out")
+    marks = Marks(np.asarray(letters, dtype=np.str_), *numbers.values())
     if rule is None:
         problem = problem_from_marks(table, marks, protection, lower=bounds[0], upper=bounds[1])
         if attackers is None and cost is None:

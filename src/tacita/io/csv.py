@@ -17,7 +17,7 @@ import numpy as np
 
 from tacita.atomic import replacing
 from tacita.errors import FormatError
-from tacita.io.captions import MOST, footnotes_below, note_on, titles_above
+from tacita.io.captions import MOST, first_repeated, footnotes_below, note_on, titles_above
 from tacita.io.escape import unescape
 from tacita.textfile import read_text
 from tacita.words import so_many
@@ -46,10 +46,11 @@ def read_csv(
     import pyarrow.compute as pc
     import pyarrow.csv
 
-    from tacita.tables.columns import Columns
+    from tacita.tables.columns import Columns, refuse_wide
 
     text, notes = _text(path, encoding)
     head = text.split("\n", 2 * MOST)[: 2 * MOST]
+    refuse_wide(path, max(line.count(sign) for line in head for sign in delimiter or SEPARATORS) + 1)
     separator, above = _layout(head, delimiter)
     header = _header(path, head[above], above + 1, separator)
     notes += _left_out("title", head[:above], 1, separator)
@@ -184,9 +185,8 @@ def _left_out(what: str, lines: Sequence[str], first: int, separator: str) -> tu
 
 
 def _header(path: str | os.PathLike[str], line: str, number: int, separator: str) -> list[str]:
-    names = [unescape(name.strip()) for name in next(csv.reader([line], delimiter=separator), [])]
-    repeated = next((name for k, name in enumerate(names) if name in names[:k]), None)
-    if repeated is not None:
+    names = [unescape(name) for name in next(_rows([line], separator))]
+    if (repeated := first_repeated(names)) is not None:
         raise FormatError(f"{path}, line {number}: column '{repeated}' occurs twice; rename one of them")
     if not names:
         raise FormatError(f"{path}, line 1: the first line is blank; it should hold the column names")

@@ -153,7 +153,7 @@ def _is_total(source: Columns, name: str) -> Mask:
 
 
 def _texts(source: Columns, name: str) -> pa.ChunkedArray:
-    return pc.fill_null(source.column(name).cast(pa.string()), "")
+    return source.texts(name)
 
 
 def _rows(source: Columns, chosen: Mask) -> Columns:

@@ -7,7 +7,8 @@ and colours tell primary suppressions (blue) from all other changed cells (red).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +52,12 @@ def write_excel(
     internal
         Tell primary from secondary suppressions, in colours and in words. For the house only.
     """
-    import xlsxwriter
-
     parts = range(max(1, len(release.structure.parts)))
     if any(listing(release.structure, part)[2].size >= MOST_ROWS for part in parts):
         raise InputError(
             f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
         )
-    with replacing(path, public=not internal) as temporary:
-        book = xlsxwriter.Workbook(str(temporary), {**WORKBOOK, "tmpdir": str(temporary.parent)})
+    with new_workbook(path, public=not internal) as book:
         look = _Look(book, internal)
         for part in parts:
             ending = f" {part + 1}" if len(parts) > 1 else ""
@@ -69,8 +67,23 @@ def write_excel(
         used = [meaning for mark, meaning in MEANING.items() if (release.marks == mark).any()]
         explained = [*MEANING_INTERNAL, *used] if internal else used
         _notes(book.add_worksheet("notes"), explained, told or {})
-        book.close()
     return path
+
+
+@contextmanager
+def new_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
+    """Yield a workbook to be filled; it is written when the block ends well, as a whole or not at all."""
+    import xlsxwriter
+    from xlsxwriter.exceptions import FileCreateError
+
+    with replacing(path, public=public) as temporary:
+        book = xlsxwriter.Workbook(str(temporary), {**WORKBOOK, "tmpdir": str(temporary.parent)})
+        yield book
+        try:
+            book.close()
+        except FileCreateError as error:
+            # What the system said is wrapped in an error that is none of the system.
+            raise OSError(*getattr(error.args[0], "args", error.args)) from error
 
 
 class _Look:

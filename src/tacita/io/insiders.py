@@ -74,6 +74,8 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
     from tacita.io.columns import read_columns
 
     source = read_columns(path, footnotes=False)
+    if source.data.num_rows == 0:
+        return []
     cells = _cells(source, table.structure)
     who, names = source.codes("attacker")
     low, high = (_numbers(source, name, end) for name, end in zip(BOUNDS, (-np.inf, np.inf), strict=True))

@@ -91,9 +91,11 @@ Rows = tuple[Floats, Cells, Floats, Floats]
 def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
     """Cell records one per line from the third line on, up to the first block with something else."""
     blocks = [np.empty(0, dtype=_RECORD)]
-    if len(lines) > 2 and lines[0].strip() == "0" and lines[1].strip().isdecimal():
-        for start in range(2, int(lines[1]) + 2, BLOCK):
-            block = lines[start : min(start + BLOCK, int(lines[1]) + 2)]
+    n = _count(lines[1]) if len(lines) > 2 and lines[0].strip() == "0" else 0
+    # A file that announces more cells than it has lines is read to where it ends by the walker.
+    if n + 2 <= len(lines):
+        for start in range(2, n + 2, BLOCK):
+            block = lines[start : min(start + BLOCK, n + 2)]
             try:
                 read = np.loadtxt(block, dtype=_RECORD, comments=None, ndmin=1)
             except ValueError:
@@ -107,9 +109,9 @@ def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
 def _fast_equations(lines: Sequence[str], n: int) -> Rows | None:
     """All equations after ``n`` cells, or None if they are not one per line or not as long as announced."""
     at = n + 2
-    if n == 0 or n != int(lines[1]) or len(lines) <= at or not lines[at].strip().isdecimal():
+    if n == 0 or n != _count(lines[1]) or len(lines) <= at:
         return None
-    m = int(lines[at])
+    m = _count(lines[at])
     block = "\n".join(lines[at + 1 :]).rstrip()
     buffer = np.frombuffer(block.encode("utf-8", errors="replace"), dtype=np.uint8)
     ends = np.append(np.flatnonzero(buffer == ord("\n")), buffer.size)
@@ -158,6 +160,12 @@ def _whole(values: Floats) -> bool:
     return bool(np.isfinite(values).all() and (values == np.rint(values)).all())
 
 
+def _count(text: str) -> int:
+    """A number of records, 0 where a line holds none; beyond 18 digits any number is too large alike."""
+    digits = text.strip()
+    return int(digits[:19]) if digits.isascii() and digits.isdecimal() else 0
+
+
 class _Walker:
     """Takes tokens wherever the line breaks fall; every complaint names the line."""
 
@@ -181,18 +189,20 @@ class _Walker:
         m = self.whole("the number of equations")
         if m < 0:
             self.fail("the number of equations should not be negative")
-        rhs, starts = np.empty(m), np.zeros(m + 1, dtype=np.int64)
+        rhs: list[float] = []
+        starts = [0]
         cells: list[float] = []
         coefficients: list[float] = []
-        for j in range(m):
-            rhs[j] = self.equation(cells, coefficients)
-            starts[j + 1] = len(cells)
+        for _ in range(m):
+            rhs.append(self.equation(cells, coefficients))
+            starts.append(len(cells))
         if self.more():
             self.fail(
                 f"'{self.tokens[self.at]}' after the last of {so_many(m, 'equation')}: correct the number "
                 "of equations"
             )
-        return records, (rhs, starts, np.array(cells), np.array(coefficients))
+        ends = np.array(starts, dtype=np.int64)
+        return records, (np.array(rhs), ends, np.array(cells), np.array(coefficients))
 
     def record(self) -> tuple[float | str, ...]:
         self.more()
@@ -219,9 +229,9 @@ class _Walker:
         self.more()
         if self.at == 0 and self.tokens[2:3] == [":"] and self.ahead()[2:3] in ([], [":"]):
             announced, found = self.tokens[1], (len(self.tokens) - 3) / 2
-            if announced.isdecimal() and int(announced) != found:
+            if announced.isdecimal() and _count(announced) != found:
                 self.fail(
-                    f"the equation announces {so_many(int(announced), 'cell')}, but there are {found:g}: "
+                    f"the equation announces {so_many(_count(announced), 'cell')}, but there are {found:g}: "
                     "correct one of them"
                 )
         rhs, started = self.number("the right-hand side"), self.line

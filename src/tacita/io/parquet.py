@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tacita.atomic import replacing
 from tacita.errors import FormatError
+from tacita.io.captions import first_repeated
 from tacita.release import Release
-from tacita.tables.columns import Columns
+from tacita.tables.columns import Columns, refuse_wide
 from tacita.tables.frames import part_of, release_to_arrow
 
 
@@ -19,11 +20,17 @@ def read_parquet(path: str | os.PathLike[str]) -> Columns:
     import pyarrow.parquet
 
     try:
+        names = pyarrow.parquet.read_schema(path).names
+        refuse_wide(path, len(names))
+        if (repeated := first_repeated(names)) is not None:
+            raise FormatError(f"{path}: two columns are called '{repeated}'; rename one of them")
         table = pyarrow.parquet.read_table(path)
+        # Text that is none would be found later, cell by cell.
+        table.validate(full=True)
     except FileNotFoundError:
         raise FormatError(f"{path}: cannot be read; check the path") from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise FormatError(f"{path} is no Parquet file ({error})") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise FormatError(f"{path} is no Parquet file, or damaged ({error}); save it anew") from None
     return Columns(table, lambda row: f"{path}, row {row + 1}")
 
 

@@ -26,9 +26,11 @@ from tacita.io.captions import count_up, footnotes_below, note_on
 from tacita.io.case import read_table_file
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape
+from tacita.io.extent import FEW, SPARSE
 from tacita.io.published import parse_published
 from tacita.numerals import has_signs_beside, is_number, plain, signs_told, tidy
 from tacita.problem import Problem
+from tacita.tables.columns import refuse_wide
 from tacita.tables.table import Table
 from tacita.words import so_many
 
@@ -75,6 +77,7 @@ def read_pasted(
 def _block(text: str, decimal: str | None) -> Block:
     """Rows of fields, equally long; a blank line is one empty field, so that rows are counted as lines."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    refuse_wide(NAME, max(line.count(sign) for line in lines for sign in "\t;,") + 1)
     separator = _separator([line for line in lines if line.strip()], decimal)
     if separator is None:
         return [_words(line) or BLANK for line in lines]
@@ -86,6 +89,8 @@ def _block(text: str, decimal: str | None) -> Block:
     except csv.Error as error:
         raise FormatError(f"{NAME}: {error}; is a quotation mark without its partner?") from None
     width = max(map(len, read))
+    if width * len(read) > max(FEW, SPARSE * sum(map(len, read))):
+        raise FormatError(f"{NAME}: one line has {width:,} fields and most have few: copy the table alone")
     above = next((k for k, row in enumerate(read) if len(row) > 1), 0)
     for number, row in enumerate(read, start=1):
         # Spreadsheets leave out empty fields at the end of a line.

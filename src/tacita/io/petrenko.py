@@ -58,6 +58,8 @@ def read_thesis(
     table = Table.from_array(grid)
     table = table.with_decimals(max(table.decimals, exact.decimals_needed(levels)))
     inner = cell_grid(table.structure)[:-1, :-1].ravel()
+    if inner.size != grid.size:
+        raise FormatError(f"{grid_file}: a table should have two rows and two columns at least")
     cells: Cells = inner[positions.astype(np.int64) - 1]
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[cells] = True

@@ -411,7 +411,9 @@ def load_project(path: str | os.PathLike[str]) -> Project:
     text, _ = read_text(path, "utf-8")
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise FormatError(f"{path}: lists or tables are nested too deeply for a project file") from None
+    except ValueError as error:
         raise FormatError(f"{path}: this is not TOML: {error}") from None
     try:
         project = Project.model_validate(content)

@@ -178,14 +178,12 @@ def melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
     """A crosstab as long columns."""
     first, *others = source.names
     n = source.data.num_rows
-    column = source.data.column(first).combine_chunks()
+    texts = {name: source.texts(name).combine_chunks() for name in source.names}
     data = pa.table(
         {
-            down.name: pa.concat_arrays([column.cast(pa.string())] * len(others)),
+            down.name: pa.concat_arrays([texts[first]] * len(others)),
             right.name: pa.array(np.repeat(np.array(others, dtype=object), n)),
-            "value": pa.concat_arrays(
-                [source.data.column(c).combine_chunks().cast(pa.string()) for c in others]
-            ),
+            "value": pa.concat_arrays([texts[name] for name in others]),
         }
     )
     return Columns(
@@ -235,7 +233,7 @@ def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> Non
     for d, dimension in enumerate(structure.dimensions):
         if d in own.dimensions or dimension.name not in source.names:
             continue
-        texts = pc.fill_null(source.column(dimension.name).cast(pa.string()), "")
+        texts = source.texts(dimension.name)
         idle = pc.is_in(texts, value_set=pa.array(["", dimension.total])).to_numpy(zero_copy_only=False)
         if not idle.all():
             raise ReleaseError(
@@ -341,7 +339,7 @@ def _foreign(
     radius: float | None,
 ) -> Rows:
     name = value if value is not None else _value_column(source, table, path)
-    encoded = pc.fill_null(source.column(name).cast(pa.string()), "").combine_chunks().dictionary_encode()
+    encoded = source.texts(name).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     at = encoded.indices.to_numpy()
     said = parse_published(distinct, source.decimal, table.whole)

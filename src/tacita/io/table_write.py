@@ -19,7 +19,7 @@ from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
-from tacita.io.excel import MOST_ROWS, WORKBOOK
+from tacita.io.excel import MOST_ROWS, new_workbook
 from tacita.io.marks import NO_BOUND, status_letters
 from tacita.io.numbers import number_texts
 from tacita.io.roles import part_by_name
@@ -152,16 +152,11 @@ def _write_parquet(path: Path, columns: dict[str, Any]) -> Path:
 
 
 def _write_excel(path: Path, columns: dict[str, list[Any]]) -> Path:
-    import xlsxwriter
-
     if len(next(iter(columns.values()))) >= MOST_ROWS:
         raise InputError(
             f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
         )
-    with (
-        replacing(path) as temporary,
-        xlsxwriter.Workbook(temporary, {**WORKBOOK, "tmpdir": str(temporary.parent)}) as book,
-    ):
+    with new_workbook(path) as book:
         sheet = book.add_worksheet("table")
         for k, (name, column) in enumerate(columns.items()):
             sheet.write_string(0, k, name)

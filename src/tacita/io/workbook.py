@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from tacita.errors import FormatError, InputError, did_you_mean
-from tacita.io.captions import footnotes_below, note_on, titles_above
+from tacita.io.captions import first_repeated, footnotes_below, note_on, titles_above
 from tacita.io.escape import unescape
+from tacita.io.extent import refuse_far_cells
 from tacita.io.published import COLUMNS
 from tacita.numerals import is_number, tidy
 from tacita.tables.columns import Columns
@@ -140,8 +141,7 @@ def read_workbook(
     below = footnotes_below(map(_texts, reversed(grid[top:])), len(header), codes) if footnotes else 0
     left = [(number, _text(row[0])) for number, row in rows if number > len(grid) - below]
     rows = rows[: len(rows) - len(left)]
-    repeated = next((name for k, name in enumerate(header) if name in header[:k]), None)
-    if repeated is not None:
+    if (repeated := first_repeated(header)) is not None:
         raise FormatError(f"{place}, row {top}: two columns are called '{repeated}'; rename one of them")
     for number, row in rows:
         if any(_text(v) for v in row[len(header) :]):
@@ -166,6 +166,7 @@ def _opened(path: str | os.PathLike[str]) -> CalamineWorkbook:
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
+        refuse_far_cells(path)
         return CalamineWorkbook.from_path(str(path))
     except (CalamineError, OSError) as error:
         raise FormatError(

@@ -16,7 +16,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacita import exact
-from tacita.errors import HierarchyError, InputError, did_you_mean, issue_warnings, likewise
+from tacita.errors import (
+    FormatError,
+    HierarchyError,
+    InputError,
+    did_you_mean,
+    issue_warnings,
+    likewise,
+)
 from tacita.exact import LARGEST, Mask, Units
 from tacita.hierarchy import Hierarchy
 from tacita.tables.build import build_table, representatives
@@ -26,10 +33,21 @@ from tacita.tables.disguised import TOTAL_CODES, refuse_disguised_totals, usual_
 from tacita.tables.table import Table
 from tacita.tables.undeclared import Found, UndeclaredSums, classify, refuse_undeclared_sums
 
+MOST_COLUMNS = 20_000
+"""Columns of a file; more than that are something else."""
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | Found | None"
 Totals: TypeAlias = Literal["auto", "given", "compute"]
+
+
+def refuse_wide(place: object, columns: int) -> None:
+    """Refuse a file with more columns than a table has."""
+    if columns > MOST_COLUMNS:
+        raise FormatError(
+            f"{place}: {columns:,} columns, where {MOST_COLUMNS:,} are read at most: give one row per cell, "
+            "or check the line ends and the separator"
+        )
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -66,12 +84,27 @@ class Columns:
             return column.cast(column.type.value_type)
         return column
 
+    def texts(self, name: str) -> pa.ChunkedArray:
+        """Return a column as text, empty where nothing is given."""
+        return pc.fill_null(self.cast(name, self.column(name), pa.string()), "")
+
+    def cast(self, name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+        """Return a column as another kind; one that cannot be is refused by its name."""
+        try:
+            return column.cast(kind)
+        except pa.ArrowException:
+            raise InputError(
+                f"column '{name}' holds {column.type}, neither codes nor numbers: convert it or leave it out"
+            ) from None
+
     def codes(self, name: str) -> tuple[Codes, list[str]]:
         """Each row's position in the list of distinct codes, which stand in the order of their first row."""
         column = self.column(name)
-        if pa.types.is_floating(column.type) and pc.all(pc.equal(column, pc.floor(column))).as_py():
-            column = column.cast(pa.int64())  # 43.0 is what is left of code 43 in a column with gaps
-        encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+        if pa.types.is_floating(column.type):
+            whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), float(LARGEST)))
+            if pc.all(whole).as_py():
+                column = column.cast(pa.int64())  # 43.0 is what is left of code 43 in a column with gaps
+        encoded = self.cast(name, column, pa.string()).combine_chunks().dictionary_encode()
         if isinstance(encoded, pa.ChunkedArray):
             encoded = encoded.combine_chunks()
         distinct = encoded.dictionary.to_pylist()
@@ -102,7 +135,9 @@ class Columns:
             )
         missing = column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
         values = column.fill_null(0).to_numpy(zero_copy_only=False)
-        values = values.astype(np.int64 if values.dtype.kind in "iu" else np.float64)
+        # An unsigned number beyond 63 bits is large, not negative.
+        integer = values.dtype.kind == "i" or (values.dtype.kind == "u" and values.max(initial=0) <= LARGEST)
+        values = values.astype(np.int64 if integer else np.float64)
         values[missing] = 0
         if values.dtype.kind == "f" and (wrong := np.flatnonzero(~np.isfinite(values))).size:
             raise InputError(f"{self.place(int(wrong[0]))}: column '{name}' is infinite: give a number")
@@ -307,7 +342,7 @@ def _carry(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArr
     """A column per cell: NaN, or empty text, for cells that no row is given for."""
     kind = source.column(name).type
     if pa.types.is_boolean(kind) or is_text(kind):
-        texts = source.column(name).cast(pa.string()).fill_null("").to_numpy(zero_copy_only=False)
+        texts = source.texts(name).to_numpy(zero_copy_only=False)
         result: NDArray[Any] = np.full(n, "", dtype=object)
         result[rows] = texts
         return result
@@ -322,7 +357,7 @@ def _flags(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> Mask:
     if is_text(column.type):
         yes = pc.is_in(pc.utf8_lower(column), value_set=pa.array(["true", "1", "yes", "y"]))
     else:
-        yes = column.cast(pa.bool_())
+        yes = source.cast(name, column, pa.bool_())
     result = np.zeros(n, dtype=bool)
     result[rows] = yes.fill_null(False).to_numpy(zero_copy_only=False)
     return result

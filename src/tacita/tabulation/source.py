@@ -13,6 +13,8 @@ import csv
 import difflib
 import gzip
 import os
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tacita.errors import InputError
+from tacita.tables.columns import refuse_wide
 from tacita.tabulation.complaints import told_as_input_error
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
 PARQUET = (".parquet", ".pq")
 DUCKDB = (".duckdb", ".db", ".ddb")
+LONGEST_HEADER = 10_000_000
+"""Characters of a line of column names."""
 REMEDY = (
     "Give a pandas, polars, arrow or duckdb frame, or the path of a .csv, .parquet or .duckdb file "
     "(a table of it as 'file.duckdb::table')."
@@ -203,18 +208,25 @@ def _header(path: Path) -> tuple[list[str], str]:
     """Column names and delimiter of a CSV file: the commonest of comma, semicolon, tab and bar in its
     first line.
     """
-    with (gzip.open if path.suffix == ".gz" else open)(
-        path, "rt", encoding="utf-8-sig", errors="replace"
-    ) as file:
-        line = file.readline().strip("\r\n")
+    try:
+        with (gzip.open if path.suffix == ".gz" else open)(
+            path, "rt", encoding="utf-8-sig", errors="replace"
+        ) as file:
+            line = file.readline(LONGEST_HEADER).strip("\r\n")
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: cannot be read ({error}). Check the file.") from None
     if not line.strip():
         raise InputError(
             f"{path}, line 1: the file is empty. It needs a header line and one line per record."
         )
     delimiter = max(",;\t|", key=line.count)
-    header = next(csv.reader([line], delimiter=delimiter))
-    for column in header:
-        if header.count(column) > 1:
+    refuse_wide(path, line.count(delimiter) + 1)
+    try:
+        header = next(csv.reader([line], delimiter=delimiter))
+    except csv.Error as error:
+        raise InputError(f"{path}, line 1: {error}. Check the names of the columns.") from None
+    for column, times in Counter(header).items():
+        if times > 1:
             raise InputError(f"{path}, line 1: column '{column}' occurs twice. Rename one of them.")
     return header, delimiter
 
