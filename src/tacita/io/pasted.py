@@ -90,7 +90,9 @@ def _block(text: str, decimal: str | None) -> Block:
         raise FormatError(f"{NAME}: {error}; is a quotation mark without its partner?") from None
     width = max(map(len, read))
     if width * len(read) > max(FEW, SPARSE * sum(map(len, read))):
-        raise FormatError(f"{NAME}: one line has {width:,} fields and most have few: copy the table alone")
+        raise FormatError(
+            f"{NAME}: one line has {so_many(width, 'field')} and most have few: copy the table alone"
+        )
     above = next((k for k, row in enumerate(read) if len(row) > 1), 0)
     for number, row in enumerate(read, start=1):
         # Spreadsheets leave out empty fields at the end of a line.

@@ -52,6 +52,7 @@ from tacita.problem import Problem, start_run
 from tacita.release import Release
 from tacita.run import Run
 from tacita.tables.chosen import CellList, read_cells
+from tacita.words import so_many
 
 Search = Literal["optimal", "network", "network-apart"]
 FEW = 8
@@ -189,8 +190,8 @@ class Suppression:
             hidden = x > 0.5
         if self.at_most is not None and int(hidden.sum()) > self.at_most:
             raise InfeasibleError(
-                f"the heuristic hides {int(hidden.sum()):,} cells, more than {self.at_most:,}: allow more, "
-                "or use search = optimal"
+                f"the heuristic hides {so_many(int(hidden.sum()), 'cell')}, more than {self.at_most:,}: "
+                "allow more, or use search = optimal"
             )
         return self._released(problem, hidden, Status.FEASIBLE, float(problem.cost[forced].sum()), run)
 

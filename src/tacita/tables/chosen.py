@@ -21,6 +21,7 @@ import numpy as np
 from tacita.errors import InputError
 from tacita.exact import Mask
 from tacita.tables.table import Table
+from tacita.words import so_many
 
 OneCell = int | str | Sequence[str] | Mapping[str, str]
 CellList = int | str | Iterable[OneCell] | Iterable[bool]
@@ -70,7 +71,7 @@ def read_cells(table: Table, cells: CellList, what: str) -> Mask:
         if array.ndim != 1:
             raise InputError(
                 f"{what}: an array of shape {array.shape} names no cells: give one truth value for each of "
-                f"the {len(table):,} cells of the table, in their order"
+                f"the {so_many(len(table), 'cell')} of the table, in their order"
             )
     else:
         listed: list[Any] = list(cells) if array is None else array.tolist()
@@ -89,14 +90,14 @@ def read_cells(table: Table, cells: CellList, what: str) -> Mask:
     if array.dtype == bool:
         if array.size != len(table):
             raise InputError(
-                f"{what}: {array.size:,} truth values for {len(table):,} cells: a mask needs one for each "
-                "cell of the table, in their order"
+                f"{what}: {array.size:,} truth values for {so_many(len(table), 'cell')}: a mask needs one "
+                "for each cell of the table, in their order"
             )
         return array.copy()
     if array.size == len(table) > np.unique(array).size and np.isin(array, (0, 1)).all():
         raise InputError(
             f"{what}: {array.size:,} zeros and ones could be a mask or the positions 0 and 1: give truth "
-            "values (True, False) for a mask, or each position once"
+            "values for a mask, or each position once"
         )
     return _at(table, array.astype(np.int64), what)
 

@@ -32,6 +32,7 @@ from tacita.tables.dimension import Codes, Dimension, blanks_in_codes
 from tacita.tables.disguised import TOTAL_CODES, refuse_disguised_totals, usual_total
 from tacita.tables.table import Table
 from tacita.tables.undeclared import Found, UndeclaredSums, classify, refuse_undeclared_sums
+from tacita.words import so_many
 
 MOST_COLUMNS = 20_000
 """Columns of a file; more than that are something else."""
@@ -45,8 +46,8 @@ def refuse_wide(place: object, columns: int) -> None:
     """Refuse a file with more columns than a table has."""
     if columns > MOST_COLUMNS:
         raise FormatError(
-            f"{place}: {columns:,} columns, where {MOST_COLUMNS:,} are read at most: give one row per cell, "
-            "or check the line ends and the separator"
+            f"{place}: {so_many(columns, 'column')}, where {MOST_COLUMNS:,} are read at most: give one row "
+            "per cell, or check the line ends and the separator"
         )
 
 

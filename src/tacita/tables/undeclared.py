@@ -205,7 +205,7 @@ def search_dimension(
 def warn_of_sums(found: FoundSums) -> str:
     """Return what is wrong with undeclared sums, and the remedy, in a sentence or two."""
     sure = "are the sums of others" if found.certain else "may be the sums of others"
-    where = f" in all {found.columns:,} columns" if found.columns > 1 else ""
+    where = f" in all {so_many(found.columns, 'column')}" if found.columns > 1 else ""
     return (
         f"codes of '{found.dimension}' {sure}{where}: {found}. Readers who see that know more than the "
         "table, which takes them for separate parts: use the classification that was found, or give another; "
@@ -306,4 +306,4 @@ def _is_total(dimension: Dimension) -> Mask:
 
 def _added(parts: Sequence[str]) -> str:
     shown = " + ".join(parts[:MOST_SHOWN])
-    return f"{shown} + .. ({len(parts):,} codes)" if len(parts) > MOST_SHOWN else shown
+    return f"{shown} + .. ({so_many(len(parts), 'code')})" if len(parts) > MOST_SHOWN else shown
