@@ -108,6 +108,26 @@ def paste(page: Page, selector: str, text: str) -> bool:
     )
 
 
+SUBTOTALS = "region,a,b,c\nN1,31,7,12\nN2,5,2,9\nNorth,36,9,21\nS1,18,40,3\nS2,26,11,35\nSouth,44,51,38\n"
+
+
+def test_the_classification_found_is_one_press_away(page: Page) -> None:
+    page.get_by_test_id("paste-text").fill(SUBTOTALS.replace(",", "\t"))
+    page.get_by_test_id("paste-open").click()
+    expect(page.get_by_test_id("notice-error")).to_contain_text("North = N1 + N2, South = S1 + S2")
+    page.get_by_role("button", name="Use the classification found").click()
+    expect(page.get_by_test_id("notice-note")).to_contain_text("classification of 'region' found")
+    expect(page.get_by_test_id("notice-offer")).to_have_count(0)
+
+
+def test_the_classification_found_in_files_that_were_handed_over(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "regions.csv"
+    file.write_text(SUBTOTALS)
+    page.locator("input[type=file]").first.set_input_files(file)
+    page.get_by_role("button", name="Use the classification found").click()
+    expect(page.get_by_test_id("notice-note")).to_contain_text("classification of 'region' found")
+
+
 def test_paste_outside_of_fields(page: Page) -> None:
     assert paste(page, "body", "1 2\n3 4")
     expect_open(page, "pasted", 9)

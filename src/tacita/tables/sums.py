@@ -88,6 +88,8 @@ class _Search:
         with np.errstate(over="ignore"):
             self.hashes = np.asarray(values @ weights, dtype=np.int64)
         self.steps = MOST_STEPS
+        self.totals: set[int] = set()
+        self.above: dict[int, int] = {}
 
     def _bits(self, values: sp.csr_matrix) -> Floats:
         """The most evidence that each row could give, were no two columns equal."""
@@ -96,48 +98,61 @@ class _Search:
         return np.bincount(rows, weights=own, minlength=values.shape[0]).astype(np.float64)
 
     def run(self) -> list[Sum]:
-        active = list(range(self.values.shape[0]))
+        rows = list(range(self.values.shape[0]))
         found: list[Sum] = []
         while True:
-            new = list(self._runs(active)) or list(self.by_branching(active, active))
+            active = [row for row in rows if row not in self.above]
+            totals = [row for row in rows if row not in self.totals]
+            new = list(self._runs(totals, active)) or list(self.by_branching(totals, active))
             if not new:
                 return found
             found += new
-            gone = {part for sum_ in new for part in sum_.parts}
-            active = [row for row in active if row not in gone]
 
-    def _runs(self, active: list[int]) -> Iterator[Sum]:
-        """Sums of neighbours, none of which shares a row with another."""
+    def _runs(self, totals: list[int], active: list[int]) -> Iterator[Sum]:
+        """Sums of rows that are neighbours of each other and of their total among the active ones."""
         hashes = self.hashes[active]
         with np.errstate(over="ignore"):
             ends = np.concatenate([[0], np.cumsum(hashes)])
-            before, after = ends[:-1] - hashes, ends[1:] + hashes
+            # Where each total stands: active rows before it end there, and those after it begin.
+            until = np.searchsorted(active, totals)
+            since = until + np.isin(totals, active)
+            before, after = ends[until] - self.hashes[totals], ends[since] + self.hashes[totals]
         first: dict[int, int] = {}
         last: dict[int, int] = {}
         for place, end in enumerate(ends.tolist()):
             first.setdefault(end, place)
             last[end] = place
         candidates = []
-        for at, row in enumerate(active):
+        tried = 2 * log2(self.values.shape[0])
+        for at, row in enumerate(totals):
             if self.empty[row]:
                 continue
             for run in (
-                range(first.get(int(before[at]), at), at),
-                range(at + 1, last.get(int(after[at]), at + 1)),
+                range(first.get(int(before[at]), len(active)), int(until[at])),
+                range(int(since[at]), last.get(int(after[at]), 0)),
             ):
                 parts = [active[k] for k in run]
-                tried = 2 * log2(len(active))
                 if parts and (sum_ := self._checked(row, parts, active, tried)) is not None:
-                    candidates.append((len(run), sum_))
-        used: set[int] = set()
-        for _, sum_ in sorted(candidates, key=lambda entry: entry[0]):
-            rows = {sum_.total, *sum_.parts}
-            if not rows & used:
-                used |= rows
+                    candidates.append(sum_)
+        for sum_ in sorted(candidates, key=lambda each: len(each.parts)):
+            if self._accept(sum_):
                 yield sum_
 
+    def _accept(self, found: Sum) -> bool:
+        """Keep a sum unless its total has one, its parts are parts of another, or it goes in a circle."""
+        if found.total in self.totals or any(part in self.above for part in found.parts):
+            return False
+        higher: int | None = found.total
+        while higher is not None:
+            if higher in found.parts:
+                return False
+            higher = self.above.get(higher)
+        self.totals.add(found.total)
+        self.above |= dict.fromkeys(found.parts, found.total)
+        return True
+
     def by_branching(self, totals: list[int], rows: list[int]) -> Iterator[Sum]:
-        """Sums of any rows, smallest totals first, none of which shares a part with another."""
+        """Sums of any of the rows, smallest totals first."""
         if self.dense is None or len(rows) > MOST_ROWS or len(rows) < 2:
             return
         dense = self.dense[rows]
@@ -149,7 +164,7 @@ class _Search:
         for row in sorted(totals, key=self.bits.__getitem__):
             own = self.dense[row]
             hopeless = self.bits[row] <= _tried(len(rows), 2) and not self._named(row, rows)
-            if hopeless or self.empty[row] or (row in place and not free[place[row]]) or own.min() < 0:
+            if hopeless or self.empty[row] or own.min() < 0:
                 continue
             may = free & (size <= own.sum(dtype=np.float64))
             if row in place:
@@ -159,7 +174,8 @@ class _Search:
             if chosen is None:
                 continue
             parts = sorted(rows[c] for c in chosen)
-            if (sum_ := self._checked(row, parts, rows, _tried(len(rows), len(parts)))) is not None:
+            sum_ = self._checked(row, parts, rows, _tried(len(rows), len(parts)))
+            if sum_ is not None and self._accept(sum_):
                 free[[place[part] for part in parts]] = False
                 yield sum_
 

@@ -268,7 +268,8 @@ class StartScreen:
 
         # Files of an offer are kept until they are read again, which may be what the offer was for.
         offered = self.workspace.offered
-        notices.withdraw_offer()
+        if handed is None or handed is not offered:
+            notices.withdraw_offer()
         opened = None
         with notices.attempt():
             try:
@@ -322,7 +323,9 @@ class StartScreen:
         known = replace(handed, reading=replace(handed.reading, found=(*handed.reading.found, *dimensions)))
 
         async def take() -> None:
-            await self._open(known)
+            # Last, since it takes away the button that was pressed.
+            if await self._open(known) is None and self.workspace.offered is None:
+                notices.withdraw_offer()
 
         self.workspace.offered = known
         notices.offer(
