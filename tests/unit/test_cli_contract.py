@@ -100,7 +100,7 @@ def test_audit_of_a_safe_release_and_its_intervals(
     code, said = answer(capsys, "audit", case, release, "--intervals")
     assert code == 0
     intervals = said.pop("intervals")
-    assert (said.pop("cells"), said.pop("warnings"), said.pop("notes")) == ([], [], [])
+    assert [said.pop(key) for key in ("cells", "warnings", "notes", "assumptions")] == [[], [], [], []]
     assert said == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0, "exempt": 0}
     # Salazar, Figure 2: the attacker finds [5, 30].
     assert {"cell": SENSITIVE, "low": 5, "high": 30} in intervals
@@ -114,7 +114,7 @@ def test_audit_of_an_unsafe_release_exits_2_and_certifies_nothing(
     code, said = answer(capsys, "audit", case, release, "--out", tmp_path / "out")
     assert code == 2
     cells = said.pop("cells")
-    assert (said.pop("warnings"), said.pop("notes")) == ([], [])
+    assert [said.pop(key) for key in ("warnings", "notes", "assumptions")] == [[], [], []]
     assert [(c["cell"], c["attacker"]) for c in cells] == [(SENSITIVE, "outsider")]
     assert set(cells[0]) == {"cell", "attacker", "verdict"}
     assert "exact disclosure" in cells[0]["verdict"]
@@ -208,7 +208,9 @@ def test_rounded_release_made_elsewhere(
     grid = np.array([[20, 50, 10, 80], [10, 20, 20, 50], [15, 30, 15, 60], [45, 100, 45, 190]])
     rows = "\n".join(f"{cell},{value}" for cell, value in enumerate(grid.ravel()))
     rounded.write_text(f"cell,value\n{rows}\n")
-    code, said = answer(capsys, "audit", case, rounded, "--base", "5", "--intervals")
+    # Every number is the nearest multiple, so that is assumed unless it is said otherwise: 20 means 18 to 22.
+    assert answer(capsys, "audit", case, rounded, "--base", "5")[0] == 2
+    code, said = answer(capsys, "audit", case, rounded, "--base", "5", "--rounded", "within", "--intervals")
     assert (code, said["checked"]) == (0, 1)
     low, high = next((i["low"], i["high"]) for i in said["intervals"] if i["cell"] == SENSITIVE)
     assert 15 <= low <= 22 - 3
