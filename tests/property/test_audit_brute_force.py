@@ -9,7 +9,8 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from budget import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tacita import verify
@@ -21,7 +22,7 @@ from tacita.testing import brute_force_intervals, brute_force_safe, problems, re
 
 
 @given(st.data())
-@settings(max_examples=300)
+@examples(300)
 def test_audit_agrees_with_brute_force(data: st.DataObject) -> None:
     problem = data.draw(problems())
     release = data.draw(releases(problem))
@@ -31,7 +32,7 @@ def test_audit_agrees_with_brute_force(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=200)
+@examples(200)
 def test_audit_agrees_with_brute_force_on_many_insiders(data: st.DataObject) -> None:
     """More insiders than are asked one by one: the outsider's proofs are shortened before they are asked."""
     problem = data.draw(problems(insiders=9))

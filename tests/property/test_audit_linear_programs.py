@@ -8,7 +8,8 @@ import json
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -169,7 +170,7 @@ def attained(problem: Problem, release: Release, need: Requirement) -> list[bool
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
-@settings(max_examples=200)
+@examples(200)
 def test_verdicts_are_those_of_the_linear_programs(kind: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, random_table(generator, kind))

@@ -14,7 +14,8 @@ from operator import or_
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -379,7 +380,7 @@ def seen(put: Callable[[], tc.Problem]) -> Any:
 
 
 @given(models(), st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_a_case_asks_what_is_asked_anew_of_its_final_table(model: Model, data: st.DataObject) -> None:
     try:
         case = begun(model)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tacita.app.work.case import Attackers
@@ -90,7 +91,7 @@ def project(path: Path, rule: str | None, marks: list[dict[str, Any]], everyone:
 
 
 @given(words())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_same_words_ask_the_same_everywhere(said: Words) -> None:
     with tempfile.TemporaryDirectory() as folder:
         everyone, rule, marks = said.everyone, said.rule, said.marks

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given, settings
+from budget import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -108,7 +109,7 @@ def saved_and_opened(case: Case, folder: Path) -> Case:
 
 
 @given(cases(), st.integers(0, 5), st.integers(0, 40))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_saved_case_is_the_same_case(case: Case, which: int, value: int) -> None:
     try:
         _ = case.problem
@@ -221,7 +222,7 @@ def _listed(section: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @given(projects(), st.sampled_from(["stays", "passes", "forgotten"]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_project_that_is_opened_and_saved_asks_the_same(
     project: tuple[dict[str, str], Sections], origin: str
 ) -> None:

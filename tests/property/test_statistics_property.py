@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from budget import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -171,7 +172,7 @@ def kept_or_refused(task: Task, asked: dict[str, float], values, cells) -> Adjus
         return str(error)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(tables(), st.dictionaries(st.sampled_from(ALONE), st.sampled_from([0.01, 0.1, 1.0]), min_size=1))
 def test_what_is_kept_is_kept_and_what_is_missed_is_said(drawn, asked: dict[str, float]) -> None:
     task, values, cells = drawn
@@ -190,7 +191,7 @@ def test_what_is_kept_is_kept_and_what_is_missed_is_said(drawn, asked: dict[str,
     assert found.bound <= plain.value * (1 + 1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(tables(), st.sampled_from([0.1, 1.0, 5.0]))
 def test_mean_and_slope_are_kept_exactly_where_a_linear_program_says_so(drawn, tolerance: float) -> None:
     task, values, cells = drawn

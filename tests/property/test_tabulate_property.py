@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tacita.hierarchy import Hierarchy
@@ -148,7 +149,7 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing, "ENTRIES_AT_ONCE", 4)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(microdata(), st.sampled_from([TREES, TWO_TREES]), st.integers(1, 4), st.booleans())
 def test_tabulation_is_its_definition(
     records: list[Record], trees: Trees, largest: int, weighted: bool
@@ -170,7 +171,7 @@ def test_tabulation_is_its_definition(
             assert table.population[cell] == pytest.approx(sum(heaviest.values()), abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(microdata(lowest=-12), st.sampled_from([TREES, TWO_TREES]), st.integers(1, 3), st.booleans())
 def test_negative_contributions_count_by_size(
     records: list[Record], trees: Trees, largest: int, weighted: bool
@@ -181,7 +182,7 @@ def test_negative_contributions_count_by_size(
     check_owners(records, "firm", table, table.count, table.contributions, weighted)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(microdata(lowest=-5), st.integers(1, 3))
 def test_a_record_without_respondent_stands_for_itself(records: list[Record], largest: int) -> None:
     table = tabulate(frame(records), TWO_TREES, "value", largest=largest)
@@ -202,7 +203,7 @@ def test_a_record_without_respondent_stands_for_itself(records: list[Record], la
                 assert sizes_in_cells[who, cell] == table.contributions.values[cell, rank]
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.randoms(use_true_random=False), microdata())
 def test_the_order_of_records_does_not_matter(random: Any, records: list[Record]) -> None:
     shuffled = list(records)

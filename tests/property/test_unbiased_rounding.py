@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 import numpy as np
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -83,7 +84,7 @@ def test_every_cycle_keeps_the_mean(table: tc.Table, base: int) -> None:
 
 
 @given(problems(tables(((3,), (2, 2), (3, 3)))) | hard_problems(("flat", "tree", "cube")), st.integers(0, 99))
-@settings(max_examples=30)
+@examples(30)
 def test_what_is_released_passes_the_audit(problem: tc.Problem, seed: int) -> None:
     with suppress(InfeasibleError):
         check_method(tc.UnbiasedRounding(partial=True), problem, tc.Run(seed=seed))

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -55,7 +56,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @given(amounts(), OPTIONS)
-@settings(max_examples=60)
+@examples(60)
 def test_every_sum_capacity_and_safe_value_is_exact(problem: tc.Problem, options: dict) -> None:
     method = Adjustment(**options)
     try:
@@ -82,7 +83,7 @@ def test_every_sum_capacity_and_safe_value_is_exact(problem: tc.Problem, options
 
 
 @given(problems(tables(((3, 3), (2, 2, 2)), largest=9)))
-@settings(max_examples=25)
+@examples(25)
 def test_counts_stay_whole_and_sensitive_ones_fall_to_zero(problem: tc.Problem) -> None:
     try:
         release = check_method(Adjustment(), problem)

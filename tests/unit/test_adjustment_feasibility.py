@@ -7,7 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -83,7 +84,7 @@ def least_by_hand(asked: Task, share: np.ndarray, shortfall: bool) -> float:
 
 
 @given(sensitive_tables())
-@settings(max_examples=25)
+@examples(25)
 def test_the_smallest_capacity(problem: tc.Problem) -> None:
     loose, share = task(problem), shares(problem, "1%")
     found, least = smallest_capacity(loose, share, tc.Run()), least_by_hand(task(problem), share, False)
@@ -96,7 +97,7 @@ def test_the_smallest_capacity(problem: tc.Problem) -> None:
 
 
 @given(sensitive_tables(), st.sampled_from(["0%", "2%", "10%", "40%"]))
-@settings(max_examples=25)
+@examples(25)
 def test_the_smallest_shortfall(problem: tc.Problem, capacity: str) -> None:
     tight = task(problem, capacity)
     found, least = smallest_shortfall(tight, tc.Run()), least_by_hand(tight, np.zeros(0), True)

@@ -8,7 +8,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -112,7 +113,7 @@ def small_networks(draw) -> Network:
 
 @pytest.mark.parametrize("small", [SIMPLEX, LINEAR_PROGRAM])
 @given(network=small_networks())
-@settings(deadline=None, max_examples=150)
+@examples(150)
 def test_no_flow_is_cheaper(small, network) -> None:
     flow, least = network.flow(small), network.least()
     if least is None:

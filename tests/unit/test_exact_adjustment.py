@@ -7,7 +7,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, hstack, identity, vstack
 
@@ -90,7 +91,7 @@ def without_dimensions(structure: Structure) -> Structure:
     return Structure((), np.zeros((len(structure), 0), dtype=np.int32), structure.equations, labels)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     st.sampled_from((*TABLE_KINDS, "line", "nameless")),
     st.integers(0, 2**32),
@@ -139,7 +140,7 @@ def least_squares(task: Task, parts: int) -> Floats | None:
     return task.lower + np.bincount(cell, found.point, len(task)) / parts
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.sampled_from(TABLE_KINDS), st.integers(0, 2**32), st.sampled_from((0.0, 0.5)))
 def test_hardly_dearer_than_the_best_whole_changes(kind: str, seed: int, fixed: float) -> None:
     draw = np.random.default_rng(seed)

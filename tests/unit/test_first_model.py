@@ -9,7 +9,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
@@ -178,7 +179,7 @@ def test_figure_5_levels_by_intervals() -> None:
     assert least_loss(intervals(figure_1(2, 4), figure_1(2, 4).cost)) == pytest.approx(354)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(problems(tables(shapes=((3,), (2, 2)), largest=6)))
 def test_no_pattern_is_cheaper(problem: Problem) -> None:
     free = np.flatnonzero(~problem.levels.sensitive)
@@ -187,7 +188,7 @@ def test_no_pattern_is_cheaper(problem: Problem) -> None:
     assert least_loss(suppression(problem)) == pytest.approx(cheapest)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(hard_problems())
 def test_larger_tables_by_the_definition(problem: Problem) -> None:
     """The pattern protects, and no cheaper part of it does with two more cells at hand. Where there is said

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -47,7 +48,7 @@ def problem_of(values=FIGURE_1, lower=10, upper=12, **more) -> tc.Problem:
 
 @pytest.mark.parametrize("shapes", [NETWORKS, CUBES], ids=["networks", "cubes"])
 @given(data=st.data())
-@settings(max_examples=20)
+@examples(20)
 def test_every_end_is_attained(shapes, data: st.DataObject) -> None:
     problem, options = data.draw(problems(tables(shapes))), data.draw(OPTIONS)
     try:
@@ -68,7 +69,7 @@ def test_every_end_is_attained(shapes, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=20)
+@examples(20)
 def test_the_loss_is_that_of_the_release(data: st.DataObject) -> None:
     problem = data.draw(problems(tables(NETWORKS)))
     try:

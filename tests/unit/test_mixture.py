@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -52,7 +53,7 @@ def cells(problem: tc.Problem, parts) -> list[list[int]]:
 
 @pytest.mark.parametrize("shapes", [NETWORKS, CUBES], ids=["networks", "cubes"])
 @given(data=st.data())
-@settings(max_examples=20)
+@examples(20)
 def test_releases_pass_the_audit(shapes, data: st.DataObject) -> None:
     problem, parts = data.draw(problems(tables(shapes))), data.draw(PARTS)
     try:

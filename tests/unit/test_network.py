@@ -7,7 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
@@ -210,7 +211,7 @@ def test_detection_needs_no_compiler() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=150)
+@examples(150)
 def test_rows_that_are_left_out_follow_from_those_that_are_kept(data: st.DataObject) -> None:
     """Whatever cells are fixed, so that their columns are gone: no move gets freer."""
     shape = data.draw(st.sampled_from([(2, 2, 2), (2, 3, 2), (2, 2), (3, 4), (2, 2, 2, 2)]))

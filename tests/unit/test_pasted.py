@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from budget import examples
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -218,7 +219,7 @@ def test_empty_lines_and_columns_around_the_block_are_left_out() -> None:
     assert inner(table).tolist() == [1, 2, 3, 4]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(st.lists(st.integers(-(10**9), 10**9), min_size=2, max_size=4), min_size=2, max_size=5).filter(
         lambda rows: len({len(row) for row in rows}) == 1

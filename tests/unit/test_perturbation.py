@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -43,7 +44,7 @@ def target(problem: tc.Problem) -> int:
 
 @pytest.mark.parametrize("shapes", [NETWORKS, CUBES], ids=["networks", "cubes"])
 @given(data=st.data())
-@settings(max_examples=20)
+@examples(20)
 def test_releases_add_up_and_pass_the_audit(shapes, data: st.DataObject) -> None:
     problem, options = data.draw(problems(tables(shapes))), data.draw(OPTIONS)
     method = Perturbation(**options)

@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -72,7 +73,7 @@ def inner_values(draw, shapes=SHAPES, largest: int = 9) -> np.ndarray:
 
 
 @given(inner_values(), st.integers(2, 7), st.sampled_from([1.0, 2.0, 3.5]), st.booleans(), st.booleans())
-@settings(max_examples=60)
+@examples(60)
 def test_the_nearest_table(values, base: int, power: float, margins: bool, move: bool) -> None:
     problem = asked(values)
     weight = np.where(problem.table.structure.is_total & (not margins), 0.0, 1.0)
@@ -91,7 +92,7 @@ def test_the_nearest_table(values, base: int, power: float, margins: bool, move:
 
 
 @given(inner_values(shapes=((2, 3), (2, 2, 2))), st.integers(2, 5), st.integers(0, 2**32 - 1))
-@settings(max_examples=30)
+@examples(30)
 def test_a_linear_goal(values, base: int, seed: int) -> None:
     slope = np.random.default_rng(seed).normal(size=len(tc.Table.from_array(values)))
     problem = asked(values, {"slope": slope})
@@ -101,7 +102,7 @@ def test_a_linear_goal(values, base: int, seed: int) -> None:
 
 
 @given(inner_values(shapes=((2, 3), (2, 2, 2))), st.integers(2, 5))
-@settings(max_examples=30)
+@examples(30)
 def test_the_least_change_of_the_mean(values, base: int) -> None:
     problem = asked(values)
     top = problem.table.find()
@@ -118,7 +119,7 @@ def test_the_least_change_of_the_mean(values, base: int) -> None:
 
 
 @given(inner_values(shapes=((2, 2, 2),), largest=3), st.sampled_from(["fewest", "cheapest"]))
-@settings(max_examples=25)
+@examples(25)
 def test_steps_beyond_the_neighbours(values, relax: str) -> None:
     problem, base = asked(values), 2
     release = Rounding(base=base, steps=1, relax=relax).protect(problem)
@@ -146,7 +147,7 @@ def test_none_exists_even_so() -> None:
 
 
 @given(inner_values(shapes=((3, 4), (4, 3)), largest=30), st.integers(2, 6))
-@settings(max_examples=30)
+@examples(30)
 def test_subtotals_in_rows_and_in_columns_can_always_be_kept(values, base: int) -> None:
     problem = asked(values)
     release = Rounding(base=base, subtotals="row=1+2; column=1+2+3; column=2+3, row=1|3").protect(problem)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -37,7 +38,7 @@ def problem_of(values=FIGURE_1, lower=10, upper=12, columns=None, **more) -> tc.
 
 @pytest.mark.parametrize("shapes", [NETWORKS, CUBES], ids=["networks", "cubes"])
 @given(data=st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_releases_are_neighbours_that_add_up_and_pass_the_audit(shapes, data: st.DataObject) -> None:
     problem, options = data.draw(problems(tables(shapes))), data.draw(OPTIONS)
     try:

@@ -13,7 +13,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
@@ -317,7 +318,7 @@ def meets_first_demand(problem: Problem, frozen: set[int], freed: tuple[int, ...
     return tc.audit(problem, tc.Release.suppress(problem.table, mask)).safe
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.randoms(use_true_random=False))
 def test_no_smaller_set_of_frozen_cells_would_do(random: Random) -> None:
     frozen = set(random.sample([c for c in range(16) if c != II_C], random.randint(8, 13)))

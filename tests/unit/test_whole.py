@@ -9,7 +9,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array
 
@@ -96,7 +97,7 @@ SMALL_CUBES = st.tuples(
 
 @pytest.mark.parametrize("few", [0, whole.FEW])
 @given(SMALL_CUBES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_the_loss_is_that_of_brute_force(few: int, drawn: tuple[tuple[int, ...], int, int]) -> None:
     shape, base, seed = drawn
     inner = np.random.default_rng(seed).integers(0, 3 * base, shape)
