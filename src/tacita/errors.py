@@ -111,6 +111,13 @@ class SolverError(TacitaError):
     """A solver ended in a state that proves nothing."""
 
 
+TOO_FAR_APART = (
+    "values, levels or weights may lie too far apart for it: use a larger unit, such as thousands, fewer "
+    "decimals, or weights that are nearer to each other"
+)
+"""The remedy where a solver gives up on the arithmetic."""
+
+
 class StoppedError(TacitaError):
     """Time or patience ended before there was anything to keep."""
 

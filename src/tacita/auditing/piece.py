@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from math import ceil, isnan
 
 import numpy as np
 
@@ -260,13 +260,15 @@ class _Examiner:
         if not self._rough:
             optimum = self._maximise(p, sign, far)
             best = self._from_pool(p, sign)
-            if best.proven >= level or not optimum >= level * (1 - 1e-9):
+            if best.proven >= level or optimum < level * (1 - 1e-9):
                 return Reach(best.proven, best.move, optimum)
             self._rough = True
         fractional = self._short_move(p, sign, level)
         best = self._from_pool(p, sign)
         if best.proven < level and optimum is None:
             optimum = self._maximise(p, sign, far)
+        elif best.proven >= level and optimum is not None and isnan(optimum):
+            optimum = None
         return Reach(best.proven, best.move, optimum, fractional)
 
     def _maximise(self, p: int, sign: int, far: int) -> float:

@@ -102,7 +102,10 @@ def _finish_linear(search: Search, separation: Separation, root: Root) -> Soluti
 def _unmeetable(arena: Arena, search: Search) -> Cells:
     """Demands that count in any case, on cells that can never move."""
     outside, switch = arena.demands_outside(search.model.demands), search.model.demands.switch
-    return outside[(switch[outside] < 0) | (search.lower[switch[outside]] > 0)]
+    counts = switch[outside] < 0
+    # A model may have no variables at all.
+    counts[~counts] = search.lower[switch[outside][~counts]] > 0
+    return outside[counts]
 
 
 def _settle_motionless(arena: Arena, search: Search) -> None:

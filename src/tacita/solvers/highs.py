@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.errors import SolverError
+from tacita.errors import TOO_FAR_APART, SolverError
 from tacita.exact import Cells, Floats
 from tacita.run import Run
 
@@ -110,11 +110,21 @@ class Session:
 
     def _answer(self, run: Run) -> Answer:
         highs = self._highs
-        # A search for integers begins anew when it is called again; the simplex goes on from its basis.
-        status = solve_at_once(highs, run) if self._whole else solve_in_slices(highs, run)
+        status = self._solve(run)
+        if highs.getModelStatus().name in ("kUnknown", "kSolveError") and not run.over:
+            # The basis of an earlier question may be the reason. A second failure leaves this one open.
+            highs.clearSolver()
+            status = self._solve(run)
         if status is not Ended.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
         return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
+
+    def _solve(self, run: Run) -> Ended:
+        # A search for integers begins anew when it is called again; the simplex goes on from its basis.
+        try:
+            return solve_at_once(self._highs, run) if self._whole else solve_in_slices(self._highs, run)
+        except SolverError:
+            return Ended.STOPPED
 
 
 class GrowingProgram:
@@ -177,7 +187,7 @@ def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: b
     if whole:
         program.integrality_ = [highspy.HighsVarType.kInteger] * columns
     if highs.passModel(program) == highspy.HighsStatus.kError:
-        raise SolverError("HiGHS did not accept the attacker's linear program")
+        raise SolverError(f"HiGHS did not accept the attacker's linear program: {TOO_FAR_APART}")
     return highs
 
 
@@ -251,5 +261,5 @@ def _status(highs: Highs) -> Ended:
     ):
         return Ended.STOPPED
     raise SolverError(
-        f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: report the table"
+        f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: {TOO_FAR_APART}"
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.errors import SolverError
+from tacita.errors import TOO_FAR_APART, SolverError
 from tacita.exact import Floats
 from tacita.run import Run
 from tacita.solvers.highs import Ended, quiet, run_heard
@@ -83,7 +83,7 @@ def solve_mip(
     # HiGHS calls the end of its nodes a solution limit.
     if ended not in (known.kOptimal, known.kTimeLimit, known.kInterrupt, known.kSolutionLimit):
         raise SolverError(
-            f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: report the table"
+            f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: {TOO_FAR_APART}"
         )
     info = highs.getInfo()
     searched = bool(program.whole.any())
@@ -156,5 +156,5 @@ def _load(program: Program) -> Highs:
         kinds = highspy.HighsVarType
         handed.integrality_ = [kinds.kInteger if whole else kinds.kContinuous for whole in program.whole]
     if highs.passModel(handed) == highspy.HighsStatus.kError:
-        raise SolverError("HiGHS did not accept the mixed-integer program")
+        raise SolverError(f"HiGHS did not accept the mixed-integer program: {TOO_FAR_APART}")
     return highs

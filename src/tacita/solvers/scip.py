@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tacita.errors import TOO_FAR_APART, SolverError
 from tacita.exact import Cells, Floats
 from tacita.run import Run
 from tacita.solvers.program import Program
@@ -132,7 +133,14 @@ class _Tree:
             timingmask=SCIP_HEURTIMING.AFTERLPNODE,
         )
         # Other threads go on meanwhile; each question takes the interpreter for as long as it lasts.
-        scip.optimizeNogil()
+        try:
+            scip.optimizeNogil()
+        except Exception as error:
+            # pyscipopt knows no exception of its own. What a question raised is the cause, if one did.
+            if self.error is None:
+                raise SolverError(
+                    f"SCIP gave up the search for the best release ({error}): {TOO_FAR_APART}"
+                ) from None
         if self.error is not None:
             raise self.error
         status = scip.getStatus()
@@ -246,6 +254,19 @@ class _Tree:
             self.doubtful = True
             self.scip.interruptSolve()
 
+    def can_branch(self) -> bool:
+        """Return whether an integer variable is free at this node. Without one SCIP has nothing to do with a
+        candidate that is refused without a row: the node is given up, and with it what its continuous
+        variables might have allowed.
+        """
+        if any(
+            self.program.whole[j] and v.getUbLocal() - v.getLbLocal() > 0.5
+            for j, v in zip(self.free, self.variables, strict=True)
+        ):
+            return True
+        self.doubtful |= not self.program.whole[self.free].all()
+        return False
+
     def stop_if_over(self) -> bool:
         if self.run.over:
             self.scip.interruptSolve()
@@ -302,7 +323,9 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             if rows is None:
                 return SCIP_RESULT.FEASIBLE
             tree.note_doubt()
-            return SCIP_RESULT.SEPARATED if tree.add(rows) else SCIP_RESULT.INFEASIBLE
+            if tree.add(rows):
+                return SCIP_RESULT.SEPARATED
+            return SCIP_RESULT.INFEASIBLE if tree.can_branch() else SCIP_RESULT.CUTOFF
 
         def _checked(self, solution: Any) -> Any:
             tree = self.tree

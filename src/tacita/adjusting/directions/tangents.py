@@ -27,7 +27,7 @@ from tacita.adjusting.directions.flips import Flips
 from tacita.adjusting.directions.patterns import pattern_rows
 from tacita.adjusting.directions.program import DirectionProgram
 from tacita.adjusting.task import Choice, Task
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.errors import InfeasibleError, SolverError, StoppedError
 from tacita.exact import Cells, Floats, Mask
 from tacita.run import Run
 from tacita.solvers.highs import Ended
@@ -97,7 +97,7 @@ class _Search:
         """Adjust with these directions, and take tangents there."""
         try:
             found = adjusted(self.task.directed(up), self.run)
-        except (InfeasibleError, StoppedError):
+        except (InfeasibleError, SolverError, StoppedError):
             return
         self._touch(found.z, np.arange(len(self.task)))
         if found.value < self.value:
@@ -107,7 +107,13 @@ class _Search:
     def round(self, relaxed: bool) -> bool:
         """One program and new tangents where it lies below the losses; False if there are none."""
         program = self._program(relaxed)
-        found = solve_mip(program, self.run)
+        try:
+            found = solve_mip(program, self.run)
+        except SolverError:
+            # Directions that are known need no program: they are kept, and the bound is what it was.
+            if self.best is None:
+                raise
+            return False
         if found.status is Ended.INFEASIBLE and self.best is None:
             raise InfeasibleError(
                 "no directions of the sensitive cells hold an adjustment: widen the capacities"

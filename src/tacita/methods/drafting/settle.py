@@ -12,18 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from tacita.engine.demands import OUTSIDER, room
+from tacita import exact
+from tacita.engine.demands import OUTSIDER, Demands, room
 from tacita.engine.model import NO_SWITCH
 from tacita.engine.solution import Solution
-from tacita.errors import InfeasibleError
+from tacita.errors import InfeasibleError, SolverError
 from tacita.exact import UNBOUNDED, Floats, Mask
 from tacita.methods.drafting.attained import drawn_in
-from tacita.methods.drafting.draft import NO_VARIABLE, Stated
+from tacita.methods.drafting.draft import FINE, NO_VARIABLE, Stated
 from tacita.methods.drafting.scaling import solved
 from tacita.methods.moving.moves import NOISE, outward, unmet
 from tacita.methods.moving.sums import refuse_telling_sums
 from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.methods.options.distances import Draws
+from tacita.methods.options.per_cell import scale_for
 from tacita.outcome import Outcome, Status
 from tacita.release import Mark, Release
 from tacita.run import Run
@@ -34,6 +36,9 @@ HAIR, SPARE = 1e-3, 0.2
 """How much farther ends go, in units of their variable: where a step is too small for floats to tell, and
 where they fell short all the same.
 """
+
+NOTICED = 1e-2
+"""Levels below this, in units of their variable, may be noise."""
 
 
 def settle(
@@ -61,7 +66,7 @@ def settle(
             break
         model, first = with_whole_moves(model, missing), None
     seed = {"seed": run.seed} if stated.drawn else {}
-    release = read(stated, drawn_in(stated, x, run), solution, {**made_by, **seed}, run.seconds)
+    release = read(stated, _attained(stated, x, run), solution, {**made_by, **seed}, run.seconds)
     if stated.sums:
         refuse_telling_sums(stated.model.problem, release, stated.sums, run)
     return release
@@ -80,6 +85,29 @@ def settle_drawn(
             if not stated.drawn or run.over:
                 raise
     raise AssertionError("without random distances the last error is raised")
+
+
+def _attained(stated: Stated, x: Floats, run: Run) -> Floats:
+    """Return the variables with intervals drawn in to what is attained, but never so that levels are lost
+    which are noise to the solver; raise where they were lost before.
+    """
+    drawn = drawn_in(stated, x, run)
+    if not len(_lost(stated, drawn, run)):
+        return drawn
+    if len(missing := _lost(stated, x, run)):
+        table = stated.model.problem.table
+        raise SolverError(
+            f"{table.structure.names(np.unique(missing.cell))}: the level is too small for the solver "
+            "beside the largest one, and is missed: raise it to "
+            f"{exact.text(round(NOTICED * stated.scale), table.decimals)} or more, or use another method"
+        )
+    return x
+
+
+def _lost(stated: Stated, x: Floats, run: Run) -> Demands:
+    """Return the demands that are missed, of those whose levels are noise to the solver that chose ``x``."""
+    problem, most = stated.model.problem, NOTICED * stated.scale
+    return unmet(stated.model, x, scale_for(problem, int(most), FINE), run, most=most)
 
 
 def _doubtful(stated: Stated) -> bool:
@@ -145,5 +173,7 @@ def _in_steps(stated: Stated, found: Floats, spare: float) -> Floats:
         cells = cells[~model.whole[ends[cells]]]
         end = ends[cells]
         farther = outward((found[end] + spare) * scale, step)
-        x[end] = np.where(found[end] > NOISE, np.minimum(farther, known[cells]) / scale, 0.0)
+        # A level of one step is less than noise beside one of a billion; an end that has one is open.
+        is_open = (found[end] > NOISE) | (model.lower[end] > 0.0)
+        x[end] = np.where(is_open, np.minimum(farther, known[cells]) / scale, 0.0)
     return x

@@ -13,7 +13,7 @@ import numpy as np
 
 from tacita.engine.demands import ALWAYS
 from tacita.engine.model import Model
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.errors import InfeasibleError, SolverError, StoppedError
 from tacita.exact import Cells, Floats, Mask
 from tacita.methods.drafting.attained import drawn_in
 from tacita.methods.drafting.draft import Stated
@@ -40,7 +40,7 @@ def wide_start(stated: Stated, plain: Stated, run: Run) -> Floats | None:
                 return None
             for ends in (plain.end_above, plain.end_below):
                 upper[ends[narrow[~needed[narrow]]]] = 0.0
-    except (InfeasibleError, StoppedError):
+    except (InfeasibleError, SolverError, StoppedError):
         return None
     return None
 

@@ -78,15 +78,15 @@ def outward(units: Floats, step: int) -> Floats:
     return np.where(np.abs(steps - near) <= NOISE, near, np.ceil(steps * (1 + EXACT))) * step
 
 
-def unmet(model: Model, x: Floats, scale: int, run: Run, least: int = 0) -> Demands:
-    """Demands of any attacker, with levels of ``least`` units or more, that fail when the variables are
+def unmet(model: Model, x: Floats, scale: int, run: Run, least: float = 0.0, most: float = np.inf) -> Demands:
+    """Demands of any attacker, with levels of ``least`` to ``most`` units, that fail when the variables are
     ``x``. What was not looked at when the time ended is not among them: the audit will find it.
     """
     problem = model.problem
     conditional = model.demands[model.demands.switch != ALWAYS]
     conditional = conditional[x[conditional.switch] > 0.5]
     demands = Demands.join([all_demands(problem), conditional])
-    demands = demands[demands.level >= least]
+    demands = demands[(demands.level >= least) & (demands.level <= most)]
     failed = np.zeros(len(demands), dtype=bool)
     for attacker in np.unique(demands.attacker):
         # Room that is far beyond every level only upsets the solver.
