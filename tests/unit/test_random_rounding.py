@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import tacita as tc
 from tacita.engine.alternating_cycles import coins_of
@@ -49,7 +54,7 @@ def test_any_dimension(shape: tuple[int, ...]) -> None:
     values = np.random.default_rng(5).integers(20, 90, shape)
     sensitive = [tuple(str(1 + k % n) for n in shape) for k in (0, 1)]
     problem = problem_of(values.tolist(), sensitive)
-    release = check_method(tc.RandomRounding(base=9), problem)
+    release = check_method(tc.RandomRounding(base=9, readers="radius"), problem)
     assert release.outcome is not None
     assert release.outcome.status is tc.Status.OPTIMAL
     assert not problem.table.equations.residuals(release.value).any()
@@ -180,7 +185,7 @@ def test_many_sensitive_cells_are_drawn_and_a_small_seed_is_no_secret() -> None:
     assert one.outcome.bound <= one.outcome.loss
     assert not any("seed" in remark for remark in one.outcome.remarks)
     assert any(not np.array_equal(one.value, other.value) for other in others)
-    guessed = method.protect(problem, tc.Run(seed=0))
+    guessed = replace(method, protected=False).protect(problem, tc.Run(seed=0))
     assert guessed.outcome is not None
     assert any("the seed is below" in remark for remark in guessed.outcome.remarks)
 
@@ -254,3 +259,49 @@ def test_a_cancel_keeps_the_best_so_far() -> None:
     full = method.protect(problem)
     assert full.outcome is not None
     assert release.outcome.bound <= full.outcome.loss <= release.outcome.loss
+
+
+def informed(problem: tc.Problem, release: tc.Release, base: int, below=0.5, above=1.0) -> tc.Problem:
+    """The same question to readers of the documents: totals are true, other numbers than multiples of the
+    base were adjusted, and those that are may have been rounded by less than it.
+    """
+    table, shown = problem.table, release.value
+    multiple, total = shown % base == 0, table.structure.is_total
+    low = np.maximum(np.ceil(shown / (1 + above)), shown - base)
+    high = np.minimum(np.floor(shown / (1 - below)), shown + base)
+    low = np.where(multiple, np.minimum(low, np.maximum(shown - base + 1, np.minimum(shown, 1))), low)
+    high = np.where(multiple, np.maximum(high, shown + base - 1), high)
+    low, high = np.where(total, table.units, low), np.where(total, table.units, high)
+    known = problem.outsider
+    sees = tc.Outsider(
+        np.maximum(known.lower, low.astype(np.int64)), np.minimum(known.upper, high.astype(np.int64))
+    )
+    return tc.Problem(table, problem.levels, sees)
+
+
+@given(data=st.data())
+def test_readers_of_the_documents_come_no_nearer_than_levels(data: st.DataObject) -> None:
+    size = data.draw(st.sampled_from([(2, 3), (3, 3), (3, 4)]))
+    values = data.draw(arrays(np.int64, size, elements=st.integers(0, 60)))
+    possible = [(str(r), str(c)) for r in (1, 2) for c in (1, 2, 3)]
+    cells = data.draw(st.lists(st.sampled_from(possible), min_size=1, max_size=3, unique=True))
+    level, base = data.draw(st.integers(1, 4)), data.draw(st.integers(4, 14))
+    margins = data.draw(st.sampled_from(["exact", "announced"]))
+    try:
+        problem = problem_of(values.tolist(), cells, upper=level, lower=0)
+        release = check_method(tc.RandomRounding(base=base, margins=margins), problem)
+    except (InfeasibleError, InputError):
+        return
+    assert not release.assumption
+    assert tc.audit(informed(problem, release, base), release).safe
+
+
+def test_the_literature_is_open_to_readers_of_the_documents_and_says_so() -> None:
+    """The sum is 23, and the neighbour is shown as 7: it was 2 or more, so that the cell is at most 21."""
+    problem = problem_of([[21, 2], [44, 23]], [("1", "1")], upper=3, lower=3)
+    method = tc.RandomRounding(base=8, above=3.0, below=1.0, margins="announced", readers="radius")
+    release = method.protect(problem)
+    assert tc.audit(problem, release).verdict.endswith("nothing of how cells were moved")
+    assert any("option 'readers'" in remark for remark in release.outcome.remarks)
+    with pytest.raises(InfeasibleError, match=r"row=1, column=1"):
+        replace(method, readers="method").protect(problem)

@@ -8,7 +8,8 @@
        min  sum_i (x_i - a_i)^2 / |a_i|    s.t.  M x = b,   totals as they are,   bounds,   x whole,
 
    exactly. Roundings without such a table are dropped.
-4. The best of these tables whose windows ``x - b .. x + b`` keep every level is published.
+4. The best of these tables whose windows ``x - b .. x + b``, and what readers who know the method deduce
+   besides, keep every level is published.
 
 A rounding that is chosen for its result is not right on average any more; one draw alone (``candidates=1``)
 is, in its sensitive cells.
@@ -30,6 +31,7 @@ from tacita.errors import InfeasibleError, InputError, StoppedError
 from tacita.exact import Units
 from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.methods.measuring import shown_changes
+from tacita.methods.options.distances import ASSUMED
 from tacita.methods.options.per_cell import weights
 from tacita.methods.random_roundings.adjusted import Adjustable
 from tacita.methods.random_roundings.factor_bases import likely_bases
@@ -43,6 +45,7 @@ from tacita.problem import Problem, start_run
 from tacita.release import Mark, Release
 from tacita.run import Run
 
+UNKNOWN = "what readers can deduce who know shares, base and totals was not checked (option 'readers')"
 REMEDY = (
     "Use a larger base, wider bounds (below, above), more candidates, switch protected off, or use another "
     "method."
@@ -101,6 +104,13 @@ class RandomRounding:
     protected: bool = field(
         default=True, metadata={"help": "keep the protection levels; no: only round and adjust"}
     )
+    readers: Literal["method", "radius"] = field(
+        default="method",
+        metadata={
+            "help": "what readers are taken to know: method (base, shares, totals), or radius (that alone, "
+            "as in the literature)"
+        },
+    )
 
     def __post_init__(self) -> None:
         if not 0 <= self.below <= 1:
@@ -111,6 +121,8 @@ class RandomRounding:
             raise InputError(f"option 'margins' must be exact or announced, not '{self.margins}'")
         if self.given is not None and self.base is None:
             raise InputError("option 'given' needs the base of the values that are given: say it")
+        if self.readers not in ("method", "radius"):
+            raise InputError(f"option 'readers' must be method or radius, not '{self.readers}'")
         if self.candidates < 1:
             raise InputError(f"option 'candidates' is {self.candidates}; at least one rounding is needed")
 
@@ -133,7 +145,9 @@ class RandomRounding:
         self._refuse_totals(problem)
         reasons = []
         for base in self._bases(problem):
-            asked = Adjustable.of(problem, base, self.below, self.above, self.margins == "announced")
+            asked = Adjustable.of(
+                problem, base, self.below, self.above, self.margins == "announced", self.readers == "method"
+            )
             refuse_open_secrets(problem, (asked.radius == 0) | problem.table.structure.is_total)
             try:
                 return self._released(asked, run)
@@ -190,6 +204,8 @@ class RandomRounding:
             remarks.append(f"sensitive cells that are multiples of the base and stay as they are: {stay:,}")
         if not all_of_them:
             remarks += run.seed_remarks
+        unknown = bool(asked.cells.size) and (self.readers == "radius" or not self.protected)
+        remarks += [UNKNOWN] * unknown
         return Release.rounded(
             problem.table,
             asked.value(best),
@@ -208,6 +224,7 @@ class RandomRounding:
                 run.seconds,
                 tuple(remarks),
             ),
+            assumption=ASSUMED if unknown else "",
         )
 
     def _roundings(self, asked: Adjustable, needed: Inequalities | None, run: Run) -> tuple[Roundings, bool]:

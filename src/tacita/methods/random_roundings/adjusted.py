@@ -6,6 +6,10 @@
 
 over inner cells. A cell of zero has no room and stays, so that no quotient is undefined. As totals stay, this
 is the chi-square distance ``sum x^2 / a - sum a``.
+
+Readers who know that deduce more than the announced base: a number that is no multiple of it was adjusted, so
+that the value lies in ``x / (1 + above) .. x / (1 - below)``; a multiple that was rounded lies less than a
+base from the value; totals are what they are.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import numpy as np
 
 from tacita.engine.demands import Demands
 from tacita.engine.network import Network
-from tacita.exact import Cells, Floats, Mask, Units
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.methods.moving.missed import missed
 from tacita.methods.random_roundings.inequalities import Windows
 from tacita.methods.random_roundings.sensitive import Roundings
@@ -50,10 +54,23 @@ class Adjustable:
     upper: Units
     weight: Floats
     network: Network | None
+    below: float
+    above: float
+    method_known: bool
 
     @classmethod
-    def of(cls, problem: Problem, base: int, below: float, above: float, margins_told: bool) -> Adjustable:
-        """The question for one base; ``below`` and ``above`` are shares of a value."""
+    def of(
+        cls,
+        problem: Problem,
+        base: int,
+        below: float,
+        above: float,
+        margins_told: bool,
+        method_known: bool = True,
+    ) -> Adjustable:
+        """The question for one base; ``below`` and ``above`` are shares of a value. With ``method_known``
+        readers deduce from shown numbers what the method tells, and not only the radius.
+        """
         table = problem.table
         inner, step, one = ~table.structure.is_total & ~problem.must_publish, table.unit, 10**table.decimals
         size = np.abs(table.units)
@@ -75,6 +92,9 @@ class Adjustable:
             upper,
             step**2 / (one * np.where(size == 0, 1, size).astype(np.float64)),
             network_of(table.structure, inner),
+            below,
+            above,
+            method_known,
         )
 
     def steps(self, up: Mask) -> Units:
@@ -119,4 +139,39 @@ class Adjustable:
     def missed(self, moved: Moved, run: Run) -> Demands:
         """Levels that the release misses."""
         shift = np.where(self.radius > 0, moved.z * self.problem.table.unit, 0)
-        return missed(self.problem, self.radius + shift, self.radius - shift, run)
+        above, below = self.radius + shift, self.radius - shift
+        if self.method_known:
+            most_above, most_below = self._deduced(moved)
+            above, below = np.minimum(above, most_above), np.minimum(below, most_below)
+        return missed(self.problem, above, below, run)
+
+    def _deduced(self, moved: Moved) -> tuple[Units, Units]:
+        """How far above and below its value each cell can lie for readers who know the method."""
+        table, step = self.problem.table, self.problem.table.unit
+        value, shown = table.units, self.value(moved)
+        ends = np.array([self._ends(int(x)) for x in shown], dtype=np.int64).reshape(-1, 2)
+        multiple = shown % self.base == 0
+        low = np.where(multiple, shown - self.base + step, ends[:, 0])
+        high = np.where(multiple, shown + self.base - step, ends[:, 1])
+        # A zero stays zero, so that nothing else was one.
+        low, high = (
+            np.where(shown > 0, np.maximum(low, step), low),
+            np.where(shown < 0, np.minimum(high, -step), high),
+        )
+        # Everyone can tell cells that do not move.
+        still = table.structure.is_total | (self.radius == 0)
+        low, high = (
+            np.where(still, value, np.minimum(low, value)),
+            np.where(still, value, np.maximum(high, value)),
+        )
+        return high - value, value - low
+
+    def _ends(self, shown: int) -> tuple[int, int]:
+        """The least and the largest value that can be adjusted to a number."""
+        size, step = abs(shown), self.problem.table.unit
+        near = int(np.ceil(size / (1.0 + self.above) / step - 1e-9)) * step
+        far = UNBOUNDED // 4
+        if self.below < 1 and size < far:
+            far = int(min(far, np.floor(size / (1.0 - self.below) / step + 1e-9) * step))
+        near, far = max(near, size - self.base), min(far, size + self.base)
+        return (near, far) if shown >= 0 else (-far, -near)
