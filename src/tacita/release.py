@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacita import exact
-from tacita.errors import ReleaseError
+from tacita.errors import ReleaseError, issue_warnings
 from tacita.exact import UNBOUNDED, Mask, Units, keep
 from tacita.outcome import Outcome
+from tacita.run import AVERAGES
 from tacita.tables.chosen import CellList, read_cells
 from tacita.tables.structure import Structure
 from tacita.tables.table import Table
@@ -139,11 +140,17 @@ class Release:
         """Write a file for publication; the ending of ``path`` chooses the format.
 
         Refuses without an audit that found this release safe, unless ``unaudited`` gives a reason, which the
-        file then carries.
+        file then carries. Warns where a draw takes the place of a file with other numbers.
         """
         from tacita.io import write_release
 
-        return write_release(self, path, audit=audit, unaudited=unaudited)
+        target = Path(path)
+        before = target.read_bytes() if "seed" in self.made_by and target.is_file() else None
+        written = write_release(self, path, audit=audit, unaudited=unaudited)
+        # Workbooks carry the time they were made at, so that equal ones differ.
+        if before is not None and target.suffix.lower() != ".xlsx" and before != written.read_bytes():
+            issue_warnings([f"{target}: {AVERAGES}"])
+        return written
 
     # ------------------------------------------------------------------ from a table
 

@@ -22,6 +22,10 @@ GRACE = 10.0
 """Seconds at most for what must still be done with what was found when the time ended."""
 
 
+AVERAGES = (
+    "drawn at random anew: several draws of one table average out, and a few of them give values away. "
+    "Publish one draw only; to repeat it give its seed"
+)
 SECRET = "leave it out and a secret one is drawn"
 
 

@@ -118,6 +118,22 @@ def test_the_largest_level_of_all_attackers_counts() -> None:
         assert moved >= 8 or moved <= -9
 
 
+def test_sensitive_cells_are_rarely_exactly_one_level_away() -> None:
+    """Of the exact minimum nearly all are; of the default one in as many as the draw has amounts."""
+    level, on_it, tables = 6, {"drawn": 0, "exact": 0}, 40
+    for number in range(tables):
+        values = np.random.default_rng(number).integers(40, 400, (3, 3))
+        problem = problem_of(values, level, level)
+        for distance in on_it:
+            release = Perturbation(distance=distance).protect(problem, tc.Run(seed=number))
+            change = abs(int(release.value[target(problem)] - problem.table.units[target(problem)]))
+            assert change >= level
+            on_it[distance] += change == level
+    assert on_it["exact"] > 0.8 * tables
+    chance = 1 / (level + 1)
+    assert on_it["drawn"] < tables * chance + 3 * (tables * chance * (1 - chance)) ** 0.5
+
+
 @pytest.mark.parametrize(("where", "moved"), [("up", 15), ("down", -15), ("free", 0)])
 def test_sensitive_cells_go_to_the_ends_of_their_bounds_in_the_literature(where: str, moved: int) -> None:
     problem = problem_of()

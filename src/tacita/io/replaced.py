@@ -15,6 +15,7 @@ import numpy as np
 
 from tacita.errors import TacitaError
 from tacita.house import INTERNAL, PUBLICATION
+from tacita.run import AVERAGES
 from tacita.windows import same_windows
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def keep_replaced(
         "have kept the old one, and two releases together tell more than each of them: if it was ever "
         f"published, protect the table again with {folder / INTERNAL / copy.name} as a "
         "release that is already published",
+        *([AVERAGES] if "seed" in audit.release.made_by else []),
     )
 
 

@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacita.app.work.case import Case, Wish
 from tacita.app.work.job import Job
 from tacita.errors import InputError
@@ -200,6 +202,14 @@ class Workspace:
         self._threads.submit(job.carry_out)
         return job
 
+    def other_draws(self, job: Job) -> int:
+        """How many other runs drew other numbers at random for the table of this one; 0 if it drew none."""
+        if job.used_seed is None:
+            return 0
+        return sum(
+            other.used_seed not in (None, job.used_seed) and _same_values(other, job) for other in self.jobs
+        )
+
     def forget(self, job: Job) -> None:
         """Stop a run and drop what it found; nothing is left to do where another window did so before."""
         job.abandon()
@@ -241,6 +251,12 @@ class Workspace:
 def _same_table(one: Case, other: Case) -> bool:
     """Whether two cases are states of one table, by where it comes from."""
     return (one.name, one.origin) == (other.name, other.origin)
+
+
+def _same_values(one: Job, other: Job) -> bool:
+    """Whether two runs protected the same cells with the same values."""
+    table, others = one.problem.table, other.problem.table
+    return table.structure.same_cells(others.structure) and np.array_equal(table.units, others.units)
 
 
 def _within_limits(cases: Sequence[Case]) -> list[Case]:

@@ -14,6 +14,7 @@ from tacita.auditing.audit import UNSAFE, Audit
 from tacita.auditing.piece import FRACTIONAL, UNPROVEN
 from tacita.release import Release
 from tacita.report.compared import shorter
+from tacita.run import AVERAGES
 from tacita.words import so_many
 
 MOST_NAMED = 5
@@ -27,7 +28,7 @@ def build(workspace: Workspace) -> None:
     if not job.state.over:
         wait_for(job)
         return
-    _verdict(job)
+    _verdict(job, workspace.other_draws(job))
     if job.release is None or job.audit is None:
         return
     go = beside.build(workspace, job, job.release)
@@ -36,7 +37,7 @@ def build(workspace: Workspace) -> None:
     certificate_panel.build(workspace, job.audit)
 
 
-def _verdict(job: Job) -> None:
+def _verdict(job: Job, other_draws: int) -> None:
     """The verdict in words, before anything else, and what to do where it is not "safe"."""
     with ui.element("section").classes("panel verdict").props("aria-label=Verdict data-testid=verdict"):
         with ui.element("div").classes("strip verdict-line"):
@@ -51,6 +52,9 @@ def _verdict(job: Job) -> None:
         if job.audit is not None and not job.audit.safe:
             for sentence in advice(job.audit):
                 ui.label(sentence)
+        if other_draws:
+            runs = so_many(other_draws, "other run")
+            ui.label(f"With {runs} of this table {AVERAGES}.").props("data-testid=other-draws")
         if job.release is not None:
             _figures(job, job.release)
 
