@@ -60,7 +60,8 @@ class Release:
     ``shown`` says which cells display a number; ``value`` is zero elsewhere. Every file of the release
     carries its ``notice`` to readers. ``notes`` say what was left out of the file that it was read from.
     ``assumption`` is what its protection rests on besides the windows; it is internal, and every verdict
-    names it.
+    names it. ``alone`` is what readers must not know for windows to be all that they have; the method saw to
+    those who know it in this release alone, so that verdicts on several releases name it.
     """
 
     structure: Structure
@@ -76,6 +77,7 @@ class Release:
     notice: str = ""
     notes: tuple[str, ...] = ()
     assumption: str = ""
+    alone: str = ""
 
     def __post_init__(self) -> None:
         n, columns = len(self.structure), ("marks", "low", "high", "value", "shown", "primary")
@@ -209,6 +211,7 @@ class Release:
         outcome: Outcome | None = None,
         notice: str = "",
         assumption: str = "",
+        alone: str = "",
     ) -> Release:
         """Any mixture: ``changed`` cells get ``mark``, window and (if given) shown value; the others are
         published. So are changed cells whose window is their value alone.
@@ -230,4 +233,5 @@ class Release:
             outcome,
             notice,
             assumption=assumption,
+            alone=alone,
         )

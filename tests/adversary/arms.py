@@ -83,6 +83,7 @@ def _rounding(random: Random, case: Case) -> Options:
         strict=[True, False],
         steps=[1, 2],
         relax=["cheapest"],
+        at_most=[3, 6, 9],
         protected=[False],
     )
     if options.get("multiples") == "move":
@@ -108,6 +109,7 @@ def _random_rounding(random: Random, case: Case) -> Options:
         candidates=[1, 8],
         margins=["announced"],
         protected=[False],
+        readers=["radius"],
     )
 
 

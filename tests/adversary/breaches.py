@@ -45,8 +45,15 @@ def region_of(threat: Threat, known: Told) -> Region:
     low, high = np.maximum(known.low, threat.low), np.minimum(known.high, threat.high)
     finite = [np.abs(bound[np.isfinite(bound)]).max(initial=0.0) for bound in (low, high)]
     size = float(np.abs(world.values).sum() + threat.levels.max(initial=0) + max(finite))
-    zero = np.zeros(rows.shape[0])
-    return Region(rows, zero, zero, low, high, world.counts, 1000.0 * size + 10_000.0)
+    least = most = np.zeros(rows.shape[0])
+    if known.sums:
+        sums = np.zeros((len(known.sums), len(world)), dtype=np.int64)
+        for row, (cells, _, _) in zip(sums, known.sums, strict=True):
+            row[list(cells)] = 1
+        rows = np.vstack([rows, sums])
+        least = np.concatenate([least, [low for _, low, _ in known.sums]])
+        most = np.concatenate([most, [high for _, _, high in known.sums]])
+    return Region(rows, least, most, low, high, world.counts, 1000.0 * size + 10_000.0)
 
 
 def breaches_of(threat: Threat, attackers: Sequence[Attacker], known: Told) -> Iterator[Breach]:

@@ -13,7 +13,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -143,7 +143,11 @@ class Referee:
         known = read(told, case.world, page)
         if not self._weigh(case, audit, told, known, name, where):
             return
-        if literature(page) and not release.assumption and not release.outcome.remarks:
+        if (
+            case.threat.sensitive.any()
+            and literature(page)
+            and not (release.assumption or release.outcome.remarks)
+        ):
             self._find("no remark", where, f"a model of the literature without a word: {audit.verdict}")
         self.seen.append(Seen(name, release, told, known, audit.safe))
         kept = options.get("protected", True) and not options.get("shortfall")
@@ -230,10 +234,11 @@ class Referee:
         self._count(name, "releases")
         audit = self._try(name, lambda: tc.audit(case.problem, releases), where)
         if audit is not None:
-            told, known = seen[0].told, seen[0].known
+            told, known = seen[0].told, _known_together(seen[0], audit)
             for one in seen[1:]:
                 told = told.narrowed(one.told.low, one.told.high)
-                known = known.narrowed(one.known.low, one.known.high)
+                more = _known_together(one, audit)
+                known = replace(known.narrowed(more.low, more.high), sums=(*known.sums, *more.sums))
             self._weigh(case, audit, told, known, name, where)
 
     def _after_another(self, case: Case) -> None:
@@ -258,7 +263,8 @@ class Referee:
         told = as_told(case, release)
         known = read(told, case.world, page_of(case, method, options))
         told = told.narrowed(earlier.told.low, earlier.told.high)
-        known = known.narrowed(earlier.known.low, earlier.known.high)
+        before = _known_together(earlier, audit)
+        known = replace(known.narrowed(before.low, before.high), sums=(*known.sums, *before.sums))
         self._weigh(case, audit, told, known, name, f"{about} on {case.kind}, {case.numbers}, {case.attack}")
 
     def _optimum(self, case: Case, release: Any, name: str, options: Mapping[str, Any]) -> None:
@@ -352,6 +358,14 @@ def as_told(case: Case, release: Any) -> Told:
 
 def _floats(units: Any, scale: float) -> Any:
     return np.where(np.abs(units) >= UNBOUNDED, np.sign(units) * np.inf, units * scale)
+
+
+def _known_together(one: Seen, audit: Any) -> Told:
+    """What is known of one of several releases; the verdict may say that readers must not know more than its
+    windows.
+    """
+    assumed = one.release.alone and one.release.alone in audit.verdict
+    return one.told if assumed else one.known
 
 
 def page_of(case: Case, name: str, options: Mapping[str, Any]) -> Page:

@@ -8,7 +8,7 @@ promises about one cell, whatever windows the release itself announces.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,15 +23,19 @@ Words = NDArray[np.str_]
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """A release as it is printed: per cell the mark, the window and the number shown (or nan), in units."""
+    """A release as it is printed: per cell the mark, the window and the number shown (or nan), in units.
+
+    ``sums`` are cells whose sum readers know to lie between two numbers.
+    """
 
     marks: Words
     low: Floats
     high: Floats
     value: Floats
+    sums: tuple[tuple[tuple[int, ...], float, float], ...] = ()
 
     def narrowed(self, low: Floats, high: Floats) -> Told:
-        """With windows that are nowhere wider than before."""
+        """The same with windows that are nowhere wider than before."""
         return replace(self, low=np.maximum(self.low, low), high=np.minimum(self.high, high))
 
 
@@ -61,10 +65,10 @@ def literature(page: Page) -> bool:
     options = page.options
     return (
         (page.method in ("rounding", "unbiased-rounding") and options.get("strict") is False)
-        or (page.method == "rounding" and options.get("multiples") == "exact")
+        or (page.method == "rounding" and options.get("multiples") == "exact" and not options.get("steps"))
         or options.get("readers") == "radius"
         or (page.method == "perturbation" and options.get("sensitive") == "free")
-        or (page.method == "random-rounding" and options.get("margins") == "announced")
+        or (page.method in ("random-rounding", "adjustment") and options.get("protected") is False)
     )
 
 
@@ -75,7 +79,25 @@ def _rounding(told: Told, world: World, page: Page) -> Told:
     if base is None or page.options.get("multiples") == "move":
         return told
     room = farthest * base - world.step
-    return _around(told, rounded, room, room)
+    narrow = _around(told, rounded, room, room)
+    if not page.options.get("protected", True):
+        return narrow
+    reach = base - world.step
+    found = (told.value[list(cells)].sum() for cells in _subtotals(world, page.options.get("subtotals")))
+    pairs = zip(_subtotals(world, page.options.get("subtotals")), found, strict=True)
+    return replace(narrow, sums=tuple((cells, shown - reach, shown + reach) for cells, shown in pairs))
+
+
+def _subtotals(world: World, written: str | None) -> Iterator[tuple[int, ...]]:
+    """The cells of each sum in ``axis=A+B``: one for every code of the other axes."""
+    if not written:
+        return
+    name, codes = written.split("=")
+    d = [axis.name for axis in world.axes].index(name)
+    for cell in world.cells:
+        parts = [(*cell[:d], code, *cell[d + 1 :]) for code in codes.split("+")]
+        if cell[d] == codes.split("+")[0] and all(part in world.position for part in parts):
+            yield tuple(world.position[part] for part in parts)
 
 
 def _base(told: Told, world: World, given: Any, farthest: int) -> float | None:

@@ -221,3 +221,30 @@ def test_tables_that_are_not_about_the_same_are_refused():
     # The grand total is a cell of both.
     with pytest.raises(ReleaseError, match="untrue about"):
         marked(TABLE, ("S", "C"), already_published=suppressed(other, ("f",)))
+
+
+# ---------------------------------------------------------------------- what windows do not tell
+
+
+@pytest.mark.parametrize(
+    ("method", "unknown"),
+    [
+        (tc.Adjustment(capacity="60%"), "the capacities of an adjustment"),
+        (tc.Rounding(base=20, subtotals="region=N+S"), "the subtotals of a rounding"),
+        (tc.RandomRounding(), "the base, the shares and the totals of a random rounding"),
+        (tc.Perturbation(lowest="least"), "the columns 'lowest' and 'highest' of a perturbation"),
+    ],
+)
+def test_a_joint_verdict_names_what_a_method_saw_to_in_its_release_alone(method: Any, unknown: str) -> None:
+    table = replace(TABLE, columns={"least": np.maximum(TABLE.values - 40, 0.0)})
+    problem = marked(table, ("S", "C"))
+    release = method.protect(problem, tc.Run(seed=1))
+    sentence = f"assuming that readers of several releases do not know {unknown}"
+    assert sentence not in tc.audit(problem, release).verdict
+    for together in (
+        tc.audit(problem, [FIRST, release]),
+        tc.audit(problem, [release, FIRST]),
+        tc.audit(marked(table, ("S", "C"), already_published=release), EVERYTHING),
+    ):
+        assert sentence in together.verdict
+        assert together.assumptions == (sentence,)

@@ -138,12 +138,19 @@ class Audit:
         }
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed of readers besides the windows of all releases that were judged, in words."""
+        judged = (*self.problem.already_published, *self.releases)
+        alone = [release.alone for release in judged if release.alone] if len(judged) > 1 else []
+        together = [f"assuming that readers of several releases do not know {what}" for what in alone]
+        return tuple(filter(None, (*(release.assumption for release in judged), *together)))
+
+    @property
     def verdict(self) -> str:
         """The result in a sentence, which names what is assumed of readers besides the windows, the cells
         that were exempt from being looked at, and how many releases were judged together.
         """
-        judged = (*self.problem.already_published, *self.releases)
-        assumed = dict.fromkeys(release.assumption for release in judged)
+        assumed = dict.fromkeys(self.assumptions)
         several = several_in_words(self.problem, len(self.releases))
         told = (*(assumed if self.counts["checked"] else ()), exempt_in_words(self.problem), several)
         return "; ".join(filter(None, (self._found(), *told)))

@@ -95,7 +95,7 @@ def audit(
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)
     answer = {**audit_object(found), "cells": findings_list(found), "warnings": list(problem.warnings)}
     answer["notes"] = [*(note for each in published for note in each.notes), *unshared]
-    answer["assumptions"] = [each.assumption for each in published if each.assumption]
+    answer["assumptions"] = list(found.assumptions)
     if len(found.releases) > 1:
         answer["releases"] = len(found.releases)
     deduced = None

@@ -380,6 +380,7 @@ class Adjustment:
             outcome=Outcome(status, loss, bound, run.seconds, remarks),
             notice=UNPROTECTED if short else "",
             assumption=assumption,
+            alone="the capacities of an adjustment" if self.capacity is not None and not assumption else "",
         )
 
     def _seed(self, draws: Draws, run: Run) -> dict[str, int]:

@@ -18,7 +18,7 @@ add up exactly, and large values do not upset solvers.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -133,7 +133,9 @@ class Perturbation:
             "Announce a larger radius, widen the bounds, allow more changed cells, or free sensitive ones."
         )
         known, made_by = self._known(problem), {"method": self.name, "options": asdict(self)}
-        return settle_drawn(lambda draws: alone(self, known, draws), made_by, run, remedy)
+        release = settle_drawn(lambda draws: alone(self, known, draws), made_by, run, remedy)
+        columns = "the columns 'lowest' and 'highest' of a perturbation"
+        return release if known is problem else replace(release, alone=columns)
 
     def _known(self, problem: Problem) -> Problem:
         """The problem in which everyone knows the columns of least and largest values, if they may."""

@@ -225,6 +225,7 @@ class RandomRounding:
                 tuple(remarks),
             ),
             assumption=ASSUMED if unknown else "",
+            alone="" if unknown else "the base, the shares and the totals of a random rounding",
         )
 
     def _roundings(self, asked: Adjustable, needed: Inequalities | None, run: Run) -> tuple[Roundings, bool]:

@@ -148,6 +148,7 @@ def read(
         made_by=made_by,
         outcome=Outcome(status, loss, min(loss, solution.bound), seconds, stated.remarks),
         assumption=stated.assumption,
+        alone="the subtotals of a rounding" if stated.sums else "",
     )
 
 
