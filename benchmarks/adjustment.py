@@ -133,6 +133,10 @@ CASES = {
 }
 
 
+LARGEST_COST = 1e3
+"""What HiGHS is given as the largest cost."""
+
+
 @dataclass(frozen=True)
 class Bare:
     """Another program on the model as it is; no loss if it came to no end."""
@@ -215,7 +219,12 @@ def bare(task: Task, limit: float) -> Bare:
 
 
 def by_highs(task: Task, limit: float) -> float | None:
-    """``min sum w t`` or ``min t`` over ``M z = 0, |z| <= t``, for ``l1`` as rises and falls."""
+    """``min sum w t`` or ``min t`` over ``M z = 0, |z| <= t``, for ``l1`` as rises and falls.
+
+    Costs are scaled. HiGHS stops at reduced costs of 1e-7, which is much beside weights of 1 / value: on two
+    trees with 67,732 cells it stops 1.4e-6 above our loss, and agrees with it to 1e-14 when costs are
+    a thousand times as large.
+    """
     import highspy
 
     n, rows = len(task), task.matrix.astype(np.float64)
@@ -236,7 +245,8 @@ def by_highs(task: Task, limit: float) -> float | None:
         most = np.zeros(least.size)
     highs, program = quiet(presolve="choose"), highspy.HighsLp()
     program.num_row_, program.num_col_ = matrix.shape
-    program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
+    unit = LARGEST_COST / float(cost.max())
+    program.col_cost_, program.col_lower_, program.col_upper_ = cost * unit, lower, upper
     program.row_lower_, program.row_upper_ = least, most
     program.a_matrix_.start_ = matrix.indptr.astype(np.int32)
     program.a_matrix_.index_ = matrix.indices.astype(np.int32)
@@ -245,7 +255,7 @@ def by_highs(task: Task, limit: float) -> float | None:
     highs.setOptionValue("time_limit", limit)
     highs.run()
     done = highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    return float(highs.getObjectiveValue()) if done else None
+    return float(highs.getObjectiveValue()) / unit if done else None
 
 
 def by_clarabel(task: Task, limit: float) -> float | None:

@@ -210,6 +210,21 @@ def test_tables_are_adjusted_together() -> None:
     assert min(way.loss for way in ways) <= sum(release.outcome.loss for release in releases) + 1e-6
 
 
+def test_means_and_slopes_that_are_missed_together_are_reported() -> None:
+    """Two tables of one inner cell each that must move: their means cannot stay."""
+    table = tc.Table.from_array([100, 200], counts=False)
+    problems = [
+        tc.Problem(table, tc.Marked([(code,)], lower=50, upper=50), must_publish=[(other,)])
+        for code, other in (("1", "2"), ("2", "1"))
+    ]
+    releases = tc.adjust_together(
+        problems, "mean=1, slope=1", Adjustment(directions="up", distance="exact", protected=False)
+    )
+    remark = releases[0].outcome.remarks[0]
+    assert remark.startswith("statistics changed: mean of table 1 +16.6667 %, mean of table 2 +16.6667 %")
+    assert "; missed: mean of table 1, mean of table 2, slope of table 1, slope of table 2" in remark
+
+
 def test_tables_of_other_cells_are_not_adjusted_together() -> None:
     small = tc.Problem(tc.Table.from_array([[1, 2], [3, 4]], counts=False), tc.Marked([]))
     with pytest.raises(InputError, match="table 2 lists other cells"):

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack
 
+import tacita as tc
 from tacita import generate
 from tacita.adjusting.convex.solve import adjusted
 from tacita.adjusting.directions.annealing import annealed, balanced
@@ -22,6 +23,7 @@ from tacita.adjusting.directions.patterns import pattern_rows
 from tacita.adjusting.task import Choice, Norm, Side, Task
 from tacita.engine.network import Network
 from tacita.errors import InfeasibleError, InputError, StoppedError
+from tacita.levels import Levels
 from tacita.run import Event, Run
 
 SEARCHES: tuple[How, ...] = tuple(how for how in HOWS if how not in ("fixed", "optimal"))
@@ -383,3 +385,18 @@ def test_directions_that_hold_nothing_are_mended() -> None:
     for how in SEARCHES:
         up = chosen(task, how, Run()).up
         assert up[0] != up[1]
+
+
+def test_alternating_goes_by_least_change_or_by_value() -> None:
+    """Seed 003 orders sensitive cells by value and by protection; the page promises both."""
+    table = tc.Table.from_array([100, 200, 300, 400], counts=False)
+    cells = [table.find(code) for code in "1234"]
+    sensitive, levels = np.zeros(len(table), dtype=bool), np.zeros(len(table), dtype=np.int64)
+    sensitive[cells], levels[cells] = True, [40, 30, 20, 10]
+    problem = tc.Problem(table, Levels.of(sensitive, levels))
+    for directions, up in (
+        ("alternating", [True, False, True, False]),
+        ("alternating by value", [False, True, False, True]),
+    ):
+        release = tc.Adjustment(directions=directions, distance="exact", protected=False).protect(problem)
+        assert (release.value[cells] > table.units[cells]).tolist() == up

@@ -15,9 +15,9 @@ deduce from it, and from the capacities, is checked against all levels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 
@@ -51,7 +51,8 @@ from tacita.release import Mark, Release
 from tacita.run import Run
 from tacita.words import so_many
 
-CHOSEN: tuple[How, ...] = ("optimal", "greedy", "block", "alternating", "random")
+BY_VALUE = "alternating by value"
+CHOSEN = ("optimal", "greedy", "block", "alternating", BY_VALUE, "random")
 WIDER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """Capacities tried, in parts of the smallest in fractions, until whole steps fit too."""
 FEW, VERY_FEW = 100, 10
@@ -97,7 +98,8 @@ class Adjustment:
     directions: str = field(
         default="auto",
         metadata={
-            "help": "which way sensitive cells go: optimal, greedy, block, alternating, random, up, down, "
+            "help": "which way sensitive cells go: optimal, greedy, block, alternating (sorted by least "
+            "change), alternating by value, random, up, down, "
             "or a column of signs; auto: optimal for up to 100 of them (10 unless l1), else greedy"
         },
     )
@@ -251,15 +253,29 @@ class Adjustment:
                 f"option 'directions': '{how}' is neither one of auto, {', '.join(CHOSEN)}, up, down nor a "
                 "column of the table"
             )
-        first = chosen(task, how, run)
-        return first if self.keep is None else self._keeping_too(problem, task, how, first, run)
 
-    def _keeping_too(self, problem: Problem, task: Task, how: How, first: Directions, run: Run) -> Directions:
+        def choose(task: Task) -> Directions:
+            if how == BY_VALUE and task.choice is not None:
+                sizes = np.abs(problem.table.units[task.choice.cells])
+                return chosen(task, "alternating", run, sizes=sizes)
+            return chosen(task, cast(How, how), run)
+
+        first = choose(task)
+        return first if self.keep is None else self._keeping_too(problem, task, choose, first, run)
+
+    def _keeping_too(
+        self,
+        problem: Problem,
+        task: Task,
+        choose: Callable[[Task], Directions],
+        first: Directions,
+        run: Run,
+    ) -> Directions:
         cells, values = self._kept_cells(problem), problem.table.values
         try:
             z = adjusted(task.directed(first.up), run, self.formulation).z
             side = rows_to_choose_by(task, read_kept(self.keep or ""), values, cells, z)
-            up = chosen(replace(task, side=side), how, run).up
+            up = choose(replace(task, side=side)).up
         except (InfeasibleError, StoppedError):
             return first
         # The bound stays that of all directions; what is best for other ones proves nothing about these.

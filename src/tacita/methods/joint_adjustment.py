@@ -79,7 +79,8 @@ def _adjusted(
             problems, tasks, directed, found, directions, own, strict=True
         )
     ]
-    remark = told(changed_statistics(problems, releases), kept)
+    after = [release.value / 10.0**release.decimals for release in releases]
+    remark = told(changes_together(values, after, _inner(problems), kept.asked), kept)
     return tuple(_with_remark(release, remark) for release in releases)
 
 

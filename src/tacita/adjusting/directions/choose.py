@@ -6,7 +6,7 @@
 |---|---|
 | ``optimal`` | the best there are, or the best found and a bound when time ends |
 | ``fixed`` | as given |
-| ``alternating`` | by descending least move: up, down, up, ... |
+| ``alternating`` | by descending size, or least move where none is given: up, down, up, ... |
 | ``greedy`` | the largest first, the way that balances its equations; then annealing and flips |
 | ``block`` | optimal for one block of cells at a time, all others as they are, until no block gains |
 | ``random`` | drawn, by the seed of the run |
@@ -64,13 +64,17 @@ class Directions:
     optimal: bool
 
 
-def chosen(task: Task, how: How, run: Run, given: Mask | None = None) -> Directions:
+def chosen(
+    task: Task, how: How, run: Run, given: Mask | None = None, sizes: Units | None = None
+) -> Directions:
     """Directions that hold an adjustment of the task.
 
     Parameters
     ----------
     given
         Directions, for ``fixed``: True where a cell of the choice goes up.
+    sizes
+        What ``alternating`` sorts the cells of the choice by; their least moves by default.
 
     Raises
     ------
@@ -96,7 +100,7 @@ def chosen(task: Task, how: How, run: Run, given: Mask | None = None) -> Directi
         return search.optimal()
     if how == "block":
         return search.block()
-    return search.settled(search.start(how), how)
+    return search.settled(search.start(how, sizes), how)
 
 
 def _in_steps(task: Task, choice: Choice) -> tuple[Task, Choice]:
@@ -155,11 +159,12 @@ class _Search:
 
     # ------------------------------------------------------------ ways
 
-    def start(self, how: How) -> Mask:
+    def start(self, how: How, sizes: Units | None = None) -> Mask:
         """Directions to begin with, that cells can go."""
         choice = self.choice
         if how == "alternating":
-            order = np.argsort(-np.maximum(self.balance.up, -self.balance.down), kind="stable")
+            least = np.maximum(self.balance.up, -self.balance.down)
+            order = np.argsort(-(least if sizes is None else sizes), kind="stable")
             up = np.empty(order.size, dtype=bool)
             up[order] = np.arange(order.size) % 2 == 0
         elif how == "random":

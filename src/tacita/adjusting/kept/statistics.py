@@ -20,7 +20,7 @@ Changes are in percent of the statistic before; NaN where that is zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
 from math import nan, sqrt
@@ -144,13 +144,17 @@ def changes(before: Floats, after: Floats, cells: Mask | Cells) -> dict[str, flo
 
 
 def changes_together(
-    before: Sequence[Floats], after: Sequence[Floats], cells: Mask | Cells
+    before: Sequence[Floats],
+    after: Sequence[Floats],
+    cells: Mask | Cells,
+    names: Iterable[str] = (*OF_PAIRS, "variance"),
 ) -> dict[str, float]:
-    """Percent changes of the variances and of every pair's covariance, correlation and regression.
+    """Percent changes of some statistics of every table and pair, by default of the variances and of every
+    pair's covariance, correlation and regression.
 
     The keys are labels such as ``covariance of tables 1 and 2``.
     """
-    found = measures((*OF_PAIRS, "variance"), [a[cells] for a in before], [x[cells] for x in after])
+    found = measures(tuple(names), [a[cells] for a in before], [x[cells] for x in after])
     return {m.label: m.change for m in found}
 
 
