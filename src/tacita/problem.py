@@ -19,7 +19,9 @@ from numpy.typing import ArrayLike
 from tacita import exact
 from tacita.attackers import Insider, Outsider
 from tacita.attackers.attacker import refuse_negative
-from tacita.attackers.insiders import AttackerLike, insiders_among, outsider_among
+from tacita.attackers.considered import Considered
+from tacita.attackers.insider_list import InsiderList
+from tacita.attackers.insiders import AttackerLike, insiders_among, listed, outsider_among
 from tacita.errors import BoundsError, InputError, LevelsError, issue_warnings, likewise
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.levels import Levels
@@ -49,8 +51,10 @@ class Problem:
         A rule (or several joined with ``|``), its written form such as ``"threshold(3)"``, or levels that
         were worked out elsewhere.
     attackers
-        ``"outsider"``, ``"respondents"``, ``"holdings"``, an :class:`Outsider`, :class:`Insider` s, or a
-        list of these.
+        ``"outsider"``, ``"respondents"``, ``"holdings"``, an :class:`Outsider`, :class:`Coalition` s,
+        :class:`Insider` s, or a list of these. An outsider is always among them. Unless one of the three
+        words says otherwise, so is everyone whom the table knows to contribute, respondents and holdings:
+        ``"outsider"`` leaves them out.
     cost
         What hiding or changing a cell costs: ``"value"``, ``"unit"`` (1 each), ``"log"`` (log(1 + value)),
         ``"percent"`` (of all that is not a total), ``"count"``, ``"distance"`` (1 for sensitive cells, 2 for
@@ -70,6 +74,10 @@ class Problem:
         What everyone would know without it.
     exempt
         Cells that a rule or a mark hits, and that are not sensitive as they were declared safe by hand.
+    considered
+        Whom the attackers stand for: ``insiders`` lacks those whom another one implies.
+    given_attackers
+        The attackers as they were given, without the outsider's bounds.
     warnings
         What may not be meant as it stands, of the table and of the rule, in sentences. Those of the rule are
         issued as :class:`TacitaWarning` too.
@@ -78,7 +86,9 @@ class Problem:
     table: Table
     levels: Levels
     outsider: Outsider
-    insiders: tuple[Insider, ...]
+    insiders: InsiderList
+    considered: Considered
+    given_attackers: tuple[AttackerLike, ...]
     cost: Floats
     must_publish: Mask
     must_hide: Mask
@@ -92,7 +102,7 @@ class Problem:
         self,
         table: Table,
         rule: Rule | Levels | str,
-        attackers: AttackerLike | Sequence[AttackerLike] = "outsider",
+        attackers: AttackerLike | Sequence[AttackerLike] | None = None,
         cost: str | ArrayLike = "value",
         must_publish: CellList = (),
         must_hide: CellList = (),
@@ -103,18 +113,21 @@ class Problem:
         if isinstance(rule, Levels):
             _refuse_broken_levels(table, rule)
         # Levels are not capped at what an earlier release leaves possible: it must not lower them silently.
-        outsider = _knowing_structural_zeros(table, outsider_among(table, attackers))
+        given = listed(attackers)
+        outsider = _knowing_structural_zeros(table, outsider_among(table, given))
         earlier = (already_published,) if isinstance(already_published, Release) else tuple(already_published)
         levels = (
             in_room(rule, table, outsider) if isinstance(rule, Levels) else rule.required(table, outsider)
         )
         _refuse_broken_levels(table, levels)
-        insiders = insiders_among(table, own_rule, levels, outsider, attackers)
+        insiders, considered = insiders_among(table, own_rule, levels, outsider, given)
         fields = {
             "table": table,
             "levels": levels,
             "outsider": _knowing_releases(table, outsider, earlier),
-            "insiders": tuple(dict.fromkeys(insiders)),
+            "insiders": insiders,
+            "considered": considered,
+            "given_attackers": tuple(a for a in given if not isinstance(a, Outsider)),
             "cost": frozen(_costs(table, cost, levels.sensitive)),
             "must_publish": frozen(read_cells(table, must_publish, "must_publish")),
             "must_hide": frozen(read_cells(table, must_hide, "must_hide")),
@@ -147,7 +160,7 @@ class Problem:
     @property
     def attackers(self) -> tuple[str, ...]:
         """The attackers by name, the outsider first."""
-        return (self.outsider.name, *(insider.name for insider in self.insiders))
+        return (self.outsider.name, *self.insiders.names)
 
     @property
     def published_notes(self) -> tuple[str, ...]:
@@ -216,12 +229,9 @@ class Problem:
         )
         return Requirement(insider.name, insider, cells[order], lower, upper, sliding)
 
-    def bounds_at(
-        self, insider: Insider | None, cells: Cells, everyone: Outsider | None = None
-    ) -> tuple[Units, Units]:
-        """What an attacker knows of some cells beforehand; ``everyone`` may stand in for the outsider."""
-        everyone = self.outsider if everyone is None else everyone
-        low, high = everyone.lower[cells].copy(), everyone.upper[cells].copy()
+    def bounds_at(self, insider: Insider | None, cells: Cells) -> tuple[Units, Units]:
+        """What an attacker knows of some cells beforehand."""
+        low, high = self.outsider.lower[cells].copy(), self.outsider.upper[cells].copy()
         if insider is not None and insider.cells.size:
             at = np.minimum(np.searchsorted(insider.cells, cells), insider.cells.size - 1)
             own = insider.cells[at] == cells
@@ -241,46 +251,76 @@ class Problem:
                 f"{table.structure.names(wrong)}: must be published and must be hidden; choose one"
             )
         _refuse_false_bounds(table, self.outsider_beforehand)
-        for insider in self.insiders:
-            own, own_levels = insider.own_targets()
-            _refuse_unknown_cells(len(table), np.concatenate([insider.cells, own]), insider.name)
-            if (wrong := own[own_levels.any(axis=0) & ~self.levels.sensitive[own]]).size:
-                raise InputError(
-                    f"{insider.name} has levels of his own for {table.structure.names(wrong)}, which no rule "
-                    "calls sensitive: mark the cell as sensitive too"
-                )
-            _refuse_false_knowledge(table, insider.name, insider.cells, insider.lower, insider.upper)
-        self._check_levels(self.against_everyone())
-        for insider in self.insiders:
-            # Elsewhere he knows what the outsider knows and faces the same levels.
-            own_cells = insider.cells[self.levels.sensitive[insider.cells]]
-            self._check_levels(self.against(insider, own_cells))
+        self._check_insiders()
+        need = self.against_everyone()
+        nobody = np.full(need.cells.size, -1)
+        self._check_levels(nobody, need.cells, np.array([need.lower, need.upper, need.sliding]))
+        # Where insiders know nothing and have no levels of their own they are like the outsider.
+        insiders, levels = self.insiders, self.levels
+        common = np.flatnonzero(levels.sensitive[insiders.cells] & insiders.others[insiders.owner])
+        common = common[~insiders.is_spared(insiders.owner[common], insiders.cells[common])]
+        at = insiders.cells[common]
+        self._check_levels(
+            np.concatenate([insiders.target_owner, insiders.owner[common]]),
+            np.concatenate([insiders.targets, at]),
+            np.hstack([insiders.levels, [levels.lower[at], levels.upper[at], levels.sliding[at]]]),
+        )
 
-    def _check_levels(self, need: Requirement) -> None:
-        table, cells = self.table, need.cells
-        rooms = self._rooms(need, self.outsider)
-        for what, level, room in zip(LEVELS, (need.lower, need.upper, need.sliding), rooms, strict=True):
+    def _check_insiders(self) -> None:
+        """Refuse bounds that are not true, levels of cells that are not sensitive, and cells that are not."""
+        table, insiders = self.table, self.insiders
+        for cells, owner in ((insiders.cells, insiders.owner), (insiders.targets, insiders.target_owner)):
+            if (wrong := np.flatnonzero((cells < 0) | (cells >= len(table)))).size:
+                k = int(owner[wrong[0]])
+                _refuse_unknown_cells(len(table), cells[wrong], insiders.names[k])
+        stray = insiders.levels.any(axis=0) & ~self.levels.sensitive[insiders.targets]
+        if (wrong := np.flatnonzero(stray)).size:
+            k = int(insiders.target_owner[wrong[0]])
+            theirs = insiders.targets[wrong[insiders.target_owner[wrong] == k]]
+            raise InputError(
+                f"{insiders.names[k]} has levels of his own for {table.structure.names(theirs)}, which no "
+                "rule calls sensitive: mark the cell as sensitive too"
+            )
+        value = table.units[insiders.cells]
+        if (wrong := np.flatnonzero((insiders.lower > value) | (insiders.upper < value))).size:
+            k = int(insiders.owner[wrong[0]])
+            theirs = insiders.cells[wrong[insiders.owner[wrong] == k]]
+            raise InputError(
+                f"{insiders.names[k]} is said to know bounds that are not true of "
+                f"{table.structure.names(theirs)}: widen the bounds so that they contain the value"
+            )
+
+    def _check_levels(self, who: Cells, cells: Cells, levels: Units) -> None:
+        """Refuse levels (rows LPL, UPL, SPL) that insiders, or the outsider (-1), can rule out beforehand."""
+        table = self.table
+        rooms = self._rooms(who, cells, self.outsider)
+        for what, level, room in zip(LEVELS, levels, rooms, strict=True):
             if (wrong := np.flatnonzero(level > room)).size:
                 p = int(wrong[0])
+                alike = likewise(int((who[wrong] == who[p]).sum()), "cell")
                 wanted = exact.text(int(level[p]), table.decimals)
-                told = f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against "
-                told += f"{need.attacker}"
-                before = self._rooms(need, self.outsider_beforehand)[LEVELS.index(what)]
+                name = self.outsider.name if who[p] < 0 else self.insiders.names[int(who[p])]
+                told = f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against {name}"
+                before = self._rooms(who, cells, self.outsider_beforehand)[LEVELS.index(what)]
                 if level[p] <= before[p]:
                     raise LevelsError(
-                        f"{told} any more: what was published earlier lies closer to the value"
-                        f"{likewise(wrong.size, 'cell')}. Exempt the cell, lower its level, or withdraw the "
-                        "earlier release."
+                        f"{told} any more: what was published earlier lies closer to the value{alike}. "
+                        "Exempt the cell, lower its level, or withdraw the earlier release."
                     )
                 raise LevelsError(
-                    f"{told}, whose own bounds lie closer to the value{likewise(wrong.size, 'cell')}. Lower "
-                    "the level (it can be capped at what the bounds allow), or widen the attacker's bounds."
+                    f"{told}, whose own bounds lie closer to the value{alike}. Lower the level (it can be "
+                    "capped at what the bounds allow), or widen the attacker's bounds."
                 )
 
-    def _rooms(self, need: Requirement, everyone: Outsider) -> tuple[Units, Units, Units]:
-        """How far an attacker's bounds lie below and above the values of their targets, and in all."""
-        low, high = self.bounds_at(need.insider, need.cells, everyone)
-        value = self.table.units[need.cells]
+    def _rooms(self, who: Cells, cells: Cells, everyone: Outsider) -> tuple[Units, Units, Units]:
+        """How far the bounds of insiders, or the outsider's (-1), lie below and above the values, and in
+        all.
+        """
+        low, high, value = everyone.lower[cells], everyone.upper[cells], self.table.units[cells]
+        known = self.insiders.find(who, cells)
+        own = np.flatnonzero(known >= 0)
+        low[own] = np.maximum(low[own], self.insiders.lower[known[own]])
+        high[own] = np.minimum(high[own], self.insiders.upper[known[own]])
         below = np.where(low <= -UNBOUNDED, UNBOUNDED, value - np.maximum(low, -UNBOUNDED + 1))
         above = np.where(high >= UNBOUNDED, UNBOUNDED, high - value)
         return below, above, np.minimum(below, UNBOUNDED // 2) + np.minimum(above, UNBOUNDED // 2)
@@ -350,15 +390,6 @@ def _refuse_false_bounds(table: Table, everyone: Outsider) -> None:
         raise BoundsError(
             f"{everyone.name} is said to know bounds that are not true of "
             f"{table.structure.names(np.flatnonzero(wrong))}: widen the bounds so that they contain the value"
-        )
-
-
-def _refuse_false_knowledge(table: Table, who: str, cells: Cells, low: Units, high: Units) -> None:
-    wrong = np.flatnonzero((low > table.units[cells]) | (high < table.units[cells]))
-    if wrong.size:
-        raise InputError(
-            f"{who} is said to know bounds that are not true of {table.structure.names(cells[wrong])}: "
-            "widen the bounds so that they contain the value"
         )
 
 

@@ -211,7 +211,7 @@ def test_no_respondent_can_estimate_another_within_p_percent(
     """With levels reached exactly his estimate of any other contribution is at least p percent too large."""
     table = business(records)
     for name in sorted({name for name, *_ in records}):
-        problem = Problem(table, PPercent(p), attackers=Coalition(name))
+        problem = Problem(table, PPercent(p), attackers=["outsider", Coalition(name)])
         levels, needs = problem.levels, list(problem.requirements())[-1]
         own = bool(problem.insiders)
         for cell in problem.sensitive.tolist():
@@ -240,7 +240,7 @@ def test_every_insider_that_was_dropped_is_implied_by_one_who_stayed(
     for who, name in enumerate(table.contributions.names):
         if not candidate(table, problem.levels, who):
             continue
-        alone = Problem(table, rule, attackers=Coalition(name))
+        alone = Problem(table, rule, attackers=["outsider", Coalition(name)])
         single = everything(alone, alone.insiders[0] if alone.insiders else None)
         assert any(implies(strong, single) for strong in kept)
     for a, one in list(enumerate(kept))[1:]:  # the outsider always stays

@@ -80,7 +80,15 @@ def test_protect_prints_the_object_and_writes_the_folders(
     assert (said["method"], said["options"]["margins"]) == ("suppression", True)
     assert said["status"] in ("optimal", "feasible")
     assert (said["cells"], said["sensitive"]) == (16, 1)
-    assert said["audit"] == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0, "exempt": 0}
+    assert said["audit"] == {
+        "safe": True,
+        "checked": 1,
+        "proven": 1,
+        "unsafe": 0,
+        "exact": 0,
+        "exempt": 0,
+        "against": "an outsider",
+    }
     rows = list(csv.DictReader((out / "publication" / "release.csv").open()))
     hidden = [int(row["cell"]) for row in rows if row["mark"] == "suppressed"]
     assert SENSITIVE in hidden
@@ -101,7 +109,15 @@ def test_audit_of_a_safe_release_and_its_intervals(
     assert code == 0
     intervals = said.pop("intervals")
     assert [said.pop(key) for key in ("cells", "warnings", "notes", "assumptions")] == [[], [], [], []]
-    assert said == {"safe": True, "checked": 1, "proven": 1, "unsafe": 0, "exact": 0, "exempt": 0}
+    assert said == {
+        "safe": True,
+        "checked": 1,
+        "proven": 1,
+        "unsafe": 0,
+        "exact": 0,
+        "exempt": 0,
+        "against": "an outsider",
+    }
     # Salazar, Figure 2: the attacker finds [5, 30].
     assert {"cell": SENSITIVE, "low": 5, "high": 30} in intervals
     assert [entry["cell"] for entry in intervals] == list(CORNERS)
@@ -118,7 +134,15 @@ def test_audit_of_an_unsafe_release_exits_2_and_certifies_nothing(
     assert [(c["cell"], c["attacker"]) for c in cells] == [(SENSITIVE, "outsider")]
     assert set(cells[0]) == {"cell", "attacker", "verdict"}
     assert "exact disclosure" in cells[0]["verdict"]
-    assert said == {"safe": False, "checked": 1, "proven": 0, "unsafe": 1, "exact": 1, "exempt": 0}
+    assert said == {
+        "safe": False,
+        "checked": 1,
+        "proven": 0,
+        "unsafe": 1,
+        "exact": 1,
+        "exempt": 0,
+        "against": "an outsider",
+    }
     assert [p.name for p in (tmp_path / "out" / "internal").iterdir()] == ["audit.json"]
     record = json.loads((tmp_path / "out" / "internal" / "audit.json").read_text())
     assert record["findings"][0]["cell"] == SENSITIVE
@@ -266,7 +290,15 @@ def test_a_release_that_fails_its_audit_is_not_written(
 ) -> None:
     code, said = answer(capsys, "protect", case, "--method", "careless", "--out", tmp_path / "out")
     assert code == 2
-    assert said["audit"] == {"safe": False, "checked": 1, "proven": 0, "unsafe": 1, "exact": 1, "exempt": 0}
+    assert said["audit"] == {
+        "safe": False,
+        "checked": 1,
+        "proven": 0,
+        "unsafe": 1,
+        "exact": 1,
+        "exempt": 0,
+        "against": "an outsider",
+    }
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["internal"]
     assert [p.name for p in (tmp_path / "out" / "internal").iterdir()] == ["audit.json"]
 

@@ -55,6 +55,7 @@ def test_json_and_a_title_that_is_only_text(capsys: pytest.CaptureFixture[str]) 
         "unsafe": 0,
         "exact": 0,
         "exempt": 0,
+        "against": "an outsider",
         "written": ["page.html"],
     }
     assert "<h1>First &lt;quarter&gt; &amp; second</h1>" in Path("page.html").read_text(encoding="utf-8")

@@ -114,7 +114,7 @@ def test_commands_tell_how_many_cells_are_exempt(tmp_path: Path, capsys: pytest.
     assert main(["protect", str(path), "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr()
     assert told in " ".join(shown.err.split())
-    assert f"1 safe, all proven; {told}" in " ".join(shown.out.split())
+    assert f"1 safe, all proven, against an outsider; {told}" in " ".join(shown.out.split())
     record = json.loads((tmp_path / "out" / "internal" / "audit.json").read_text())
     assert record["exempt_cells"] == [{"region": "N", "size": "a"}]
     assert told in record["verdict"]

@@ -186,7 +186,7 @@ def test_insiders_who_see_through_the_optimum_of_all_others_are_asked() -> None:
     made = microdata(1200, {"industry": (12, 2), "region": (5, 2)}, respondents=800, decimals=0, seed=1)
     table = tc.tabulate(made.records, dict(made.hierarchies), "value", respondent="respondent")
     problem = tc.Problem(table, tc.PPercent(10) | tc.MinimumFrequency(3), attackers="respondents")
-    outsider = tc.Problem(table, problem.levels)
+    outsider = tc.Problem(table, problem.levels, attackers="outsider")
     release = check_method(tc.Intervals(), problem)
     assert release.outcome.status is Status.OPTIMAL
     assert release.outcome.loss > tc.Intervals().protect(outsider).outcome.loss

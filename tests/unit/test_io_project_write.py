@@ -127,7 +127,10 @@ def test_microdata_that_do_not_give_the_problem_any_more(tmp_path: Path) -> None
     path = microdata_project(tmp_path / "original")
     problem = load_project(path).problem()
     changed = tc.Problem(
-        problem.table, problem.levels, attackers=[problem.outsider, *problem.insiders], cost="log"
+        problem.table,
+        problem.levels,
+        attackers=["outsider", problem.outsider, *problem.insiders],
+        cost="log",
     )
     written = write_project(changed, tmp_path / "kept", method="suppression", origin=Origin(path))
     assert {p.name for p in written.paths} == {

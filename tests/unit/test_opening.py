@@ -83,7 +83,7 @@ def test_a_project_comes_in_parts_that_ask_the_same(tmp_path: Path) -> None:
     path, _ = write(tmp_path, project_toml=PROJECT.format(rule="threshold(25)"), t_csv=CELLS)
     case, asked = case_from_path(path), load_project(path).problem()
     assert case.rules == ("threshold(25)",)
-    assert case.attackers == Attackers(within=(1.0, 2.0))
+    assert case.attackers == Attackers(("outsider",), within=(1.0, 2.0))
     assert (case.waived, case.cost, case.origin, case.name) == (("Smith",), "unit", path, tmp_path.name)
     assert same_question(case, asked)
 

@@ -99,7 +99,7 @@ def test_an_insiders_own_levels_need_a_sensitive_cell() -> None:
     insider = Insider("firm", np.array([CELL]), np.array([10]), np.array([10]), at, level, level, level)
     with pytest.raises(InputError, match=r"firm has levels of his own for \(row=2, column=2\)"):
         Problem(TABLE, one(), attackers=insider)
-    assert Problem(TABLE, one() | one(OTHER), attackers=insider).insiders == (insider,)
+    assert Problem(TABLE, one() | one(OTHER), attackers=insider).insiders[:] == [insider]
 
 
 @pytest.mark.parametrize("cell", [-1, N])

@@ -175,6 +175,7 @@ def test_unsafe_page_says_so_with_cell_and_attacker(problem: Problem) -> None:
         "unsafe": 1,
         "exact": 1,
         "exempt": 0,
+        "against": "an outsider",
     }
 
 

@@ -9,9 +9,9 @@ levels of his own for the cells he attacks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -145,16 +145,42 @@ class Insider:
 
     @classmethod
     def knowing(
-        cls, name: str, table: Table, bounds: Mapping[OneCell, tuple[float, float]], **levels: Any
+        cls,
+        name: str,
+        table: Table,
+        bounds: Mapping[OneCell, tuple[float, float]],
+        targets: Iterable[OneCell] | None = None,
+        target_lower: ArrayLike = 0,
+        target_upper: ArrayLike = 0,
+        target_sliding: ArrayLike = 0,
+        also_others: bool = False,
     ) -> Insider:
-        """An attacker by hand: ``{cell: (lower, upper)}`` in plain numbers, cells by position or codes."""
-        cells = np.array(
-            [int(np.flatnonzero(read_cells(table, [cell], name))[0]) for cell in bounds], dtype=np.int64
-        )
+        """An attacker by hand, in plain numbers throughout: bounds ``{cell: (lower, upper)}`` and, for
+        ``targets``, levels of their own, one number or one per target. Cells are given by position or codes.
+
+        What is finer than the table's last decimal place favours the attacker: bounds are rounded inwards,
+        levels up.
+        """
+
+        def places(cells: Iterable[OneCell]) -> Cells:
+            found = (int(np.flatnonzero(read_cells(table, [cell], name))[0]) for cell in cells)
+            return np.fromiter(found, dtype=np.int64)
+
+        cells = places(bounds)
         low, high = bounds_in_units(
             [b[0] for b in bounds.values()], [b[1] for b in bounds.values()], table.decimals
         )
-        return cls(name, cells, low, high, **levels)
+        if targets is None:
+            return cls(name, cells, low, high)
+        aims = places(targets)
+        levels = [
+            np.broadcast_to(np.asarray(level, dtype=np.float64), aims.shape)
+            for level in (target_lower, target_upper, target_sliding)
+        ]
+        if not all(((level >= 0) & np.isfinite(level)).all() for level in levels):
+            raise InputError(f"attacker '{name}': levels must be numbers, zero or more")
+        lower, upper, sliding = (exact.ceil_units(level, table.decimals, table.unit) for level in levels)
+        return cls(name, cells, low, high, aims, lower, upper, sliding, also_others)
 
     def knows_exactly(self) -> Mask:
         """True for the cells whose value he has."""

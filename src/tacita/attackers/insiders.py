@@ -3,16 +3,17 @@
 A contributor who put ``s >= 0`` into a cell of value ``a`` knows ``y >= s``; one who is alone in it knows
 ``y = a``. This replaces special treatment of "singletons": a sole contributor is an attacker like any other.
 In a sample, alone means alone in the population: where the weights add up to more than the contributors that
-were sampled, the others are unknown to him too. Each attacker carries
+were sampled, the others are unknown to them too. Every contributor that the table knows is an attacker, with
 
-* bounds for all cells he is in (where contributions can be negative his own one is no bound, unless he is
-  alone);
-* levels of his own for the sensitive cells he is in, from the rule (:meth:`Rule.against`) or the problem's,
-  LPL capped at ``a - s``. A cell that he shares with one single other contributor keeps at least one step of
-  uncertainty.
+* bounds for all cells they are in (where contributions can be negative their own one is no bound, unless they
+  are alone);
+* levels of their own for the sensitive cells they are in, from the rule (:meth:`Rule.against`) or the
+  problem's, LPL capped at ``a - s``. A cell that they share with one single other contributor keeps at least
+  one step of uncertainty.
 
-Everywhere else he faces the problem's levels. Attackers who can deduce nothing that another one could not,
-and who need no higher level, are dropped.
+Everywhere else they face the problem's levels. Attackers who can deduce nothing that another one could not,
+and who need no higher level, are dropped: of those in a single leaf cell the largest remains, and whoever
+needs another level than the largest.
 """
 
 from __future__ import annotations
@@ -22,28 +23,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita.attackers import Insider, Outsider
+from tacita.attackers.attacker import Insider, Outsider
+from tacita.attackers.considered import KINDS, Considered
 from tacita.attackers.dominated import without_dominated
+from tacita.attackers.insider_list import InsiderList
 from tacita.errors import InputError, did_you_mean
 from tacita.exact import UNBOUNDED, Cells, Mask, Units
 from tacita.levels import Levels
 from tacita.rules import Inside, Rule
-from tacita.tables.contributions import Contributions, Shares
+from tacita.tables.contributions import Beyond, Contributions, Shares
 from tacita.tables.table import Table
 
-KINDS = {"respondents": "respondent", "holdings": "holding"}
+AT_ONCE = 20_000
+"""Contributors whose cells are worked on together."""
 
 
 @dataclass(frozen=True, init=False)
 class Coalition:
-    """Respondents, by name, who pool what they know: ``Coalition("a", "b")``."""
+    """Respondents, by name, who pool what they know: ``Coalition("a", "b")``; holdings with
+    ``of="holdings"``.
+    """
 
     members: tuple[str, ...]
+    of: str
 
-    def __init__(self, *members: object) -> None:
+    def __init__(self, *members: object, of: str = "respondents") -> None:
         if not members:
             raise InputError("a coalition needs members: name at least one")
+        if of not in KINDS:
+            raise InputError(f"a coalition is one of {' or '.join(KINDS)}, not of '{of}'")
         object.__setattr__(self, "members", tuple(dict.fromkeys(map(str, members))))
+        object.__setattr__(self, "of", of)
 
 
 AttackerLike = str | Outsider | Insider | Coalition
@@ -68,12 +78,24 @@ class _Presence:
     people: Cells
 
 
-def outsider_among(table: Table, attackers: AttackerLike | Sequence[AttackerLike]) -> Outsider:
+def outsider_among(table: Table, attackers: Sequence[AttackerLike]) -> Outsider:
     """The one outsider, who is always there: with the usual bounds if none is given."""
-    outsiders = [a for a in _listed(attackers) if isinstance(a, Outsider)]
+    outsiders = [a for a in attackers if isinstance(a, Outsider)]
     if len(outsiders) > 1:
         raise InputError("two outsiders are given: join them into one, which has the tighter of their bounds")
     return outsiders[0] if outsiders else Outsider.of(table)
+
+
+def listed(attackers: AttackerLike | Sequence[AttackerLike] | None) -> tuple[AttackerLike, ...]:
+    """Attackers as a list, whether one, several or none are given."""
+    if attackers is None:
+        return ()
+    return (attackers,) if isinstance(attackers, AttackerLike) else tuple(attackers)
+
+
+def kinds_known(table: Table) -> tuple[str, ...]:
+    """The kinds of contributors that a table can tell apart: respondents, holdings."""
+    return tuple(word for word, by in KINDS.items() if _are_known(_contributions(table, by)))
 
 
 def insiders_among(
@@ -81,42 +103,87 @@ def insiders_among(
     rule: Rule | None,
     levels: Levels,
     outsider: Outsider,
-    attackers: AttackerLike | Sequence[AttackerLike],
-) -> tuple[Insider, ...]:
-    """All insiders.
+    attackers: Sequence[AttackerLike],
+) -> tuple[InsiderList, Considered]:
+    """All insiders that have to be looked at, and whom they stand for.
 
     Parameters
     ----------
     attackers
-        ``"outsider"`` (always there; give an :class:`Outsider` for other bounds than the usual),
-        ``"respondents"`` or ``"holdings"`` (everyone who is alone in some cell or among the largest of a
-        sensitive one), :class:`Coalition` s, :class:`Insider` s made by hand (always kept), or a list of
-        these.
+        ``"respondents"`` or ``"holdings"`` (everyone who contributes), ``"outsider"`` (nobody who
+        contributes, unless a kind is named too), :class:`Coalition` s, :class:`Insider` s made by hand
+        (always kept). Without any of these three words all kinds that the table knows are meant.
     """
-    listed = _listed(attackers)
-    words = [a for a in listed if isinstance(a, str) and a != "outsider"]
-    if wrong := [word for word in words if word not in KINDS]:
+    words = [a for a in attackers if isinstance(a, str)]
+    if wrong := [word for word in words if word not in ("outsider", *KINDS)]:
         known = ", ".join(["outsider", *KINDS])
         raise InputError(f"there are no attackers '{wrong[0]}': use {known}, a coalition or an insider")
-    coalitions = [a for a in listed if isinstance(a, Coalition)]
-    derived: list[Insider] = []
+    kinds = words if words else list(kinds_known(table))
+    coalitions = [a for a in attackers if isinstance(a, Coalition)]
+    by_hand = list(dict.fromkeys(a for a in attackers if isinstance(a, Insider)))
+    found, numbers, only = [InsiderList.of(by_hand)], dict[str, int](), 0
     for word, by in KINDS.items():
-        if word in words or (by == "respondent" and coalitions):
-            contributions = _identified(table, by)
-            pooled = coalitions if by == "respondent" else []
-            groups = _groups(table, contributions, by, levels, word in words, pooled)
-            derived += _insiders(table, rule, levels, outsider, contributions, by, groups)
-    by_hand = [a for a in listed if isinstance(a, Insider)]
-    return (*by_hand, *without_dominated(derived, levels))
+        pooled = [coalition for coalition in coalitions if coalition.of == word]
+        if word not in kinds and not pooled:
+            continue
+        source = _Source(table, rule, levels, outsider, _identified(table, by), by)
+        parts = []
+        if word in kinds:
+            everyone = source.contributions.everyone()
+            for start in range(0, everyone.size, AT_ONCE):
+                chunk = everyone[start : start + AT_ONCE]
+                names = [f"{by} {source.contributions.name(int(who))}" for who in chunk]
+                groups = _Groups(names, chunk, np.arange(chunk.size))
+                parts.append(_insiders(source, groups))
+                if everyone.size > AT_ONCE:
+                    parts[-1] = without_dominated(parts[-1], levels)
+            numbers[word] = _how_many(source, everyone.size)
+            only = max(only, 0 if _stand_for_all(source) else source.contributions.depth)
+        if pooled:
+            parts.append(_insiders(source, _pools(source.contributions, pooled)))
+        found.append(without_dominated(InsiderList.join(parts), levels))
+    derived = InsiderList.join(found[1:])
+    if len(found) > 2:
+        derived = without_dominated(derived, levels)
+    left_out = tuple(word for word in kinds_known(table) if word not in kinds)
+    considered = Considered(
+        numbers.get("respondents", 0),
+        numbers.get("holdings", 0),
+        len(coalitions),
+        len(by_hand),
+        left_out,
+        only,
+    )
+    return InsiderList.join([found[0], derived]), considered
 
 
-def _listed(attackers: AttackerLike | Sequence[AttackerLike]) -> list[AttackerLike]:
-    return [attackers] if isinstance(attackers, AttackerLike) else list(attackers)
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """What attackers of one kind are derived from."""
+
+    table: Table
+    rule: Rule | None
+    levels: Levels
+    outsider: Outsider
+    contributions: Contributions
+    by: str
+
+    @property
+    def count(self) -> Units | None:
+        return self.table.count if self.by == "respondent" else self.table.holding_count
+
+
+def _contributions(table: Table, by: str) -> Contributions | None:
+    return table.contributions if by == "respondent" else table.holdings
+
+
+def _are_known(contributions: Contributions | None) -> bool:
+    return contributions is not None and bool((contributions.who >= 0).any())
 
 
 def _identified(table: Table, by: str) -> Contributions:
-    contributions = table.contributions if by == "respondent" else table.holdings
-    if contributions is None or ((contributions.who < 0).all() and len(table)):
+    contributions = _contributions(table, by)
+    if contributions is None or (len(table) and not _are_known(contributions)):
         raise InputError(
             f"attackers who are {by}s need to be known: the table does not say who stands behind its cells; "
             f"tabulate records with a column of {by}s, or attack as an outsider only"
@@ -124,44 +191,43 @@ def _identified(table: Table, by: str) -> Contributions:
     return contributions
 
 
-def _groups(
-    table: Table,
-    contributions: Contributions,
-    by: str,
-    levels: Levels,
-    everyone: bool,
-    coalitions: Sequence[Coalition],
-) -> _Groups:
-    """Each contributor who is alone in a cell or among the largest of a sensitive one; then coalitions."""
-    single = np.zeros(0, dtype=np.int64)
-    if everyone:
-        count = _count(table, by)
-        alone = contributions.values[:, 0] == contributions.sums if count is None else count == 1
-        alone = alone & _fully_sampled(table)
-        candidates = np.concatenate([contributions.who[alone, 0], contributions.who[levels.cells].ravel()])
-        single = np.unique(candidates[candidates >= 0])
-    names = [f"{by} {contributions.name(int(who))}" for who in single]
-    who, group = [single], [np.arange(single.size)]
-    position = {str(name): i for i, name in enumerate(contributions.names)} if coalitions else {}
-    for coalition in coalitions:
-        members = [_position(name, position) for name in coalition.members]
-        who.append(np.array(members, dtype=np.int64))
-        group.append(np.full(len(members), len(names)))
-        names.append(f"coalition of {', '.join(coalition.members)}")
-    return _Groups(names, np.concatenate(who), np.concatenate(group))
+def _how_many(source: _Source, known: int) -> int:
+    """How many contributors there are; at least those who are known."""
+    if source.contributions.beyond is Beyond.SMALLER and source.count is not None:
+        return max(known, int(source.count.max(initial=0)))
+    return known
+
+
+def _stand_for_all(source: _Source) -> bool:
+    """Whether those who are known imply everyone else.
+
+    Someone with ``s`` in a single leaf cell is implied by the larger ones there whom they do not attack,
+    except where a lower level is capped at ``a - s``: the smaller ``s``, the higher such a level.
+    """
+    contributions, table, levels = source.contributions, source.table, source.levels
+    if contributions.beyond is not Beyond.SMALLER or contributions.depth < 2 or source.count is None:
+        return contributions.beyond is Beyond.NOBODY
+    cells = levels.cells[source.count[levels.cells] > contributions.depth]
+    return bool((levels.lower[cells] <= table.units[cells] - contributions.values[cells, -1]).all())
+
+
+def _pools(contributions: Contributions, coalitions: Sequence[Coalition]) -> _Groups:
+    position = {str(name): i for i, name in enumerate(contributions.names)}
+    members = [[_position(name, position) for name in coalition.members] for coalition in coalitions]
+    return _Groups(
+        [f"coalition of {', '.join(coalition.members)}" for coalition in coalitions],
+        np.array([who for group in members for who in group], dtype=np.int64),
+        np.repeat(np.arange(len(members)), [len(group) for group in members]),
+    )
 
 
 def _position(name: str, position: dict[str, int]) -> int:
     if name not in position:
         raise InputError(
-            f"coalition member '{name}'{did_you_mean(name, position)} is not among the largest contributors "
-            "of any cell: correct the name, or tabulate with more of the largest contributions"
+            f"coalition member '{name}'{did_you_mean(name, position)} is not among the contributors that "
+            "the table knows: correct the name, or tabulate with more of the largest contributions"
         )
     return position[name]
-
-
-def _count(table: Table, by: str) -> Units | None:
-    return table.count if by == "respondent" else table.holding_count
 
 
 def _fully_sampled(table: Table) -> Mask:
@@ -171,34 +237,29 @@ def _fully_sampled(table: Table) -> Mask:
     return np.asarray(np.rint(table.population) <= table.count)
 
 
-def _insiders(
-    table: Table,
-    rule: Rule | None,
-    levels: Levels,
-    outsider: Outsider,
-    contributions: Contributions,
-    by: str,
-    groups: _Groups,
-) -> list[Insider]:
+def _insiders(source: _Source, groups: _Groups) -> InsiderList:
+    """What each group knows, and the levels that hold against it alone."""
+    table, levels, contributions, count = source.table, source.levels, source.contributions, source.count
+    everyone = source.outsider
     found = _presence(contributions.of(np.unique(groups.who)), groups, len(table))
-    cells, count = found.cells, _count(table, by)
+    cells = found.cells
     value, sums = table.units[cells], contributions.sums[cells]
     alone = found.known == sums if count is None else found.people == count[cells]
     alone &= _fully_sampled(table)[cells]
     # Absolute contributions sum up to the value exactly where none is negative. A weight below one puts in
-    # less than he has: he is taken to know the most that is true.
+    # less than they have: they are taken to know the most that is true.
     at_least = np.where(sums == value, np.minimum(found.known, value), -UNBOUNDED)
-    lower = np.maximum(np.where(alone, value, at_least), outsider.lower[cells])
-    upper = np.minimum(np.where(alone, value, UNBOUNDED), outsider.upper[cells])
-    tighter = np.flatnonzero((lower > outsider.lower[cells]) | (upper < outsider.upper[cells]))
+    lower = np.maximum(np.where(alone, value, at_least), everyone.lower[cells])
+    upper = np.minimum(np.where(alone, value, UNBOUNDED), everyone.upper[cells])
+    tighter = np.flatnonzero((lower > everyone.lower[cells]) | (upper < everyone.upper[cells]))
 
     shared = np.flatnonzero(levels.sensitive[cells] & ~alone)
     mine = _members_at(contributions.who[cells[shared]], found.group[shared], groups)
-    inside = Inside(cells[shared], found.known[shared], mine, by)
+    inside = Inside(cells[shared], found.known[shared], mine, source.by)
     room = value[shared] - np.maximum(lower[shared], -UNBOUNDED // 2), upper[shared] - value[shared]
     one_other = _one_other(contributions, count, inside, found.people[shared])
     common = np.array([levels.lower, levels.upper, levels.sliding])[:, inside.cells]
-    own = np.array(rule.against(table, inside)) if rule is not None else common.copy()
+    own = np.array(source.rule.against(table, inside)) if source.rule is not None else common.copy()
     own = np.minimum(own, np.array([room[0], room[1], room[0] + room[1]]))
     exposed = one_other & ~own.any(axis=0)
     own[2, exposed] = np.minimum(table.unit, room[0] + room[1])[exposed]
@@ -206,19 +267,17 @@ def _insiders(
     special, own = shared[differing], own[:, differing]
 
     edges = np.arange(len(groups.names) + 1)
-    bound_at = np.searchsorted(found.group[tighter], edges)
-    level_at = np.searchsorted(found.group[special], edges)
-    result = []
-    for g, name in enumerate(groups.names):
-        at = tighter[bound_at[g] : bound_at[g + 1]]
-        span = slice(level_at[g], level_at[g + 1])
-        levels_here = {f"target_{word}": own[r, span] for r, word in enumerate(("lower", "upper", "sliding"))}
-        result.append(
-            Insider(
-                name, cells[at], lower[at], upper[at], cells[special[span]], also_others=True, **levels_here
-            )
-        )
-    return result
+    return InsiderList(
+        groups.names,
+        np.searchsorted(found.group[tighter], edges),
+        cells[tighter],
+        lower[tighter],
+        upper[tighter],
+        np.searchsorted(found.group[special], edges),
+        cells[special],
+        own,
+        np.ones(len(groups.names), dtype=bool),
+    )
 
 
 def _presence(shares: Shares, groups: _Groups, n_cells: int) -> _Presence:

@@ -21,15 +21,8 @@ from functools import cached_property
 import numpy as np
 
 from tacita.attackers import Insider
-from tacita.auditing.piece import (
-    BELOW_LOWER,
-    BELOW_SLIDING,
-    BELOW_UPPER,
-    EXACT,
-    FRACTIONAL,
-    UNPROVEN,
-    audit_piece,
-)
+from tacita.auditing.asked import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
+from tacita.auditing.insiders import audit_piece
 from tacita.auditing.questions import Answers, Questions, steps
 from tacita.auditing.region import peel, pieces
 from tacita.auditing.witness import Move
@@ -147,8 +140,9 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """The result in a sentence, which names what is assumed of readers besides the windows, the cells
-        that were exempt from being looked at, and how many releases were judged together.
+        """The result in a sentence, which names the attackers that were considered, what is assumed of readers
+        besides the windows, the cells that were exempt from being looked at, and how many releases were
+        judged together.
         """
         assumed = dict.fromkeys(self.assumptions)
         several = several_in_words(self.problem, len(self.releases))
@@ -160,8 +154,9 @@ class Audit:
         if not n["checked"]:
             return NOTHING_CHECKED
         cells = so_many(n["checked"], "sensitive cell")
+        against = f"against {self.problem.considered.text}"
         if self.safe:
-            return f"{cells}: {n['safe']:,} safe, all proven"
+            return f"{cells}: {n['safe']:,} safe, all proven, {against}"
         told = [f"{n['safe']:,} safe"]
         fractional = int(((self.worst & (FRACTIONAL | UNSAFE | UNPROVEN)) == FRACTIONAL).sum())
         if fractional:
@@ -175,7 +170,7 @@ class Audit:
         unproven = int((((self.worst & UNPROVEN) != 0) & ((self.worst & UNSAFE) == 0)).sum())
         if unproven:
             told.append(f"{unproven:,} not settled")
-        return f"{cells}: " + ", ".join(told)
+        return f"{cells}: " + ", ".join([*told, against])
 
     def __repr__(self) -> str:
         return f"Audit({self.verdict})"

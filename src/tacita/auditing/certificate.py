@@ -11,13 +11,13 @@ bounds, levels, all as integers of the last decimal place. It names true values:
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
 
-from tacita.attackers import Insider
+from tacita.attackers.insider_list import InsiderList
 from tacita.auditing.audit import Audit
 from tacita.errors import CertificateError, UnsafeError
 from tacita.exact import UNBOUNDED, Units
@@ -75,7 +75,7 @@ def case_part(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str, An
             [rhs, cells[a:b], coefficients[a:b]]
             for rhs, a, b in zip(equations.rhs.tolist(), starts[:-1], starts[1:], strict=True)
         ],
-        "attackers": [_outsider(problem, earlier), *(_insider(insider) for insider in problem.insiders)],
+        "attackers": [_outsider(problem, earlier), *_insiders(problem.insiders)],
     }
 
 
@@ -170,27 +170,28 @@ def _outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str, Any]:
     }
 
 
-def _insider(insider: Insider) -> dict[str, Any]:
-    targets, levels = insider.own_targets()
-    return {
-        "name": insider.name,
-        "cells": insider.cells.tolist(),
-        "lower": _bounds(insider.lower),
-        "upper": _bounds(insider.upper),
-        "targets": targets.tolist(),
-        "levels": levels.tolist(),
-        "others": insider.targets is None or insider.also_others,
-    }
+def _insiders(insiders: InsiderList) -> Iterator[dict[str, Any]]:
+    cells, targets, others = insiders.cells.tolist(), insiders.targets.tolist(), insiders.others.tolist()
+    lower, upper, levels = _bounds(insiders.lower), _bounds(insiders.upper), insiders.levels.tolist()
+    bounds, aims = pairwise(insiders.starts.tolist()), pairwise(insiders.target_starts.tolist())
+    for name, (a, b), (c, d), also in zip(insiders.names, bounds, aims, others, strict=True):
+        yield {
+            "name": name,
+            "cells": cells[a:b],
+            "lower": lower[a:b],
+            "upper": upper[a:b],
+            "targets": targets[c:d],
+            "levels": [level[c:d] for level in levels],
+            "others": also,
+        }
 
 
 def _proof(audit: Audit) -> dict[str, Any]:
     """Per attacker the claims ``[cell, up move, down move]``, an insider's only where the outsider's do not
     serve; and the moves that claims use."""
-    number = {id(insider): k for k, insider in enumerate(audit.problem.insiders, start=1)}
     claims: list[list[list[int]]] = [[] for _ in audit.problem.attackers]
     for own in audit.answers:
-        k = 0 if own.insider is None else number[id(own.insider)]
-        claims[k] = np.column_stack([own.cells, own.up_moves, own.down_moves]).tolist()
+        claims[own.number + 1] = np.column_stack([own.cells, own.up_moves, own.down_moves]).tolist()
     used = sorted({move for own in claims for claim in own for move in claim[1:] if move >= 0})
     renumbered = {move: i for i, move in enumerate(used)} | {-1: -1}
     unit = audit.problem.table.unit

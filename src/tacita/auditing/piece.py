@@ -1,4 +1,4 @@
-"""The attacker problems of one piece of the region, for every attacker whose knowledge touches it.
+"""The attacker problems of one piece of the region, for one attacker after the other.
 
 For target ``p`` find moves with ``z_p >= UPL`` and with ``z_p <= -LPL`` that are wide enough for SPL. Each
 move found is kept and tried on every later target and attacker before a linear program is solved: one vertex
@@ -7,87 +7,32 @@ often proves dozens of cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, isnan
 
 import numpy as np
 
+from tacita.auditing.asked import (
+    BELOW_LOWER,
+    BELOW_SLIDING,
+    BELOW_UPPER,
+    EXACT,
+    FRACTIONAL,
+    UNPROVEN,
+    Found,
+    Result,
+    Targets,
+    Task,
+)
 from tacita.auditing.joint_moves import MANY, WORTHWHILE, is_flat, joint_move
 from tacita.auditing.pool import Pool
-from tacita.auditing.region import Piece, by_columns
+from tacita.auditing.region import by_columns
 from tacita.auditing.short_moves import ShortMoves
 from tacita.auditing.witness import recover, snap
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, to_floats
-from tacita.run import Run
 from tacita.solvers.highs import Answer, Ended, Session
-
-BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
-"""What is wrong with a target, as bits; 0 is safe and proven."""
-
-FEW_INSIDERS = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Targets:
-    """Columns that someone attacks, with their levels in steps."""
-
-    columns: Cells
-    upper: Units
-    lower: Units
-    sliding: Units
-
-    def take(self, at: Cells) -> Targets:
-        """Some of them."""
-        return Targets(self.columns[at], self.upper[at], self.lower[at], self.sliding[at])
-
-    def __add__(self, other: Targets) -> Targets:
-        mine, his = ((t.columns, t.upper, t.lower, t.sliding) for t in (self, other))
-        return Targets(*(np.concatenate(pair) for pair in zip(mine, his, strict=True)))
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """One attacker in one piece: the columns he knows better, how far he lets them move, and his targets.
-
-    With ``others`` he also attacks the outsider's targets with the outsider's levels, all but ``spared``.
-    """
-
-    requirement: int
-    tight: Cells
-    low: Units
-    high: Units
-    targets: Targets
-    others: bool
-    spared: Cells
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A piece with its bounds, the attackers' jobs in it (the outsider first), and the effort allowed."""
-
-    piece: Piece
-    low: Units
-    high: Units
-    jobs: tuple[Job, ...]
-    whole: bool
-    run: Run
-
-
-@dataclass(eq=False)
-class Result:
-    """Per job and target: bits, the distances shown possible, and the moves that show them (-1: none)."""
-
-    cells: Cells
-    targets: list[Cells] = field(default_factory=list)
-    bits: list[Units] = field(default_factory=list)
-    above: list[Floats] = field(default_factory=list)
-    below: list[Floats] = field(default_factory=list)
-    up_move: list[Cells] = field(default_factory=list)
-    down_move: list[Cells] = field(default_factory=list)
-    moves: list[tuple[Cells, Units, int]] = field(default_factory=list)
-    programs: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,13 +51,10 @@ class Reach:
         return float(self.proven) if self.optimum is None else max(self.optimum, float(self.proven))
 
 
-def audit_piece(task: Task) -> Result:
-    """Answer all jobs of a piece."""
-    return _Examiner(task).examine()
-
-
-class _Examiner:
-    """Works through the jobs of one piece with one hot session and a growing pool of moves."""
+class Examiner:
+    """Answers for one attacker of a piece after the other, with one hot session and a growing pool of
+    moves.
+    """
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -125,24 +67,13 @@ class _Examiner:
         # Once a vertex was too crooked for floats to name, this piece is asked for short moves first.
         self._rough = False
 
-    def examine(self) -> Result:
-        everyone, *insiders = self.task.jobs
-        self._answer(everyone.targets)
-        if len(insiders) > FEW_INSIDERS:
-            self._shorten(everyone.targets)
-        for job in insiders:
-            self._enter(job)
-            self._answer(job.targets + self._left_over(job) if job.others else job.targets)
-            self._leave(job)
-        return self.result
-
-    def _shorten(self, targets: Targets) -> None:
-        """Short moves for the outsider's proofs: a vertex moves cells all over the piece, so that nearly
-        every insider would see through it."""
-        proofs = (targets.upper, self.result.up_move[0], 1), (targets.lower, self.result.down_move[0], -1)
-        proven = np.flatnonzero(
-            (self.result.bits[0] == 0) & (targets.sliding <= targets.upper + targets.lower)
-        )
+    def shorten(self) -> None:
+        """Give the outsider's proofs short moves: a vertex moves cells all over the piece, so that nearly
+        every insider would see through it.
+        """
+        targets, found = self.task.everyone, self.result.found[0]
+        proofs = (targets.upper, found.up_move, 1), (targets.lower, found.down_move, -1)
+        proven = np.flatnonzero((found.bits == 0) & (targets.sliding <= targets.upper + targets.lower))
         for levels, by, sign in proofs:
             for t in proven[levels[proven] > 0].tolist():
                 if self.task.run.over:
@@ -158,30 +89,19 @@ class _Examiner:
                     self.pool.add(*exact)
             by[proven[levels[proven] == 0]] = -1
 
-    # ------------------------------------------------------------------ one attacker
+    def enter(self, tight: Cells, low: Units, high: Units) -> None:
+        """Go on with an attacker who lets some columns move less far."""
+        if tight.size:
+            self.low[tight], self.high[tight] = low, high
+            self._bounds_changed(tight)
+            self.pool.enter(self.low, self.high)
 
-    def _enter(self, job: Job) -> None:
-        if job.tight.size:
-            self.low[job.tight], self.high[job.tight] = job.low, job.high
-            self._bounds_changed(job.tight)
-            self.pool.enter(job.tight, job.low, job.high)
-
-    def _leave(self, job: Job) -> None:
-        if job.tight.size:
-            self.low[job.tight], self.high[job.tight] = self.task.low[job.tight], self.task.high[job.tight]
-            self._bounds_changed(job.tight)
+    def leave(self, tight: Cells) -> None:
+        """Go back to the outsider."""
+        if tight.size:
+            self.low[tight], self.high[tight] = self.task.low[tight], self.task.high[tight]
+            self._bounds_changed(tight)
             self.pool.leave()
-
-    def _left_over(self, job: Job) -> Targets:
-        """The outsider's targets that an insider attacks too and whose proof he can see through.
-
-        Where the outsider already succeeds an insider does too, and is not asked.
-        """
-        everyone, result = self.task.jobs[0].targets, self.result
-        seen_through = self.pool.seen_through()
-        again = np.isin(result.up_move[0], seen_through) | np.isin(result.down_move[0], seen_through)
-        again &= (result.bits[0] == 0) & ~np.isin(everyone.columns, job.spared)
-        return everyone.take(np.flatnonzero(again))
 
     def _bounds_changed(self, columns: Cells) -> None:
         if self._session is not None and columns.size:
@@ -189,30 +109,33 @@ class _Examiner:
                 columns, self._floats(self.low[columns]), self._floats(self.high[columns])
             )
 
-    def _answer(self, targets: Targets) -> None:
+    def answer(self, who: int, targets: Targets) -> None:
+        """Judge the targets of the attacker at hand."""
         self._together(targets)
         n = targets.columns.size
         bits, above, below = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
         up_move, down_move = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-        for t, p in enumerate(targets.columns.tolist()):
-            upper, lower, sliding = int(targets.upper[t]), int(targets.lower[t]), int(targets.sliding[t])
-            far = max(upper, lower, sliding, 1)
-            up, down = self._reach(p, 1, upper, far), self._reach(p, -1, lower, far)
-            if up.proven + down.proven < sliding:
-                up = self._reach(p, 1, max(upper, sliding - int(down.proven)), far, up)
-            if up.proven + down.proven < sliding:
-                down = self._reach(p, -1, max(lower, sliding - int(up.proven)), far, down)
-            if up.proven + down.proven < sliding <= up.believed + down.believed:
-                up, down = self._both_ends(p, sliding, up, down)
-            bits[t] = _judge(up, down, upper, lower, sliding, self.task.whole)
+        for t in range(n):
+            bits[t], up, down = self.judged(targets, t)
             above[t], below[t] = up.believed, down.believed
             up_move[t], down_move[t] = up.move, down.move
-        self.result.targets.append(targets.columns)
-        self.result.bits.append(bits)
-        self.result.above.append(above)
-        self.result.below.append(below)
-        self.result.up_move.append(up_move)
-        self.result.down_move.append(down_move)
+        self.result.found.append(
+            Found(np.full(n, who), targets.columns, bits, above, below, up_move, down_move)
+        )
+
+    def judged(self, targets: Targets, t: int) -> tuple[int, Reach, Reach]:
+        """Bits of one target, and how far it can be moved up and down."""
+        p, upper = int(targets.columns[t]), int(targets.upper[t])
+        lower, sliding = int(targets.lower[t]), int(targets.sliding[t])
+        far = max(upper, lower, sliding, 1)
+        up, down = self._reach(p, 1, upper, far), self._reach(p, -1, lower, far)
+        if up.proven + down.proven < sliding:
+            up = self._reach(p, 1, max(upper, sliding - int(down.proven)), far, up)
+        if up.proven + down.proven < sliding:
+            down = self._reach(p, -1, max(lower, sliding - int(up.proven)), far, down)
+        if up.proven + down.proven < sliding <= up.believed + down.believed:
+            up, down = self._both_ends(p, sliding, up, down)
+        return _judge(up, down, upper, lower, sliding, self.task.whole), up, down
 
     def _together(self, targets: Targets) -> None:
         """Put moves into the pool that prove many targets at once, where there are many."""
@@ -403,10 +326,9 @@ class _Examiner:
 def _watched(task: Task) -> Mask:
     """Columns that insiders know better or attack."""
     watched = np.zeros(task.piece.cells.size, dtype=bool)
-    for job in task.jobs[1:]:
-        watched[job.tight] = watched[job.targets.columns] = True
-        if job.others:
-            watched[task.jobs[0].targets.columns] = True
+    watched[task.inside.columns] = watched[task.inside.aims.columns] = True
+    if task.inside.others.size:
+        watched[task.everyone.columns] = True
     return watched
 
 

@@ -1,8 +1,8 @@
 """The moves found so far in one piece, and how far they carry each cell in the eyes of the attacker at hand.
 
 For the outsider the best move per cell and direction is remembered. For insiders the moves are listed under
-the columns that they know better or attack: a few lists tell which moves an insider can see through, and
-which of the others serve him.
+the columns that they know better or attack: a few lists tell which of those moves serve them that they
+cannot see through.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.exact import Cells, Floats, Mask, Units
 
 
 class Pool:
@@ -36,6 +36,7 @@ class Pool:
             sign: (np.zeros(columns), np.full(columns, -1, dtype=np.int64)) for sign in (1, -1)
         }
         self._seen_through: set[int] = set()
+        self._entries, self._listed = np.zeros((4, 0), dtype=np.int64), 0
 
     def add(self, numerators: Units, denominator: int) -> None:
         """Keep a move that the attacker at hand cannot rule out."""
@@ -52,22 +53,29 @@ class Pool:
         for column in moved[self._watched[moved]].tolist():
             self._under.setdefault(column, []).append((number, int(numerators[column])))
 
-    def enter(self, tight: Cells, low: Units, high: Units) -> None:
-        """From now on only moves count that are inside an insider's bounds."""
-        self._seen_through = {
-            number
-            for column, least, most in zip(tight.tolist(), low.tolist(), high.tolist(), strict=True)
-            for number, numerator in self._under.get(column, ())
-            if _outside(numerator, self.moves[number][2], least, most)
-        }
+    def enter(self, low: Units, high: Units) -> None:
+        """From now on only moves count that are inside an insider's bounds, given for every column."""
+        number, columns, below, above = self.entries()
+        outside = (below < low[columns]) | (above > high[columns])
+        self._seen_through = set(number[outside].tolist())
+
+    def entries(self) -> tuple[Cells, Cells, Units, Units]:
+        """All that moves change: the number of the move, the column, and the integers below and above the
+        change.
+        """
+        new = []
+        for number in range(self._listed, len(self.moves)):
+            columns, numerators, denominator = self.moves[number]
+            below, above = numerators // denominator, -(-numerators // denominator)
+            new.append(np.array([np.full(columns.size, number), columns, below, above]))
+        if new:
+            self._entries, self._listed = np.concatenate([self._entries, *new], axis=1), len(self.moves)
+        number_of, columns, below, above = self._entries
+        return number_of, columns, below, above
 
     def leave(self) -> None:
         """Back to the outsider."""
         self._seen_through = set()
-
-    def seen_through(self) -> Cells:
-        """The moves that the insider at hand can rule out."""
-        return np.array(sorted(self._seen_through), dtype=np.int64)
 
     def best(self, column: int, sign: int) -> tuple[Fraction, int]:
         """How far the column can be moved, proven, and by which move (-1: by none)."""
@@ -82,9 +90,3 @@ class Pool:
             if other not in self._seen_through and sign * numerator > 0:
                 best = max(best, (Fraction(sign * numerator, self.moves[other][2]), other))
         return best
-
-
-def _outside(numerator: int, denominator: int, least: int, most: int) -> bool:
-    return (least > -UNBOUNDED and numerator < least * denominator) or (
-        most < UNBOUNDED and numerator > most * denominator
-    )

@@ -48,8 +48,7 @@ def assess(
     console.print(rules_table(problem))
     if len(problem.levels):
         console.print(levels_table(problem, show_values))
-    insiders = len(problem.insiders)
-    known = f"the outsider and {so_many(insiders, 'insider')}" if insiders else "the outsider"
+    known = problem.considered.text
     console.print(
         f"Sensitive: {len(problem.levels):,} of {so_many(len(problem.table), 'cell')}; attackers: {known}."
     )
@@ -79,6 +78,7 @@ def _answer(problem: Problem, show_values: bool) -> dict[str, Any]:
         "sensitive": len(levels),
         "rules": [{"rule": reason.rule, "cells": int(reason.cells.size)} for reason in levels.reasons],
         "attackers": list(problem.attackers),
+        "against": problem.considered.text,
         "already_published": len(problem.already_published),
         "notes": [*table.notes, *problem.published_notes],
         "warnings": list(problem.warnings),

@@ -111,7 +111,9 @@ class RequirementOptions:
     attackers: Annotated[
         str | None,
         typer.Option(
-            help="outsider, respondents, holdings; several with commas.", rich_help_panel=REQUIREMENT
+            help="outsider, respondents, holdings; several with commas. By default all contributors whom the "
+            "microdata name; outsider leaves them out.",
+            rich_help_panel=REQUIREMENT,
         ),
     ] = None
     lower: Annotated[
@@ -257,7 +259,7 @@ def load_problem(path: Path, table: TableOptions, requirement: RequirementOption
 
 
 def _refuse_unknown_contributors(path: Path, requirement: RequirementOptions) -> None:
-    from tacita.attackers.insiders import KINDS
+    from tacita.attackers.considered import KINDS
     from tacita.io.case import project_file
 
     words = [word.strip() for word in (requirement.attackers or "").split(",")]
@@ -307,7 +309,7 @@ def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Pa
     if isinstance(loaded, Problem):
         attackers.append(Outsider.as_said(loaded.table, loaded.outsider_beforehand, *bounds))
         if requirement.attackers is None:
-            attackers.extend(loaded.insiders)
+            attackers.extend(loaded.given_attackers)
         return Problem(
             loaded.table,
             _joined(rule, loaded),

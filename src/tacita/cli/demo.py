@@ -143,7 +143,8 @@ def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list
         f"{so_many(len(problem.table), 'cell')}, "
         f"{so_many(len(problem.table.equations), 'equation')} between them.",
         f"The rules {problem.rule} make {so_many(sensitive, 'cell')} sensitive.",
-        f"Attackers: anyone, and {so_many(len(problem.insiders), 'enterprise')} with what they contributed.",
+        f"Attackers: anyone, and {so_many(problem.considered.respondents, 'enterprise')} with what they "
+        "contributed.",
         f"Hiding these alone would leave {open_cells:,} of them open, since totals give them away; "
         f"hidden with them: {so_many(hidden - sensitive, 'more cell')}.",
         "The audit put itself in the place of each attacker and looked at every sensitive cell.",

@@ -20,6 +20,9 @@ from tacita.exact import Cells, Floats, Mask
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
+MOST_ROOMS = 200
+"""Attackers whose room is kept."""
+
 
 @dataclass(frozen=True, eq=False)
 class Arena:
@@ -82,13 +85,10 @@ class Arena:
     def room(self, attacker: int) -> tuple[Floats, Floats]:
         """How far an attacker believes each cell of the arena can lie above and below its value."""
         if attacker not in self._rooms:
-            up, down = room(self.model.problem, attacker)
-            self._rooms[attacker] = up[self.cells], down[self.cells]
+            if len(self._rooms) >= MOST_ROOMS:
+                self._rooms.clear()
+            self._rooms[attacker] = room(self.model.problem, attacker, self.cells)
         return self._rooms[attacker]
-
-    def room_of(self, attacker: int, cells: list[int]) -> tuple[Floats, Floats]:
-        """The same for a few cells of the arena."""
-        return room(self.model.problem, attacker, self.cells[cells])
 
     def reach(self, x: Floats) -> Reach:
         """The windows that ``x`` opens."""

@@ -26,7 +26,9 @@ import numpy as np
 
 from tacita import exact
 from tacita.engine.arena import Arena
-from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, all_demands, room
+from tacita.engine.attacks import Attacks, support_of
+from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, outsider_demands, room
+from tacita.engine.insiders import Insiders
 from tacita.engine.model import Model
 from tacita.engine.proposals import patterns_for
 from tacita.engine.solve import solve
@@ -65,12 +67,23 @@ def why_nothing_protects(model: Model, run: Run) -> str:
 
 def _first_conflict(model: Model, run: Run) -> str | None:
     """The first demand that fails when all that may be hidden is hidden."""
-    demands = Demands.join([all_demands(model.problem), model.demands[model.demands.switch != ALWAYS]])
+    demands = Demands.join([outsider_demands(model.problem), model.demands[model.demands.switch != ALWAYS]])
     largest, failed = _largest_pattern(model, demands, run)
-    if not failed.size:
+    missed = demands[failed] if failed.size else _missed_by_insiders(model, largest, demands, run)
+    if missed is None:
         return None
-    told = _Conflict(model, largest, demands[failed[:1]], run).told()
-    return told + likewise(np.unique(demands.cell[failed]).size, "cell")
+    told = _Conflict(model, largest, missed[:1], run).told()
+    return told + likewise(np.unique(missed.cell).size, "cell")
+
+
+def _missed_by_insiders(model: Model, hidden: Mask, demands: Demands, run: Run) -> Demands | None:
+    """Demands of insiders that fail in a pattern in which those of the outsider hold."""
+    arena = Arena.of(model)
+    x = np.zeros(model.size)
+    x[model.switch] = hidden
+    reach = arena.reach(x)
+    attacks = Attacks(support_of(arena, reach), reach, demands, demands.wanted(x))
+    return Insiders(arena, demands, run).failing(attacks)
 
 
 def _largest_pattern(model: Model, demands: Demands, run: Run) -> tuple[Mask, Cells]:

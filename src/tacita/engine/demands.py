@@ -85,6 +85,23 @@ def outsider_demands(problem: Problem) -> Demands:
     return Demands.of_requirement(problem.against_everyone(), OUTSIDER)
 
 
+def own_demands(problem: Problem) -> Demands:
+    """What must hold against insiders in cells where they have levels of their own."""
+    insiders = problem.insiders
+    lower, upper, sliding = insiders.levels
+    sliding = np.where(sliding > upper + lower, sliding, 0)
+    level = np.concatenate([upper, lower, sliding])
+    sign = np.repeat(np.array([UP, DOWN, SLIDING], dtype=np.int8), insiders.targets.size)
+    asked = np.flatnonzero(level > 0)
+    return Demands(
+        np.tile(insiders.target_owner, 3)[asked],
+        np.tile(insiders.targets, 3)[asked],
+        sign[asked],
+        level[asked],
+        np.full(asked.size, ALWAYS),
+    )
+
+
 def insider_demands(problem: Problem, number: int) -> Demands:
     """What must hold against one insider."""
     return Demands.of_requirement(problem.against(problem.insiders[number], problem.sensitive), number)

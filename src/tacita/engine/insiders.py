@@ -1,9 +1,8 @@
 """Insiders, asked only where they can see through what satisfies everyone else.
 
-An insider knows more than the outsider about a few cells. A move that shows the outsider a demand as met
-shows it to the insider too, unless it leads through one of these cells further than he believes possible, or
-he has a higher level of his own. So each of the outsider's demands gets a short witness, and an insider's
-demand is put to a linear program only where the witness is of no use to him.
+Each of the outsider's demands gets a short witness, which is kept for as long as it fits. Insiders whose
+demands are not listed look at all of them (:mod:`.onlookers`), and a demand is put to a linear program only
+where the witness is of no use to them.
 """
 
 from __future__ import annotations
@@ -12,9 +11,17 @@ import numpy as np
 
 from tacita.engine.arena import Arena
 from tacita.engine.attacks import WIDE, Attacks
-from tacita.engine.demands import OUTSIDER, SLIDING, Demands, insider_demands
-from tacita.engine.routing import Move, Routing
+from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands
+from tacita.engine.onlookers import Onlookers, Shown
+from tacita.engine.routing import MOST, Move, Routing
+from tacita.engine.witnesses import Witnesses
+from tacita.exact import Floats
 from tacita.run import Run
+
+Room = tuple[Floats, Floats] | None
+"""How far cells of the arena can go above and below; None: as far as the outsider thinks."""
+ENOUGH = 60
+"""Demands that are listed at once; the next candidate shows whether more are needed."""
 
 
 class Insiders:
@@ -23,48 +30,49 @@ class Insiders:
     def __init__(self, arena: Arena, demands: Demands, run: Run) -> None:
         self.arena, self.run = arena, run
         everyone = np.arange(len(arena.model.problem.insiders))
-        self._silent = everyone[~np.isin(everyone, demands.attacker)].tolist()
+        self._onlookers = Onlookers(arena.model.problem, everyone[~np.isin(everyone, demands.attacker)])
+        self._witnesses = Witnesses(arena)
 
     def __bool__(self) -> bool:
-        return bool(self._silent)
+        return bool(self._onlookers)
 
     def failing(self, attacks: Attacks) -> Demands | None:
-        """Demands of silent insiders that a candidate fails; None if there are none."""
-        if not self._silent:
+        """Demands of silent insiders that a candidate fails, some of them if there are many; None if there
+        are none.
+        """
+        if not self._onlookers:
             return None
-        moves = self._moves(attacks)
-        found = []
-        for insider in self._silent:
-            asked = self._not_listed(self._not_shown(insider, moves), attacks.demands)
-            his = Attacks(attacks.support, attacks.reach, asked, np.ones(len(asked)))
-            failed = his.blocked(range(len(asked)), self.run, WIDE)
-            if failed:
-                found.append(asked[np.array([blocked.demand for blocked in failed])])
-        return Demands.join(found) if found else None
+        asked = self._not_listed(self._not_shown(attacks), attacks.demands)
+        theirs = Attacks(attacks.support, attacks.reach, asked, np.ones(len(asked)))
+        failed = theirs.blocked(range(len(asked)), self.run, WIDE, ENOUGH)
+        return asked[np.array([blocked.demand for blocked in failed])] if failed else None
 
-    def _moves(self, attacks: Attacks) -> dict[tuple[int, int], tuple[int, Move]]:
-        """A short witness for each cell and side that the outsider asks for, with its level."""
-        demands, price = attacks.demands, np.ones(len(self.arena))
-        routing = Routing(attacks.support, attacks.reach, demands)
-        moves = {}
-        for k in np.flatnonzero((demands.attacker == OUTSIDER) & (demands.sign != SLIDING)).tolist():
-            move = routing.route(k, int(demands.sign[k]), float(attacks.wanted[k]), price, self.run)
-            if move is not None and attacks.wanted[k] == 1.0:
-                moves[int(demands.cell[k]), int(demands.sign[k])] = int(demands.level[k]), move
-        return moves
+    def _not_shown(self, attacks: Attacks) -> Demands:
+        """Demands that no witness settles."""
+        common = np.flatnonzero((attacks.demands.attacker == OUTSIDER) & (attacks.demands.switch == ALWAYS))
+        demands = attacks.demands[common]
+        fits = self._witnesses.fitting(demands, attacks.reach, WIDE)
+        search = _Search(self.arena, attacks, demands, self.run)
 
-    def _not_shown(self, insider: int, moves: dict[tuple[int, int], tuple[int, Move]]) -> Demands:
-        """His demands that no witness settles for him."""
-        his = insider_demands(self.arena.model.problem, insider)
-        up, down = self._room(insider)
-        keys = zip(his.cell.tolist(), his.sign.tolist(), his.level.tolist(), strict=True)
-        shown = [
-            (known := moves.get((cell, sign))) is not None
-            and level <= known[0]
-            and _fits(known[1], known[0], up, down)
-            for cell, sign, level in keys
-        ]
-        return his[~np.array(shown, dtype=bool)]
+        def find(k: int, room: Room) -> Shown | None:
+            if demands.sign[k] == SLIDING:
+                return search.both_ways(k, room)
+            move = search.one_way(k, room)
+            if move is None:
+                return None
+            self._witnesses.keep(k, move)
+            return search.shown(k, move)
+
+        def convince(k: int, up: Floats, down: Floats) -> Shown | None:
+            return find(k, (up[self.arena.cells], down[self.arena.cells]))
+
+        each = (
+            search.shown(k, self._witnesses.move(k)) if fits[k] else find(k, None)
+            for k in range(len(demands))
+        )
+        shown = [one for one in each if one is not None]
+        left, best = self._onlookers.common_left(demands, shown, convince)
+        return Demands.join([left, self._onlookers.own_left(demands, best)])
 
     def _not_listed(self, asked: Demands, listed: Demands) -> Demands:
         columns = (listed.attacker, listed.cell, listed.sign)
@@ -72,17 +80,33 @@ class Insiders:
         keys = zip(asked.attacker.tolist(), asked.cell.tolist(), asked.sign.tolist(), strict=True)
         return asked[np.array([key not in known for key in keys], dtype=bool)]
 
-    def _room(self, insider: int) -> tuple[dict[int, float], dict[int, float]]:
-        """How far his own cells can go in his eyes, by cells of the arena."""
-        who = self.arena.model.problem.insiders[insider]
-        places = self.arena.position[who.cells]
-        cells = places[places >= 0].tolist()
-        up, down = self.arena.room_of(insider, cells)
-        return dict(zip(cells, up.tolist(), strict=True)), dict(zip(cells, down.tolist(), strict=True))
 
+class _Search:
+    """Short witnesses of the outsider's demands at one candidate."""
 
-def _fits(move: Move, level: int, up: dict[int, float], down: dict[int, float]) -> bool:
-    for cell, change in zip(move.cells.tolist(), move.change.tolist(), strict=True):
-        if cell in up and (change * level > up[cell] or -change * level > down[cell]):
-            return False
-    return True
+    def __init__(self, arena: Arena, attacks: Attacks, demands: Demands, run: Run) -> None:
+        self.arena, self.demands, self.run = arena, demands, run
+        self._narrow, self._wide = (
+            Routing(attacks.support, attacks.reach, demands, most) for most in (MOST, WIDE)
+        )
+        self._price = np.ones(len(arena))
+
+    def one_way(self, k: int, room: Room, way: int = 0, share: float = 1.0) -> Move | None:
+        """A move that takes a cell by a share of the level, inside some room or the outsider's."""
+        way = way or int(self.demands.sign[k])
+        found = self._narrow.route(k, way, share, self._price, self.run, room)
+        return found or self._wide.route(k, way, share, self._price, self.run, room)
+
+    def both_ways(self, k: int, room: Room) -> Shown | None:
+        """Moves up and down that are together as wide as a sliding level."""
+        for share in (0.5, 1.0, 0.0, 0.75, 0.25):
+            ways = [(way, part) for way, part in ((UP, share), (DOWN, 1.0 - share)) if part]
+            moves = [move for way, part in ways if (move := self.one_way(k, room, way, part)) is not None]
+            if len(moves) == len(ways):
+                return self.shown(k, *moves)
+        return None
+
+    def shown(self, k: int, *moves: Move) -> Shown:
+        """Moves in units, by cells of the table."""
+        level = float(self.demands.level[k])
+        return Shown(k, tuple((self.arena.cells[move.cells], move.change * level) for move in moves))

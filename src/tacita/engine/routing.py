@@ -47,10 +47,20 @@ class Routing:
         self.support, self.reach, self.demands, self.most = support, reach, demands, most
         self._sessions: dict[int, Session] = {}
 
-    def route(self, k: int, way: int, length: float, price: Floats, run: Run) -> Move | None:
+    def route(
+        self,
+        k: int,
+        way: int,
+        length: float,
+        price: Floats,
+        run: Run,
+        room: tuple[Floats, Floats] | None = None,
+    ) -> Move | None:
         """The cheapest move that takes the target of demand ``k`` by ``length`` levels, or None.
 
         ``price`` is per cell of the arena: infinite where a cell must stay as it is, zero where it is hidden.
+        ``room`` is how far cells of the arena can go above and below; that of the demand's attacker if it is
+        not given.
         """
         arena, demands = self.support.arena, self.demands
         p, level = int(arena.position[demands.cell[k]]), float(demands.level[k])
@@ -58,20 +68,20 @@ class Routing:
         if piece is None:
             return None
         at, n = piece.cells, piece.cells.size
-        room_up, room_down = arena.room(int(demands.attacker[k]))
-        room = np.concatenate(self.reach.of(at).capacities(room_up[at], room_down[at], level, self.most))
+        room_up, room_down = arena.room(int(demands.attacker[k])) if room is None else room
+        most = np.concatenate(self.reach.of(at).capacities(room_up[at], room_down[at], level, self.most))
         allowed = np.isfinite(price[at])
-        room[np.tile(~allowed, 2)] = 0.0
-        low, high = np.zeros(2 * n), room.copy()
+        most[np.tile(~allowed, 2)] = 0.0
+        low, high = np.zeros(2 * n), most.copy()
         target = int(np.searchsorted(at, p))
         towards, away = (target, target + n) if way > 0 else (target + n, target)
-        if room[towards] < length:
+        if most[towards] < length:
             return None
         low[towards] = high[towards] = length
         high[away] = 0.0
         finite = np.where(allowed, price[at], 0.0)
         faint = FAINT * max(float(finite.max(initial=0.0)), FAINT)
-        spread = np.tile(finite + faint, 2) / np.clip(room, NARROW, 1.0)
+        spread = np.tile(finite + faint, 2) / np.clip(most, NARROW, 1.0)
         session = self._session(int(self.support.component[p]), piece)
         session.set_bounds(np.arange(2 * n), low, high)
         answer = session.minimise(spread, run)

@@ -33,6 +33,9 @@ class Witnesses:
     def keep(self, k: int, move: Move) -> None:
         self._moves[k] = move
 
+    def move(self, k: int) -> Move:
+        return self._moves[k]
+
     def fitting(self, demands: Demands, reach: Reach, most: float) -> Mask:
         """Demands whose witness fits the windows of a point."""
         fits = np.zeros(len(demands), dtype=bool)

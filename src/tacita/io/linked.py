@@ -51,7 +51,8 @@ def link_problems(
     return Problem(
         table,
         levels,
-        attackers=_outsider(table, stated, places, lower, upper),
+        # Only what the files state counts here; who contributes, the project says.
+        attackers=["outsider", _outsider(table, stated, places, lower, upper)],
         cost=_costs(table, stated, places),
         must_publish=np.flatnonzero(publish >= 0).tolist(),
         must_hide=np.flatnonzero(hide >= 0).tolist(),

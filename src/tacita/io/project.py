@@ -140,7 +140,10 @@ class RulesSpec(Section):
 
 
 class AttackersSpec(Section):
-    """Who attacks: kinds, coalitions by name, insiders in a file, and what everyone knows of each cell."""
+    """Who attacks: kinds, coalitions by name, insiders in a file, and what everyone knows of each cell.
+
+    Without ``kinds`` all contributors whom the table knows; ``["outsider"]`` leaves them out.
+    """
 
     kinds: list[Literal["outsider", "respondents", "holdings"]] = Field(default_factory=list)
     coalitions: list[list[str]] = Field(default_factory=list)
@@ -318,7 +321,7 @@ class Project(Section):
 
     def _attackers(self, table: Table, stated: Problem | None) -> list[AttackerLike]:
         said = self.attackers
-        attackers: list[AttackerLike] = [kind for kind in said.kinds if kind != "outsider"]
+        attackers: list[AttackerLike] = list(said.kinds)
         attackers.extend(Coalition(*members) for members in said.coalitions)
         if said.file is not None:
             attackers.extend(read_insiders(self._folder / said.file, table))

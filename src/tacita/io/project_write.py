@@ -244,7 +244,7 @@ def _draft_table(
     plain = Problem(
         table,
         sensitive.stated,
-        attackers=problem.outsider_beforehand if named else problem.outsider,
+        attackers=["outsider", problem.outsider_beforehand if named else problem.outsider],
         cost=problem.cost,
         must_publish=np.flatnonzero(stays).tolist(),
     )

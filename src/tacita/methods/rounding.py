@@ -266,7 +266,7 @@ def _without_levels(problem: Problem) -> Problem:
     return Problem(
         problem.table,
         Levels.none(len(problem.table)),
-        problem.outsider,
+        ["outsider", problem.outsider],
         cost=problem.cost,
         must_publish=np.flatnonzero(problem.must_publish).tolist(),
         must_hide=np.flatnonzero(problem.must_hide).tolist(),

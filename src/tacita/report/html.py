@@ -18,7 +18,6 @@ from tacita.problem import Problem
 from tacita.release import Release
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
 from tacita.report.verdicts import tone_of, verdict_key
-from tacita.words import so_many
 
 STYLE = Path(__file__).with_name("report.css")
 MOST_SQUARES = 4000
@@ -77,8 +76,7 @@ def _figures(problem: Problem, release: Release) -> str:
         "cells": f"{len(problem.table):,}",
         "sensitive": f"{len(problem.levels):,}",
         "not shown as they are": f"{int(release.changed.sum()):,}",
-        "attackers": f"{len(problem.attackers):,}: the outsider and "
-        f"{so_many(len(problem.insiders), 'insider')}",
+        "attackers": problem.considered.text,
         "method": str(release.made_by.get("method", "read from a file")),
     }
     if release.outcome is not None:

@@ -38,10 +38,17 @@ def cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:
 
 def audit_object(audit: Audit) -> dict[str, Any]:
     """``safe`` is the verdict; the rest count cells: sensitive ones looked at, proven, not safe, known
-    exactly, and those that would be sensitive, had they not been exempt by hand.
+    exactly, and those that would be sensitive, had they not been exempt by hand; ``against`` names the
+    attackers by kind and number.
     """
     counts = {k: n for k, n in audit.counts.items() if k != "safe"}
-    return {"safe": audit.safe, **counts, "exempt": int(audit.problem.exempt.sum())}
+    problem = audit.problem
+    return {
+        "safe": audit.safe,
+        **counts,
+        "exempt": int(problem.exempt.sum()),
+        "against": problem.considered.text,
+    }
 
 
 def audit_record(audit: Audit) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tacita.errors import InputError, likewise
 from tacita.exact import Cells, Mask, Units
 from tacita.hierarchy import Hierarchy
 from tacita.tables.build import refuse_sums_between
-from tacita.tables.contributions import Contributions, Shares
+from tacita.tables.contributions import Beyond, Contributions, Shares
 from tacita.tables.dimension import Codes, Dimension
 from tacita.tables.equations import Equations
 from tacita.tables.frames import part_of
@@ -318,7 +318,11 @@ class _Merge:
             triples = np.unique(np.concatenate(rows), axis=0)
             return Shares(triples[:, 0], triples[:, 1], triples[:, 2])
 
-        return Contributions(values, who, sums, names, ask if len(asked) == len(given) else None)
+        if len(asked) < len(given):
+            return Contributions(values, who, sums, names)
+        everyone = all(c.beyond is Beyond.NOBODY for _, c in given)
+        beyond = Beyond.NOBODY if everyone else Beyond.ANYONE
+        return Contributions(values, who, sums, names, ask, beyond)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Further columns, of the first table that has one; NaN or empty text for cells that no table has."""

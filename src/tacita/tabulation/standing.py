@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from tacita.exact import Cells, Mask, Units
 from tacita.hierarchy.files import code_texts
-from tacita.tables.contributions import Contributions
+from tacita.tables.contributions import Beyond, Contributions
 from tacita.tables.rollup import Rollup, each_ancestor, key_stride, roll_up, run_starts
 from tacita.tabulation.complaints import told_as_input_error
 from tacita.tabulation.joins import joins, joins_exist
@@ -30,6 +30,8 @@ from tacita.tabulation.source import Records
 ENTRIES_AT_ONCE = 200_000
 # Four entries have 11 subsets of two or more, five have 26: then it is faster to go through the cells.
 FEW = 4
+# Entries that are kept, so that every owner is known; of more only those who are among the largest somewhere.
+MOST_KNOWN = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,14 +200,21 @@ class _Entering:
 def _contributions(
     records: Records, cube: Cube, rollup: Rollup, owners: Numbering, lists: Largest, absolute: Units
 ) -> Contributions:
-    """The lists with owners numbered by their place among those that occur in them."""
+    """The lists with the entries of every owner, or of those in the lists where there are too many; owners
+    are numbered by their place among these.
+    """
     import pyarrow as pa
 
-    ids = np.unique(lists.who[lists.who >= 0])
-    records.connection.register("wanted", pa.table({"id": ids}))
-    entries = records.ask(
-        "SELECT id, key, own FROM entries WHERE id IN (SELECT id FROM wanted) ORDER BY id, key"
-    )
+    everyone = records.row("SELECT count(*) FROM entries")[0] <= MOST_KNOWN
+    if everyone:
+        entries = records.ask("SELECT id, key, own FROM entries ORDER BY id, key")
+        ids = np.unique(column_of(entries, "id"))
+    else:
+        ids = np.unique(lists.who[lists.who >= 0])
+        records.connection.register("wanted", pa.table({"id": ids}))
+        entries = records.ask(
+            "SELECT id, key, own FROM entries WHERE id IN (SELECT id FROM wanted) ORDER BY id, key"
+        )
     shares = LeafShares(
         dimensions=cube.dimensions,
         cell_keys=rollup.keys,
@@ -217,13 +226,35 @@ def _contributions(
         values=np.maximum(lists.sizes, 0),
         who=np.where(lists.who >= 0, np.searchsorted(ids, lists.who), -1),
         sums=absolute,
-        names=_names(records, owners, ids),
+        names=_names(records, owners, ids, everyone),
         ask=shares,
+        beyond=Beyond.NOBODY if everyone else Beyond.ANYONE,
     )
 
 
-def _names(records: Records, owners: Numbering, ids: Cells) -> tuple[str, ...]:
+def _names(records: Records, owners: Numbering, ids: Cells, everyone: bool) -> Sequence[str]:
     if owners.first is not None:
-        return tuple(map(str, (ids + owners.first).tolist()))
-    answer: Any = records.ask("SELECT _owner FROM owners WHERE _id IN (SELECT id FROM wanted) ORDER BY _id")
+        return NumberNames(ids + owners.first)
+    wanted = "" if everyone else " WHERE _id IN (SELECT id FROM wanted)"
+    answer: Any = records.ask(f"SELECT _owner FROM owners{wanted} ORDER BY _id")
     return tuple(code_texts(answer.column("_owner").to_pylist(), lambda _: f"column '{owners.column}'"))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberNames(Sequence[str]):
+    """Names of owners who are called by integers; each text is made when it is asked for."""
+
+    numbers: Cells
+
+    def __len__(self) -> int:
+        return int(self.numbers.size)
+
+    @overload
+    def __getitem__(self, who: int) -> str: ...
+
+    @overload
+    def __getitem__(self, who: slice) -> list[str]: ...
+
+    def __getitem__(self, who: int | slice) -> str | list[str]:
+        found = self.numbers[who]
+        return list(map(str, found.tolist())) if isinstance(who, slice) else str(found)

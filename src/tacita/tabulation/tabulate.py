@@ -12,7 +12,7 @@ from tacita.errors import InputError, TacitaError, issue_warnings
 from tacita.exact import Cells
 from tacita.run import Run
 from tacita.tables.build import table_of_cells
-from tacita.tables.contributions import Contributions
+from tacita.tables.contributions import Beyond, Contributions
 from tacita.tables.dimension import Dimension, blanks_in_codes
 from tacita.tables.rollup import Rollup, key_stride, roll_up
 from tacita.tables.table import Table
@@ -89,7 +89,7 @@ def tabulate(
     Returns
     -------
     Table
-        All non-empty cells. ``contributions.ask`` gives everything a listed respondent put into any cell.
+        All non-empty cells. ``contributions.ask`` gives everything a respondent put into any cell.
 
     Raises
     ------
@@ -194,6 +194,7 @@ def _of_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRecord
             sums=rollup.add(leaves.absolute),
             names=RecordNames(cube.dimensions, listed.keys),
             ask=shares,
+            beyond=Beyond.SMALLER,
         ),
     )
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tacita.app.work.stated import Stated
-from tacita.attackers import Outsider
+from tacita.attackers import Insider, Outsider
 from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.errors import BoundsError, InputError
 from tacita.exact import Cells, Mask
@@ -76,8 +76,9 @@ class Decision:
 
 @dataclass(frozen=True)
 class Attackers:
-    """Who attacks: kinds of insiders besides the outsider, coalitions, and what everyone knows of each cell.
+    """Who attacks: kinds, coalitions, and what everyone knows of each cell.
 
+    No ``kinds`` means everyone whom the table knows to contribute, ``("outsider",)`` none of them.
     ``within`` are shares of the value below and above it. Without it, a side without a bound is as the file
     said, or else what is usual: no cell is negative, and any may be large.
     """
@@ -157,9 +158,16 @@ class Case:
         levels = amounts_in(levels | more, what.table)
         # Costs that are the values follow them when they are changed.
         cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
-        stated = Stated.unless_usual(what.table, levels, what.outsider_beforehand, what.insiders, cost)
+        given = what.given_attackers
+        by_hand = tuple(a for a in given if isinstance(a, Insider))
+        stated = Stated.unless_usual(what.table, levels, what.outsider_beforehand, by_hand, cost)
+        attackers = Attackers(
+            tuple(a for a in given if isinstance(a, str)),
+            tuple(a.members for a in given if isinstance(a, Coalition)),
+        )
         rules = found if rules is None else rules
-        return cls(name, what.table, rules, decisions, stated=stated, published=what.already_published)
+        published = what.already_published
+        return cls(name, what.table, rules, decisions, attackers, stated=stated, published=published)
 
     @property
     def rule(self) -> Rule:

@@ -271,13 +271,13 @@ def _case_of_project(path: Path, reading: Reading, name: str) -> Case:
     # states. A rule that no cell meets lets one without any be put.
     unworded = {
         "rules": rules.model_copy(update={"rule": rules.rule or written(NO_RULE)}),
-        "attackers": attack.model_copy(update={"kinds": [], "coalitions": []}),
+        "attackers": attack.model_copy(update={"kinds": ["outsider"], "coalitions": []}),
         "cost": CostSpec(),
     }
     case = replace(
         Case.of(project.model_copy(update=unworded).problem(), name, tuple(_split(rules.rule or ""))),
         attackers=Attackers(
-            tuple(kind for kind in attack.kinds if kind != "outsider"),
+            tuple(attack.kinds),
             tuple(map(tuple, attack.coalitions)),
             attack.lower,
             attack.upper,

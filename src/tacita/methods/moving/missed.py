@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.compiled import LARGE
-from tacita.engine.demands import Demands, all_demands, outsider_demands, room
+from tacita.engine.demands import OUTSIDER, Demands, outsider_demands, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.network import Network
-from tacita.exact import Floats, Units
-from tacita.methods.moving.moves import unmet
+from tacita.engine.onlookers import Onlookers, Shown
+from tacita.exact import Floats, Mask, Units
+from tacita.methods.moving.moves import FAR, Moves, asked_of, unmet
 from tacita.problem import Problem
 from tacita.run import Run
 
@@ -32,19 +33,51 @@ def missed(problem: Problem, above: Units, below: Units, run: Run, network: Netw
 
 
 def _by_flows(problem: Problem, above: Units, below: Units, network: Network, run: Run) -> Demands:
+    """The same on a network. Someone who knew all that insiders know is asked first: what holds against them
+    holds against everyone.
+    """
     from tacita.engine.flows import Flows
 
-    demands, step = all_demands(problem), problem.table.unit
-    published, failed = np.zeros(above.size), np.zeros(len(demands), dtype=bool)
-    for attacker in np.unique(demands.attacker):
-        his = np.flatnonzero(demands.attacker == attacker)
-        up, down = room(problem, int(attacker))
+    published, step = np.zeros(above.size), problem.table.unit
+
+    def failing(demands: Demands, up: Floats, down: Floats) -> Mask:
         # Counts move by whole steps, and on a network within whole windows.
-        above_him, below_him = np.minimum(up, above) // step * step, np.minimum(down, below) // step * step
-        flows = Flows(network, up, down, demands[his], run)
-        found, _ = flows.blocked(published, above_him, below_him, most=his.size)
-        failed[his[[blocked.demand for blocked in found]]] = True
-    return demands[failed]
+        most_up, most_down = np.minimum(up, above) // step * step, np.minimum(down, below) // step * step
+        flows = Flows(network, up, down, demands, run)
+        found, _ = flows.blocked(published, most_up, most_down, most=len(demands))
+        failed = np.zeros(len(demands), dtype=bool)
+        failed[[blocked.demand for blocked in found]] = True
+        return failed
+
+    everyone = outsider_demands(problem)
+    failed = failing(everyone, *room(problem, OUTSIDER))
+    missing = [everyone[failed]]
+    onlookers = Onlookers(problem, np.arange(len(problem.insiders)))
+    if not onlookers:
+        return missing[0]
+    together = onlookers.all_rooms(None)
+    common, own = everyone[~failed], onlookers.own
+    common, own = common[failing(common, *together)], own[failing(own, *together)]
+    limit = FAR * float(max(common.level.max(initial=1), own.level.max(initial=1)))
+
+    def moves_within(up: Floats, down: Floats) -> Moves:
+        most_up, most_down = (
+            np.minimum(np.minimum(side, known), limit) for side, known in ((above, up), (below, down))
+        )
+        return Moves(problem.table, most_up, most_down, step)
+
+    def convince(k: int, up: Floats, down: Floats) -> Shown | None:
+        asked = int(common.cell[k]), int(common.sign[k]), int(common.level[k])
+        return moves_within(up, down).shown(k, *asked, run)[1]
+
+    shown = asked_of(moves_within(*room(problem, OUTSIDER)), common, run)[1] if len(common) else []
+    left = Demands.join([onlookers.common_left(common, shown, convince)[0], own])
+    for attacker in np.unique(left.attacker).tolist():
+        if run.over:
+            break
+        theirs = left[left.attacker == attacker]
+        missing.append(theirs[failing(theirs, *room(problem, attacker))])
+    return Demands.join(missing)
 
 
 def _fixed(problem: Problem, above: Floats, below: Floats) -> Model:

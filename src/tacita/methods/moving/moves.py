@@ -7,11 +7,14 @@ a network is whole; where one is not, a search for whole moves follows.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from tacita.engine.demands import ALWAYS, DOWN, SLIDING, UP, Demands, all_demands, room
+from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, outsider_demands, room
 from tacita.engine.model import Model
-from tacita.exact import Floats
+from tacita.engine.onlookers import Onlookers, Shown
+from tacita.exact import Floats, Mask
 from tacita.run import Run
 from tacita.solvers.highs import Answer, Ended, Session
 from tacita.tables.table import Table
@@ -66,9 +69,27 @@ class Moves:
 
     def meets(self, cell: int, sign: int, level: int, run: Run) -> bool:
         """Whether a level is reached; for a sliding one, by both ways together."""
+        return self._reached(cell, sign, level, run)[0]
+
+    def shown(self, demand: int, cell: int, sign: int, level: int, run: Run) -> tuple[bool, Shown | None]:
+        """Whether a level is reached, and moves that show it, no longer than it takes; none where the time
+        ends.
+        """
+        met, moves = self._reached(cell, sign, level, run)
+        if not met or not all(move.size for move in moves):
+            return met, None
+        at = int(np.searchsorted(self.cells, cell))
+        total = sum(abs(float(move[at])) for move in moves)
+        # Moves of counts are whole; those of amounts can be cut short.
+        share = 1.0 if self._only_whole else min(1.0, level / total)
+        used = [(np.flatnonzero(move), move) for move in moves]
+        return met, Shown(demand, tuple((self.cells[moved], share * move[moved]) for moved, move in used))
+
+    def _reached(self, cell: int, sign: int, level: int, run: Run) -> tuple[bool, list[Floats]]:
         ways = (UP, DOWN) if sign == SLIDING else (sign,)
-        reached = sum(self.farthest(cell, way, run)[0] for way in ways)
-        return reached >= level - max(NOISE, EXACT * level)
+        found = [self.farthest(cell, way, run) for way in ways]
+        reached = sum(distance for distance, _ in found)
+        return reached >= level - max(NOISE, EXACT * level), [move for _, move in found]
 
 
 def outward(units: Floats, step: int) -> Floats:
@@ -85,21 +106,53 @@ def unmet(model: Model, x: Floats, scale: int, run: Run, least: float = 0.0, mos
     problem = model.problem
     conditional = model.demands[model.demands.switch != ALWAYS]
     conditional = conditional[x[conditional.switch] > 0.5]
-    demands = Demands.join([all_demands(problem), conditional])
-    demands = demands[(demands.level >= least) & (demands.level <= most)]
-    failed = np.zeros(len(demands), dtype=bool)
-    for attacker in np.unique(demands.attacker):
+    onlookers = Onlookers(problem, np.arange(len(problem.insiders)))
+    everyone = Demands.join([outsider_demands(problem), conditional])
+    everyone = everyone[(everyone.level >= least) & (everyone.level <= most)]
+    own = onlookers.own.level
+    largest = max(int(levels.max(initial=1)) for levels in (everyone.level, own[own <= most]))
+
+    def moves_within(up: Floats, down: Floats) -> Moves:
         # Room that is far beyond every level only upsets the solver.
-        limit = FAR * float(demands.level.max(initial=1))
-        above, below = (np.minimum(side, limit) for side in model.reach(x, *room(problem, int(attacker))))
-        moves = Moves(problem.table, above, below, scale)
-        for d in np.flatnonzero(demands.attacker == attacker):
-            if run.over:
-                return demands[failed]
-            failed[d] = not moves.meets(
-                int(demands.cell[d]), int(demands.sign[d]), int(demands.level[d]), run
-            )
-    return demands[failed]
+        above, below = (np.minimum(side, FAR * largest) for side in model.reach(x, up, down))
+        return Moves(problem.table, above, below, scale)
+
+    failed, shown = asked_of(moves_within(*room(problem, OUTSIDER)), everyone, run)
+    stopped = run.over
+    if stopped or not onlookers:
+        return everyone[failed]
+    common = np.flatnonzero(~failed & (everyone.switch == ALWAYS))
+    place = {int(d): k for k, d in enumerate(common)}
+    kept = [replace(one, demand=place[one.demand]) for one in shown if one.demand in place]
+    demands = everyone[common]
+
+    def convince(k: int, up: Floats, down: Floats) -> Shown | None:
+        asked = int(demands.cell[k]), int(demands.sign[k]), int(demands.level[k])
+        return moves_within(up, down).shown(k, *asked, run)[1]
+
+    left, best = onlookers.common_left(demands, kept, convince)
+    left = Demands.join([left, onlookers.own_left(demands, best)])
+    left = left[(left.level >= least) & (left.level <= most)]
+    missing = [everyone[failed]]
+    for attacker in np.unique(left.attacker).tolist():
+        if run.over:
+            break
+        theirs = left[left.attacker == attacker]
+        missing.append(theirs[asked_of(moves_within(*room(problem, attacker)), theirs, run)[0]])
+    return Demands.join(missing)
+
+
+def asked_of(moves: Moves, demands: Demands, run: Run) -> tuple[Mask, list[Shown]]:
+    """Which demands fail, and moves that show the others as met; until the time ends."""
+    failed, shown = np.zeros(len(demands), dtype=bool), []
+    for d in range(len(demands)):
+        if run.over:
+            break
+        met, found = moves.shown(d, int(demands.cell[d]), int(demands.sign[d]), int(demands.level[d]), run)
+        failed[d] = not met
+        if found is not None:
+            shown.append(found)
+    return failed, shown
 
 
 def _is_whole(answer: Answer) -> bool:

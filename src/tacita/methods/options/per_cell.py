@@ -66,10 +66,9 @@ def values(problem: Problem, found: NDArray[np.generic], option: str) -> Units:
 
 def largest_level(problem: Problem) -> int:
     """The largest protection level of any attacker, in units; at least one step."""
-    levels = problem.levels
-    own = (int(insider.own_targets()[1].max(initial=0)) for insider in problem.insiders)
-    everyone = (int(level.max(initial=0)) for level in (levels.lower, levels.upper, levels.sliding))
-    return max(problem.table.unit, *everyone, *own)
+    levels, own = problem.levels, problem.insiders.levels
+    each = (int(level.max(initial=0)) for level in (levels.lower, levels.upper, levels.sliding, own))
+    return max(problem.table.unit, *each)
 
 
 def scale_for(problem: Problem, largest: int, most: int) -> int:

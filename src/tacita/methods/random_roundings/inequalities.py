@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.compiled import LARGE
-from tacita.engine.demands import DOWN, SLIDING, UP, Demands, all_demands, room
+from tacita.engine.demands import DOWN, SLIDING, UP, Demands, all_demands, outsider_demands, room
 from tacita.exact import Cells, Floats, Mask, Units
 from tacita.methods.random_roundings.sensitive import Roundings
 from tacita.problem import Problem
@@ -32,6 +32,8 @@ from tacita.solvers.highs import Ended, Session
 
 NEGLIGIBLE = 1e-9
 """Coefficients below this are zeros of exact arithmetic."""
+FEW = 8
+"""So many insiders have inequalities of their own; they only help to choose, and the release is checked."""
 TOLERANCE = 1e-6
 """Share of a level that arithmetic may miss."""
 
@@ -77,8 +79,10 @@ class Windows:
 
 
 def protection_inequalities(problem: Problem, windows: Windows, run: Run) -> Inequalities:
-    """An inequality for every level of every attacker that was reached before the time ended."""
-    demands = all_demands(problem)
+    """An inequality for every level that was reached before the time ended: of every attacker, or of the
+    outsider where there are many.
+    """
+    demands = all_demands(problem) if len(problem.insiders) <= FEW else outsider_demands(problem)
     constant, rise, reached = [], [], []
     for attacker in np.unique(demands.attacker):
         his = np.flatnonzero(demands.attacker == attacker)

@@ -184,7 +184,7 @@ class Bench:
 
 
 def _question(problem: Problem) -> str:
-    """``12 sensitive cells of 432, 1 attacker``; or what to do where nothing is sensitive."""
+    """``12 sensitive of 432 cells, against an outsider``; or what to do where nothing is sensitive."""
     if not len(problem.levels):
         return (
             "Nothing is sensitive yet, so nothing will be protected: add a rule on the page Rules, or mark "
@@ -192,7 +192,7 @@ def _question(problem: Problem) -> str:
         )
     return (
         f"{len(problem.levels):,} sensitive of {so_many(len(problem.table), 'cell')}, "
-        f"{so_many(len(problem.attackers), 'attacker')}."
+        f"against {problem.considered.text}."
     )
 
 

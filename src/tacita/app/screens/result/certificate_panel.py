@@ -30,8 +30,8 @@ def build(workspace: Workspace, audit: Audit) -> None:
         each = "the only sensitive cell" if count == 1 else f"each of {count:,} sensitive cells"
         changes = so_many(len(audit.moves), "change")
         ui.label(
-            f"For {each} and every attacker (here {len(audit.problem.attackers):,}) it gives other tables "
-            f"that he cannot rule out, which carry the cell past its levels: {changes} "
+            f"For {each} and every attacker ({audit.problem.considered.text}) it gives other "
+            f"tables that they cannot rule out, which carry the cell past its levels: {changes} "
             "of the table, in exact arithmetic. "
             "It is checked without a solver, by a short program of its own (tacita verify)."
         )

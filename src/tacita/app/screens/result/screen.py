@@ -10,8 +10,8 @@ from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
 from tacita.app.work.announced import announced
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
+from tacita.auditing.asked import FRACTIONAL, UNPROVEN
 from tacita.auditing.audit import UNSAFE, Audit
-from tacita.auditing.piece import FRACTIONAL, UNPROVEN
 from tacita.release import Release
 from tacita.report.compared import shorter
 from tacita.run import AVERAGES

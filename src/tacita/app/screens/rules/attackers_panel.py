@@ -11,6 +11,8 @@ from tacita.app.controls.labels import as_label
 from tacita.app.screens.rules.names import joined, listed, nobody_known
 from tacita.app.work.case import Case
 from tacita.app.work.desk import Desk
+from tacita.attackers.considered import KINDS
+from tacita.attackers.insiders import kinds_known
 
 FILE, POSITIVE, BOUNDS, WITHIN = "file", "positive", "bounds", "within"
 KNOWN = {
@@ -21,10 +23,8 @@ KNOWN = {
 }
 NO_BOUND = "none"
 """What is typed where there is no lower bound; an empty field is 0 there."""
-KINDS = {"respondents": "respondent", "holdings": "holding"}
 ABOUT = {
-    "respondents": "Everyone who is alone in a cell, or among the largest in a sensitive one, attacks with "
-    "what he put in.",
+    "respondents": "Everyone who contributes attacks with what they put in.",
     "holdings": "Likewise for groups of respondents that belong together.",
 }
 
@@ -113,15 +113,17 @@ def _way(case: Case) -> str:
 
 def _insiders(desk: Desk, kind: str, reason: str) -> None:
     def choose(on: bool) -> None:
-        others = [word for word in desk.case.attackers.kinds if word != kind]
-        kinds = tuple([*others, kind] if on else others)
+        known = kinds_known(desk.case.table)
+        others = [word for word in desk.case.attackers.kinds or known if word not in (kind, "outsider")]
+        chosen = {*others, kind} if on else set(others)
+        # All that are known is what holds if nothing is said; none of them has to be said.
+        kinds = () if chosen == set(known) else tuple(sorted(chosen)) or ("outsider",)
         desk.change(kind, attackers=replace(desk.case.attackers, kinds=kinds))
         desk.settle()
 
     with ui.element("div"):
-        switch = ui.switch(
-            as_label(kind), value=kind in desk.case.attackers.kinds, on_change=lambda e: choose(e.value)
-        )
+        chosen = desk.case.attackers.kinds or kinds_known(desk.case.table)
+        switch = ui.switch(as_label(kind), value=kind in chosen, on_change=lambda e: choose(e.value))
         switch.props(f"data-testid=attack-{kind}").set_enabled(not reason)
         ui.label(f"Not available: {reason}." if reason else ABOUT[kind]).classes("muted small")
 

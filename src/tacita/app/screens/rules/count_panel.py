@@ -86,6 +86,6 @@ class CountPanel:
                     with ui.element("td"):
                         ui.label(f"{hit:,}").classes("number")
         attackers = problem.attackers
-        self._attackers.set_text(so_many(len(attackers), "attacker"))
+        self._attackers.set_text(f"Attackers: {problem.considered.text}")
         more = f" and {len(attackers) - MOST_ATTACKERS:,} more" if len(attackers) > MOST_ATTACKERS else ""
         self._names.set_text(", ".join(attackers[:MOST_ATTACKERS]) + more)

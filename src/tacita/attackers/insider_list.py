@@ -1,0 +1,197 @@
+"""Many insiders as columns: a contributor of microdata becomes an object only when they are asked for.
+
+Insider ``k`` knows ``lower[r] <= y <= upper[r]`` of ``cells[r]`` for the rows ``r`` from ``starts[k]`` to
+``starts[k + 1] - 1``, and has levels of their own, ``levels[:, t]`` (LPL, UPL, SPL), for ``targets[t]`` with
+``t`` from ``target_starts[k]`` to ``target_starts[k + 1] - 1``. Both lists ascend by cell within each
+insider. ``others[k]`` says whether they attack every other sensitive cell too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from tacita.attackers.attacker import Insider
+from tacita.exact import Cells, Mask, Units
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class InsiderList(Sequence[Insider]):
+    """Insiders in order; see the head of this file."""
+
+    names: Sequence[str]
+    starts: Cells
+    cells: Cells
+    lower: Units
+    upper: Units
+    target_starts: Cells
+    targets: Cells
+    levels: Units
+    others: Mask
+    _made: dict[int, Insider] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, insiders: Iterable[Insider]) -> InsiderList:
+        """Insiders that exist as objects, which stay the same objects."""
+        every = list(insiders)
+        own = [insider.own_targets() for insider in every]
+        return cls(
+            [insider.name for insider in every],
+            _edges([insider.cells.size for insider in every]),
+            np.concatenate([NONE, *(insider.cells for insider in every)]),
+            np.concatenate([NONE, *(insider.lower for insider in every)]),
+            np.concatenate([NONE, *(insider.upper for insider in every)]),
+            _edges([cells.size for cells, _ in own]),
+            np.concatenate([NONE, *(cells for cells, _ in own)]),
+            np.concatenate([np.zeros((3, 0), dtype=np.int64), *(levels for _, levels in own)], axis=1),
+            np.array([insider.targets is None or insider.also_others for insider in every], dtype=bool),
+            dict(enumerate(every)),
+        )
+
+    @classmethod
+    def join(cls, parts: Iterable[InsiderList]) -> InsiderList:
+        """All insiders of several lists, in their order."""
+        lists = [cls.of(()), *parts]
+        made: dict[int, Insider] = {}
+        before = 0
+        for part in lists:
+            made |= {before + k: insider for k, insider in part._made.items()}
+            before += len(part)
+        return cls(
+            [name for part in lists for name in part.names],
+            _edges(np.concatenate([np.diff(part.starts) for part in lists])),
+            np.concatenate([part.cells for part in lists]),
+            np.concatenate([part.lower for part in lists]),
+            np.concatenate([part.upper for part in lists]),
+            _edges(np.concatenate([np.diff(part.target_starts) for part in lists])),
+            np.concatenate([part.targets for part in lists]),
+            np.concatenate([part.levels for part in lists], axis=1),
+            np.concatenate([part.others for part in lists]),
+            made,
+        )
+
+    def take(self, which: Cells) -> InsiderList:
+        """Some of them, in this order."""
+        rows, sizes = spans(self.starts, which)
+        aims, aimed = spans(self.target_starts, which)
+        place = {int(k): i for i, k in enumerate(which)} if self._made else {}
+        return InsiderList(
+            [self.names[k] for k in which.tolist()],
+            _edges(sizes),
+            self.cells[rows],
+            self.lower[rows],
+            self.upper[rows],
+            _edges(aimed),
+            self.targets[aims],
+            self.levels[:, aims],
+            self.others[which],
+            {place[k]: insider for k, insider in self._made.items() if k in place},
+        )
+
+    def __len__(self) -> int:
+        return len(self.others)
+
+    @overload
+    def __getitem__(self, k: int) -> Insider: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> list[Insider]: ...
+
+    def __getitem__(self, k: int | slice) -> Insider | list[Insider]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        k = range(len(self))[k]
+        if k not in self._made:
+            at, aims = self.rows(k), slice(self.target_starts[k], self.target_starts[k + 1])
+            lower, upper, sliding = self.levels[:, aims]
+            self._made[k] = Insider(
+                self.names[k],
+                self.cells[at],
+                self.lower[at],
+                self.upper[at],
+                self.targets[aims],
+                lower,
+                upper,
+                sliding,
+                bool(self.others[k]),
+            )
+        return self._made[k]
+
+    def __iter__(self) -> Iterator[Insider]:
+        return (self[k] for k in range(len(self)))
+
+    def rows(self, k: int) -> slice:
+        """Where the bounds of insider ``k`` stand."""
+        return slice(int(self.starts[k]), int(self.starts[k + 1]))
+
+    @cached_property
+    def owner(self) -> Cells:
+        """Per row of ``cells`` whose it is."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    @cached_property
+    def target_owner(self) -> Cells:
+        """Per row of ``targets`` whose it is."""
+        return np.repeat(np.arange(len(self)), np.diff(self.target_starts))
+
+    @cached_property
+    def _span(self) -> int:
+        return 1 + int(max(self.cells.max(initial=0), self.targets.max(initial=0)))
+
+    @cached_property
+    def _keys(self) -> Cells:
+        return self.owner * self._span + self.cells
+
+    @cached_property
+    def _spared(self) -> Cells:
+        known = np.flatnonzero(self.lower == self.upper)
+        own = self.target_owner * self._span + self.targets
+        return np.unique(np.concatenate([own, self._keys[known]]))
+
+    @property
+    def spared(self) -> tuple[Cells, Cells]:
+        """Pairs of insider and cell where the problem's levels do not hold; see :meth:`is_spared`."""
+        return self._spared // self._span, self._spared % self._span
+
+    def find(self, who: Cells, cells: Cells) -> Cells:
+        """The row of bounds of insider ``who[i]`` for ``cells[i]``, -1 where they know nothing of it."""
+        there = (who >= 0) & (cells < self._span)
+        return np.where(there, find_sorted(self._keys, who * self._span + cells), -1)
+
+    def is_spared(self, who: Cells, cells: Cells) -> Mask:
+        """Where the problem's levels do not hold against insiders: they have levels of their own there, or
+        know the value.
+        """
+        there = cells < self._span
+        return np.asarray(there & (find_sorted(self._spared, who * self._span + cells) >= 0))
+
+    def tightest(self, lower: Units, upper: Units) -> tuple[Units, Units]:
+        """Bounds per cell that know all that anyone here knows, on top of ``lower`` and ``upper``."""
+        low, high = lower.copy(), upper.copy()
+        np.maximum.at(low, self.cells, self.lower)
+        np.minimum.at(high, self.cells, self.upper)
+        return low, high
+
+
+def spans(starts: Cells, which: Cells) -> tuple[Cells, Cells]:
+    """The rows of some owners one after the other, and how many each has."""
+    sizes = starts[which + 1] - starts[which]
+    return np.arange(sizes.sum()) + np.repeat(starts[which] - (np.cumsum(sizes) - sizes), sizes), sizes
+
+
+def find_sorted(keys: Cells, wanted: Cells) -> Cells:
+    """Positions in an ascending list, -1 for what is not in it."""
+    if not keys.size:
+        return np.full(wanted.size, -1, dtype=np.int64)
+    at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    return np.where(keys[at] == wanted, at, -1)
+
+
+def _edges(sizes: Cells | list[int]) -> Cells:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
