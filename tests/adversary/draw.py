@@ -321,15 +321,18 @@ def _attackers(
 ) -> tuple[str, list[Attacker], list[Any]]:
     """Insiders: the kind, the referee's list, and what Tacita is told."""
     if threat.world.known_people and random.random() < 0.8:
-        kind = random.choice(["respondents", "respondents", "holdings", "coalition"])
+        kind = random.choice(["respondents", "respondents", "holdings", "coalition", "contributors"])
+        if kind == "contributors":
+            return kind, [a for by in threat.shares for a in threat.contributors(by)], []
         if kind == "coalition":
             names = list(threat.shares["respondent"])
             members = random.sample(names, min(len(names), random.randint(2, 3)))
-            return kind, [threat.group(members, "respondent", kind)], [tc.Coalition(*members)]
+            pooled = ["outsider", tc.Coalition(*members)]
+            return kind, [threat.group(members, "respondent", kind)], pooled
         return kind, threat.contributors(kind[:-1]), [kind]
     if random.random() < 0.35:
         return _by_hand(random, threat, table, at)
-    return "outsider", [], []
+    return "outsider", [], ["outsider"]
 
 
 def _by_hand(
@@ -356,7 +359,7 @@ def _by_hand(
         cells = cells[own[1]]
         bounds = [in_units(b[cells]) for b in (low, high)]
         theirs.append(tc.Insider(name, at[cells], *bounds))
-    return "by hand", ours, theirs
+    return "by hand", ours, ["outsider", *theirs]
 
 
 def in_units(bounds: Any) -> Integers:

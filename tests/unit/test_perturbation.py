@@ -99,12 +99,13 @@ def test_models_of_the_literature_are_named_in_remarks_and_verdict(options: dict
     release = check_method(Perturbation(**options), problem)
     assert any(remark in said for said in release.outcome.remarks)
     assert tc.audit(problem, release).verdict == (
-        "1 sensitive cell: 1 safe, all proven; assuming that readers know the announced radius and nothing "
+        "1 sensitive cell: 1 safe, all proven, against an outsider; "
+        "assuming that readers know the announced radius and nothing "
         "of how cells were moved"
     )
     plain = Perturbation().protect(problem)
     assert not plain.assumption
-    assert tc.audit(problem, plain).verdict == "1 sensitive cell: 1 safe, all proven"
+    assert tc.audit(problem, plain).verdict == "1 sensitive cell: 1 safe, all proven, against an outsider"
 
 
 def test_the_largest_level_of_all_attackers_counts() -> None:

@@ -140,9 +140,9 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """The result in a sentence, which names the attackers that were considered, what is assumed of readers
-        besides the windows, the cells that were exempt from being looked at, and how many releases were
-        judged together.
+        """The result in a sentence, which names the attackers that were considered, what is assumed of
+        readers besides the windows, the cells that were exempt from being looked at, and how many releases
+        were judged together.
         """
         assumed = dict.fromkeys(self.assumptions)
         several = several_in_words(self.problem, len(self.releases))
