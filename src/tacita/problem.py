@@ -146,11 +146,8 @@ class Problem:
         issue_warnings(own_warnings)
 
     def __repr__(self) -> str:
-        sensitive, attackers = (
-            so_many(len(self.levels), "sensitive cell"),
-            so_many(1 + len(self.insiders), "attacker"),
-        )
-        return f"Problem({self.table!r}, {sensitive}, {attackers})"
+        sensitive = so_many(len(self.levels), "sensitive cell")
+        return f"Problem({self.table!r}, {sensitive}, against {self.considered.text})"
 
     @property
     def sensitive(self) -> Cells:

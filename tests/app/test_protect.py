@@ -97,7 +97,7 @@ def test_what_is_typed_in_the_first_moment_of_the_page_stays(page: Page) -> None
 def test_a_shortcut_fills_the_form_and_the_numbers_are_those_of_the_paper(page: Page) -> None:
     open_example(page, "nchs")
     go(page, "protect")
-    expect(page.get_by_test_id("run-question")).to_have_text("3 sensitive of 66 cells, 1 attacker.")
+    expect(page.get_by_test_id("run-question")).to_have_text("3 sensitive of 66 cells, against an outsider.")
     choose(page, "preset", "NCHS: controlled rounding")
     expect(page.get_by_test_id("method-name")).to_have_text("rounding")
     expect(page.get_by_test_id("option-base")).to_have_value("5")

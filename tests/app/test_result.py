@@ -46,7 +46,9 @@ def suppressed(safe_run: StorageState, new_page: Callable[..., Page]) -> Page:
 def test_the_verdict_is_told_in_words_with_loss_and_bound(suppressed: Page) -> None:
     page = suppressed
     expect(page.get_by_test_id("verdict-word")).to_have_text("✔ Safe")
-    expect(page.get_by_test_id("verdict-said")).to_have_text("3 sensitive cells: 3 safe, all proven")
+    expect(page.get_by_test_id("verdict-said")).to_have_text(
+        "3 sensitive cells: 3 safe, all proven, against an outsider"
+    )
     expect(page.get_by_test_id("figure-loss")).to_have_text("1,270")
     expect(page.get_by_test_id("figure-bound")).to_contain_text("1,270")
     expect(page.get_by_test_id("figure-solution")).to_contain_text("proven optimal")

@@ -60,7 +60,9 @@ def test_the_five_functions_from_typing_to_export(page: Page) -> None:
     # Table II: the least that can be hidden beside the three sensitive cells, which hold 8, is 1262.
     result(page, suppression)
     expect_loss(page, "1,270")
-    expect(page.get_by_test_id("verdict-said")).to_have_text("3 sensitive cells: 3 safe, all proven")
+    expect(page.get_by_test_id("verdict-said")).to_have_text(
+        "3 sensitive cells: 3 safe, all proven, against an outsider"
+    )
     expect(page.get_by_test_id("figure-solution")).to_contain_text("proven optimal")
 
     # Table III: the sum of squared changes of inner cells is 147, and every total is adjacent and adds up.
