@@ -240,7 +240,7 @@ def _everyone(random: Random, world: World, table: Any, at: Integers) -> tuple[A
             low, high = value - random.randint(room // 2, room), value + room
             low = low if (value < 0).any() else np.maximum(low, 0)
     else:
-        return np.zeros(len(world)), np.full(len(world), np.inf), "outsider"
+        return np.zeros(len(world)), np.full(len(world), np.inf), tc.Outsider.of(table)
     lower, upper = np.full(len(table), -np.inf), np.full(len(table), np.inf)
     lower[at], upper[at] = low, high
     scale = 10.0**world.decimals
