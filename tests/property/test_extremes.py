@@ -176,3 +176,18 @@ def test_the_audit_settles_what_the_first_answer_of_the_solver_leaves_open() -> 
     problem = tc.Problem(table, Levels.of(sensitive, upper, np.zeros_like(upper)))
     corners = [table.find(row, column) for row in ("Total", "1") for column in ("Total", "2", "3")]
     assert tc.audit(problem, tc.Release.suppress(table, corners)).safe
+
+
+def test_an_optimum_without_a_point_proves_nothing() -> None:
+    """HiGHS called a program of tangents optimal and gave a point that breaks its rows: "operands could not
+    be broadcast together" came out.
+    """
+    table = tc.Table.from_array(np.array([[1, 0], [1, 0], [1, 1], [1, 0]]) * 10**6, counts=True)
+    sensitive, upper = np.zeros(len(table), dtype=bool), np.zeros(len(table), dtype=np.int64)
+    sensitive[[11, 12, 14]], upper[[11, 12]], upper[14] = True, 10**4, 1
+    problem = tc.Problem(
+        table, Levels.of(sensitive, upper, np.zeros_like(upper)), must_publish=[6, 9, 10, 13]
+    )
+    method = tc.Adjustment(norm="l2", capacity=1.0, shortfall=True)
+    release = method.protect(problem, tc.Run(time_limit=20, seed=22388))
+    assert release.notice.startswith("not protected")

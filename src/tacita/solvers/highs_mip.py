@@ -90,6 +90,9 @@ def solve_mip(
     has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     point = np.array(highs.getSolution().col_value) if has_point else np.empty(0)
     if ended == known.kOptimal:
+        if not has_point:
+            # An optimum whose point breaks rows or bounds: arithmetic has failed, so nothing is proven.
+            return Found(Ended.STOPPED, point, -np.inf)
         return Found(Ended.OPTIMAL, point, info.mip_dual_bound if searched else info.objective_function_value)
     return Found(Ended.STOPPED, point, info.mip_dual_bound if searched else -np.inf)
 
