@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -38,9 +38,6 @@ METHODS_PER_CASE, BY_HAND_PER_CASE, TOGETHER_PER_CASE = 6, 20, 8
 SLOW, LIMIT = 10.0, 4.0
 """Seconds that no method may need for a table of this size, and after which it is asked to end."""
 NEARLY = 1e-6
-
-OPTIMA = {"suppression": 0.6, "rounding": 1.0, "intervals": 0.5}
-"""The part of the claimed optima that are looked into."""
 
 FALSE_SAFE, FALSE_UNSAFE, FAULT = "false safe", "false unsafe", "fault"
 
@@ -122,11 +119,11 @@ class Referee:
         name, options = draw_method(self.random, case)
         seed = self.random.randrange(1, 2**31)
         self._count(name, "tried")
-        start = perf_counter()
+        start = process_time()
         release = self._try(
             name, lambda: make(name, options).protect(case.problem, tc.Run(LIMIT, seed)), options
         )
-        if (seconds := perf_counter() - start) > SLOW:
+        if (seconds := process_time() - start) > SLOW:
             self._find("slow", f"{name} {options}", f"{seconds:.0f} s")
         if release is not None:
             self._judge(case, release, name, options)
@@ -270,7 +267,7 @@ class Referee:
     def _optimum(self, case: Case, release: Any, name: str, options: Mapping[str, Any]) -> None:
         """Whether the referee finds anything that loses less than a proven optimum."""
         check = {"suppression": _best_pattern, "rounding": _best_rounding, "intervals": _best_intervals}
-        if name not in check or self.random.random() > OPTIMA[name]:
+        if name not in check:
             return
         better = check[name](case, release, options)
         if better is None:
@@ -403,22 +400,30 @@ def as_pattern(case: Case, low: Any, hidden: Any) -> Told:
 
 def _best_rounding(case: Case, release: Any, options: Mapping[str, Any]) -> float | None:
     """The least distance of a protected rounded table; None if not looked for."""
-    told = as_told(case, release)
-    near = told.marks == "rounded"
-    if set(options) - {"base", "power", "protected"} or not near.all() or len(case.world.faces) > 1:
+    method, told, world = make("rounding", options), as_told(case, release), case.world
+    plain = (
+        method.objective == "distance" and method.multiples == "stay" and method.weight in ("unit", "cost")
+    )
+    plain = plain and method.at_most is None and method.subtotals is None and not method.steps
+    if (
+        not plain
+        or not (told.marks == "rounded").all()
+        or len(world.faces) > 1
+        or world.inner.sum() > MOST_FREE
+    ):
         return None
     radius = float(told.high[0] - told.low[0]) / 2
-    base = round(radius + (case.world.step if make("rounding", options).strict else 0))
-    if case.world.inner.sum() > MOST_FREE or not (told.value % base == 0).all():
-        return None
-    scale, power = 10.0**case.world.decimals, options.get("power", 1.0)
-    loss = float(release.outcome.loss)
-    best = loss
-    for table in roundings(case.world, base):
-        distance = float((np.abs(table - case.world.values) / scale) ** power @ np.ones(len(case.world)))
+    base = round(radius + (world.step if method.strict else 0))
+    scale, weight = 10.0**world.decimals, np.ones(len(world))
+    if method.weight == "cost":
+        weight = np.asarray(case.problem.cost)[case.at]
+    weight = weight * (world.inner if not method.margins else 1)
+    best = float(release.outcome.loss)
+    for table in roundings(world, base):
+        distance = float((np.abs(table - world.values) / scale) ** method.power @ weight)
         if distance < best - NEARLY * max(1.0, best):
             known = Told(told.marks, table - radius, table + radius, table)
-            if options.get("protected") is False or protects(case.threat, case.attackers, known):
+            if not method.protected or protects(case.threat, case.attackers, known):
                 best = distance
     return best
 
@@ -426,17 +431,14 @@ def _best_rounding(case: Case, release: Any, options: Mapping[str, Any]) -> floa
 def _best_intervals(case: Case, release: Any, options: Mapping[str, Any]) -> float | None:
     """The least loss of protecting intervals; None if not looked for."""
     needs = sum(attacker.targets.size for attacker in case.attackers)
-    if (
-        options
-        or case.problem.must_publish.any()
-        or case.problem.must_hide.any()
-        or needs > 4
-        or not needs
-        or len(case.world) > 16
-    ):
+    decided = case.problem.must_publish.any() or case.problem.must_hide.any()
+    ways = {option: options.get(option, "cost") for option in ("weight_up", "weight_down")}
+    others = set(options) - set(ways) or not set(ways.values()) <= {"cost", "unit"}
+    if others or decided or needs > 5 or not needs or len(case.world) > 16:
         return None
-    cost, scale = np.asarray(case.problem.cost)[case.at], 10.0**case.world.decimals
-    return least_intervals(case.world, case.attackers, cost, cost) / scale
+    cost, one = np.asarray(case.problem.cost)[case.at], np.ones(len(case.world))
+    up, down = (one if way == "unit" else cost for way in ways.values())
+    return least_intervals(case.world, case.attackers, up, down) / 10.0**case.world.decimals
 
 
 def play(seed: int) -> Report:
