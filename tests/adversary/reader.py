@@ -69,6 +69,7 @@ def literature(page: Page) -> bool:
         or options.get("readers") == "radius"
         or (page.method == "perturbation" and options.get("sensitive") == "free")
         or (page.method in ("random-rounding", "adjustment") and options.get("protected") is False)
+        or (page.method == "adjustment" and bool(options.get("shortfall")))
     )
 
 

@@ -15,7 +15,7 @@ from tacita.adjusting.task import NORMS
 from tacita.errors import InfeasibleError, InputError
 from tacita.methods.adjustment import UNPROTECTED, Adjustment
 from tacita.methods.adjustments.announced import refuse_missed
-from tacita.methods.options.distances import spread
+from tacita.methods.options.distances import ASSUMED, spread
 from tacita.release import Mark
 from tacita.testing import check_method, problems, tables
 
@@ -298,6 +298,17 @@ def test_a_cell_that_must_be_hidden_is_not_shown_as_it_is() -> None:
     with pytest.raises(InfeasibleError, match=r"row=Total, column=Total.*must be hidden"):
         Adjustment(totals="fixed", protected=False).protect(problem)
     assert Adjustment().protect(problem).high[0] > problem.table.units[0]
+
+
+def test_a_check_that_was_stopped_leaves_readers_who_know_the_capacities(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The audit looks at windows, so its verdict names what readers must not know."""
+    problem, run = thesis(), tc.Run(seed=2**40)
+    monkeypatch.setattr("tacita.methods.adjustment.refuse_missed", lambda *about: run.cancel())
+    release = Adjustment(capacity="60%").protect(problem, run)
+    assert release.assumption == ASSUMED
+    assert ASSUMED in tc.audit(problem, release).verdict
 
 
 def test_shortfall_goes_in_the_directions_that_are_given() -> None:

@@ -384,7 +384,7 @@ class Adjustment:
         status = Status.OPTIMAL if proven else Status.FEASIBLE
         said = [f"{UNPROTECTED}: {table.structure.names(found.given_up)}"] if short else []
         said += [] if checked else [UNCHECKED]
-        more, assumption = self._beyond(problem, draws)
+        more, assumption = self._beyond(problem, draws, self.protected and checked and not short)
         remarks = (*said, *found.remarks, *more, _every_norm(task, found))
         return Release.rounded(
             table,
@@ -403,12 +403,14 @@ class Adjustment:
         """The seed, where something was drawn with it."""
         return {"seed": run.seed} if draws.share or self.directions == "random" else {}
 
-    def _beyond(self, problem: Problem, draws: Draws) -> tuple[tuple[str, ...], str]:
-        """What is to be said of distances and capacities, and what readers must not know."""
+    def _beyond(self, problem: Problem, draws: Draws, checked: bool) -> tuple[tuple[str, ...], str]:
+        """What is to be said of distances and capacities, and what readers must not know; ``checked`` says
+        whether levels were held against readers who know the capacities.
+        """
         if not len(problem.sensitive):
             return (), ""
         said = (EXACT,) if self.distance == "exact" else draws.remarks
-        unknown = self.capacity is not None and (self.readers == "radius" or not self.protected)
+        unknown = self.capacity is not None and (self.readers == "radius" or not checked)
         said += (UNKNOWN,) if unknown else ()
         return said, ASSUMED if unknown or EXACT in said else ""
 
