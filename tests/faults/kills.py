@@ -10,6 +10,7 @@ as JSON, and ends with an error at the first folder that is neither one release 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import hashlib
 import json
 import os
@@ -34,6 +35,8 @@ from tacita.writing import exchange, switch
 from tacita.writing.signals import like_ctrl_c
 from tacita.writing.switch import MARKER
 
+PATIENCE = 120
+"""Seconds for a run to write its results, on a machine that has more to do."""
 FORMATS = ("csv", "xlsx", "html", "parquet")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 FOREIGN = {"publication/mine.txt": "a file of the user\n", "internal/notes.txt": "another one\n"}
@@ -133,6 +136,7 @@ def fork(work: Callable[[], object], ready: int) -> int:
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        faulthandler.dump_traceback_later(PATIENCE - 5)
         begin = switch._begin
 
         def told(home: Path, prepared: Path) -> bool:
@@ -207,7 +211,7 @@ class Cases:
 
 def wait_for(reading: int, sign: bytes) -> None:
     """Until the child has written this, or has ended."""
-    while select.select([reading], [], [], 60)[0]:
+    while select.select([reading], [], [], PATIENCE)[0]:
         if os.read(reading, 1) in (sign, b""):
             return
     raise WrongError("a run that writes hangs")

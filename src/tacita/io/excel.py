@@ -18,13 +18,13 @@ from tacita.atomic import replacing
 from tacita.errors import InputError
 from tacita.exact import Cells
 from tacita.io.escape import escape
+from tacita.io.extent import MOST_COLUMNS, MOST_ROWS
 from tacita.io.numbers import number_texts
 from tacita.io.published import COLUMNS, shown_texts
 from tacita.release import Mark, Release
 from tacita.tables.frames import listing, part_of
 from tacita.tables.layout import lines
 
-MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
 MEANING = {

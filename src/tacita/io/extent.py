@@ -17,6 +17,8 @@ from xml.parsers import expat
 from tacita.errors import FormatError
 from tacita.words import so_many
 
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
+"""Of a sheet, by its format."""
 FEW = 4_000_000
 """So many fields may be laid out however few of them hold anything."""
 SPARSE = 20
@@ -89,6 +91,7 @@ class _Extent:
             said = attributes.get("r", "")
             self.row = int(said) if _is_short(said) else self.row + 1
             self.column = 0
+            self._refuse_outside(self.row, 1)
         elif kind in ("sheetData", "table"):
             self._start_sheet()
         elif kind == "table-row":
@@ -116,7 +119,15 @@ class _Extent:
             self.column += 1
         self._reach(self.row, self.column)
 
+    def _refuse_outside(self, row: int, column: int) -> None:
+        if row > MOST_ROWS or column > MOST_COLUMNS:
+            raise FormatError(
+                f"{self.place}: row {row}, column {column}, where sheets have {MOST_ROWS:,} rows and "
+                f"{MOST_COLUMNS:,} columns at most: it is damaged; save the workbook anew"
+            )
+
     def _reach(self, row: int, column: int) -> None:
+        self._refuse_outside(row, column)
         self.filled += 1
         if self.rows is None:
             self.rows, self.columns = (row, row), (column, column)

@@ -19,7 +19,8 @@ from tacita.errors import InputError
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.io.csv import write_rows
 from tacita.io.escape import escape, escape_all
-from tacita.io.excel import MOST_ROWS, new_workbook
+from tacita.io.excel import new_workbook
+from tacita.io.extent import MOST_ROWS
 from tacita.io.marks import NO_BOUND, status_letters
 from tacita.io.numbers import number_texts
 from tacita.io.roles import part_by_name
