@@ -52,7 +52,8 @@ def test_two_safe_patterns_disclose_a_cell_exactly_together():
     together = tc.audit(problem, [FIRST, SECOND])
     assert not together.safe
     assert together.verdict == (
-        "1 sensitive cell: 0 safe, 1 UNSAFE (1 disclosed exactly); 2 releases judged together"
+        "1 sensitive cell: 0 safe, 1 UNSAFE (1 disclosed exactly), against an outsider, respondents "
+        "left out; 2 releases judged together"
     )
     assert together.releases == (FIRST, SECOND)
 

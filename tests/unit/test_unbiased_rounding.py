@@ -208,7 +208,7 @@ def test_the_default_base_by_levels(value: int, lower: int, upper: int, base: in
 
 def test_the_default_base_is_never_a_single_step() -> None:
     table = tc.Table.from_array([[1, 2], [3, 4]])
-    problem = tc.Problem(table, tc.Marked([table.find("1", "1")], lower=1, upper=1))
+    problem = tc.Problem(table, tc.Marked([table.find("1", "1")], lower=0, upper=1))
     assert (check_method(UnbiasedRounding(), problem).high - table.units > 1).any()
 
 

@@ -15,7 +15,7 @@ WORDS = (
     (r"respondents per cell", "count", "--count"),
     (r"classification of the dimension", "hierarchy", "--hierarchy NAME=FILE"),
     (
-        r"codes of '([^']+)' (?:are|may be) the sums .* use the classification that was found",
+        r"codes of '([^']+)' .*the sums .* use the classification that was found",
         "hierarchy",
         r"--hierarchy \1=found",
     ),

@@ -204,12 +204,12 @@ def search_dimension(
 
 def warn_of_sums(found: FoundSums) -> str:
     """Return what is wrong with undeclared sums, and the remedy, in a sentence or two."""
-    sure = "are the sums of others" if found.certain else "may be the sums of others"
+    sure = "are" if found.certain else "may be"
     where = f" in all {so_many(found.columns, 'column')}" if found.columns > 1 else ""
     return (
-        f"codes of '{found.dimension}' {sure}{where}: {found}. Readers who see that know more than the "
-        "table, which takes them for separate parts: use the classification that was found, or give another; "
-        "if they add up by chance, say that undeclared sums are to be ignored"
+        f"codes of '{found.dimension}' {sure} the sums of others{where}: {found}. Readers who see that know "
+        "more than the table, which takes them for separate parts: use the classification that was found, "
+        "or give another; if they add up by chance, say that undeclared sums are to be ignored"
     )
 
 
