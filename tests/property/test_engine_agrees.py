@@ -13,6 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -250,6 +251,7 @@ def least_loss(solver: Callable[[Model], Solution], model: Model) -> float:
 
 @pytest.mark.parametrize("method", [suppression, intervals, perturbation, rounding, mixture])
 @given(problem=hard_problems(), random=st.randoms(use_true_random=False))
+@examples(25)
 def test_engine_and_first_model_lose_the_same(
     method: Callable[[Problem, Random], Model], problem: Problem, random: Random
 ) -> None:

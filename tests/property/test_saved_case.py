@@ -222,7 +222,7 @@ def _listed(section: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @given(projects(), st.sampled_from(["stays", "passes", "forgotten"]))
-@examples(40)
+@examples(15)
 def test_a_project_that_is_opened_and_saved_asks_the_same(
     project: tuple[dict[str, str], Sections], origin: str
 ) -> None:

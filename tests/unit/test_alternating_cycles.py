@@ -132,6 +132,7 @@ SIMULATED = {
 DRAWS = 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIMULATED)
 def test_means_of_a_hundred_thousand_draws(name: str) -> None:
     """The frequency of going up, per cell, against its binomial standard deviation."""

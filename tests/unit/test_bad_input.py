@@ -108,6 +108,7 @@ def test_ragged_arrays_name_the_row() -> None:
         Table.from_array([[1, 2], [3]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bad", "message"),
     [

@@ -129,6 +129,7 @@ def test_every_cell_on_its_own_is_labelled() -> None:
     assert release.made_by["options"]["additive"] is False
 
 
+@pytest.mark.slow
 def test_every_cell_on_its_own_goes_up_with_the_chance_of_its_residue() -> None:
     values = np.tile(np.arange(5), 4000)
     table = tc.Table.from_array(values)
