@@ -140,11 +140,8 @@ class Referee:
         known = read(told, case.world, page)
         if not self._weigh(case, audit, told, known, name, where):
             return
-        if (
-            case.threat.sensitive.any()
-            and literature(page)
-            and not (release.assumption or release.outcome.remarks)
-        ):
+        told_so = release.assumption or (release.outcome and release.outcome.remarks)
+        if literature(page) and not told_so and release.hidden.any() and case.threat.sensitive.any():
             self._find("no remark", where, f"a model of the literature without a word: {audit.verdict}")
         self.seen.append(Seen(name, release, told, known, audit.safe))
         kept = options.get("protected", True) and not options.get("shortfall")
