@@ -53,7 +53,7 @@ def _suppression(random: Random, case: Case) -> Options:
 
 def _intervals(random: Random, case: Case) -> Options:
     if random.random() < 0.4:
-        return {}
+        return random.choice([{}, {"ends": "exact"}])
     return _some(
         random,
         weight_up=_weights(random),
@@ -62,6 +62,7 @@ def _intervals(random: Random, case: Case) -> Options:
         minimum_width=[1.0, 3.0],
         at_most=[4, 6, 9],
         margins=[False],
+        ends=["exact"],
     )
 
 

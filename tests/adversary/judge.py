@@ -430,7 +430,8 @@ def _best_intervals(case: Case, release: Any, options: Mapping[str, Any]) -> flo
     needs = sum(attacker.targets.size for attacker in case.attackers)
     decided = case.problem.must_publish.any() or case.problem.must_hide.any()
     ways = {option: options.get(option, "cost") for option in ("weight_up", "weight_down")}
-    others = set(options) - set(ways) or not set(ways.values()) <= {"cost", "unit"}
+    others = set(options) - {*ways, "ends"} or not set(ways.values()) <= {"cost", "unit"}
+    others = others or options.get("ends") != "exact"
     if others or decided or needs > 5 or not needs or len(case.world) > 16:
         return None
     cost, one = np.asarray(case.problem.cost)[case.at], np.ones(len(case.world))

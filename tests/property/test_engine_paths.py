@@ -285,7 +285,7 @@ def test_a_witness_counts_only_while_its_own_cell_may_move_so_far() -> None:
     table = Table.from_array(np.full((2, 2), 20))
     cell = int(np.flatnonzero(~table.structure.is_total)[0])
     problem = Problem(table, Levels.of(np.arange(len(table)) == cell, 4, 0), attackers=Outsider.of(table))
-    stated = Intervals().model(problem)
+    stated = Intervals(ends="exact").model(problem)
     nothing = np.zeros(stated.size)
     model = replace(stated, lower=nothing, whole=nothing > 0)
     arena = Arena.of(model)

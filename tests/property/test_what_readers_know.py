@@ -118,6 +118,17 @@ def test_subtotals_that_readers_know_count_in_the_protection() -> None:
     assert any("which subtotals are kept" in remark for remark in only_rounded.outcome.remarks)
 
 
+def test_models_of_the_literature_are_named_in_the_verdict() -> None:
+    table = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]], counts=False)
+    problem = tc.Problem(table, tc.Marked([table.find("2", "3")], lower=3, upper=3))
+    for method in (Rounding(base=20), UnbiasedRounding(base=50)):
+        closed = replace(method, strict=False).protect(problem)
+        assert "nothing of how numbers were rounded" in tc.audit(problem, closed).verdict
+        assert "assuming" not in tc.audit(problem, method.protect(problem)).verdict
+    only_rounded = Rounding(base=20, strict=False, protected=False).protect(problem)
+    assert "nothing of how numbers were rounded" in tc.audit(problem, only_rounded).verdict
+
+
 def test_a_part_that_is_made_of_the_sensitive_cells_gets_a_remark() -> None:
     table = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]], counts=False)
     problem = tc.Problem(table, tc.Marked([table.find("2", "3")], lower=3, upper=3))

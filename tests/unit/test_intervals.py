@@ -37,6 +37,7 @@ OPTIONS = st.sampled_from(
         {"minimum_width": 2},
         {"margins": False},
         {"weight_up": "unit", "weight_down": "inverse", "weight_interval": "unit"},
+        {"ends": "exact"},
     ]
 )
 
@@ -91,8 +92,8 @@ def test_must_publish_and_must_hide() -> None:
 
 
 def test_the_office_may_ask_for_more_than_anyone_needs() -> None:
-    narrow = check_method(Intervals(), problem_of())
-    wide = check_method(Intervals(minimum_width=30), problem_of())
+    narrow = check_method(Intervals(ends="exact"), problem_of())
+    wide = check_method(Intervals(minimum_width=30, ends="exact"), problem_of())
     assert (wide.high - wide.low)[wide.changed].min() >= 30
     assert wide.outcome.loss > narrow.outcome.loss
 
@@ -102,7 +103,7 @@ def test_a_first_release_with_a_minimum_width_is_found_before_the_search() -> No
     table = tc.Table.from_array(values, counts=False)
     chosen = [table.find("1", "1"), table.find("4", "5"), table.find("7", "2")]
     problem = tc.Problem(table, tc.Marked(chosen), cost="value")
-    wide, plain = (alone(Intervals(minimum_width=width), problem) for width in (60, 0))
+    wide, plain = (alone(Intervals(minimum_width=width, ends="exact"), problem) for width in (60, 0))
     x = wide_start(wide, plain, tc.Run())
     assert x is not None
     rows = wide.model.rows @ x
@@ -125,7 +126,7 @@ def test_up_and_down_have_weights_of_their_own() -> None:
     priced = replace(table, columns={"dear": np.full(3, 10.0)})
     problem = tc.Problem(priced, tc.Marked([table.find("1")], lower=0, upper=0, sliding=4), cost="unit")
     for options, window in (({"weight_down": "dear"}, (5, 9)), ({"weight_up": "dear"}, (1, 5))):
-        release = check_method(Intervals(**options), problem)
+        release = check_method(Intervals(**options, ends="exact"), problem)
         cell = table.find("1")
         assert (release.low[cell], release.high[cell]) == window
 
@@ -133,9 +134,10 @@ def test_up_and_down_have_weights_of_their_own() -> None:
 @pytest.mark.parametrize("scale", [10**3, 10**8, 10**11])
 @pytest.mark.parametrize("cost", ["value", "unit"])
 def test_large_values_are_as_easy_as_small_ones(scale: int, cost: str) -> None:
-    small = check_method(Intervals(), problem_of(cost=cost))
+    method = Intervals(ends="exact")
+    small = check_method(method, problem_of(cost=cost))
     values = np.array(FIGURE_1) * scale
-    release = check_method(Intervals(), problem_of(values, 10 * scale, 12 * scale, cost=cost))
+    release = check_method(method, problem_of(values, 10 * scale, 12 * scale, cost=cost))
     factor = scale**2 if cost == "value" else scale
     assert release.outcome.loss == pytest.approx(small.outcome.loss * factor, rel=1e-6)
     assert release.outcome.status
@@ -144,7 +146,7 @@ def test_large_values_are_as_easy_as_small_ones(scale: int, cost: str) -> None:
 def test_ends_of_decimal_tables_are_in_the_last_place() -> None:
     table = tc.Table.from_array(np.array(FIGURE_1) / 10)
     problem = tc.Problem(table, tc.Marked([table.find("2", "3")], lower=0.5, upper=0.5), cost="unit")
-    assert check_method(Intervals(), problem).outcome.loss == pytest.approx(4.0)
+    assert check_method(Intervals(ends="exact"), problem).outcome.loss == pytest.approx(4.0)
 
 
 def test_counts_beyond_networks_are_protected_by_whole_numbers() -> None:
@@ -187,9 +189,10 @@ def test_insiders_who_see_through_the_optimum_of_all_others_are_asked() -> None:
     table = tc.tabulate(made.records, dict(made.hierarchies), "value", respondent="respondent")
     problem = tc.Problem(table, tc.PPercent(10) | tc.MinimumFrequency(3), attackers="respondents")
     outsider = tc.Problem(table, problem.levels, attackers="outsider")
-    release = check_method(tc.Intervals(), problem)
+    method = tc.Intervals(ends="exact")
+    release = check_method(method, problem)
     assert release.outcome.status is Status.OPTIMAL
-    assert release.outcome.loss > tc.Intervals().protect(outsider).outcome.loss
+    assert release.outcome.loss > method.protect(outsider).outcome.loss
 
 
 def test_a_minimum_width_where_no_cell_can_be_an_interval() -> None:

@@ -14,6 +14,9 @@ A reader who sees that a table is from a spreadsheet takes its numbers for the n
 is given, the way of rounding is the first of these that all numbers agree with. Ties go away from zero, as
 spreadsheets round, or to even multiples, as most programming languages do, whichever all ties of the table
 agree with. Where they agree with neither, rounding up and down are tried first, and ties may go either way.
+
+A tie away from zero lies at one end of its window only. For other values that end is left out, so that the
+number is the middle of its window: this favours the attacker.
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ def windows_of_rounded(
             f"the numbers are not rounded {IN_WORDS[found]} {base:g}: see {names}; correct the base, or "
             "leave out how numbers were rounded"
         )
-    below, above = _reach(found, value, multiple, fine.unit, ties)
+    below, above = _reach(found, value, moved, multiple, fine.unit, ties)
     size = 10.0**decimals
     said = "" if how is not None else ", as all of them are"
     return RoundedNumbers(
@@ -124,7 +127,7 @@ def _ties(value: Units, moved: Units, base: int, step: int) -> str:
     return EITHER if (value // base % 2)[tied].any() else EVEN
 
 
-def _reach(how: How, value: Units, base: int, step: int, ties: str) -> tuple[Units, Units]:
+def _reach(how: How, value: Units, moved: Units, base: int, step: int, ties: str) -> tuple[Units, Units]:
     """Return how far below and above each number the truth can lie."""
     nothing = np.zeros_like(value)
     less = nothing + (base - 1) // step * step
@@ -137,7 +140,13 @@ def _reach(how: How, value: Units, base: int, step: int, ties: str) -> tuple[Uni
         return far, far
     half = nothing + base // (2 * step) * step
     if ties == AWAY:
-        return np.where(value > 0, half, half - step), np.where(value < 0, half, half - step)
+        # The number is to be the middle of its window, so the end where a tie would lie is left out unless
+        # the value is one or nothing else would be left: this favours the attacker.
+        entire = (2 * np.abs(moved) == base) | (half == step)
+        return (
+            np.where(entire & (value > 0), half, half - step),
+            np.where(entire & (value < 0), half, half - step),
+        )
     if ties == EVEN:
         half = np.where(value // base % 2, half - step, half)
     return half, half

@@ -4,7 +4,9 @@
     s.t. cell i is published as [a_i - z-_i, a_i + z+_i],  0 <= z- <= a - lower,  0 <= z+ <= upper - a,
          every sensitive cell keeps its levels against every attacker who sees the intervals
 
-where ``lower`` and ``upper`` are what everyone knows: no interval is wider. Binary ``x_i`` (``z_i > 0`` only
+where ``lower`` and ``upper`` are what everyone knows: no interval is wider. The intervals of sensitive cells
+reach beyond their levels, or their ends would tell the value (see :mod:`tacita.methods.options.ends`).
+ Binary ``x_i`` (``z_i > 0`` only
 if ``x_i = 1``) are there where intervals are counted, ``sum x_i <= q``, or must not be too narrow: then the
 outsider must find a width of at least ``minimum_width x_i``, a sliding level that holds where ``x_i = 1``.
 
@@ -16,17 +18,21 @@ part in ``COARSE``.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from tacita.engine.demands import OUTSIDER, SLIDING, Demands, room
+from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, room
 from tacita.engine.model import NO_SWITCH, Model
-from tacita.exact import Cells, Floats, Mask
+from tacita.errors import InputError
+from tacita.exact import Cells, Floats, Mask, Units
 from tacita.methods.drafting.draft import Draft, Stated, alone
-from tacita.methods.drafting.settle import settle
+from tacita.methods.drafting.settle import settle_drawn
 from tacita.methods.drafting.widening import wide_start
 from tacita.methods.measuring import window_reaches
+from tacita.methods.options.distances import Draws
+from tacita.methods.options.ends import ASSUMED, DRAWN, ENDS_HELP, EXACT, Ends, reaches
 from tacita.methods.options.per_cell import amounts, largest_level, weights
 from tacita.problem import Problem, start_run
 from tacita.release import Release
@@ -68,17 +74,28 @@ class Intervals:
     )
     at_most: int | None = field(default=None, metadata={"help": "limit on the number of intervals"})
     margins: bool = field(default=True, metadata={"help": "totals that are not sensitive may be intervals"})
+    ends: Ends = field(default="drawn", metadata={"help": ENDS_HELP})
 
-    def model(self, problem: Problem) -> Model:
-        """Variables, windows, constraints and loss."""
-        return alone(self, problem).model
+    def __post_init__(self) -> None:
+        if self.ends not in ("drawn", "exact"):
+            raise InputError(f"option 'ends' must be drawn or exact, not '{self.ends}'")
+
+    def model(self, problem: Problem, run: Run | None = None) -> Model:
+        """Variables, windows, constraints and loss, with the ends that the seed of the run draws."""
+        return alone(self, problem, Draws((run or Run()).seed)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """Intervals that protect every sensitive cell against every attacker of the problem."""
         run = start_run(problem, run)
         made_by = {"method": self.name, "options": asdict(self)}
-        start = self._start if self.minimum_width and self.at_most is None else None
-        return settle(alone(self, problem), made_by, run, self._remedy(problem), start)
+        wide = bool(self.minimum_width) and self.at_most is None
+        return settle_drawn(
+            lambda draws: alone(self, problem, draws),
+            made_by,
+            run,
+            self._remedy(problem),
+            (lambda draws: partial(self._start, draws)) if wide else None,
+        )
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the weighted sum of the reaches of all windows; infinite where one is open to all sides."""
@@ -100,10 +117,10 @@ class Intervals:
             each += np.where((above > 0) | (below > 0), own, 0.0)
         return each
 
-    def _start(self, stated: Stated, run: Run) -> Floats | None:
+    def _start(self, draws: Draws, stated: Stated, run: Run) -> Floats | None:
         """Where many cells must not be too narrow, a first release is hard to find for a general search."""
         plain = replace(self, minimum_width=0.0, weight_interval=None)
-        return wide_start(stated, alone(plain, stated.model.problem), run)
+        return wide_start(stated, alone(plain, stated.model.problem, draws), run)
 
     def _remedy(self, problem: Problem) -> str:
         ways = []
@@ -123,12 +140,14 @@ class Intervals:
         width = int(amounts(problem, self.minimum_width, "minimum_width")[0])
         at = self._cells(problem, cells)
         largest = largest_level(problem)
-        farthest = (1 if draft.network else FARTHEST) * max(largest, width)
-        levels, only = problem.levels, draft.switch[at] == NO_SWITCH
+        least = self._least_reaches(draft, at)
+        longest = max(largest, width, *(int(reach.max(initial=0)) for reach in least))
+        farthest = (1 if draft.network else FARTHEST) * longest
+        only = draft.switch[at] == NO_SWITCH
         sides = []
-        for known, level, said, option in zip(
+        for known, reach, said, option in zip(
             room(problem, OUTSIDER),
-            (levels.upper, levels.lower),
+            least,
             (self.weight_up, self.weight_down),
             ("weight_up", "weight_down"),
             strict=True,
@@ -138,20 +157,55 @@ class Intervals:
                 at.size,
                 weights(problem, said, option)[at] * (scale / 10.0**problem.table.decimals),
                 upper=most,
-                lower=np.where(only, level[at] / scale, 0.0),
+                lower=np.where(only, np.minimum(reach / scale, most), 0.0),
                 whole=largest <= COARSE * problem.table.unit,
             )
             sides.append(_Side(end, most))
         draft.stretch(at, sides[0].end, sides[1].end)
         # A cell is an interval or suppressed: both at once would open it beyond what the outsider knows.
         either = np.flatnonzero(~only)
-        for side in sides:
-            most = side.most[either]
-            draft.require([(side.end[either], 1.0), (draft.switch[at[either]], most)], upper=most)
+        for side, reach in zip(sides, least, strict=True):
+            most, switch = side.most[either], draft.switch[at[either]]
+            draft.require([(side.end[either], 1.0), (switch, most)], upper=most)
+            far = np.minimum(reach[either] / scale, most) if draft.drawn else np.zeros(either.size)
+            needed = np.flatnonzero(far)
+            draft.require([(side.end[either[needed]], 1.0), (switch[needed], far[needed])], lower=far[needed])
         counted = np.arange(at.size)
         if self.at_most is None and self.weight_interval is None and not width:
             counted = np.flatnonzero(problem.must_hide[at])
         self._count(draft, at[counted], [side.of(counted) for side in sides], width)
+
+    def _least_reaches(self, draft: Draft, at: Cells) -> tuple[Units, Units]:
+        """Return how far intervals of some cells reach at least above and below the value; readers must think
+        all of it possible.
+        """
+        problem, levels = draft.problem, draft.problem.levels
+        exact = levels.upper[at], levels.lower[at]
+        if not levels.sensitive[at].any():
+            return exact
+        if self.ends == "exact" or not draft.draws.share:
+            draft.remark(EXACT, ASSUMED)
+            return exact
+        draft.drawn = True
+        draft.remark(DRAWN)
+        draft.widen(at[~levels.sensitive[at]])
+        above, below = (reach[at] for reach in reaches(problem, draft.draws))
+        counts = self._told(draft, at)
+        for sign, reach in ((UP, above), (DOWN, below)):
+            asked = np.flatnonzero(reach)
+            attacker, signs = np.full(asked.size, OUTSIDER), np.full(asked.size, sign, dtype=np.int8)
+            draft.demand(Demands(attacker, at[asked], signs, reach[asked], counts[asked]))
+        return above, below
+
+    def _told(self, draft: Draft, at: Cells) -> Cells:
+        """Return per cell the variable that is 1 if it is told as an interval, or ``ALWAYS``; a sensitive
+        cell that is not told as one is suppressed.
+        """
+        told = np.full(at.size, ALWAYS)
+        either = np.flatnonzero((draft.switch[at] != NO_SWITCH) & draft.problem.levels.sensitive[at])
+        told[either] = draft.variables(either.size, 0.0)
+        draft.require([(told[either], 1.0), (draft.switch[at[either]], 1.0)], lower=1.0, upper=1.0)
+        return told
 
     def _cells(self, problem: Problem, cells: Mask) -> Cells:
         """Cells that may be intervals: something is unknown of them, and nothing forbids it."""

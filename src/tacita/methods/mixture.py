@@ -31,6 +31,8 @@ TELLING = (
     "knows the rule knows more than the windows say. Name parts by codes instead"
 )
 
+UNKNOWN = "assuming that readers cannot tell which cells are sensitive"
+
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
@@ -90,7 +92,7 @@ class Mixture:
     def _stated(self, problem: Problem, draws: Draws | None = None) -> Stated:
         draft = Draft(problem, draws)
         if names_sensitive(read_parts(self.parts)) and len(problem.sensitive):
-            draft.remark(TELLING)
+            draft.remark(TELLING, UNKNOWN)
         for cells, ways in cells_of(problem, read_parts(self.parts)):
             for way in ways:
                 if isinstance(way, Suppression):

@@ -35,7 +35,7 @@ from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_base
 from tacita.methods.roundings.given import read_given
 from tacita.methods.roundings.goal import Goal, read_goal
 from tacita.methods.roundings.nearest import nearest
-from tacita.methods.roundings.question import Question
+from tacita.methods.roundings.question import ASSUMED, Question
 from tacita.methods.roundings.subtotals import read_subtotals
 from tacita.problem import Problem, start_run
 from tacita.release import Release
@@ -234,6 +234,7 @@ class Rounding:
             question.radius,
             made_by={"method": self.name, "options": asdict(self)},
             outcome=outcome,
+            assumption=ASSUMED if question.about_readers() else "",
         )
 
     def _stated(self, question: Question) -> Stated:

@@ -47,6 +47,12 @@ from tacita.methods.moving.moves import unmet
 from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.methods.network_heuristic import suppress_one_by_one
 from tacita.methods.options.per_cell import amounts
+from tacita.methods.options.secret_costs import (
+    COST_NOISE_HELP,
+    check_cost_noise,
+    in_true_costs,
+    secret_factors,
+)
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem, start_run
 from tacita.release import Release
@@ -103,6 +109,10 @@ class Suppression:
             "flows) or network-apart (no flow through another primary)"
         },
     )
+    cost_noise: float = field(default=0.0, metadata={"help": COST_NOISE_HELP})
+
+    def __post_init__(self) -> None:
+        check_cost_noise(self.cost_noise)
 
     def model(self, problem: Problem) -> Model:
         """Variables, windows, constraints and loss."""
@@ -147,6 +157,7 @@ class Suppression:
         """
         run = start_run(problem, run)
         model = self.model(problem)
+        model = replace(model, cost=model.cost * secret_factors(model.size, self.cost_noise, run.seed))
         if self.search != "optimal":
             return self._by_network(model, start, run)
         first = None if start is None else completed(model, _pattern(problem, start), run)
@@ -166,13 +177,16 @@ class Suppression:
 
     def _released(self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run) -> Release:
         loss = float(problem.cost[hidden].sum())
-        return Release.suppress(
+        release = Release.suppress(
             problem.table,
             hidden,
             primary=problem.levels.sensitive,
-            outcome=Outcome(status, loss, loss if status else min(loss, float(bound)), run.seconds),
+            outcome=Outcome(
+                status, loss, loss if status and not self.cost_noise else min(loss, float(bound)), run.seconds
+            ),
             made_by={"method": self.name, "options": asdict(self)},
         )
+        return in_true_costs(release, loss, self.cost_noise, run.seed)
 
     def _by_network(self, model: Model, start: Release | CellList | None, run: Run) -> Release:
         """Return the pattern of Cox's heuristic, completed where it does not hold against every attacker."""
@@ -193,7 +207,7 @@ class Suppression:
                 f"the heuristic hides {so_many(int(hidden.sum()), 'cell')}, more than {self.at_most:,}: "
                 "allow more, or use search = optimal"
             )
-        return self._released(problem, hidden, Status.FEASIBLE, float(problem.cost[forced].sum()), run)
+        return self._released(problem, hidden, Status.FEASIBLE, float(model.cost[forced].sum()), run)
 
     def _may_be_hidden(self, problem: Problem) -> Mask:
         """Hiding what everyone knows exactly says nothing less."""

@@ -34,7 +34,7 @@ from tacita.methods.measuring import shown_changes
 from tacita.methods.moving.missed import missed
 from tacita.methods.options.per_cell import largest_level, round_number
 from tacita.methods.roundings.bases import Told, chosen_bases, refuse_small_bases
-from tacita.methods.roundings.question import CLOSED
+from tacita.methods.roundings.question import ASSUMED, CLOSED
 from tacita.outcome import Outcome, Status
 from tacita.problem import Problem, Requirement, start_run
 from tacita.release import Release
@@ -135,6 +135,7 @@ class UnbiasedRounding:
                 (*self._remarks(pieces), *run.seed_remarks),
             ),
             notice="" if self.additive else NOT_ADDITIVE,
+            assumption="" if self.strict else ASSUMED,
         )
 
     def _base(self, problem: Problem) -> int:

@@ -26,6 +26,7 @@ from tacita.errors import InfeasibleError
 from tacita.exact import Cells, Floats, Mask, Units
 from tacita.methods.moving.sums import KnownSum
 from tacita.methods.options.distances import Draws
+from tacita.methods.options.ends import further
 from tacita.methods.options.per_cell import largest_level, scale_for
 from tacita.problem import Problem
 from tacita.release import Mark
@@ -57,6 +58,8 @@ class Stated:
         What the options of the methods mean for readers, and what protection rests on besides the windows.
     sums
         Sums of cells that readers know more of than the windows say.
+    further
+        Share of its reach by which each end above and below goes out further than the model asks.
     drawn
         Random distances are part of the model.
     """
@@ -73,6 +76,7 @@ class Stated:
     sums: tuple[KnownSum, ...] = ()
     assumption: str = ""
     drawn: bool = False
+    further: Floats | None = None
 
     @property
     def intervals(self) -> Cells:
@@ -123,8 +127,9 @@ class Draft:
         self._ends = np.full((2, n), NO_VARIABLE, dtype=np.int64)
         self._demands = [outsider_demands(problem)]
         self._remarks: dict[str, None] = {}
-        self._assumption = ""
+        self._assumptions = dict[str, None]()
         self._sums: list[KnownSum] = []
+        self._further = np.zeros((2, n))
 
     @cached_property
     def network(self) -> bool:
@@ -199,7 +204,11 @@ class Draft:
     def remark(self, remark: str, assumption: str = "") -> None:
         """Add a remark for the outcome, once, and what protection rests on besides the windows."""
         self._remarks[remark] = None
-        self._assumption = assumption or self._assumption
+        self._assumptions |= dict.fromkeys(filter(None, [assumption]))
+
+    def widen(self, cells: Cells) -> None:
+        """Let the ends of the intervals of some cells go out further by random amounts."""
+        self._further[:, cells] = further(self.draws, len(self.problem.table))[:, cells]
 
     def keep_sum(self, known: KnownSum) -> None:
         """Add a sum of cells that readers know more of than the windows say."""
@@ -241,8 +250,9 @@ class Draft:
             self.network,
             tuple(self._remarks),
             tuple(self._sums),
-            self._assumption,
+            "; ".join(self._assumptions),
             self.drawn,
+            self._further if self._further.any() else None,
         )
 
     def _add_up(self, moved: Affine) -> None:

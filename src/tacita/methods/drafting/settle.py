@@ -66,6 +66,7 @@ def settle(
             break
         model, first = with_whole_moves(model, missing), None
     seed = {"seed": run.seed} if stated.drawn else {}
+    x = _further_out(stated, x)
     release = read(stated, _attained(stated, x, run), solution, {**made_by, **seed}, run.seconds)
     if stated.sums:
         refuse_telling_sums(stated.model.problem, release, stated.sums, run)
@@ -73,14 +74,18 @@ def settle(
 
 
 def settle_drawn(
-    state: Callable[[Draws], Stated], made_by: Mapping[str, Any], run: Run | None, remedy: str
+    state: Callable[[Draws], Stated],
+    made_by: Mapping[str, Any],
+    run: Run | None,
+    remedy: str,
+    start: Callable[[Draws], Start] | None = None,
 ) -> Release:
     """Settle a model of random distances; with smaller ones where these leave no release."""
     run = run or Run()
     for draws in Draws(run.seed).less_and_less():
         stated = state(draws)
         try:
-            return settle(stated, made_by, run, remedy)
+            return settle(stated, made_by, run, remedy, None if start is None else start(draws))
         except InfeasibleError:
             if not stated.drawn or run.over:
                 raise
@@ -108,6 +113,24 @@ def _lost(stated: Stated, x: Floats, run: Run) -> Demands:
     """Return the demands that are missed, of those whose levels are noise to the solver that chose ``x``."""
     problem, most = stated.model.problem, NOTICED * stated.scale
     return unmet(stated.model, x, scale_for(problem, int(most), FINE), run, most=most)
+
+
+def _further_out(stated: Stated, x: Floats) -> Floats:
+    """Return the variables with ends of open intervals farther out, as far as random shares of their reach
+    and what everyone knows allow: windows grow, so nothing is protected less.
+    """
+    if stated.further is None:
+        return x
+    model, step, scale = stated.model, stated.model.problem.table.unit, stated.scale
+    ends = np.stack([stated.end_above, stated.end_below])
+    reach = np.where(ends != NO_VARIABLE, x[np.maximum(ends, 0)] * scale, 0.0)
+    longest = np.floor(reach.max(axis=0) / step + NOISE)
+    more = np.floor(stated.further * (longest + (longest > 0))) * step
+    known = np.stack(room(model.problem, OUTSIDER))
+    farther = np.minimum(reach + more, np.maximum(known, reach))
+    out = x.copy()
+    out[ends[more > 0]] = farther[more > 0] / scale
+    return out
 
 
 def _doubtful(stated: Stated) -> bool:

@@ -32,6 +32,7 @@ CLOSED = (
     "closed windows, as in the literature: readers who know that the truth is less than a base away can rule "
     "out their ends; switch strict on for what they know"
 )
+ASSUMED = "assuming that readers know the windows and nothing of how numbers were rounded"
 EXACT = (
     "readers are told which numbers are exact: they can rule out that any other cell is the number published "
     "for it, which no window says and no audit sees"
@@ -107,7 +108,7 @@ class Question:
     def state(self, draft: Draft) -> None:
         """The question as a part of the engine's model."""
         for remark in self.about_readers():
-            draft.remark(remark)
+            draft.remark(remark, ASSUMED)
         if self.at_most is not None:
             self._state_counted(draft, self.at_most)
             return

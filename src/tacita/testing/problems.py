@@ -1,16 +1,12 @@
-"""For people who test methods: random small problems (hypothesis strategies) and an attacker who simply
-tries everything.
+"""Random small problems and releases, as hypothesis strategies.
 
 `problems` are tiny, for brute force. `hard_problems` are larger and made to bind: sensitive cells need
 others, and insiders know the very cells that would have served best.
-
-The brute-force attacker enumerates every whole-number table in his region. It shares no code with the audit,
-so that the two can be held against each other; it is meant for a handful of hidden cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -21,10 +17,8 @@ from tacita.attackers import Insider, Outsider
 from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.hierarchy import Hierarchy
 from tacita.levels import Levels
-from tacita.methods.method import Method
 from tacita.problem import Problem
 from tacita.release import Mark, Release
-from tacita.run import Run
 from tacita.tables.build import build_table
 from tacita.tables.dimension import Dimension
 from tacita.tables.linked import link
@@ -256,78 +250,3 @@ def _boxes(draw: Callable[..., Any], table: Table) -> Mask:
         pair = draw(st.lists(st.integers(0, len(dimension.codes) - 1), min_size=2, max_size=2, unique=True))
         inside &= np.isin(table.structure.codes[:, d], pair)
     return inside
-
-
-def brute_force_intervals(
-    problem: Problem, release: Release, insider: Insider | None = None
-) -> tuple[Units, Units]:
-    """Smallest and largest value of every cell over all whole-number tables that the attacker thinks
-    possible.
-    """
-    low, high = problem.bounds_at(insider, np.arange(len(problem.table)))
-    low, high = np.maximum(low, release.low), np.minimum(high, release.high)
-    equations = [(c.tolist(), m.tolist(), rhs) for c, m, rhs in problem.table.equations]
-    least, most = np.full(low.size, UNBOUNDED), np.full(low.size, -UNBOUNDED)
-    known = {int(c): int(low[c]) for c in np.flatnonzero(low == high)}
-    for table in _all_tables(equations, low.tolist(), high.tolist(), known):
-        values = np.array([table[c] for c in range(low.size)])
-        least, most = np.minimum(least, values), np.maximum(most, values)
-    return least, most
-
-
-def _all_tables(
-    equations: list[tuple[list[int], list[int], int]], low: list[int], high: list[int], known: dict[int, int]
-) -> Iterator[dict[int, int]]:
-    """Every way to complete a table: follow what is forced, then try each value of the next open cell."""
-    known = dict(known)
-    while True:
-        forced = False
-        for cells, coefficients, rhs in equations:
-            unknown = [(c, m) for c, m in zip(cells, coefficients, strict=True) if c not in known]
-            rest = rhs - sum(m * known[c] for c, m in zip(cells, coefficients, strict=True) if c in known)
-            if not unknown and rest:
-                return
-            if len(unknown) == 1:
-                cell, coefficient = unknown[0]
-                if rest % coefficient or not low[cell] <= rest // coefficient <= high[cell]:
-                    return
-                known[cell] = rest // coefficient
-                forced = True
-        if not forced:
-            break
-    open_cell = next((c for c in range(len(low)) if c not in known), None)
-    if open_cell is None:
-        yield known
-        return
-    for value in range(low[open_cell], high[open_cell] + 1):
-        yield from _all_tables(equations, low, high, {**known, open_cell: value})
-
-
-def brute_force_safe(problem: Problem, release: Release) -> Mask:
-    """Per requirement and target, joined: True where all whole-number tables leave the cell as uncertain as
-    its levels ask.
-    """
-    verdicts = []
-    for need in problem.requirements():
-        least, most = brute_force_intervals(problem, release, need.insider)
-        value = problem.table.units[need.cells]
-        verdicts.append(
-            (most[need.cells] >= value + need.upper)
-            & (least[need.cells] <= value - need.lower)
-            & (most[need.cells] - least[need.cells] >= need.sliding)
-        )
-    return np.concatenate(verdicts)
-
-
-def check_method(method: Method, problem: Problem, run: Run | None = None) -> Release:
-    """Protect a problem and hold the method to its word: the audit finds the release safe, and inputs are
-    unchanged.
-    """
-    from tacita.auditing.audit import audit
-
-    before = problem.table.units.copy()
-    release = method.protect(problem, run)
-    assert np.array_equal(problem.table.units, before), f"{method.name} changed its input"
-    found = audit(problem, release)
-    assert found.safe, f"{method.name} returned a release that its audit refuses: {found.verdict}"
-    return release

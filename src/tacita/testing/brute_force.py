@@ -1,0 +1,80 @@
+"""An attacker who simply tries everything.
+
+They enumerate every integer table in their region. This shares no code with the audit, so that the two can be
+held against each other; it is meant for a handful of hidden cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tacita.attackers import Insider
+from tacita.exact import UNBOUNDED, Mask, Units
+from tacita.problem import Problem
+from tacita.release import Release
+
+Rows = list[tuple[list[int], list[int], int]]
+"""Equations as cells, coefficients and right-hand sides."""
+
+
+def brute_force_intervals(
+    problem: Problem, release: Release, insider: Insider | None = None
+) -> tuple[Units, Units]:
+    """Smallest and largest value of every cell over all whole-number tables that the attacker thinks
+    possible.
+    """
+    low, high = problem.bounds_at(insider, np.arange(len(problem.table)))
+    low, high = np.maximum(low, release.low), np.minimum(high, release.high)
+    equations = [(c.tolist(), m.tolist(), rhs) for c, m, rhs in problem.table.equations]
+    least, most = np.full(low.size, UNBOUNDED), np.full(low.size, -UNBOUNDED)
+    known = {int(c): int(low[c]) for c in np.flatnonzero(low == high)}
+    for table in all_tables(equations, low.tolist(), high.tolist(), known):
+        values = np.array([table[c] for c in range(low.size)])
+        least, most = np.minimum(least, values), np.maximum(most, values)
+    return least, most
+
+
+def all_tables(
+    equations: Rows, low: list[int], high: list[int], known: dict[int, int]
+) -> Iterator[dict[int, int]]:
+    """Every way to complete a table: follow what is forced, then try each value of the next open cell."""
+    known = dict(known)
+    while True:
+        forced = False
+        for cells, coefficients, rhs in equations:
+            unknown = [(c, m) for c, m in zip(cells, coefficients, strict=True) if c not in known]
+            rest = rhs - sum(m * known[c] for c, m in zip(cells, coefficients, strict=True) if c in known)
+            if not unknown and rest:
+                return
+            if len(unknown) == 1:
+                cell, coefficient = unknown[0]
+                if rest % coefficient or not low[cell] <= rest // coefficient <= high[cell]:
+                    return
+                known[cell] = rest // coefficient
+                forced = True
+        if not forced:
+            break
+    open_cell = next((c for c in range(len(low)) if c not in known), None)
+    if open_cell is None:
+        yield known
+        return
+    for value in range(low[open_cell], high[open_cell] + 1):
+        yield from all_tables(equations, low, high, {**known, open_cell: value})
+
+
+def brute_force_safe(problem: Problem, release: Release) -> Mask:
+    """Per requirement and target, joined: True where all whole-number tables leave the cell as uncertain as
+    its levels ask.
+    """
+    verdicts = []
+    for need in problem.requirements():
+        least, most = brute_force_intervals(problem, release, need.insider)
+        value = problem.table.units[need.cells]
+        verdicts.append(
+            (most[need.cells] >= value + need.upper)
+            & (least[need.cells] <= value - need.lower)
+            & (most[need.cells] - least[need.cells] >= need.sliding)
+        )
+    return np.concatenate(verdicts)
