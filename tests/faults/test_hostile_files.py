@@ -143,6 +143,23 @@ def test_a_workbook_with_cells_where_no_sheet_has_any(tmp_path: Path, place: str
         read_case(workbook(tmp_path / "case.xlsx", place))
 
 
+@pytest.mark.parametrize("place", ["A" + "9" * 400, "1A", "A", "aa1", "Ä1"])
+def test_a_workbook_with_a_cell_nowhere(tmp_path: Path, place: str) -> None:
+    with pytest.raises(FormatError, match="is no place in a sheet"):
+        read_case(workbook(tmp_path / "case.xlsx", place))
+
+
+def test_records_with_columns_of_lists(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"region": pa.array([[1], [2]]), "value": [1, 2]}), tmp_path / "r.parquet")
+    with pytest.raises(InputError, match=r"column 'region' holds .*list"):
+        tc.tabulate(str(tmp_path / "r.parquet"), ["region"], "value")
+
+
+def test_a_level_with_hundreds_of_digits() -> None:
+    with pytest.raises(InputError, match="more than 300 digits"):
+        tc.Problem(example("nchs").table, tc.Marked((0,), upper=10**400))
+
+
 def test_an_open_document_with_cells_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cell = (
         '<table:table-cell office:value-type="float" office:value="1" table:number-columns-repeated="16000"/>'

@@ -11,7 +11,7 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 from xml.parsers import expat
 
 from tacita.errors import FormatError
@@ -88,17 +88,15 @@ class _Extent:
         if kind == "c":
             self._cell(attributes.get("r", ""))
         elif kind == "row":
-            said = attributes.get("r", "")
-            self.row = int(said) if _is_short(said) else self.row + 1
-            self.column = 0
+            self.row, self.column = self._number(attributes.get("r"), self.row + 1), 0
             self._refuse_outside(self.row, 1)
         elif kind in ("sheetData", "table"):
             self._start_sheet()
         elif kind == "table-row":
             self.row += self.repeated_rows
-            self.column, self.repeated_rows = 0, _repeats(attributes, "number-rows-repeated")
+            self.column, self.repeated_rows = 0, self._repeats(attributes, "number-rows-repeated")
         elif kind in ("table-cell", "covered-table-cell"):
-            times = _repeats(attributes, "number-columns-repeated")
+            times = self._repeats(attributes, "number-columns-repeated")
             if any(key.endswith((":value-type", ":formula")) for key in attributes):
                 self._reach(self.row + 1, self.column + 1)
                 self._reach(self.row + self.repeated_rows, self.column + times)
@@ -111,13 +109,32 @@ class _Extent:
         if digits == self.seen_digits and letters in self.seen_letters:
             self.filled += 1
             return
-        if letters.isascii() and letters.isupper() and len(letters) < 8 and _is_short(digits):
-            self.column, self.row = _number(letters), int(digits)
+        if said:
+            # Numbers that are too long for a reader wrap around in it.
+            if not (letters.isascii() and letters.isupper() and len(letters) < 8):
+                self._refuse_number(said)
+            self.column, self.row = _column(letters), self._number(digits, 0)
             self.seen_letters.add(letters)
             self.seen_digits = digits
         else:
             self.column += 1
         self._reach(self.row, self.column)
+
+    def _repeats(self, attributes: dict[str, str], kind: str) -> int:
+        said = next((value for key, value in attributes.items() if key.endswith(f":{kind}")), None)
+        return self._number(said, 1)
+
+    def _number(self, said: str | None, unsaid: int) -> int:
+        if said is None:
+            return unsaid
+        if not (said.isascii() and said.isdecimal() and len(said) < 13):
+            self._refuse_number(said)
+        return int(said)
+
+    def _refuse_number(self, said: str) -> NoReturn:
+        raise FormatError(
+            f"{self.place}: '{said[:40]}' is no place in a sheet: it is damaged; save the workbook anew"
+        )
 
     def _refuse_outside(self, row: int, column: int) -> None:
         if row > MOST_ROWS or column > MOST_COLUMNS:
@@ -150,19 +167,9 @@ class _Extent:
         raise FormatError(f"{self.place} defines words of its own, which no workbook needs: save it anew")
 
 
-def _number(letters: str) -> int:
+def _column(letters: str) -> int:
     """The number of a column by its letters, A being 1."""
     number = 0
     for letter in letters:
         number = 26 * number + ord(letter) - 64
     return number
-
-
-def _repeats(attributes: dict[str, str], kind: str) -> int:
-    said = next((value for key, value in attributes.items() if key.endswith(f":{kind}")), "1")
-    return int(said) if _is_short(said) else 1
-
-
-def _is_short(said: str) -> bool:
-    """Whether a text is a number that no file needs to be longer."""
-    return said.isascii() and said.isdecimal() and len(said) < 13

@@ -159,7 +159,13 @@ class Marked(Rule):
         def amount(number: Number | None) -> Units | None:
             if number is None:
                 return None
-            return np.full(len(table), exact.ceil_units(float(number), table.decimals, table.unit))
+            try:
+                level = float(number)
+            except OverflowError:
+                raise RuleError(
+                    "a level has more than 300 digits: give a number of the table's size"
+                ) from None
+            return np.full(len(table), exact.ceil_units(level, table.decimals, table.unit))
 
         lower, upper = amount(self.lower), amount(self.upper)
         percent = None

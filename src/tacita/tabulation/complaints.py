@@ -21,6 +21,9 @@ def told_as_input_error(place: str) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise InputError(_message(place, str(error))) from None
+    except (RuntimeError, UnicodeError) as error:
+        # Names of columns that are no text.
+        raise InputError(f"{place}: the file is damaged ({error}). Save it anew.") from None
 
 
 def _message(place: str, said: str) -> str:

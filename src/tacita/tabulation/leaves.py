@@ -190,7 +190,12 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     written = column.combine_chunks()
     if pa.types.is_dictionary(written.type):
         written = written.dictionary_decode()
-    encoded = written.dictionary_encode()
+    try:
+        encoded = written.dictionary_encode()
+    except pa.ArrowException:
+        raise InputError(
+            f"{records.place}: column '{name}' holds {written.type}, no codes: choose another column"
+        ) from None
     texts = code_texts(encoded.dictionary.to_pylist(), lambda _: f"{records.place}, column '{name}'")
     row = plain(encoded.indices.fill_null(len(texts)))
     blank = [not text for text in texts]
