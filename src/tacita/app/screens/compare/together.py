@@ -24,7 +24,7 @@ class TogetherPanel:
     def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:
         self._workspace, self._jobs = workspace, jobs
         with ui.element("div").props('role=group aria-label="Audit together"'):
-            ui.label("Audit together").classes("panel-title").props("role=heading aria-level=3")
+            ui.label("Audit together").classes("panel-title").props("role=heading aria-level=2")
             ui.label(ABOUT).classes("muted")
             with ui.element("div").classes("strip"):
                 self._chosen = ui.select(
@@ -34,7 +34,7 @@ class TogetherPanel:
                     label="Runs",
                 )
                 self._chosen.props(
-                    'outlined dense options-dense use-chips data-testid=together-runs aria-label="Runs"'
+                    'outlined dense options-dense data-testid=together-runs aria-label="Runs"'
                 ).classes("wide")
                 self._button = ui.button("Audit together", on_click=self._check)
                 self._button.props("no-caps unelevated data-testid=audit-together")
