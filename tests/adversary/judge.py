@@ -34,7 +34,7 @@ from tacita import verify
 from tacita.errors import SolverError
 from tacita.exact import UNBOUNDED
 
-METHODS_PER_CASE, BY_HAND_PER_CASE, TOGETHER_PER_CASE = 6, 20, 8
+METHODS_PER_CASE, BY_HAND_PER_CASE, TOGETHER_PER_CASE = 6, 30, 10
 SLOW, LIMIT = 10.0, 4.0
 """Seconds that no method may need for a table of this size, and after which it is asked to end."""
 NEARLY = 1e-6
