@@ -184,6 +184,7 @@ def stated_by_intervals(problem: Problem, random: Random) -> Model:
         minimum_width=random.choice([0.0, 0.0, 3.0]),
         at_most=random.choice([None, None, 8]),
         margins=random.choice([True, True, False]),
+        ends="exact",
     ).model(problem)
 
 

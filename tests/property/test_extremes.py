@@ -138,7 +138,7 @@ def test_a_level_that_the_solver_cannot_see_is_named_with_the_remedy() -> None:
     with pytest.raises(
         SolverError, match=r"row=1, column=3.*: the level is too small .* raise it to 1 or more"
     ):
-        tc.Intervals().protect(problem)
+        tc.Intervals(ends="exact").protect(problem)
 
 
 def test_scip_is_not_left_without_a_branch() -> None:
@@ -147,8 +147,8 @@ def test_scip_is_not_left_without_a_branch() -> None:
     """
     problem = line([25786, 51005243545, 0], {0: 5100526933, 2: 5100524354, 3: 1}, cost="log")
     with pytest.raises(SolverError, match=r"lacks precision here\. Scale the values down, or try another"):
-        tc.Intervals(minimum_width=3).protect(problem, tc.Run(time_limit=20))
-    found = tc.audit(problem, tc.Intervals().protect(problem))
+        tc.Intervals(minimum_width=3, ends="exact").protect(problem, tc.Run(time_limit=20))
+    found = tc.audit(problem, tc.Intervals(ends="exact").protect(problem))
     assert found.safe, found.verdict
 
 

@@ -196,7 +196,7 @@ def test_small_bases_are_refused_by_name() -> None:
 
 @pytest.mark.parametrize(
     ("value", "lower", "upper", "base"),
-    [(22, 0, 15, 20), (22, 5, 0, 50), (20, 9, 9, 10), (20, 0, 0, 5), (22, 22, 3, 50)],
+    [(22, 0, 15, 20), (22, 5, 0, 50), (20, 9, 9, 10), (20, 0, 0, 5), (22, 5, 3, 50)],
 )
 def test_the_default_base_by_levels(value: int, lower: int, upper: int, base: int) -> None:
     """The first of 2, 5, 10, ... at least half the levels, that leaves room on both sides of the value."""
