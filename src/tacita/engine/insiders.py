@@ -19,9 +19,9 @@ from tacita.exact import Floats
 from tacita.run import Run
 
 Room = tuple[Floats, Floats] | None
-"""How far cells of the arena can go above and below; None: as far as the outsider thinks."""
-ENOUGH = 60
-"""Demands that are listed at once; the next candidate shows whether more are needed."""
+"""How far cells of the arena can go above and below; None: as far as the attacker of the demand thinks."""
+EACH = 2
+"""Insiders that are listed at once for a cell and side; the next candidate shows whether more are needed."""
 
 
 class Insiders:
@@ -43,9 +43,30 @@ class Insiders:
         if not self._onlookers:
             return None
         asked = self._not_listed(self._not_shown(attacks), attacks.demands)
+        failed = self._failed(asked, attacks)
+        return asked[np.array(failed)] if failed else None
+
+    def _failed(self, asked: Demands, attacks: Attacks) -> list[int]:
+        """Which of these demands fail, up to ``EACH`` per cell and side.
+
+        Whoever cannot rule out the move that was found for another one, of no lower level, need not be asked.
+        """
         theirs = Attacks(attacks.support, attacks.reach, asked, np.ones(len(asked)))
-        failed = theirs.blocked(range(len(asked)), self.run, WIDE, ENOUGH)
-        return asked[np.array([blocked.demand for blocked in failed])] if failed else None
+        search = _Search(self.arena, attacks, asked, self.run)
+        order = np.lexsort((-asked.level, asked.sign, asked.cell))
+        edges = np.flatnonzero((np.diff(asked.cell[order]) != 0) | (np.diff(asked.sign[order]) != 0)) + 1
+        failed = []
+        for left in np.split(order, edges):
+            failing = 0
+            while left.size and failing < EACH:
+                k, left = int(left[0]), left[1:]
+                move = None if asked.sign[k] == SLIDING else search.one_way(k, None)
+                if move is not None:
+                    left = left[self._onlookers.see_through(asked, search.shown(k, move), left)]
+                elif theirs.blocked([k], self.run, WIDE):
+                    failed.append(k)
+                    failing += 1
+        return failed
 
     def _not_shown(self, attacks: Attacks) -> Demands:
         """Demands that no witness settles."""
@@ -82,7 +103,7 @@ class Insiders:
 
 
 class _Search:
-    """Short witnesses of the outsider's demands at one candidate."""
+    """Short witnesses of demands at one candidate."""
 
     def __init__(self, arena: Arena, attacks: Attacks, demands: Demands, run: Run) -> None:
         self.arena, self.demands, self.run = arena, demands, run
@@ -92,7 +113,7 @@ class _Search:
         self._price = np.ones(len(arena))
 
     def one_way(self, k: int, room: Room, way: int = 0, share: float = 1.0) -> Move | None:
-        """A move that takes a cell by a share of the level, inside some room or the outsider's."""
+        """A move that takes a cell by a share of the level, inside some room or the attacker's."""
         way = way or int(self.demands.sign[k])
         found = self._narrow.route(k, way, share, self._price, self.run, room)
         return found or self._wide.route(k, way, share, self._price, self.run, room)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from tacita.attackers.insider_list import spans
 from tacita.attackers.sight import Sight
 from tacita.engine.demands import ALWAYS, OUTSIDER, Demands, own_demands, room
-from tacita.exact import UNBOUNDED, Cells, Floats
+from tacita.exact import UNBOUNDED, Cells, Floats, Mask
 from tacita.problem import Problem
 
 NOISE = 1e-6
@@ -107,6 +108,10 @@ class Onlookers:
         noise = NOISE * demands.level[k]
         return self._sight.through(k, cells, change + noise, change - noise)
 
+    def see_through(self, asked: Demands, shown: Shown, which: Cells) -> Mask:
+        """Which of some demands have an attacker who can rule out the moves shown."""
+        return np.isin(asked.attacker[which], self._seen(asked, {shown.demand: shown})[0])
+
     def _asked(self, demands: Demands, best: dict[int, Shown]) -> tuple[Cells, Cells]:
         """Pairs of insider and demand that no move settles: all who attack the cell, where there is none."""
         bare = np.array([d for d in range(len(demands)) if d not in best], dtype=np.int64)
@@ -120,12 +125,18 @@ class Onlookers:
         """How far cells can go for someone who knows all that insiders know; of a target, all that those know
         who attack it with everyone's levels.
         """
-        rows = np.arange(self._cells.size)
+        up, down = (side.copy() for side in self._together)
         if target is not None:
             there = np.flatnonzero(self._cells == target)
             spared = self.problem.insiders.is_spared(self._owner[there], self._cells[there])
-            rows = np.delete(rows, there[spared])
+            rows = there[~spared]
+            up[target] = min(self._up[target], self._high[rows].min(initial=np.inf))
+            down[target] = min(self._down[target], (-self._low[rows]).min(initial=np.inf))
+        return up, down
+
+    @cached_property
+    def _together(self) -> tuple[Floats, Floats]:
         up, down = self._up.copy(), self._down.copy()
-        np.minimum.at(up, self._cells[rows], self._high[rows])
-        np.minimum.at(down, self._cells[rows], -self._low[rows])
+        np.minimum.at(up, self._cells, self._high)
+        np.minimum.at(down, self._cells, -self._low)
         return up, down

@@ -84,6 +84,8 @@ class Proposals:
                 return x
             if len(self.separation.demands) == known:
                 return None
+            # What is hidden already protects all others.
+            hidden = x[self.arena.switch] > 0.5
 
     def _finished(self, patterns: Patterns | FlowPatterns, hidden: Mask) -> Floats:
         """The pattern without what it does not need, as a point of the model."""
