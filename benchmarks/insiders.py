@@ -84,7 +84,8 @@ def measure(table: Table, attackers: object, gap: float, limit: float) -> float:
     assert release.outcome is not None
     print(
         f"  {len(problem.insiders):7,} insiders  problem {stated:6.2f} s  "
-        f"first release {watch.first:6.2f} s  suppression {protected:7.2f} s  gap {release.outcome.gap:6.1%}  audit {audited:6.2f} s  "
+        f"first release {watch.first:6.2f} s  suppression {protected:7.2f} s  "
+        f"gap {release.outcome.gap:6.1%}  audit {audited:6.2f} s  "
         f"{found.programs:,} programs  {'safe' if found.safe else found.verdict}"
     )
     return stated + protected + audited
