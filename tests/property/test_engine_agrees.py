@@ -200,7 +200,8 @@ def stated_by_rounding(problem: Problem, random: Random) -> Model:
 
 
 def stated_by_mixture(problem: Problem, random: Random) -> Model:
-    parts = ["rest: suppression or intervals", "totals: intervals, rest: suppression"]
+    exact = "intervals(ends=exact)"
+    parts = [f"rest: suppression or {exact}", f"totals: {exact}, rest: suppression"]
     return Mixture(random.choice(parts)).model(problem)
 
 
