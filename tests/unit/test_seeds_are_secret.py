@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +32,10 @@ DRAWING = {
 """Methods that draw numbers at random, with options for the table below."""
 
 
-def problem() -> tc.Problem:
+def problem(level: int = 4) -> tc.Problem:
     values = np.random.default_rng(3).integers(60, 400, (5, 5))
     cells = [("1", "1"), ("2", "4"), ("4", "2")]
-    return tc.Problem(tc.Table.from_array(values, counts=True), tc.Marked(cells, lower=4, upper=4))
+    return tc.Problem(tc.Table.from_array(values, counts=True), tc.Marked(cells, lower=level, upper=level))
 
 
 def released(name: str, run: tc.Run | None = None) -> tc.Release:
@@ -81,7 +82,8 @@ def test_deterministic_methods_carry_no_seed_and_repeat_without_one() -> None:
 
 @pytest.fixture
 def case(tmp_path: Path) -> Path:
-    return write_table(problem().table, tmp_path / "table.csv", problem())
+    # Levels so large that two draws are hardly ever the same.
+    return write_table(problem(50).table, tmp_path / "table.csv", problem(50))
 
 
 def protect(case: Path, to: Path, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
@@ -115,7 +117,9 @@ def test_a_second_draw_in_the_same_folder_is_warned_of(case: Path, tmp_path: Pat
 
 def test_a_second_draw_over_a_file_is_warned_of_in_python(tmp_path: Path) -> None:
     seed, path = draw_seed(), tmp_path / "release.csv"
-    one, same, other = (tc.Adjustment().protect(problem(), tc.Run(seed=s)) for s in (seed, seed, seed + 1))
+    draws = (tc.Adjustment().protect(problem(), tc.Run(seed=seed + n)) for n in count(1))
+    one, same = (tc.Adjustment().protect(problem(), tc.Run(seed=seed)) for _ in range(2))
+    other = next(draw for draw in draws if (draw.low != one.low).any())
     for release in (one, same):
         release.write(path, audit=tc.audit(problem(), release))
     with pytest.warns(TacitaWarning, match="average out"):

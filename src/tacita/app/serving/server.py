@@ -195,7 +195,7 @@ def _ending_in_order() -> Iterator[None]:
         # Started in the background, a process that reads the terminal would be halted.
         handlers[signal.SIGTTIN] = signal.SIG_IGN
         # A terminal that closes; after nohup the server is meant to outlive it.
-        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             handlers[signal.SIGHUP] = lambda number, frame: signal.raise_signal(signal.SIGTERM)
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
