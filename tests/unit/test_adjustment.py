@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.adjusting.task import NORMS
 from tacita.errors import InfeasibleError, InputError
+from tacita.methods import joint_adjustment
 from tacita.methods.adjustment import UNPROTECTED, Adjustment
 from tacita.methods.adjustments.announced import refuse_missed
 from tacita.methods.options.distances import ASSUMED, spread
@@ -514,3 +515,38 @@ def test_tables_that_are_adjusted_together_draw_on_their_own() -> None:
     exact = tc.adjust_together(problems, "mean", Adjustment(distance="exact"))
     assert exact[0].assumption
     assert not one.assumption
+
+
+@pytest.mark.parametrize("how", ["alternating", "joint"])
+def test_directions_of_tables_are_chosen_together(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Directions that are best for each table alone cost more, or miss a covariance that others keep."""
+    alone, together, missed = 0.0, 0.0, [0, 0]
+    for seed in range(6):
+        problems = alike(seed)
+        method = Adjustment(distance="exact", totals="fixed", protected=False)
+        chosen = tc.adjust_together(problems, "covariance=0.1, correlation=0.1", method, how)
+        with monkeypatch.context() as patched:
+            patched.setattr(joint_adjustment, "SEARCHED", ())
+            apart = tc.adjust_together(problems, "covariance=0.1, correlation=0.1", method, how)
+        losses = [sum(release.outcome.loss for release in releases) for releases in (chosen, apart)]
+        missing = ["missed" in releases[0].outcome.remarks[0] for releases in (chosen, apart)]
+        assert missing[0] <= missing[1]
+        assert any(missing) or losses[0] <= losses[1]
+        together, alone = together + losses[0], alone + losses[1]
+        missed = [before + now for before, now in zip(missed, missing, strict=True)]
+    assert together < 0.99 * alone
+    assert missed[0] < missed[1] or not missed[1]
+
+
+def alike(seed: int) -> list[tc.Problem]:
+    """Two tables of the same cells, the second near the first, with four sensitive cells each."""
+    random = np.random.default_rng(seed)
+    base = np.exp(random.normal(6, 1, (6, 6)))
+    problems = []
+    for _ in range(2):
+        values = np.rint(base * np.exp(random.normal(0, 0.5, (6, 6)))) + 200
+        cells = [(str(c // 6 + 1), str(c % 6 + 1)) for c in random.permutation(36)[:4]]
+        level = int(0.15 * values.mean())
+        table = tc.Table.from_array(values, counts=False)
+        problems.append(tc.Problem(table, tc.Marked(cells, lower=level, upper=level)))
+    return problems

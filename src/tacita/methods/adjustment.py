@@ -244,15 +244,7 @@ class Adjustment:
         if given is not None:
             # Nobody else's directions are asked for: what is best for these is best.
             return replace(chosen(task, "fixed", run, given), bound=-np.inf, optimal=True)
-        how = self.directions
-        if how == "auto":
-            few = FEW if self.norm == "l1" else VERY_FEW
-            how = "optimal" if task.choice.cells.size <= few else "greedy"
-        if how not in CHOSEN:
-            raise InputError(
-                f"option 'directions': '{how}' is neither one of auto, {', '.join(CHOSEN)}, up, down nor a "
-                "column of the table"
-            )
+        how = self.chooser(task.choice.cells.size)
 
         def choose(task: Task) -> Directions:
             if how == BY_VALUE and task.choice is not None:
@@ -262,6 +254,19 @@ class Adjustment:
 
         first = choose(task)
         return first if self.keep is None else self._keeping_too(problem, task, choose, first, run)
+
+    def chooser(self, sensitive: int) -> str:
+        """How directions of so many sensitive cells are chosen, one of ``CHOSEN``."""
+        how = self.directions
+        if how == "auto":
+            few = FEW if self.norm == "l1" else VERY_FEW
+            how = "optimal" if sensitive <= few else "greedy"
+        if how not in CHOSEN:
+            raise InputError(
+                f"option 'directions': '{how}' is neither one of auto, {', '.join(CHOSEN)}, up, down nor a "
+                "column of the table"
+            )
+        return how
 
     def _keeping_too(
         self,

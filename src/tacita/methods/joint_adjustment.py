@@ -2,22 +2,32 @@
 
     Cov(a + y, b + z) = Cov(a, b),   Corr(a + y, b + z) = Corr(a, b),   ...    to within tolerances,
 
-besides everything that :class:`Adjustment` asks of each table. Directions are chosen table by table, such as
-keep its own statistics.
+besides everything that :class:`Adjustment` asks of each table. Directions are chosen table by table, and once
+more for all tables in one program with rows of their statistics; the cheaper of the two counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
-from tacita.adjusting.kept.statistics import TOGETHER, changes_together, read_kept, told
-from tacita.adjusting.kept.together import Way, adjusted_together, over_directions
-from tacita.errors import InputError
-from tacita.exact import Mask
+from tacita.adjusting.directions.choose import Directions, How, chosen
+from tacita.adjusting.kept.keeping import AdjustedKeeping
+from tacita.adjusting.kept.statistics import TOGETHER, Kept, changes_together, read_kept, told
+from tacita.adjusting.kept.together import (
+    Way,
+    adjusted_together,
+    chosen_together,
+    over_directions,
+    stackable,
+)
+from tacita.adjusting.task import Task
+from tacita.errors import InfeasibleError, InputError, StoppedError
+from tacita.exact import Floats, Mask
 from tacita.methods.adjustment import Adjustment, exact_changes
 from tacita.methods.options.distances import NONE_DRAWN, Draws, first_feasible
 from tacita.problem import Problem, start_run
@@ -25,6 +35,8 @@ from tacita.release import Release
 from tacita.run import Run
 
 OF_EACH = ("mean", "variance", "slope")
+SEARCHED = ("auto", "optimal", "greedy", "block")
+"""Directions that are looked for by their loss, so that statistics can be looked at beside it."""
 
 
 def adjust_together(
@@ -69,10 +81,12 @@ def _adjusted(
     kept = read_kept(keep, TOGETHER)
     alone = ", ".join(f"{name}={percent}" for name, percent in kept.asked.items() if name in OF_EACH)
     chooser = replace(method, keep=alone or None, kept_cells=None)
-    directions = [chooser.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
-    directed = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)]
+    alone_best = [chooser.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
     values = [problem.table.values for problem in problems]
-    found = adjusted_together(directed, values, kept, _inner(problems), run, how)
+    ways = [alone_best]
+    with suppress(InfeasibleError, StoppedError):
+        ways += _together(method, tasks, values, kept, _inner(problems), alone_best, run)
+    directions, directed, found = _cheapest(tasks, values, kept, _inner(problems), ways, how, run)
     releases = [
         method.released(problem, task, exact_changes(problem, way, changes, d, run), run, drawn)
         for problem, task, way, changes, d, drawn in zip(
@@ -82,6 +96,57 @@ def _adjusted(
     after = [release.value / 10.0**release.decimals for release in releases]
     remark = told(changes_together(values, after, _inner(problems), kept.asked), kept)
     return tuple(_with_remark(release, remark) for release in releases)
+
+
+def _together(
+    method: Adjustment,
+    tasks: Sequence[Task],
+    values: Sequence[Floats],
+    kept: Kept,
+    cells: Mask,
+    first: list[Directions],
+    run: Run,
+) -> list[list[Directions]]:
+    """Directions chosen for all tables at once, where they are searched for and tables can be stacked."""
+    if method.directions not in SEARCHED or not stackable(tasks):
+        return []
+
+    def choose(task: Task) -> Mask:
+        count = 0 if task.choice is None else task.choice.cells.size
+        return chosen(task, cast(How, method.chooser(count)), run).up
+
+    ups = chosen_together(tasks, values, kept, cells, [d.up for d in first], run, choose)
+    # Bounds stay those of all directions of a table; what is best for other ones proves nothing about these.
+    return [
+        [
+            replace(d, up=up, optimal=d.optimal and bool((up == d.up).all()))
+            for d, up in zip(first, ups, strict=True)
+        ]
+    ]
+
+
+def _cheapest(
+    tasks: Sequence[Task],
+    values: Sequence[Floats],
+    kept: Kept,
+    cells: Mask,
+    ways: list[list[Directions]],
+    how: Literal["alternating", "joint"],
+    run: Run,
+) -> tuple[list[Directions], list[Task], list[AdjustedKeeping]]:
+    """Of some directions those whose changes miss the fewest tolerances and then lose least, with these."""
+    solved, refused = [], []
+    for directions in ways:
+        directed = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)]
+        try:
+            found = adjusted_together(directed, values, kept, cells, run, how)
+        except (InfeasibleError, StoppedError) as error:
+            refused.append(error)
+            continue
+        solved.append((directions, directed, found))
+    if not solved:
+        raise refused[0]
+    return min(solved, key=lambda way: (sum(len(f.remarks) for f in way[2]), sum(f.value for f in way[2])))
 
 
 def changed_statistics(problems: Sequence[Problem], releases: Sequence[Release]) -> dict[str, float]:

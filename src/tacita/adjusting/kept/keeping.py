@@ -90,19 +90,26 @@ def keeping(task: Task, kept: Kept, values: Floats, cells: Mask, run: Run, solve
 def rows_to_choose_by(task: Task, kept: Kept, values: Floats, cells: Mask, z: Floats) -> Side:
     """Rows that changes in any directions must keep, to first order, for their statistics to be kept.
 
-    ``z`` are changes in some directions. What their statistics owe to terms of second order, such as
-    ``Var(y)`` in the variance, hardly depends on directions, and is taken from them. Among directions of
-    equal loss there are mostly some that keep statistics at no cost: those that are best beside these rows.
+    Among directions of equal loss there are mostly some that keep statistics at no cost: those that are best
+    beside these rows. ``z`` are changes in some directions.
     """
-    measuring = _measuring(task, kept, values, cells)
-    nothing = np.zeros(len(task))
+    return rows_around(_measuring(task, kept, values, cells), z)
+
+
+def rows_around(measuring: Measuring, z: Floats) -> Side:
+    """The first-order rows of all statistics, right for no changes but for what ``z`` say of the rest.
+
+    Terms of second order, such as ``Var(y)`` in the variance, hardly depend on directions: they are those of
+    ``z``.
+    """
+    nothing = np.zeros(z.size)
     rows = [
         row_at(
             nothing, replace(a, change=b.change - float(a.gradient @ z[a.cells])), (1 - MARGIN) * a.tolerance
         )
         for a, b in zip(measuring(nothing), measuring(z), strict=True)
     ]
-    return side_of([row for row in rows if row.scale > 0], len(task))
+    return side_of([row for row in rows if row.scale > 0], z.size)
 
 
 def _measuring(task: Task, kept: Kept, values: Floats, cells: Mask) -> Measuring:

@@ -12,7 +12,7 @@ finds changes that no single table could make alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -27,6 +27,7 @@ from tacita.adjusting.kept.keeping import (
     concluded,
     refuse_contradiction,
     rounds,
+    rows_around,
 )
 from tacita.adjusting.kept.rounds import Aim, Solve, Standing, aim, another_round, begin
 from tacita.adjusting.kept.statistics import TOGETHER, Kept, Measure, changes, changes_together, measures
@@ -83,6 +84,39 @@ def adjusted_together(
         results[number] = replace(result, remarks=tuple(r for r in result.remarks if r not in told))
         told.update(result.remarks)
     return results
+
+
+def chosen_together(
+    tasks: Sequence[Task],
+    values: Sequence[Floats],
+    kept: Kept,
+    cells: Mask,
+    first: Sequence[Mask],
+    run: Run,
+    choose: Callable[[Task], Mask],
+) -> list[Mask]:
+    """Directions of all tables that keep, to first order, what the tables have in common at the least loss.
+
+    Parameters
+    ----------
+    tasks
+        One for each table, with the choice of its sensitive cells.
+    first
+        Directions of each table: changes in these say what terms of second order amount to.
+    choose
+        Chooses the directions of one task that holds all tables and the rows of their statistics.
+
+    Raises
+    ------
+    InfeasibleError, StoppedError
+        None were found.
+    """
+    directed = [task.directed(up) for task, up in zip(tasks, first, strict=True)]
+    tables, solve = _Tables(directed, values, kept, cells), _default(run)
+    z = np.concatenate([solve(task).z for task in directed])
+    side = rows_around(lambda z: tables.aims(np.split(z, len(tasks))), z)
+    up = choose(replace(_stacked(tasks), side=side))
+    return np.split(up, np.cumsum([mask.size for mask in first])[:-1])
 
 
 class _Tables:
@@ -195,12 +229,17 @@ def _joint(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: Solve) -
     ]
 
 
+def stackable(tasks: Sequence[Task]) -> bool:
+    """Whether one program can hold all tasks: they count in the same units, in the same norm."""
+    return len({(task.one, task.step, task.norm, task.delta) for task in tasks}) == 1
+
+
 def _stacked(tasks: Sequence[Task]) -> Task:
     """All tasks as one; their losses are added, or of the largest change the larger taken."""
     from scipy.sparse import block_diag, csr_array
 
     first = tasks[0]
-    if len({(task.one, task.step, task.norm, task.delta) for task in tasks}) > 1:
+    if not stackable(tasks):
         raise InputError(
             "tables with different decimals or norms are not adjusted in one program: "
             "bring them to the same decimals, or adjust them alternating"
@@ -212,11 +251,26 @@ def _stacked(tasks: Sequence[Task]) -> Task:
         lower=np.concatenate([task.lower for task in tasks]),
         upper=np.concatenate([task.upper for task in tasks]),
         weight=np.concatenate([task.weight for task in tasks]),
+        choice=_choices(tasks),
         side=Side(
             csr_array(block_diag([side.rows for side in sides])),
             np.concatenate([side.least for side in sides]),
             np.concatenate([side.most for side in sides]),
         ),
+    )
+
+
+def _choices(tasks: Sequence[Task]) -> Choice | None:
+    """The choices of all tasks, in the cells of the stacked one."""
+    own = [(i * len(task), task.choice) for i, task in enumerate(tasks) if task.choice is not None]
+    if not own:
+        return None
+    return Choice(
+        np.concatenate([start + choice.cells for start, choice in own]),
+        np.concatenate([choice.up_least for _, choice in own]),
+        np.concatenate([choice.up_most for _, choice in own]),
+        np.concatenate([choice.down_least for _, choice in own]),
+        np.concatenate([choice.down_most for _, choice in own]),
     )
 
 
