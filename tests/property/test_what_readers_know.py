@@ -17,6 +17,8 @@ import tacita as tc
 from tacita.errors import InfeasibleError
 from tacita.methods.rounding import Rounding
 from tacita.methods.unbiased_rounding import UnbiasedRounding
+from tacita.tables.equations import Equations
+from tacita.tables.structure import Structure
 
 LARGEST = 40
 
@@ -135,3 +137,42 @@ def test_a_part_that_is_made_of_the_sensitive_cells_gets_a_remark() -> None:
     told = tc.Mixture("sensitive: suppression, rest: rounding(base=10)").protect(problem).outcome.remarks
     assert any("which cells are sensitive" in remark for remark in told)
     assert not tc.Mixture("rest: rounding(base=10)").protect(problem).outcome.remarks
+
+
+def unrelated(values: list[int]) -> tc.Table:
+    """Counts that are in no sum."""
+    structure = Structure(
+        (),
+        np.empty((len(values), 0), np.int32),
+        Equations.from_rows([], len(values)),
+        tuple(map(str, range(len(values)))),
+    )
+    return tc.Table(structure, np.array(values), whole=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"multiples": "move"}, {"steps": 2}, {"at_most": 30}, {"power": 2}])
+@pytest.mark.parametrize("base", [2, 3, 5, 6])
+def test_numbers_in_no_sum_show_the_nearest_multiple_and_say_so(base: int, options: dict) -> None:
+    table = unrelated(list(range(LARGEST + 1)))
+    release = Rounding(base=base, **options).protect(tc.Problem(table, tc.Marked([])))
+    rounded = release.high > release.low
+    far = np.abs(release.value - table.units)
+    assert (2 * far <= base).all()
+    assert set((release.high - release.value)[rounded].tolist()) <= {base // 2}
+    assert ((release.low <= table.units) & (table.units <= release.high)).all()
+    assert rounded.all() or "at_most" in options
+
+
+def test_a_sensitive_number_in_no_sum_needs_twice_the_base() -> None:
+    """In a sum 12 may be 10 or 15, somewhere in 6 to 19; alone it is 10, and readers know 8 to 12."""
+    table = unrelated([12, 40])
+    problem = tc.Problem(table, tc.Marked([0], lower=3, upper=3))
+    with pytest.raises(InfeasibleError, match="a cell in no sum shows the nearest multiple"):
+        Rounding(base=5).protect(problem)
+    release = Rounding(base=13).protect(problem)
+    assert (release.low[0], release.value[0], release.high[0]) == (7, 13, 19)
+    assert tc.audit(problem, release).safe
+    chosen = Rounding().protect(problem)
+    assert tc.audit(problem, chosen).safe
+    literature = Rounding(base=5, strict=False).protect(problem)
+    assert literature.assumption

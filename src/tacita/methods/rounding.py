@@ -237,13 +237,25 @@ class Rounding:
             assumption=ASSUMED if question.about_readers() else "",
         )
 
+    def _nearest_alone(self, problem: Problem) -> Mask | None:
+        """Cells that show the nearest multiple, as every reader can tell: nothing but their own distance
+        counts, since they are in no sum. None where there are none, or where the literature asks for less.
+        """
+        goal, alone = self._goal(problem), np.ones(len(problem.table), dtype=bool)
+        alone[problem.table.equations.cells] = False
+        if not self.strict or goal.slope is not None or self.given is not None or not alone.any():
+            return None
+        return alone & (goal.weight > 0)
+
     def _stated(self, question: Question) -> Stated:
         draft = Draft(question.problem)
         question.state(draft)
         return draft.finish()
 
     def _question(self, problem: Problem, cells: Mask, beyond: int) -> Question:
-        told = Told(self.multiples == "exact", self.multiples == "move", self.strict)
+        told = Told(
+            self.multiples == "exact", self.multiples == "move", self.strict, self._nearest_alone(problem)
+        )
         base = chosen_bases(problem, self.base, cells, told)
         if self.protected and not beyond:
             refuse_small_bases(problem, base, cells, told)

@@ -20,7 +20,7 @@ import numpy as np
 
 from tacita import exact
 from tacita.errors import InfeasibleError, InputError
-from tacita.exact import Mask, Units
+from tacita.exact import Cells, Mask, Units
 from tacita.methods.options.per_cell import amounts, round_number
 from tacita.problem import Problem, Requirement
 
@@ -33,16 +33,21 @@ USUAL = 5
 @dataclass(frozen=True)
 class Told:
     """What readers know besides the base: which multiples are exact, that multiples may have moved by a base,
-    that the truth is less than a base away.
+    that the truth is less than a base away, and which cells show the multiple that is nearest to them.
     """
 
     exact_multiples: bool = False
     movable_multiples: bool = False
     strict: bool = False
+    nearest: Mask | None = None
 
-    def reach(self, base: Units | int, step: int) -> Units | int:
-        """How far from a published number readers must think the truth can be."""
-        return base - step * (self.strict and not self.movable_multiples)
+    def reach(self, base: Units | int, step: int, cells: Cells | None = None) -> Units:
+        """How far from the published numbers of some cells, or of all, the truth can be for readers."""
+        wide = np.asarray(base - step * (self.strict and not self.movable_multiples))
+        if self.nearest is None:
+            return wide
+        nearest = self.nearest if cells is None else self.nearest[cells]
+        return np.where(nearest, base // 2 // step * step, wide)
 
 
 ONLY_THE_BASE = Told()
@@ -77,8 +82,10 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
             why = "every number is a multiple of it, so nothing would change"
         elif told.exact_multiples and table.units[cell] % base[cell] == 0:
             why = "its value is a multiple of the base, so it would be published as it is"
-        elif 2 * (reach := int(told.reach(base[cell], table.unit))) < width:
+        elif 2 * (reach := int(told.reach(base[cell], table.unit, need.cells[p]))) < width:
+            alone = told.nearest is not None and told.nearest[cell]
             wide = "twice the base" + (" less a step either way" if reach < base[cell] else "")
+            wide = "the base, as a cell in no sum shows the nearest multiple" if alone else wide
             why = f"the window is {wide}, its levels need {exact.text(width, table.decimals)}"
         else:
             why = "neither neighbour of its value leaves room for both its levels"
@@ -92,7 +99,7 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
 def can_work(problem: Problem, need: Requirement, base: Units | int, told: Told = ONLY_THE_BASE) -> Mask:
     """Whether the window around one of the two neighbours holds every level of a cell."""
     above = problem.table.units[need.cells] % base
-    reach = told.reach(base, problem.table.unit)
+    reach = told.reach(base, problem.table.unit, need.cells)
     down = (reach - above >= need.upper) & (reach + above >= need.lower)
     up = (reach + base - above >= need.upper) & (reach - base + above >= need.lower)
     up &= (above > 0) | told.movable_multiples
@@ -123,8 +130,8 @@ def _least_base(problem: Problem, cells: Mask, needs: list[Requirement]) -> int:
 
 
 def _largest_base(problem: Problem, least: int) -> int:
-    """Beyond the largest value with its levels no larger base helps: every value lies next to 0."""
-    return int(np.abs(problem.table.units).max(initial=0)) + 2 * (least + problem.table.unit)
+    """Beyond twice the largest value with its levels no larger base helps: for every value 0 is nearest."""
+    return 2 * int(np.abs(problem.table.units).max(initial=0)) + 4 * (least + problem.table.unit)
 
 
 def _remedy(problem: Problem, cells: Mask, told: Told) -> str:

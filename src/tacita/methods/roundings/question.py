@@ -79,8 +79,21 @@ class Question:
             self.told.movable_multiples,
             self.beyond,
             self.fewest,
-            self.given,
+            self._settled,
         )
+
+    @cached_property
+    def _settled(self) -> Units | None:
+        """Values that are given, and the multiples of cells that show the nearest; ``FREE`` for the others
+        and where two multiples are equally near. None: nothing is settled.
+        """
+        if self.told.nearest is None:
+            return self.given
+        units, given = self.problem.table.units, self.given
+        above = units % self.base
+        near = units - above + np.where(2 * above > self.base, self.base, 0)
+        sure = self.told.nearest & self.cells & ~self.problem.must_publish & (2 * above != self.base)
+        return np.where(sure, near, FREE if given is None else given)
 
     @cached_property
     def points(self) -> Lattice:
@@ -91,7 +104,9 @@ class Question:
     def radius(self) -> Units:
         """What is announced: the same for all cells of a base, whether they needed it or not."""
         table = self.problem.table
-        reach = self.beyond * self.base + self.told.reach(self.base, table.unit)
+        reach = self.told.reach(self.base, table.unit) + self.beyond * self.base
+        if self.told.nearest is not None:
+            reach = np.where(self.told.nearest, self.told.reach(self.base, table.unit), reach)
         known = self.problem.must_publish | ~self.cells
         if not self.told.movable_multiples and not self.beyond:
             # Rounding to a single step changes nothing, as everyone can tell.
@@ -144,9 +159,9 @@ class Question:
 
     def _may_become(self, at: Cells, value: Units) -> Mask:
         """Return whether cells may be published as ``value``."""
-        if self.given is None:
+        if self._settled is None:
             return np.ones(at.size, dtype=bool)
-        return np.asarray((self.given[at] == FREE) | (self.given[at] == value))
+        return np.asarray((self._settled[at] == FREE) | (self._settled[at] == value))
 
     def _keep(self, draft: Draft, taken: Cells, group: Subtotal) -> None:
         """Two values for a subtotal."""
