@@ -31,6 +31,7 @@ from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding import Rounding
 from tacita.outcome import Status
 from tacita.problem import Problem
+from tacita.run import Run
 from tacita.testing import hard_problems
 
 WIDEST = 60.0
@@ -184,8 +185,8 @@ def stated_by_intervals(problem: Problem, random: Random) -> Model:
         minimum_width=random.choice([0.0, 0.0, 3.0]),
         at_most=random.choice([None, None, 8]),
         margins=random.choice([True, True, False]),
-        ends="exact",
-    ).model(problem)
+        ends=random.choice(["drawn", "exact"]),
+    ).model(problem, Run(seed=random.randrange(1, 2**31)))
 
 
 def stated_by_perturbation(problem: Problem, random: Random) -> Model:
@@ -200,9 +201,9 @@ def stated_by_rounding(problem: Problem, random: Random) -> Model:
 
 
 def stated_by_mixture(problem: Problem, random: Random) -> Model:
-    exact = "intervals(ends=exact)"
-    parts = [f"rest: suppression or {exact}", f"totals: {exact}, rest: suppression"]
-    return Mixture(random.choice(parts)).model(problem)
+    told = random.choice(["intervals", "intervals(ends=exact)"])
+    parts = [f"rest: suppression or {told}", f"totals: {told}, rest: suppression"]
+    return Mixture(random.choice(parts)).model(problem, Run(seed=random.randrange(1, 2**31)))
 
 
 def misses(model: Model, x: np.ndarray) -> list[str]:

@@ -161,7 +161,7 @@ def test_counts_beyond_networks_are_protected_by_whole_numbers() -> None:
             tc.Levels.of(target, target.astype(np.int64), np.zeros_like(table.units)),
             attackers=[tc.Outsider(table.units - room_down, table.units + room_up)],
         )
-        priced = Intervals(weight_up="price", weight_down="price")
+        priced = Intervals(weight_up="price", weight_down="price", ends="exact")
         assert solve_first_model(priced.model(problem)).loss < 100
         if safe:
             assert check_method(priced, problem).outcome.loss > 100

@@ -23,7 +23,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, room
+from tacita.engine.demands import DOWN, OUTSIDER, SLIDING, UP, Demands, room
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.errors import InputError
 from tacita.exact import Cells, Floats, Mask, Units
@@ -198,10 +198,11 @@ class Intervals:
         return above, below
 
     def _told(self, draft: Draft, at: Cells) -> Cells:
-        """Return per cell the variable that is 1 if it is told as an interval, or ``ALWAYS``; a sensitive
-        cell that is not told as one is suppressed.
+        """Return per cell the variable that is 1 if it is told as an interval; a sensitive cell that is not
+        told as one is suppressed.
         """
-        told = np.full(at.size, ALWAYS)
+        # Demands that always hold count for insiders too, who need no more than their levels.
+        told = np.repeat(draft.variables(1, 0.0, lower=1.0, whole=False), at.size)
         either = np.flatnonzero((draft.switch[at] != NO_SWITCH) & draft.problem.levels.sensitive[at])
         told[either] = draft.variables(either.size, 0.0)
         draft.require([(told[either], 1.0), (draft.switch[at[either]], 1.0)], lower=1.0, upper=1.0)

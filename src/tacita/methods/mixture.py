@@ -66,9 +66,9 @@ class Mixture:
     def __hash__(self) -> int:
         return hash(tuple(ways for _, ways in read_parts(self.parts)))
 
-    def model(self, problem: Problem) -> Model:
-        """Variables, windows, constraints and loss of all parts."""
-        return self._stated(problem).model
+    def model(self, problem: Problem, run: Run | None = None) -> Model:
+        """Variables, windows, constraints and loss of all parts, with what the seed of the run draws."""
+        return self._stated(problem, Draws((run or Run()).seed)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         """A release that protects every sensitive cell against every attacker of the problem."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacita.engine.demands import ALWAYS
+from tacita.engine.demands import ALWAYS, SLIDING, Demands
 from tacita.engine.model import Model
 from tacita.errors import InfeasibleError, SolverError, StoppedError
 from tacita.exact import Cells, Floats, Mask
@@ -59,15 +59,19 @@ def _wide_enough(stated: Stated, cells: Cells, run: Run) -> Mask:
         x[ends[cells]] = model.upper[ends[cells]]
     x = drawn_in(stated, x, run)
     least = np.zeros(stated.marks.size)
-    conditional = model.demands[model.demands.switch != ALWAYS]
-    least[conditional.cell] = conditional.level
+    widths = _widths(model)
+    least[widths.cell] = widths.level
     width = (x[stated.end_above[cells]] + x[stated.end_below[cells]]) * stated.scale
     return np.asarray(width >= least[cells] - 0.5)
 
 
 def _given(model: Model, cells: Cells) -> Model:
     """The model with intervals exactly in these cells."""
-    conditional = model.demands[model.demands.switch != ALWAYS]
-    lower, upper = model.lower.copy(), model.upper.copy()
-    lower[conditional.switch] = upper[conditional.switch] = np.isin(conditional.cell, cells)
+    widths, lower, upper = _widths(model), model.lower.copy(), model.upper.copy()
+    lower[widths.switch] = upper[widths.switch] = np.isin(widths.cell, cells)
     return replace(model, lower=lower, upper=upper)
+
+
+def _widths(model: Model) -> Demands:
+    """The demands that cells be of a minimum width where they are intervals."""
+    return model.demands[(model.demands.switch != ALWAYS) & (model.demands.sign == SLIDING)]
