@@ -261,3 +261,36 @@ def test_a_total_that_becomes_one_with_its_part_is_no_longer_exempt() -> None:
     # Of the part nobody said that it is safe: that it is hidden stays, as that takes nothing from it.
     assert left.decisions[left.table.find("1", "Total")] == Decision(Kind.HIDE)
     assert left.safe == []
+
+
+OWNED = """region,size,firm,group,turnover
+N,a,f1,G,60
+N,a,f2,H,40
+N,b,f3,G,98
+N,b,f4,f4,2
+S,a,f5,K,50
+S,a,f6,H,45
+S,b,f7,f7,70
+S,b,f8,f8,30
+"""
+
+
+def test_coalitions_of_holdings_are_kept(tmp_path: Path) -> None:
+    """As a project states them, as the app opens them, and as it saves them."""
+    folder = tmp_path / "one"
+    folder.mkdir()
+    (folder / "records.csv").write_text(OWNED)
+    (folder / "project.toml").write_text(
+        '[table]\nmicrodata = "records.csv"\nby = ["region", "size"]\nvalue = "turnover"\n'
+        'respondent = "firm"\nholding = "group"\n[rules]\nrule = "p-percent(10)"\n'
+        '[attackers]\ncoalitions = [["f1", "f3"]]\nholding_coalitions = [["G", "K"]]\n'
+    )
+    asked = load_project(folder / "project.toml").problem()
+    assert "2 coalitions" in asked.considered.text
+    case = case_from_path(folder)
+    assert case.attackers.holding_coalitions == (("G", "K"),)
+    assert Case.of(asked, "owned").attackers.holding_coalitions == (("G", "K"),)
+    save(case, tmp_path / "two", "project", passing=tmp_path / "passing")
+    again = load_project(tmp_path / "two" / "project.toml")
+    assert again.attackers.holding_coalitions == [["G", "K"]]
+    assert again.problem().considered == asked.considered == case.problem.considered

@@ -18,7 +18,7 @@ needs another level than the largest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +54,17 @@ class Coalition:
             raise InputError(f"a coalition is one of {' or '.join(KINDS)}, not of '{of}'")
         object.__setattr__(self, "members", tuple(dict.fromkeys(map(str, members))))
         object.__setattr__(self, "of", of)
+
+
+def pooling(
+    respondents: Iterable[Sequence[str]], holdings: Iterable[Sequence[str]] = ()
+) -> list[AttackerLike]:
+    """Coalitions of respondents and of holdings by the names of their members."""
+    return [
+        Coalition(*members, of=kind)
+        for kind, groups in zip(KINDS, (respondents, holdings), strict=True)
+        for members in groups
+    ]
 
 
 AttackerLike = str | Outsider | Insider | Coalition

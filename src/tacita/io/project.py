@@ -35,7 +35,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from tacita.attackers import Outsider
-from tacita.attackers.insiders import AttackerLike, Coalition
+from tacita.attackers.insiders import AttackerLike, pooling
 from tacita.errors import FormatError, InputError, did_you_mean
 from tacita.hierarchy import DEFAULT_TOTAL, Hierarchy
 from tacita.io.case import read_table_file
@@ -147,6 +147,7 @@ class AttackersSpec(Section):
 
     kinds: list[Literal["outsider", "respondents", "holdings"]] = Field(default_factory=list)
     coalitions: list[list[str]] = Field(default_factory=list)
+    holding_coalitions: list[list[str]] = Field(default_factory=list)
     file: str | None = None
     lower: float | None = None
     upper: float | None = None
@@ -322,7 +323,7 @@ class Project(Section):
     def _attackers(self, table: Table, stated: Problem | None) -> list[AttackerLike]:
         said = self.attackers
         attackers: list[AttackerLike] = list(said.kinds)
-        attackers.extend(Coalition(*members) for members in said.coalitions)
+        attackers.extend(pooling(said.coalitions, said.holding_coalitions))
         if said.file is not None:
             attackers.extend(read_insiders(self._folder / said.file, table))
         known = None if stated is None else stated.outsider_beforehand

@@ -20,7 +20,7 @@ import numpy as np
 
 from tacita.app.work.stated import Stated
 from tacita.attackers import Insider, Outsider
-from tacita.attackers.insiders import AttackerLike, Coalition
+from tacita.attackers.insiders import AttackerLike, Coalition, pooling
 from tacita.errors import BoundsError, InputError
 from tacita.exact import Cells, Mask
 from tacita.levels import Levels
@@ -85,6 +85,7 @@ class Attackers:
 
     kinds: tuple[str, ...] = ()
     coalitions: tuple[tuple[str, ...], ...] = ()
+    holding_coalitions: tuple[tuple[str, ...], ...] = ()
     lower: float | None = None
     upper: float | None = None
     within: tuple[float, float] | None = None
@@ -161,9 +162,11 @@ class Case:
         given = what.given_attackers
         by_hand = tuple(a for a in given if isinstance(a, Insider))
         stated = Stated.unless_usual(what.table, levels, what.outsider_beforehand, by_hand, cost)
+        pooled = [a for a in given if isinstance(a, Coalition)]
         attackers = Attackers(
             tuple(a for a in given if isinstance(a, str)),
-            tuple(a.members for a in given if isinstance(a, Coalition)),
+            tuple(a.members for a in pooled if a.of == "respondents"),
+            tuple(a.members for a in pooled if a.of == "holdings"),
         )
         rules = found if rules is None else rules
         published = what.already_published
@@ -230,8 +233,13 @@ class Case:
 
     def _attackers(self) -> list[AttackerLike]:
         chosen = self.attackers
-        listed: list[AttackerLike] = [*chosen.kinds, *(Coalition(*members) for members in chosen.coalitions)]
-        return [*listed, self._outsider(), *(self.stated.insiders if self.stated is not None else ())]
+        listed = pooling(chosen.coalitions, chosen.holding_coalitions)
+        return [
+            *chosen.kinds,
+            *listed,
+            self._outsider(),
+            *(self.stated.insiders if self.stated is not None else ()),
+        ]
 
     def _outsider(self) -> Outsider:
         chosen = self.attackers

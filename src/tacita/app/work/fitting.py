@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from tacita.app.work.case import Attackers, Case, Kind
+from tacita.app.work.case import Case, Kind
 from tacita.errors import TacitaError
 
 Without = Callable[[Case], Case]
@@ -43,15 +44,14 @@ def _parts(case: Case) -> Iterator[tuple[str, Without]]:
         yield f"rule {rule}", partial(_without_rule, rule)
     yield from _without_decisions(case, Kind.PUBLISH)
     known = case.attackers
-    if known.kinds or known.coalitions:
-        yield "insiders", lambda c: replace(c, attackers=replace(c.attackers, kinds=(), coalitions=()))
+    nobody: dict[str, Any] = {"kinds": (), "coalitions": (), "holding_coalitions": ()}
+    anything: dict[str, Any] = {"lower": None, "upper": None, "within": None}
+    if replace(known, **nobody) != known:
+        yield "insiders", lambda c: replace(c, attackers=replace(c.attackers, **nobody))
     if case.cost is not None:
         yield f"cost {case.cost}", lambda c: replace(c, cost=None)
-    if known != Attackers(known.kinds, known.coalitions):
-        yield (
-            "bounds",
-            lambda c: replace(c, attackers=Attackers(c.attackers.kinds, c.attackers.coalitions)),
-        )
+    if replace(known, **anything) != known:
+        yield "bounds", lambda c: replace(c, attackers=replace(c.attackers, **anything))
     if case.published:
         yield "releases that are already published", lambda c: replace(c, published=())
     for kind in (Kind.HIDE, Kind.SAFE, Kind.SENSITIVE):

@@ -271,7 +271,9 @@ def _case_of_project(path: Path, reading: Reading, name: str) -> Case:
     # states. A rule that no cell meets lets one without any be put.
     unworded = {
         "rules": rules.model_copy(update={"rule": rules.rule or written(NO_RULE)}),
-        "attackers": attack.model_copy(update={"kinds": ["outsider"], "coalitions": []}),
+        "attackers": attack.model_copy(
+            update={"kinds": ["outsider"], "coalitions": [], "holding_coalitions": []}
+        ),
         "cost": CostSpec(),
     }
     case = replace(
@@ -279,6 +281,7 @@ def _case_of_project(path: Path, reading: Reading, name: str) -> Case:
         attackers=Attackers(
             tuple(attack.kinds),
             tuple(map(tuple, attack.coalitions)),
+            tuple(map(tuple, attack.holding_coalitions)),
             attack.lower,
             attack.upper,
             attack.within,

@@ -183,6 +183,7 @@ def _spec(attackers: Attackers) -> AttackersSpec:
         {
             "kinds": list(attackers.kinds),
             "coalitions": [list(members) for members in attackers.coalitions],
+            "holding_coalitions": [list(members) for members in attackers.holding_coalitions],
             "lower": attackers.lower,
             "upper": attackers.upper,
             "within": attackers.within,

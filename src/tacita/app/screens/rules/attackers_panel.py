@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 from nicegui import ui
 
@@ -23,6 +24,11 @@ KNOWN = {
 }
 NO_BOUND = "none"
 """What is typed where there is no lower bound; an empty field is 0 there."""
+POOLING = {
+    "respondents": ("coalitions", "Coalitions"),
+    "holdings": ("holding_coalitions", "Coalitions of holdings"),
+}
+"""Of each kind of contributors: the name and the label of its coalitions."""
 ABOUT = {
     "respondents": "Everyone who contributes attacks with what they put in.",
     "holdings": "Likewise for groups of respondents that belong together.",
@@ -37,7 +43,8 @@ def attackers_panel(desk: Desk) -> None:
         with ui.element("div").classes("form"):
             for kind, by in KINDS.items():
                 _insiders(desk, kind, nobody_known(desk.case.table, by))
-        _coalitions(desk, nobody_known(desk.case.table, "respondent"))
+        for kind, by in KINDS.items():
+            _coalitions(desk, kind, nobody_known(desk.case.table, by))
 
 
 class _Everyone:
@@ -128,21 +135,27 @@ def _insiders(desk: Desk, kind: str, reason: str) -> None:
         ui.label(f"Not available: {reason}." if reason else ABOUT[kind]).classes("muted small")
 
 
-def _coalitions(desk: Desk, reason: str) -> None:
+def _coalitions(desk: Desk, kind: str, reason: str) -> None:
+    name, label = POOLING[kind]
+    if reason and kind != "respondents":
+        return
+
     def put(text: str) -> None:
         groups = tuple(group for line in text.splitlines() if (group := listed(line)))
-        desk.change("coalitions", attackers=replace(desk.case.attackers, coalitions=groups))
+        changed: dict[str, Any] = {name: groups}
+        desk.change(label.lower(), attackers=replace(desk.case.attackers, **changed))
 
-    lines = "\n".join(joined(members) for members in desk.case.attackers.coalitions)
+    lines = "\n".join(joined(members) for members in getattr(desk.case.attackers, name))
     with ui.element("div").classes("noted"):
-        field = ui.textarea("Coalitions", value=lines, on_change=lambda e: put(e.value or ""))
-        field.props('outlined dense stack-label autogrow data-testid=coalitions aria-label="Coalitions"')
+        field = ui.textarea(label, value=lines, on_change=lambda e: put(e.value or ""))
+        field.props(f'outlined dense stack-label autogrow data-testid={name} aria-label="{label}"')
         field.props("spellcheck=false").classes("wide").on("blur", desk.settle)
         field.set_enabled(not reason)
         ui.label(
             f"Not available: {reason}."
             if reason
-            else "Respondents who pool what they know: one coalition on each line, names separated by commas."
+            else f"{as_label(kind)} who pool what they know: one coalition on each line, names separated by "
+            "commas."
         ).classes("muted small")
 
 
