@@ -38,12 +38,12 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array, hstack, identity, vstack
 
 from tacita import generate
-from tacita.adjusting.convex.boxed import Boxed
-from tacita.adjusting.convex.solve import adjusted
-from tacita.adjusting.task import Adjusted, Norm, Task
-from tacita.errors import StoppedError
-from tacita.io.jj import read_jj
-from tacita.run import Run
+from tacita.core.errors import StoppedError
+from tacita.core.run import Run
+from tacita.formats.jj import read_jj
+from tacita.methods.adjustment.convex.boxed import Boxed
+from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.task import Adjusted, Norm, Task
 from tacita.solvers.highs import quiet
 
 T = TypeVar("T")

@@ -22,13 +22,13 @@ from scipy.sparse import csc_array
 
 from tacita.auditing.audit import audit
 from tacita.auditing.deduce import deduce
-from tacita.hierarchy import Hierarchy
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Mark, Release
-from tacita.tables.build import build_table
-from tacita.tables.dimension import Dimension
-from tacita.tables.table import Table
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.levels import Levels
+from tacita.core.release import Mark, Release
+from tacita.core.tables.build import build_table
+from tacita.core.tables.dimension import Dimension
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 
 COLD_SAMPLE = 40
 

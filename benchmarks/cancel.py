@@ -29,11 +29,11 @@ import numpy as np
 from tacita import generate
 from tacita.auditing.audit import Audit, audit
 from tacita.auditing.deduce import Deduction, deduce
-from tacita.errors import TacitaError
+from tacita.core.errors import TacitaError
+from tacita.core.release import Release
+from tacita.core.run import Run
 from tacita.methods import make_method, method_names
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
+from tacita.problem.problem import Problem
 
 TABLES = {
     "flat": ((150, 150), (1, 1)),

@@ -29,13 +29,13 @@ from typing import TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex.solve import adjusted
-from tacita.adjusting.directions.balance import Balance
-from tacita.adjusting.directions.choose import How, chosen
-from tacita.adjusting.directions.program import DirectionProgram
-from tacita.adjusting.task import Choice, Task
-from tacita.io.jj import read_jj
-from tacita.run import Run
+from tacita.core.run import Run
+from tacita.formats.jj import read_jj
+from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.directions.balance import Balance
+from tacita.methods.adjustment.directions.choose import How, chosen
+from tacita.methods.adjustment.directions.direction_program import DirectionProgram
+from tacita.methods.adjustment.task import Choice, Task
 from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import solve_mip
 

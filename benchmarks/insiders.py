@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tacita.auditing.audit import audit
+from tacita.core.run import Event, Run
+from tacita.core.tables.table import Table
 from tacita.generate import microdata
-from tacita.methods.suppression import Suppression
-from tacita.problem import Problem
+from tacita.methods.suppression.suppression import Suppression
+from tacita.problem.problem import Problem
 from tacita.rules import MinimumFrequency, PPercent
-from tacita.run import Event, Run
-from tacita.tables.table import Table
 from tacita.tabulation.tabulate import tabulate
 
 SHAPE = {"region": (36, 2), "industry": (46, 2)}

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tacita.core.release import Release
 from tacita.generate import microdata
-from tacita.io import write_release
-from tacita.problem import Problem
-from tacita.release import Release
+from tacita.problem.problem import Problem
+from tacita.publication.release_write import write_release
 from tacita.rules import PPercent, Threshold
 from tacita.tabulation.tabulate import tabulate
 

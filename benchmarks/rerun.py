@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 
 import tacita as tc
-from tacita.errors import TacitaError
+from tacita.core.errors import TacitaError
 from tacita.methods.method import Method
 from tacita.testing import rerun_attack
 

@@ -31,17 +31,17 @@ from typing import TypeVar
 import numpy as np
 
 from tacita import generate
-from tacita.errors import StoppedError
-from tacita.levels import Levels
-from tacita.methods.rounding import Rounding
-from tacita.methods.unbiased_rounding import UnbiasedRounding
-from tacita.outcome import Outcome, Status
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
+from tacita.core.errors import StoppedError
+from tacita.core.levels import Levels
+from tacita.core.outcome import Outcome, Status
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.methods.rounding.rounding import Rounding
+from tacita.methods.unbiased_rounding.unbiased_rounding import UnbiasedRounding
+from tacita.problem.problem import Problem
 from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import Found, solve_mip
-from tacita.solvers.program import Program
+from tacita.solvers.linear_program import Program
 
 T = TypeVar("T")
 

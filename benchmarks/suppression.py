@@ -33,15 +33,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from tacita import generate
-from tacita.engine.demands import all_demands
-from tacita.engine.first_model import solve_first_model
-from tacita.errors import StoppedError
-from tacita.io import read_case
-from tacita.methods.suppression import Suppression
-from tacita.outcome import Outcome, Status
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
+from tacita.core.errors import StoppedError
+from tacita.core.outcome import Outcome, Status
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.engine.attack.demands import all_demands
+from tacita.methods.suppression.suppression import Suppression
+from tacita.problem.problem import Problem
+from tacita.specification.read_case import read_case
+from tacita.testing.explicit_model import solve_first_model
 
 T = TypeVar("T")
 

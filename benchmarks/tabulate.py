@@ -23,9 +23,9 @@ from pathlib import Path
 
 import duckdb
 
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.table import Table
 from tacita.generate import microdata
-from tacita.hierarchy import Hierarchy
-from tacita.tables.table import Table
 from tacita.tabulation.tabulate import tabulate
 
 DIMENSIONS = {"region": (96, 3), "industry": (88, 3), "size": (9, 1)}

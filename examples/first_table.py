@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tacita.auditing.audit import audit
 from tacita.auditing.certificate import certify
+from tacita.core.problem import Problem
+from tacita.core.release import Release
+from tacita.core.tables.table import Table
 from tacita.methods import make_method
-from tacita.problem import Problem
-from tacita.release import Release
 from tacita.rules import Threshold
-from tacita.tables.table import Table
 from tacita.verify import verify
 
 

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tacita import examples as examples
     from tacita import generate as generate
-    from tacita.attackers import Insider as Insider
-    from tacita.attackers import Outsider as Outsider
     from tacita.attackers.insiders import Coalition as Coalition
     from tacita.auditing.audit import Audit as Audit
     from tacita.auditing.audit import audit as audit
@@ -23,31 +21,39 @@ if TYPE_CHECKING:
     from tacita.auditing.deduce import Deduction as Deduction
     from tacita.auditing.deduce import deduce as deduce
     from tacita.auditing.deduce import expose as expose
-    from tacita.errors import TacitaError as TacitaError
-    from tacita.errors import TacitaWarning as TacitaWarning
-    from tacita.hierarchy import Hierarchy as Hierarchy
-    from tacita.io import read_case as read_case
-    from tacita.io import read_release as read_release
-    from tacita.io import write_release as write_release
-    from tacita.levels import Levels as Levels
-    from tacita.methods.adjustment import Adjustment as Adjustment
-    from tacita.methods.intervals import Intervals as Intervals
-    from tacita.methods.joint_adjustment import adjust_together as adjust_together
-    from tacita.methods.joint_adjustment import changed_statistics as changed_statistics
-    from tacita.methods.joint_adjustment import every_direction as every_direction
-    from tacita.methods.mixture import Mixture as Mixture
+    from tacita.core.attacker import Insider as Insider
+    from tacita.core.attacker import Outsider as Outsider
+    from tacita.core.errors import TacitaError as TacitaError
+    from tacita.core.errors import TacitaWarning as TacitaWarning
+    from tacita.core.hierarchy import Hierarchy as Hierarchy
+    from tacita.core.levels import Levels as Levels
+    from tacita.core.outcome import Outcome as Outcome
+    from tacita.core.outcome import Status as Status
+    from tacita.core.release import Mark as Mark
+    from tacita.core.release import Release as Release
+    from tacita.core.run import Run as Run
+    from tacita.core.tables.linked import link as link
+    from tacita.core.tables.table import Table as Table
+    from tacita.core.tables.undeclared import Found as Found
+    from tacita.core.tables.undeclared import find_sums as find_sums
+    from tacita.formats.table_write import write_table as write_table
+    from tacita.methods.adjustment.adjustment import Adjustment as Adjustment
+    from tacita.methods.adjustment.joint import adjust_together as adjust_together
+    from tacita.methods.adjustment.joint import changed_statistics as changed_statistics
+    from tacita.methods.adjustment.joint import every_direction as every_direction
+    from tacita.methods.intervals.intervals import Intervals as Intervals
+    from tacita.methods.mixture.mixture import Mixture as Mixture
     from tacita.methods.perturbation import Perturbation as Perturbation
-    from tacita.methods.random_rounding import RandomRounding as RandomRounding
-    from tacita.methods.rounding import Rounding as Rounding
-    from tacita.methods.suppression import Suppression as Suppression
-    from tacita.methods.unbiased_rounding import UnbiasedRounding as UnbiasedRounding
-    from tacita.outcome import Outcome as Outcome
-    from tacita.outcome import Status as Status
-    from tacita.problem import Problem as Problem
-    from tacita.quality import Comparison as Comparison
-    from tacita.quality import compare as compare
-    from tacita.release import Mark as Mark
-    from tacita.release import Release as Release
+    from tacita.methods.random_rounding.random_rounding import RandomRounding as RandomRounding
+    from tacita.methods.rounding.rounding import Rounding as Rounding
+    from tacita.methods.suppression.suppression import Suppression as Suppression
+    from tacita.methods.unbiased_rounding.unbiased_rounding import UnbiasedRounding as UnbiasedRounding
+    from tacita.problem.problem import Problem as Problem
+    from tacita.problem.quality import Comparison as Comparison
+    from tacita.problem.quality import compare as compare
+    from tacita.publication.release_read import read_release as read_release
+    from tacita.publication.release_write import write_release as write_release
+    from tacita.publication.results import write_results as write_results
     from tacita.rules import PQ as PQ
     from tacita.rules import Dominance as Dominance
     from tacita.rules import Exempt as Exempt
@@ -61,11 +67,10 @@ if TYPE_CHECKING:
     from tacita.rules import Threshold as Threshold
     from tacita.rules import Zeros as Zeros
     from tacita.rules import parse_rule as parse_rule
-    from tacita.run import Run as Run
-    from tacita.tables.linked import link as link
-    from tacita.tables.table import Table as Table
-    from tacita.tables.undeclared import Found as Found
-    from tacita.tables.undeclared import find_sums as find_sums
+    from tacita.specification.project import load_project as load_project
+    from tacita.specification.project_write import write_project as write_project
+    from tacita.specification.read_case import read_case as read_case
+    from tacita.specification.script import write_script as write_script
     from tacita.tabulation.tabulate import tabulate as tabulate
 
 __version__ = "0.1.0"
@@ -76,31 +81,38 @@ _HOMES = {
     "tacita.auditing.audit": ("Audit", "audit"),
     "tacita.auditing.certificate": ("certify",),
     "tacita.auditing.deduce": ("Deduction", "deduce", "expose"),
-    "tacita.errors": ("TacitaError", "TacitaWarning"),
-    "tacita.hierarchy": ("Hierarchy",),
-    "tacita.io": ("read_case", "read_release", "write_release"),
-    "tacita.levels": ("Levels",),
-    "tacita.methods.adjustment": ("Adjustment",),
-    "tacita.methods.intervals": ("Intervals",),
-    "tacita.methods.joint_adjustment": ("adjust_together", "changed_statistics", "every_direction"),
-    "tacita.methods.mixture": ("Mixture",),
+    "tacita.core.errors": ("TacitaError", "TacitaWarning"),
+    "tacita.core.hierarchy": ("Hierarchy",),
+    "tacita.formats.table_write": ("write_table",),
+    "tacita.publication.release_read": ("read_release",),
+    "tacita.publication.release_write": ("write_release",),
+    "tacita.publication.results": ("write_results",),
+    "tacita.specification.project": ("load_project",),
+    "tacita.specification.project_write": ("write_project",),
+    "tacita.specification.read_case": ("read_case",),
+    "tacita.specification.script": ("write_script",),
+    "tacita.core.levels": ("Levels",),
+    "tacita.methods.adjustment.adjustment": ("Adjustment",),
+    "tacita.methods.intervals.intervals": ("Intervals",),
+    "tacita.methods.adjustment.joint": ("adjust_together", "changed_statistics", "every_direction"),
+    "tacita.methods.mixture.mixture": ("Mixture",),
     "tacita.methods.perturbation": ("Perturbation",),
-    "tacita.methods.random_rounding": ("RandomRounding",),
-    "tacita.methods.rounding": ("Rounding",),
-    "tacita.methods.suppression": ("Suppression",),
-    "tacita.methods.unbiased_rounding": ("UnbiasedRounding",),
-    "tacita.outcome": ("Outcome", "Status"),
-    "tacita.problem": ("Problem",),
-    "tacita.quality": ("Comparison", "compare"),
-    "tacita.release": ("Mark", "Release"),
+    "tacita.methods.random_rounding.random_rounding": ("RandomRounding",),
+    "tacita.methods.rounding.rounding": ("Rounding",),
+    "tacita.methods.suppression.suppression": ("Suppression",),
+    "tacita.methods.unbiased_rounding.unbiased_rounding": ("UnbiasedRounding",),
+    "tacita.core.outcome": ("Outcome", "Status"),
+    "tacita.problem.problem": ("Problem",),
+    "tacita.problem.quality": ("Comparison", "compare"),
+    "tacita.core.release": ("Mark", "Release"),
     "tacita.rules": (
         *("Dominance", "Exempt", "FromColumns", "LinearSensitivity", "Marked", "MinimumFrequency"),
         *("PPercent", "PQ", "Request", "Rule", "Threshold", "Zeros", "parse_rule"),
     ),
-    "tacita.run": ("Run",),
-    "tacita.tables.linked": ("link",),
-    "tacita.tables.table": ("Table",),
-    "tacita.tables.undeclared": ("Found", "find_sums"),
+    "tacita.core.run": ("Run",),
+    "tacita.core.tables.linked": ("link",),
+    "tacita.core.tables.table": ("Table",),
+    "tacita.core.tables.undeclared": ("Found", "find_sums"),
     "tacita.tabulation.tabulate": ("tabulate",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -11,7 +11,7 @@ import numpy as np
 
 import tacita as tc
 from draw import Case, table_of
-from tacita.exact import UNBOUNDED
+from tacita.core.exact import UNBOUNDED
 from tacita.methods.method import method_class
 from truth import World
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 import tacita as tc
 from knowledge import Attacker, Rule, Threat
-from tacita.exact import UNBOUNDED
+from tacita.core.exact import UNBOUNDED
 from truth import ROOT, Axis, Codes, Integers, Record, World
 
 DEPTH = 16
@@ -201,7 +201,7 @@ def table_of(world: World) -> Any:
         tables.append(table)
     if len(tables) == 1:
         return tables[0]
-    from tacita.tables.linked import link
+    from tacita.core.tables.linked import link
 
     return link({f"face{k}": table for k, table in enumerate(tables)})
 

@@ -31,8 +31,8 @@ from draw import Case, draw_case
 from optimum import MOST_FREE, cheaper_pattern, least_intervals, roundings
 from reader import Page, Told, literature, read
 from tacita import verify
-from tacita.errors import SolverError
-from tacita.exact import UNBOUNDED
+from tacita.core.errors import SolverError
+from tacita.core.exact import UNBOUNDED
 
 METHODS_PER_CASE, BY_HAND_PER_CASE, TOGETHER_PER_CASE = 6, 30, 10
 SLOW, LIMIT = 10.0, 4.0

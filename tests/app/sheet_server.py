@@ -25,7 +25,7 @@ from tacita.app.frame import STYLE
 from tacita.app.serving.doors import Doors
 from tacita.app.serving.server import LOOPBACK, create
 from tacita.app.sheet import Change, Content, Entry, Flag, Sheet
-from tacita.tables.layout import Line
+from tacita.core.tables.layout import Line
 
 
 def tree(name: str, *fan: int) -> list[Line]:

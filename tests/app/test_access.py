@@ -14,7 +14,7 @@ from access import READY, SCREENS, complaints
 from driving import cell, choose, go, leads_on, open_example, open_path, result, run_method
 from tacita.app.sheet.content import LOOKS
 from tacita.examples import example
-from tacita.io import write_table
+from tacita.formats.table_write import write_table
 
 
 def test_screens_without_a_table_and_their_help(page: Page) -> None:

@@ -27,7 +27,7 @@ from driving import (
 )
 from running_server import RunningServer
 from tacita.examples import example
-from tacita.io import write_table
+from tacita.formats.table_write import write_table
 
 PUBLISHED = {f"release.{ending}" for ending in ("xlsx", "csv", "parquet", "html", "txt")}
 LARGE = np.array([[48271, 91733, 60919], [73609, 35803, 82457], [27427, 64153, 53197]])

@@ -8,8 +8,8 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from driving import choose, go, leads_on, open_by, open_example, open_path, reload, result, run_method, start
+from tacita.formats.jj import write_jj
 from tacita.generate import problem as generated
-from tacita.io import write_jj
 from tacita.methods import method_names, options_of
 from tacita.methods.method import method_class
 

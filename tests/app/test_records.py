@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from access import complaints
 from driving import add_rule, choose, downloaded, go, open_by, reload, run
+from tacita.formats.hierarchy import write_hierarchy
 from tacita.generate import microdata
-from tacita.io import write_hierarchy
 
 MADE = microdata(600, {"region": (6, 2), "size": (3, 1)}, respondents=200, seed=7)
 DROP = """([name, content]) => {

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.errors import InfeasibleError
+from tacita.core.errors import InfeasibleError
+from tacita.core.run import GUESSABLE, Run
 from tacita.methods import make_method, method_names, options_of
 from tacita.methods.method import method_class
-from tacita.run import GUESSABLE, Run
 from tacita.testing import check_method, problems, tables
 
 NETWORKS = ((3,), (2, 2), (2, 3), (3, 3), (3, 4))

@@ -32,9 +32,9 @@ from pydantic import BaseModel
 import tacita
 from tacita.cli import app, main
 from tacita.cli import generate as generate_verbs
-from tacita.io.project import Project
 from tacita.methods import method_names, options_of
 from tacita.rules import RULES, argument_names, parse_rule
+from tacita.specification.project import Project
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -25,10 +25,10 @@ from pathlib import Path
 
 import kills
 
-from tacita.errors import TacitaError
-from tacita.io import write_results
-from tacita.io.folders import recover_results
-from tacita.writing import exchange
+from tacita.core.errors import TacitaError
+from tacita.publication.folders import recover_results
+from tacita.publication.results import write_results
+from tacita.storage import exchange
 
 kills.FORMATS = ("csv", "html")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT

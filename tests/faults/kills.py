@@ -29,11 +29,11 @@ from pathlib import Path
 import numpy as np
 
 import tacita as tc
-from tacita.io import write_results
-from tacita.io.folders import recover_results
-from tacita.writing import exchange, switch
-from tacita.writing.signals import like_ctrl_c
-from tacita.writing.switch import MARKER
+from tacita.publication.folders import recover_results
+from tacita.publication.results import write_results
+from tacita.storage import exchange, switch
+from tacita.storage.signals import like_ctrl_c
+from tacita.storage.switch import MARKER
 
 PATIENCE = 120
 """Seconds for a run to write its results, on a machine that has more to do."""

@@ -36,21 +36,18 @@ from tacita.app.work.opening import case_from_files, case_from_text
 from tacita.app.work.records import records_from_files
 from tacita.auditing.certificate import certify, dump
 from tacita.cli import main as tacita_command
-from tacita.errors import TacitaError
+from tacita.core.errors import TacitaError
 from tacita.examples import example
+from tacita.formats.hierarchy import read_hierarchy, write_hierarchy
+from tacita.formats.jj import write_jj
+from tacita.formats.nchs import write_nchs
+from tacita.formats.petrenko import write_thesis
+from tacita.formats.table_write import write_table
 from tacita.generate import microdata
-from tacita.io import (
-    load_project,
-    read_case,
-    read_hierarchy,
-    read_release,
-    write_hierarchy,
-    write_jj,
-    write_nchs,
-    write_project,
-    write_table,
-    write_thesis,
-)
+from tacita.publication.release_read import read_release
+from tacita.specification.project import load_project
+from tacita.specification.project_write import write_project
+from tacita.specification.read_case import read_case
 
 SECONDS = 30
 MEMORY = 8 * 2**30

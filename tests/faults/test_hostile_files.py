@@ -20,10 +20,14 @@ import xlsxwriter
 import tacita as tc
 from tacita.app.work.opening import case_from_files, case_from_text
 from tacita.cli import main
-from tacita.errors import FormatError, InputError
+from tacita.core.errors import FormatError, InputError
 from tacita.examples import example
-from tacita.io import load_project, read_case, read_hierarchy, write_results, write_table
-from tacita.io.extent import refuse_far_cells
+from tacita.formats.extent import refuse_far_cells
+from tacita.formats.hierarchy import read_hierarchy
+from tacita.formats.table_write import write_table
+from tacita.publication.results import write_results
+from tacita.specification.project import load_project
+from tacita.specification.read_case import read_case
 
 HERE = Path(__file__).parent
 

@@ -16,15 +16,17 @@ import pytest
 import tacita as tc
 from tacita.cli import main
 from tacita.cli.effort import Effort, carry_out
-from tacita.errors import FormatError, InputError
+from tacita.core.errors import FormatError, InputError
+from tacita.core.run import Run
 from tacita.examples import example
-from tacita.io import read_release, write_jj, write_results
-from tacita.io.folders import certificate_in, release_in
-from tacita.run import Run
-from tacita.writing import drafts, exchange, switch
-from tacita.writing.drafts import new_draft
-from tacita.writing.recovery import recover
-from tacita.writing.switch import MARKER
+from tacita.formats.jj import write_jj
+from tacita.publication.folders import certificate_in, release_in
+from tacita.publication.release_read import read_release
+from tacita.publication.results import write_results
+from tacita.storage import drafts, exchange, switch
+from tacita.storage.drafts import new_draft
+from tacita.storage.recovery import recover
+from tacita.storage.switch import MARKER
 
 HERE = Path(__file__).parent
 REASON = "for the training course only"
@@ -280,7 +282,7 @@ def test_sigterm_while_files_are_written_ends_in_order(
     def terminated(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("tacita.io.results._write_verdict", terminated)
+    monkeypatch.setattr("tacita.publication.results._write_verdict", terminated)
     assert main(["protect", str(case), "--out", str(tmp_path / "out")]) == 1
     assert "stopped: nothing more was written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["case.jj"]

@@ -17,7 +17,7 @@ from tacita import verify
 from tacita.auditing.audit import audit
 from tacita.auditing.certificate import certify, check_certificate
 from tacita.auditing.deduce import deduce, expose
-from tacita.release import Release
+from tacita.core.release import Release
 from tacita.testing import brute_force_intervals, brute_force_safe, problems, releases
 
 

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from tacita import verify
-from tacita.attackers import Insider, Outsider
 from tacita.auditing.audit import audit
 from tacita.auditing.certificate import certify, check_certificate
-from tacita.exact import UNBOUNDED
-from tacita.hierarchy import Hierarchy
-from tacita.levels import Levels
-from tacita.problem import Problem, Requirement
-from tacita.release import Mark, Release
-from tacita.tables.equations import Equations
-from tacita.tables.linked import link
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.exact import UNBOUNDED
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.levels import Levels
+from tacita.core.release import Mark, Release
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.linked import link
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem, Requirement
 
 KINDS = ("line", "matrix", "cube", "hierarchy", "linked", "system")
 

@@ -19,17 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.case import Attackers, Case, Decision, Kind
+from tacita.app.work.open_case import Attackers, Case, Decision, Kind
 from tacita.app.work.workspace import Workspace
-from tacita.attackers import Outsider
-from tacita.errors import InputError
-from tacita.exact import UNBOUNDED
-from tacita.hierarchy import Hierarchy
-from tacita.levels import Levels, Reason
-from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
-from tacita.tables.build import build_table
-from tacita.tables.dimension import Dimension
-from tacita.tables.editing import (
+from tacita.core.attacker import Outsider
+from tacita.core.errors import InputError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.levels import Levels, Reason
+from tacita.core.tables.build import build_table
+from tacita.core.tables.dimension import Dimension
+from tacita.core.tables.editing import (
     as_counts,
     renamed_code,
     renamed_dimension,
@@ -37,8 +36,9 @@ from tacita.tables.editing import (
     with_code,
     without_code,
 )
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
 
 Key = tuple[str, ...]
 TREES = (

@@ -16,12 +16,12 @@ from scipy.optimize import linprog
 
 import tacita as tc
 from tacita import verify
-from tacita.errors import InfeasibleError
-from tacita.exact import UNBOUNDED
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.tables.table import Table
+from tacita.core.errors import InfeasibleError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 
 Records = list[tuple[str, str, str, int]]
 Shares = Mapping[str, Mapping[int, int]]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacita.auditing import extremes
 from tacita.auditing.deduce import deduce
-from tacita.release import Release
+from tacita.core.release import Release
 from tacita.testing import hard_problems, problems, releases
 
 

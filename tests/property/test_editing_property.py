@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.hierarchy import Hierarchy
-from tacita.tables.build import build_table
-from tacita.tables.dimension import Dimension
-from tacita.tables.editing import moved, with_cells, with_code, without_code
-from tacita.tables.table import Table
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.build import build_table
+from tacita.core.tables.dimension import Dimension
+from tacita.core.tables.editing import moved, with_cells, with_code, without_code
+from tacita.core.tables.table import Table
 
 TREES = (
     (Hierarchy.flat(["p", "q", "r"]),),

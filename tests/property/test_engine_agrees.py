@@ -19,20 +19,20 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 
-from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, all_demands, room
-from tacita.engine.first_model import solve_first_model
+from tacita.core.errors import InfeasibleError
+from tacita.core.outcome import Status
+from tacita.core.run import Run
+from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, all_demands, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.engine.solution import Solution
-from tacita.engine.solve import solve
-from tacita.errors import InfeasibleError
-from tacita.methods.intervals import Intervals
-from tacita.methods.mixture import Mixture
+from tacita.engine.search.solve import solve
+from tacita.methods.intervals.intervals import Intervals
+from tacita.methods.mixture.mixture import Mixture
 from tacita.methods.perturbation import Perturbation
-from tacita.methods.rounding import Rounding
-from tacita.outcome import Status
-from tacita.problem import Problem
-from tacita.run import Run
+from tacita.methods.rounding.rounding import Rounding
+from tacita.problem.problem import Problem
+from tacita.solvers.solution import Solution
 from tacita.testing import hard_problems
+from tacita.testing.explicit_model import solve_first_model
 
 WIDEST = 60.0
 """No interval is wider to one side than this: more than twice every level of a hard problem."""

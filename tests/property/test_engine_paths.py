@@ -21,27 +21,29 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tacita import Levels, Outsider, Problem, Table, audit
-from tacita.engine import flow_attacks, root, separation, sifting, tree
-from tacita.engine import solve as solving
-from tacita.engine.arena import Arena
-from tacita.engine.cuts import Cutter
-from tacita.engine.first_model import solve_first_model
-from tacita.engine.insiders import Insiders
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.outcome import Status
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.engine.attack import flow_attacks, separation
+from tacita.engine.attack.arena import Arena
+from tacita.engine.attack.asking_insiders import Insiders
+from tacita.engine.attack.cuts import Cutter
 from tacita.engine.model import Model
-from tacita.engine.search import Search
-from tacita.engine.solution import Solution
-from tacita.engine.solve import solve
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.engine.search import root, sifting, tree
+from tacita.engine.search import solve as solving
+from tacita.engine.search.incumbent import Search
+from tacita.engine.search.solve import solve
 from tacita.generate import problem as generated
-from tacita.methods import suppression
-from tacita.methods.intervals import Intervals
-from tacita.methods.suppression import Suppression
-from tacita.outcome import Status
-from tacita.release import Release
-from tacita.run import Run
-from tacita.solvers import rows, scip
-from tacita.solvers.program import Program
+from tacita.methods.intervals.intervals import Intervals
+from tacita.methods.suppression import suppression
+from tacita.methods.suppression.suppression import Suppression
+from tacita.solvers import row_pool as rows
+from tacita.solvers import scip
+from tacita.solvers.linear_program import Program
+from tacita.solvers.solution import Solution
 from tacita.testing import TABLE_KINDS, hard_problem
+from tacita.testing.explicit_model import solve_first_model
 
 NETWORKS = ("flat", "tree")
 SOME = settings(max_examples=max(1, settings.default.max_examples // 4))

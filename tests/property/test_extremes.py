@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita import verify
 from tacita.auditing.certificate import certify
-from tacita.errors import SolverError, TacitaError
-from tacita.exact import LARGEST
-from tacita.levels import Levels
+from tacita.core.errors import SolverError, TacitaError
+from tacita.core.exact import LARGEST
+from tacita.core.levels import Levels
 
 SHAPES = [(1,), (3,), (5,), (1, 1), (1, 4), (2, 3), (4, 4), (2, 2, 2)]
 SIZES: list[float | str] = [1.0, 1e3, 1e6, 1e9, 1e12, 1e14, "mixed", "mostly zero"]

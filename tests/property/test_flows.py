@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from tacita import generate
-from tacita.engine.demands import ALWAYS, OUTSIDER, Demands
-from tacita.engine.flows import Flows
-from tacita.engine.network import Network
-from tacita.exact import Floats, Mask
+from tacita.core.exact import Floats, Mask
+from tacita.engine.attack.demands import ALWAYS, OUTSIDER, Demands
+from tacita.engine.attack.flows import Flows
+from tacita.solvers.network import Network
 
 SHAPES = (((4,), None), ((6,), (2,)), ((2, 3), None), ((4, 3), None), ((5, 2), (2, 1)), ((2, 6), (1, 3)))
 SEEDS = st.integers(0, 2**32 - 1)

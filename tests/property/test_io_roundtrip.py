@@ -11,16 +11,18 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.attackers import Outsider
-from tacita.exact import UNBOUNDED
-from tacita.io import read_jj, read_release, write_jj, write_release
-from tacita.io.escape import escape, unescape
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Mark, Release
-from tacita.tables.frames import table_to_frame
-from tacita.tables.linked import link
-from tacita.tables.table import Table
+from tacita.core.attacker import Outsider
+from tacita.core.exact import UNBOUNDED
+from tacita.core.levels import Levels
+from tacita.core.release import Mark, Release
+from tacita.core.tables.frames import table_to_frame
+from tacita.core.tables.linked import link
+from tacita.core.tables.table import Table
+from tacita.formats.escape import escape, unescape
+from tacita.formats.jj import read_jj, write_jj
+from tacita.problem.problem import Problem
+from tacita.publication.release_read import read_release
+from tacita.publication.release_write import write_release
 
 # Any text without control signs that survives the trimming of blanks around it.
 CODES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=6)

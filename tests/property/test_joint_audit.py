@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tacita import verify
 from tacita.auditing.audit import audit
 from tacita.auditing.certificate import certify
-from tacita.errors import InfeasibleError, LevelsError
+from tacita.core.errors import InfeasibleError, LevelsError
+from tacita.core.release import Release
 from tacita.methods import make_method, method_names
-from tacita.problem import Problem
-from tacita.release import Release
+from tacita.problem.problem import Problem
 from tacita.testing import brute_force_safe, problems, releases, tables
 
 NETWORKS = ((3,), (2, 2), (2, 3), (3, 3))

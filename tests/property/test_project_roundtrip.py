@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.exact import UNBOUNDED
-from tacita.io import load_project, write_project
-from tacita.io.toml import toml_text
+from tacita.core.exact import UNBOUNDED
+from tacita.formats.toml import toml_text
+from tacita.specification.project import load_project
+from tacita.specification.project_write import write_project
 
 NAMES = ("region", "status", "value", "count", "marital status", "ä.b", "hierarchies")
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.errors import InfeasibleError
-from tacita.methods.random_roundings.sensitive import draw, drawn_roundings
+from tacita.core.errors import InfeasibleError
+from tacita.methods.random_rounding.sensitive import draw, drawn_roundings
 from tacita.testing import brute_force_safe, check_method, hard_problems, problems, tables
 
 SHAPES = ((3,), (2, 3), (3, 3), (2, 2, 2))
@@ -117,7 +117,7 @@ def test_draws_are_right_on_average_exactly(question, order) -> None:
 
 @given(question=residues(), seed=st.integers(0, 99))
 def test_drawn_roundings_differ_and_multiples_stay(question, seed: int) -> None:
-    from tacita.engine.alternating_cycles import coins_of
+    from tacita.methods.unbiased_rounding.alternating_cycles import coins_of
 
     base, residue = question
     found = drawn_roundings(residue, base, 5, coins_of(seed))

@@ -13,12 +13,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tacita.attackers import Insider
 from tacita.attackers.insiders import Coalition
-from tacita.errors import RuleError
-from tacita.exact import UNBOUNDED
-from tacita.levels import Levels
-from tacita.problem import Problem
+from tacita.core.attacker import Insider
+from tacita.core.errors import RuleError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.levels import Levels
+from tacita.core.tables.contributions import Contributions, Shares
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 from tacita.rules import (
     PQ,
     Concentration,
@@ -29,8 +31,6 @@ from tacita.rules import (
     Threshold,
     parse_rule,
 )
-from tacita.tables.contributions import Contributions, Shares
-from tacita.tables.table import Table
 
 amounts = st.lists(st.integers(0, 60), min_size=1, max_size=6)
 percentages = st.sampled_from([1, 5, 12.5, 33.3, 60, 85, 100])

@@ -14,13 +14,14 @@ from budget import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.app.work.case import Attackers
+from tacita.app.work.open_case import Attackers
 from tacita.app.work.opening import case_from_path
-from tacita.cli.case import RequirementOptions, TableOptions, load_problem
-from tacita.errors import InputError
-from tacita.io import load_project, read_table_file
-from tacita.io.toml import toml_text
-from tacita.problem import Problem
+from tacita.cli.case_options import RequirementOptions, TableOptions, load_problem
+from tacita.core.errors import InputError
+from tacita.formats.table_file import read_table_file
+from tacita.formats.toml import toml_text
+from tacita.problem.problem import Problem
+from tacita.specification.project import load_project
 
 CODES = [(row, column) for row in "NS" for column in "ABC"]
 TABLE = {"file": "t.csv", "counts": True}

@@ -16,16 +16,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.case import Attackers, Case, Decision, Kind, Wish
+from tacita.app.work.open_case import Attackers, Case, Decision, Kind, Wish
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.parcels import save
-from tacita.errors import InputError, TacitaError
-from tacita.io import load_project
-from tacita.io.differences import differences
-from tacita.io.toml import toml_text
+from tacita.core.errors import InputError, TacitaError
+from tacita.core.tables.editing import with_values
+from tacita.formats.toml import toml_text
 from tacita.rules import parse_rule
 from tacita.rules.written import written
-from tacita.tables.editing import with_values
+from tacita.specification.differences import differences
+from tacita.specification.project import load_project
 
 Sections = dict[str, dict[str, Any]]
 DECISIONS = st.one_of(

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex.solve import adjusted
-from tacita.adjusting.kept.keeping import AdjustedKeeping, keeping
-from tacita.adjusting.kept.statistics import (
+from tacita.core.errors import InfeasibleError
+from tacita.core.run import Run
+from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.statistics.keeping import AdjustedKeeping, keeping
+from tacita.methods.adjustment.statistics.measures import (
     ALONE,
     TOGETHER,
     Kept,
@@ -23,9 +25,7 @@ from tacita.adjusting.kept.statistics import (
     measures,
     read_kept,
 )
-from tacita.adjusting.task import Adjusted, Task
-from tacita.errors import InfeasibleError
-from tacita.run import Run
+from tacita.methods.adjustment.task import Adjusted, Task
 
 whole = st.integers(-1000, 1000)
 numbers = st.lists(st.tuples(whole, whole, whole, whole), min_size=3, max_size=12)

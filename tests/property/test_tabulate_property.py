@@ -15,9 +15,9 @@ from budget import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.hierarchy import Hierarchy
-from tacita.tables.contributions import Contributions
-from tacita.tables.table import Table
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.table import Table
 from tacita.tabulation import standing
 from tacita.tabulation.tabulate import tabulate
 

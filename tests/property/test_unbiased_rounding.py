@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.compiled import compiled
-from tacita.engine.alternating_cycles import begin_walk, coins_of, follow_cycles
-from tacita.engine.network import Network
-from tacita.errors import InfeasibleError
+from tacita.core.compiled import compiled
+from tacita.core.errors import InfeasibleError
+from tacita.methods.unbiased_rounding.alternating_cycles import begin_walk, coins_of, follow_cycles
+from tacita.solvers.network import Network
 from tacita.testing import check_method, hard_problems, hard_table, problems, tables
 
 SHAPES = ((1,), (4,), (1, 3), (2, 2), (3, 4), (5, 5))

@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita import exact, verify
+from tacita import verify
 from tacita.auditing.certificate import certify, dump
-from tacita.io.csv import write_rows
-from tacita.tables.linked import link
+from tacita.core import exact
+from tacita.core.tables.linked import link
+from tacita.formats.csv import write_rows
 
 RECORDS = {
     "region": ["N", "N", "N", "N", "S", "S", "S", "S", "S"],

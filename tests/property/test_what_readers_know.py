@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InfeasibleError
-from tacita.methods.rounding import Rounding
-from tacita.methods.unbiased_rounding import UnbiasedRounding
-from tacita.tables.equations import Equations
-from tacita.tables.structure import Structure
+from tacita.core.errors import InfeasibleError
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.structure import Structure
+from tacita.methods.rounding.rounding import Rounding
+from tacita.methods.unbiased_rounding.unbiased_rounding import UnbiasedRounding
 
 LARGEST = 40
 

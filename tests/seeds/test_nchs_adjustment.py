@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex.solve import adjusted
-from tacita.adjusting.directions.choose import How, chosen
-from tacita.adjusting.task import Choice, Task
+from tacita.core.run import Run
 from tacita.examples.printed import NCHS
-from tacita.run import Run
+from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.directions.choose import How, chosen
+from tacita.methods.adjustment.task import Choice, Task
 
 TABLE_1 = np.array(NCHS)
 THRESHOLD = 5

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InfeasibleError
+from tacita.core.errors import InfeasibleError
+from tacita.core.outcome import Status
 from tacita.examples import example
 from tacita.examples.printed import NCHS
-from tacita.methods.rounding import Rounding
-from tacita.outcome import Status
+from tacita.methods.rounding.rounding import Rounding
 
 TABLE_3 = np.array(
     [

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex.solve import FORMULATIONS, adjusted
-from tacita.adjusting.task import NORMS, Choice, Norm, Task
-from tacita.exact import UNBOUNDED
+from tacita.core.exact import UNBOUNDED
+from tacita.core.run import Run
 from tacita.examples.printed import PETRENKO
-from tacita.run import Run
+from tacita.methods.adjustment.convex.solve import FORMULATIONS, adjusted
+from tacita.methods.adjustment.task import NORMS, Choice, Norm, Task
 
 TABLE = np.array(PETRENKO)
 SENSITIVE, LEAST = np.array([0, 11]), np.array([3, 5])

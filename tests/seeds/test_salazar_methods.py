@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.engine.first_model import solve_first_model
-from tacita.errors import InfeasibleError
+from tacita.core.errors import InfeasibleError
+from tacita.core.outcome import Status
+from tacita.core.release import Mark
 from tacita.examples import example
-from tacita.methods.intervals import Intervals
-from tacita.methods.mixture import Mixture
+from tacita.methods.intervals.intervals import Intervals
+from tacita.methods.mixture.mixture import Mixture
 from tacita.methods.perturbation import Perturbation
-from tacita.methods.rounding import Rounding
-from tacita.outcome import Status
-from tacita.release import Mark
+from tacita.methods.rounding.rounding import Rounding
 from tacita.testing import check_method
+from tacita.testing.explicit_model import solve_first_model
 
 TABLE = example("salazar").table
 INVERSE = tuple(1 / TABLE.values)

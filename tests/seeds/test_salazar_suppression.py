@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InfeasibleError
+from tacita.core.errors import InfeasibleError
 from tacita.examples import example
 from tacita.testing import check_method
 from tacita.verify import verify

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InfeasibleError, LevelsError
+from tacita.core.errors import InfeasibleError, LevelsError
+from tacita.core.outcome import Status
 from tacita.examples import example
-from tacita.methods.rounding import Rounding
-from tacita.outcome import Status
+from tacita.methods.rounding.rounding import Rounding
 from tacita.testing import check_method
 
 # As printed: example, table without totals, base.

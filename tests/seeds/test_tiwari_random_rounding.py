@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InfeasibleError, InputError
+from tacita.core.errors import InfeasibleError, InputError
 from tacita.examples import example
-from tacita.methods.random_roundings.adjusted import Adjustable
-from tacita.methods.random_roundings.inequalities import protection_inequalities
-from tacita.methods.random_roundings.whole_squares import least_squares
+from tacita.methods.random_rounding.adjusted import Adjustable
+from tacita.methods.random_rounding.inequalities import protection_inequalities
+from tacita.methods.random_rounding.whole_squares import least_squares
 from tacita.testing import check_method
 
 PRINTED = {

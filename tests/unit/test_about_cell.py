@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tacita.app.work.about_cell import Attack, about
-from tacita.app.work.case import Case, Decision, Kind
+from tacita.app.work.open_case import Case, Decision, Kind
 from tacita.app.work.view import Judged
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.table import Table
 from tacita.examples import example
-from tacita.release import Release
-from tacita.run import Run
-from tacita.tables.contributions import Contributions
-from tacita.tables.table import Table
 
 
 @pytest.fixture

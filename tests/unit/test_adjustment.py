@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.adjusting.task import NORMS
-from tacita.errors import InfeasibleError, InputError
-from tacita.methods import joint_adjustment
-from tacita.methods.adjustment import UNPROTECTED, Adjustment
-from tacita.methods.adjustments.announced import refuse_missed
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.release import Mark
+from tacita.methods.adjustment import joint as joint_adjustment
+from tacita.methods.adjustment.adjustment import UNPROTECTED, Adjustment
+from tacita.methods.adjustment.announced import refuse_missed
+from tacita.methods.adjustment.task import NORMS
 from tacita.methods.options.distances import ASSUMED, spread
-from tacita.release import Mark
 from tacita.testing import check_method, problems, tables
 
 THESIS = [[10, 15, 11, 9], [8, 10, 12, 15], [10, 12, 11, 13]]
@@ -306,7 +306,7 @@ def test_a_check_that_was_stopped_leaves_readers_who_know_the_capacities(
 ) -> None:
     """The audit looks at windows, so its verdict names what readers must not know."""
     problem, run = thesis(), tc.Run(seed=2**40)
-    monkeypatch.setattr("tacita.methods.adjustment.refuse_missed", lambda *about: run.cancel())
+    monkeypatch.setattr("tacita.methods.adjustment.adjustment.refuse_missed", lambda *about: run.cancel())
     release = Adjustment(capacity="60%").protect(problem, run)
     assert release.assumption == ASSUMED
     assert ASSUMED in tc.audit(problem, release).verdict

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import tacita as tc
-from tacita.adjusting.feasibility import lowered, smallest_capacity, smallest_shortfall
-from tacita.adjusting.task import Task
-from tacita.errors import InfeasibleError, InputError
-from tacita.methods.adjustments.task import (
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.methods.adjustment.feasibility import lowered, smallest_capacity, smallest_shortfall
+from tacita.methods.adjustment.stated_task import (
     fixed_directions,
     part_of,
     percentage,
@@ -24,6 +23,7 @@ from tacita.methods.adjustments.task import (
     shares,
     task_of,
 )
+from tacita.methods.adjustment.task import Task
 
 
 def task(problem: tc.Problem, capacity=None, relaxed=None, fixed=False, zero=False) -> Task:

@@ -10,12 +10,12 @@ import pytest
 
 import tacita as tc
 from tacita.attackers.considered import Considered
-from tacita.errors import InputError
-from tacita.io.project import load_project
-from tacita.levels import Levels
-from tacita.release import Release
-from tacita.tables.contributions import Beyond, Contributions
-from tacita.tables.table import Table
+from tacita.core.errors import InputError
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.tables.contributions import Beyond, Contributions
+from tacita.core.tables.table import Table
+from tacita.specification.project import load_project
 
 FIRMS = {
     ("N", "F"): {"a": 60, "b": 40},

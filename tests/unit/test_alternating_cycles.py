@@ -15,18 +15,18 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.compiled import compiled
-from tacita.engine.alternating_cycles import (
+from tacita.core.compiled import compiled
+from tacita.core.errors import InputError, StoppedError
+from tacita.examples import example
+from tacita.methods.unbiased_rounding.alternating_cycles import (
     MOST,
     begin_walk,
     coins_of,
     follow_cycles,
     rounded_up,
 )
-from tacita.engine.network import Network
-from tacita.engine.two_trees import TwoTrees
-from tacita.errors import InputError, StoppedError
-from tacita.examples import example
+from tacita.methods.unbiased_rounding.two_trees import TwoTrees
+from tacita.solvers.network import Network
 from tacita.testing import hard_table
 
 NCHS = example("nchs").table
@@ -181,7 +181,7 @@ def test_a_draw_goes_on_where_it_stopped(chunk: int, monkeypatch: pytest.MonkeyP
     table = NCHS
     network, residue = Network.of(table.equations.matrix), table.units % 5
     at_once = rounded_up(network, residue, 5, coins_of(3), tc.Run())
-    monkeypatch.setattr("tacita.engine.alternating_cycles.CHUNK", chunk)
+    monkeypatch.setattr("tacita.methods.unbiased_rounding.alternating_cycles.CHUNK", chunk)
     assert np.array_equal(rounded_up(network, residue, 5, coins_of(3), tc.Run()), at_once)
 
 
@@ -192,7 +192,7 @@ def test_a_cancel_is_heard_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> Non
         run.cancel()
         return thrown(count)
 
-    monkeypatch.setattr("tacita.engine.alternating_cycles.CHUNK", 5)
+    monkeypatch.setattr("tacita.methods.unbiased_rounding.alternating_cycles.CHUNK", 5)
     with pytest.raises(StoppedError, match="biased"):
         rounded_up(Network.of(table.equations.matrix), table.units % 5, 5, coins, run)
 

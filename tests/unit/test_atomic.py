@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tacita.atomic import replacing, write_text
-from tacita.errors import InputError
+from tacita.core.errors import InputError
+from tacita.storage.atomic import replacing, write_text
 
 
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:

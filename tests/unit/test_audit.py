@@ -9,19 +9,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacita.attackers import Insider, Outsider
 from tacita.auditing.audit import Audit, audit
 from tacita.auditing.certificate import certify
 from tacita.auditing.deduce import deduce, expose
-from tacita.errors import ReleaseError, UnsafeError
-from tacita.exact import UNBOUNDED
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Mark, Release
-from tacita.run import Run
-from tacita.tables.equations import Equations
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.errors import ReleaseError, UnsafeError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.levels import Levels
+from tacita.core.release import Mark, Release
+from tacita.core.run import Run
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 
 SQUARE = Table.from_array([[10, 20], [30, 40]], counts=False)
 INNER = [SQUARE.find(r, c) for r in "12" for c in "12"]

@@ -9,10 +9,17 @@ from pathlib import Path
 import pytest
 
 from tacita.cli import main
-from tacita.errors import FormatError, HierarchyError, InputError, LevelsError, NotAdditiveError, TacitaError
-from tacita.hierarchy import Hierarchy
-from tacita.io import read_case
-from tacita.tables.table import Table
+from tacita.core.errors import (
+    FormatError,
+    HierarchyError,
+    InputError,
+    LevelsError,
+    NotAdditiveError,
+    TacitaError,
+)
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.table import Table
+from tacita.specification.read_case import read_case
 from tacita.tabulation.tabulate import tabulate
 
 MILLION = 1_000_000

@@ -9,7 +9,7 @@ import pytest
 from nicegui import ui
 
 from tacita.app.screens.protect.screen import Bench
-from tacita.app.work.case import Case, Wish
+from tacita.app.work.open_case import Case, Wish
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example
 

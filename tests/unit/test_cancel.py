@@ -16,15 +16,14 @@ import numpy as np
 import pytest
 
 from tacita.auditing.deduce import deduce
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.outcome import Status
+from tacita.core.release import Release
+from tacita.core.run import Event, Run
 from tacita.generate import problem as generated
-from tacita.methods import adjustment
-from tacita.methods.adjustment import UNCHECKED, Adjustment
-from tacita.methods.adjustments import announced
-from tacita.outcome import Status
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Event, Run
+from tacita.methods.adjustment import adjustment, announced
+from tacita.methods.adjustment.adjustment import UNCHECKED, Adjustment
+from tacita.problem.problem import Problem
 
 PROMPT = 4.0
 """Seconds of work after which a cancel is heard; on a busy machine they take longer, so they are counted as

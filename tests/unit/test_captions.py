@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from tacita.errors import FormatError, InputError
-from tacita.io import read_case, read_release
-from tacita.io.pasted import read_pasted
-from tacita.io.records import records_in
-from tacita.tables.table import Table
+from tacita.core.errors import FormatError, InputError
+from tacita.core.tables.table import Table
+from tacita.formats.pasted import read_pasted
+from tacita.formats.records import records_in
+from tacita.publication.release_read import read_release
+from tacita.specification.read_case import read_case
 
 HEAD = ["Region", "A", "B", "Total"]
 CELLS = [["N", 20, 5, 25], ["S", 8, 19, 27], ["Total", 28, 24, 52]]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.work.case import Attackers, Case, Decision, Kind
-from tacita.errors import InputError
+from tacita.app.work.open_case import Attackers, Case, Decision, Kind
+from tacita.core.errors import InputError
+from tacita.core.tables.editing import as_counts, with_code, with_values, without_code
 from tacita.examples import example
-from tacita.tables.editing import as_counts, with_code, with_values, without_code
 
 GRID = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 CODES = [("I", "II", "III"), ("A", "B", "C")]

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from tacita import verify
-from tacita.attackers import Insider, Outsider
 from tacita.auditing.audit import Audit, audit
 from tacita.auditing.certificate import certify, check_certificate, dump
-from tacita.errors import CertificateError, ReleaseError, UnsafeError
-from tacita.hierarchy import Hierarchy
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.tables.linked import link
-from tacita.tables.table import Table
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.errors import CertificateError, ReleaseError, UnsafeError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.tables.linked import link
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 
 TABLE = Table.from_array([[10, 20], [30, 40]])
 N = len(TABLE)

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from tacita.errors import StoppedError
-from tacita.exact import UNBOUNDED
-from tacita.run import Event, Run
+from tacita.core.errors import StoppedError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.run import Event, Run
 from tacita.solvers import cheapest_flow as module
 from tacita.solvers.cheapest_flow import Flow, cheapest_flow
 

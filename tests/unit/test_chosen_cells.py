@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.attackers import Insider
-from tacita.errors import InputError
-from tacita.exact import Mask
+from tacita.core.attacker import Insider
+from tacita.core.errors import InputError
+from tacita.core.exact import Mask
 from tacita.rules.rule import Exempt
 
 TABLE = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]], names=("r", "c"))

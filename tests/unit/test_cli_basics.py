@@ -17,8 +17,8 @@ import pytest
 from tacita import __version__
 from tacita.cli import app, main
 from tacita.cli.effort import Effort, carry_out, known_so_far
+from tacita.core.run import Event, Run
 from tacita.methods import method_names
-from tacita.run import Event, Run
 
 VERBS = (
     *("demo", "generate", "tabulate", "assess", "protect", "audit", "verify", "compare", "report", "convert"),

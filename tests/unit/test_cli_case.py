@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tacita.app.work.case import Attackers
+from tacita.app.work.open_case import Attackers
 from tacita.app.work.opening import case_from_path
-from tacita.cli.case import RequirementOptions, TableOptions, load_problem
-from tacita.io import load_project, read_hierarchy
-from tacita.io.dimensions import dimensions_as_said
+from tacita.cli.case_options import RequirementOptions, TableOptions, load_problem
+from tacita.formats.dimensions import dimensions_as_said
+from tacita.formats.hierarchy import read_hierarchy
+from tacita.specification.project import load_project
 
 CELLS = "region,size,value,status\nN,s,10,u\nN,l,20,s\nS,s,30,s\nS,l,1,s\n"
 

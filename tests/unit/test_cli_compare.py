@@ -16,8 +16,8 @@ import pytest
 
 import tacita as tc
 from tacita.cli import main
-from tacita.errors import StoppedError
-from tacita.io import write_table
+from tacita.core.errors import StoppedError
+from tacita.formats.table_write import write_table
 from tacita.methods import method as registry
 from tacita.report.compared import MEASURES, best, method_title
 

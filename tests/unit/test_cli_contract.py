@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from tacita.cli import main
-from tacita.errors import InfeasibleError, StoppedError
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.outcome import Outcome, Status
+from tacita.core.release import Release
 from tacita.methods import method as registry
-from tacita.outcome import Outcome, Status
-from tacita.release import Release
 
 # The 4 x 4 table of Salazar, Figure 2, totals last; the cell of value 22 is sensitive.
 GRID = np.array([[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]])
@@ -374,7 +374,8 @@ def test_a_folder_that_cannot_take_results_is_refused_before_any_work(
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text("mine")
     monkeypatch.setattr(
-        "tacita.methods.suppression.Suppression.protect", lambda *_, **__: pytest.fail("worked in vain")
+        "tacita.methods.suppression.suppression.Suppression.protect",
+        lambda *_, **__: pytest.fail("worked in vain"),
     )
     monkeypatch.setattr("tacita.auditing.audit.audit", lambda *_, **__: pytest.fail("worked in vain"))
     assert main(["protect", str(case), "--out", str(tmp_path / "out")]) == 1

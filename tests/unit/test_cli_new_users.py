@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tacita.cli import main
-from tacita.io import read_case
-from tacita.problem import Problem
+from tacita.problem.problem import Problem
+from tacita.specification.read_case import read_case
 
 PROFITS = "region,size,value,n\nN,small,-3,2\nN,large,20,9\nS,small,7,9\nS,large,-40,9\n"
 COUNTS = "region,size,value\nN,small,30\nN,large,20\nS,small,7\nS,large,41\n"

@@ -14,12 +14,12 @@ from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_array
 
 from tacita import generate
-from tacita.adjusting.convex.boxed import Boxed
-from tacita.adjusting.convex.solve import FORMULATIONS, adjusted
-from tacita.adjusting.task import NORMS, Adjusted, Choice, Norm, Side, Task
-from tacita.errors import InfeasibleError, InputError, StoppedError
-from tacita.exact import UNBOUNDED
-from tacita.run import Run
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.run import Run
+from tacita.methods.adjustment.convex.boxed import Boxed
+from tacita.methods.adjustment.convex.solve import FORMULATIONS, adjusted
+from tacita.methods.adjustment.task import NORMS, Adjusted, Choice, Norm, Side, Task
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...] | None], ...] = (
     ((4,), None),

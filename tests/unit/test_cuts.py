@@ -19,17 +19,17 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from tacita import Levels, Outsider, Problem, Table
-from tacita.engine.arena import Arena
-from tacita.engine.attacks import Attacks, Blocked, Blocking, support_of
-from tacita.engine.cuts import Cutter, distinct
-from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, room
-from tacita.engine.flow_attacks import FlowAttacks
+from tacita.core.errors import InfeasibleError
+from tacita.core.run import Run
+from tacita.engine.attack.arena import Arena
+from tacita.engine.attack.attacks import Attacks, Blocked, Blocking, support_of
+from tacita.engine.attack.cuts import Cutter, distinct
+from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, room
+from tacita.engine.attack.flow_attacks import FlowAttacks
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.engine.network import Network
-from tacita.errors import InfeasibleError
-from tacita.methods.suppression import Suppression
-from tacita.run import Run
-from tacita.solvers.rows import Row
+from tacita.methods.suppression.suppression import Suppression
+from tacita.solvers.network import Network
+from tacita.solvers.row_pool import Row
 from tacita.testing import hard_problem
 
 FEWEST, MOST = 4, 8

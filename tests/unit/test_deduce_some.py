@@ -9,8 +9,8 @@ import pytest
 
 import tacita as tc
 from tacita.auditing.region import pieces
-from tacita.errors import InputError
-from tacita.levels import Levels
+from tacita.core.errors import InputError
+from tacita.core.levels import Levels
 
 
 def case() -> tuple[tc.Problem, tc.Release]:

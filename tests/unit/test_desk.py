@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tacita.app.work.case import Case
 from tacita.app.work.desk import Desk
 from tacita.app.work.newest import Newest
+from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example
 

@@ -7,8 +7,8 @@ import numpy as np
 import tacita as tc
 from tacita.app.sheet import Flag
 from tacita.app.work.difference import HIDDEN, view_of_difference
-from tacita.exact import UNBOUNDED
-from tacita.tables.layout import layout
+from tacita.core.exact import UNBOUNDED
+from tacita.core.tables.layout import layout
 
 
 def table() -> tc.Table:

@@ -12,19 +12,19 @@ from scipy.sparse import csr_array, hstack
 
 import tacita as tc
 from tacita import generate
-from tacita.adjusting.convex.solve import adjusted
-from tacita.adjusting.directions.annealing import annealed, balanced
-from tacita.adjusting.directions.balance import Balance
-from tacita.adjusting.directions.choose import HOWS, Directions, How, chosen
-from tacita.adjusting.directions.flips import Flips
-from tacita.adjusting.directions.flow_losses import FlowLosses
-from tacita.adjusting.directions.losses import ProgramLosses
-from tacita.adjusting.directions.patterns import pattern_rows
-from tacita.adjusting.task import Choice, Norm, Side, Task
-from tacita.engine.network import Network
-from tacita.errors import InfeasibleError, InputError, StoppedError
-from tacita.levels import Levels
-from tacita.run import Event, Run
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
+from tacita.core.levels import Levels
+from tacita.core.run import Event, Run
+from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.directions.annealing import annealed, balanced
+from tacita.methods.adjustment.directions.balance import Balance
+from tacita.methods.adjustment.directions.choose import HOWS, Directions, How, chosen
+from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
+from tacita.methods.adjustment.directions.flips import Flips
+from tacita.methods.adjustment.directions.flow_losses import FlowLosses
+from tacita.methods.adjustment.directions.losses import ProgramLosses
+from tacita.methods.adjustment.task import Choice, Norm, Side, Task
+from tacita.solvers.network import Network
 
 SEARCHES: tuple[How, ...] = tuple(how for how in HOWS if how not in ("fixed", "optimal"))
 TABLES = {
@@ -291,7 +291,7 @@ def test_flows_and_programs_agree_flip_by_flip() -> None:
 
 
 def test_flips_that_look_hopeless_are() -> None:
-    from tacita.adjusting.directions.losses import hopeful
+    from tacita.methods.adjustment.directions.losses import hopeful
 
     task = large(40, 60)
     assert task.choice is not None

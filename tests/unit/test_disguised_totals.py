@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from tacita.cli import main
-from tacita.errors import InputError
-from tacita.tables.table import Table
+from tacita.core.errors import InputError
+from tacita.core.tables.table import Table
 
 SIZES = ("small", "large")
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacita.errors import DecimalSignError, HierarchyError, InputError
-from tacita.exact import LARGEST
-from tacita.hierarchy import Hierarchy
-from tacita.tables.contributions import Contributions
-from tacita.tables.editing import (
+from tacita.core.errors import DecimalSignError, HierarchyError, InputError
+from tacita.core.exact import LARGEST
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.editing import (
     as_counts,
     moved,
     parse_entries,
@@ -23,10 +23,10 @@ from tacita.tables.editing import (
     without_code,
     without_contributors,
 )
-from tacita.tables.equations import Equations
-from tacita.tables.linked import link
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.linked import link
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
 
 TREE = Hierarchy.from_dict({"A": ["a1", "a2"], "B": ["b1", "b2"]})
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.methods.intervals import Intervals
+from tacita.methods.intervals.drawn_ends import reaches
+from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.options.distances import Draws
-from tacita.methods.options.ends import reaches
 from tacita.testing import check_method
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]

@@ -17,16 +17,16 @@ import pytest
 from scipy.sparse import csr_array
 
 from tacita.auditing.audit import audit
-from tacita.engine.demands import all_demands
+from tacita.core.errors import StoppedError
+from tacita.core.outcome import Status
+from tacita.core.release import Release
+from tacita.core.run import Event, Run
+from tacita.engine.attack.demands import all_demands
 from tacita.engine.model import Affine, Model
-from tacita.engine.solution import Solution
-from tacita.engine.solve import solve
-from tacita.errors import StoppedError
+from tacita.engine.search.solve import solve
 from tacita.generate import problem as generated
-from tacita.outcome import Status
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Event, Run
+from tacita.problem.problem import Problem
+from tacita.solvers.solution import Solution
 
 PROMPT = 2.0
 """Seconds of work that the engine may take to stop."""

@@ -7,9 +7,9 @@ import pytest
 from tacita.app.sheet import Entry
 from tacita.app.work.entries import entered, sums_that_differ
 from tacita.app.work.view import Arrangement
-from tacita.errors import InputError
+from tacita.core.errors import InputError
+from tacita.core.tables.table import Table
 from tacita.generate import table as random_table
-from tacita.tables.table import Table
 
 
 def amounts() -> Table:

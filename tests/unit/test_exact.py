@@ -7,9 +7,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from tacita import exact
-from tacita.errors import InputError
-from tacita.exact import LARGEST, UNBOUNDED
+from tacita.core import exact
+from tacita.core.errors import InputError
+from tacita.core.exact import LARGEST, UNBOUNDED
 
 
 @pytest.mark.parametrize(

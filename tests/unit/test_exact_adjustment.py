@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, hstack, identity, vstack
 
-from tacita.adjusting.task import NORMS, Norm, Side, Task
-from tacita.adjusting.whole.exactly import exactly
-from tacita.errors import InfeasibleError
-from tacita.exact import UNBOUNDED, Floats, Units
+from tacita.core.errors import InfeasibleError
+from tacita.core.exact import UNBOUNDED, Floats, Units
+from tacita.core.run import Run
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
 from tacita.generate import table as random_table
-from tacita.run import Run
+from tacita.methods.adjustment.integer.exactly import exactly
+from tacita.methods.adjustment.task import NORMS, Norm, Side, Task
 from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.program import Program
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
+from tacita.solvers.linear_program import Program
 from tacita.testing import TABLE_KINDS, hard_table
 
 HARDLY = 1.05

@@ -10,10 +10,10 @@ import pytest
 
 import tacita as tc
 from tacita.cli import main
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 from tacita.examples import EXAMPLES, example, example_names
-from tacita.io import read_case
-from tacita.io.differences import differences
+from tacita.specification.differences import differences
+from tacita.specification.read_case import read_case
 
 
 @pytest.mark.parametrize("name", example_names())

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 from python_calamine import CalamineWorkbook
 
-from tacita.hierarchy import Hierarchy
-from tacita.io.excel import write_excel
-from tacita.release import Release
-from tacita.tables.layout import layout
-from tacita.tables.table import Table
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.release import Release
+from tacita.core.tables.layout import layout
+from tacita.core.tables.table import Table
+from tacita.formats.excel import write_excel
 
 
 def test_sums_come_after_their_parts_as_on_the_screen(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 import tacita as tc
 from tacita.cli import main
-from tacita.errors import FormatError, InputError
-from tacita.io import load_project
+from tacita.core.errors import FormatError, InputError
 from tacita.report.html import report_page
+from tacita.specification.project import load_project
 
 CELLS = "region,size,value\nN,a,2\nN,b,20\nN,c,9\nS,a,30\nS,b,3\nS,c,8\nW,a,12\nW,b,7\nW,c,40\n"
 PROJECT = '[table]\nfile = "cells.csv"\n[rules]\nrule = "threshold(5)"\n'

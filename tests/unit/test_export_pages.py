@@ -16,8 +16,8 @@ from tacita.app.controls.downloads import offer, passing_file
 from tacita.app.screens.export.publish_panel import ABOUT
 from tacita.app.screens.result import certificate_panel
 from tacita.app.work.workspace import Workspace
-from tacita.io.release_write import FORMATS
-from tacita.levels import Levels
+from tacita.core.levels import Levels
+from tacita.publication.release_write import FORMATS
 
 
 @pytest.fixture

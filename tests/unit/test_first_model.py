@@ -15,15 +15,15 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 import tacita as tc
-from tacita.engine.demands import OUTSIDER, SLIDING, Demands, all_demands
-from tacita.engine.first_model import solve_first_model
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.outcome import Status
+from tacita.core.run import Run
+from tacita.engine.attack.demands import OUTSIDER, SLIDING, Demands, all_demands
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.errors import InfeasibleError, StoppedError
-from tacita.exact import UNBOUNDED
-from tacita.outcome import Status
-from tacita.problem import Problem
-from tacita.run import Run
+from tacita.problem.problem import Problem
 from tacita.testing import TABLE_KINDS, hard_problem, hard_problems, problems, tables
+from tacita.testing.explicit_model import solve_first_model
 
 FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
 

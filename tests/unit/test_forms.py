@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tacita.app.controls.forms import read, shown
 from tacita.app.screens.rules.names import joined, listed
 from tacita.app.work.presets import presets
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 from tacita.examples import example, example_names
 from tacita.methods import make_method, method_names, options_of
 from tacita.methods.method import Option

@@ -12,12 +12,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacita.errors import HierarchyError, InputError, NotAdditiveError
-from tacita.hierarchy import Hierarchy
-from tacita.levels import Levels
-from tacita.release import Release
-from tacita.tables.frames import release_to_frame, table_to_frame
-from tacita.tables.table import Table
+from tacita.core.errors import HierarchyError, InputError, NotAdditiveError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.tables.frames import release_to_frame, table_to_frame
+from tacita.core.tables.table import Table
 
 LEAVES = {
     "region": ["N", "N", "S", "S"],

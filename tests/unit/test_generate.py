@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacita import generate
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 from tacita.generate import FAMILIES
 from tacita.tabulation.tabulate import tabulate
 

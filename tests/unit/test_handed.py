@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from workbooks import workbook
 
-from tacita.app.work.case import Case
 from tacita.app.work.either import otherwise
 from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
+from tacita.app.work.open_case import Case
 from tacita.app.work.opening import UNTOLD, Reading
 from tacita.app.work.records import Choice, case_of_records, records_from_files, records_from_path
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError, RecordsError, SeveralValuesError
-from tacita.io import load_project
-from tacita.io.workbook import Sheets
+from tacita.core.errors import InputError, RecordsError, SeveralValuesError
+from tacita.formats.workbook import Sheets
+from tacita.specification.project import load_project
 
 COVER = [["Turnover of firms"], ["in the year 2024"]]
 CELLS = [["region", "size", "value"], ["N", "s", 12], ["N", "l", 20], ["S", "s", 30], ["S", "l", 40]]

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.errors import FormatError, HierarchyError, InputError
-from tacita.hierarchy import Hierarchy
+from tacita.core.errors import FormatError, HierarchyError, InputError
+from tacita.core.hierarchy import Hierarchy
 
 REGIONS: dict[str, Any] = {"North": {"N1": {}, "N2": {}}, "South": ["S1", "S2"], "Sea": None}
 COLUMNS = ["parent", "child", "label"]

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacita.run import Run
+from tacita.core.run import Run
 from tacita.solvers.highs import Ended
 from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.program import Program
+from tacita.solvers.linear_program import Program
 
 PROMPT = 2.0
 """Seconds of work that a search may take to stop."""

@@ -1,4 +1,4 @@
-"""Imports point one way: core <- solvers <- engine <- methods | audit <- io, report <- cli, app.
+"""Imports point one way. The ``__init__.py`` of every room ends with the rooms that it may import.
 
 Every import statement counts, also one deferred into a function or guarded by TYPE_CHECKING: the direction
 says what a file may know of, not only what it loads.
@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -19,51 +18,43 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src"
 PACKAGE = SOURCE / "tacita"
 
-# Layer -> patterns over the first name after `tacita.`
-MEMBERS = {
-    "core": (
-        "words errors house atomic writing textfile compiled exact numerals hierarchy tables tabulation "
-        "rules levels attackers problem release windows outcome run generate examples quality"
-    ),
-    "solvers": "solvers",
-    "engine": "engine adjusting",
-    "methods": "methods",
-    "audit": "auditing verify",
-    "files": "io report",
-    "interface": "cli* app __main__",
+# `Release.write` and `Hierarchy.from_csv` are doors from the core to the files, opened when they are called.
+DOORS = {
+    ("tacita.core.release", "tacita.publication.release_write"),
+    ("tacita.core.release", "tacita.auditing.audit"),
+    ("tacita.core.hierarchy.tree", "tacita.formats.code_trees"),
 }
-# The audit must not know what made a release, and no method may lean on the audit: neither sees the other.
-BELOW = {
-    "core": set(),
-    "solvers": {"core"},
-    "engine": {"core", "solvers"},
-    "methods": {"core", "solvers", "engine"},
-    "audit": {"core", "solvers"},
-    "files": {"core", "solvers", "engine", "methods", "audit"},
-    "interface": {"core", "solvers", "engine", "methods", "audit", "files"},
-}
-# `Release.write` is the door through which a user reaches the files from the core; it is opened when called.
-DOORS = {("tacita.release", "tacita.io"), ("tacita.release", "tacita.auditing.audit")}
 # These see everything, hence nothing in a layer may import them.
-EXEMPT = {"tacita", "tacita.testing"}
+EXEMPT = {"tacita", "tacita.__main__", "tacita.testing"}
 
 HEAVY = {"numpy", "scipy", "highspy", "duckdb", "narwhals", "pandas", "polars", "pyarrow"}
 
 
-def layer_of(module: str) -> str:
-    """The one layer that `module` is assigned to."""
-    name = module.split(".")[1]
-    layers = [
-        layer
-        for layer, patterns in MEMBERS.items()
-        if any(fnmatchcase(name, pattern) for pattern in patterns.split())
-    ]
-    if len(layers) != 1:
-        found = " and ".join(layers) or "no layer"
-        raise LookupError(
-            f"{module} is in {found}. Remedy: give `{name}` exactly one layer in MEMBERS of {__file__}"
-        )
-    return layers[0]
+def rooms_of(package: Path) -> dict[str, set[str]]:
+    """Per room the rooms that it may import, itself included, as its docstring says."""
+    said = {"verify": "nothing"}
+    for path in sorted(package.glob("*/__init__.py")):
+        doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        said[path.parent.name] = doc.splitlines()[-1].removeprefix("Imports: ").rstrip(".") if doc else ""
+    rooms = {}
+    for room, words in said.items():
+        every = set(said) - set(words.removeprefix("everything but ").split(" and "))
+        names = every if words.startswith("everything but ") else set(words.split(", ")) - {"nothing"}
+        if names - set(said):
+            raise LookupError(
+                f"tacita.{room} does not say what it imports. Remedy: end the docstring of its __init__.py "
+                "with 'Imports: core, rules.'"
+            )
+        rooms[room] = names | {room}
+    return rooms
+
+
+def require_one_way(rooms: dict[str, set[str]]) -> None:
+    """Refuse rooms that may import each other, be it by way of others."""
+    left = {room: below - {room} for room, below in rooms.items()}
+    while ready := {room for room, below in left.items() if not below & set(left)}:
+        left = {room: below for room, below in left.items() if room not in ready}
+    assert not left, f"rooms import each other: {sorted(left)}"
 
 
 def modules_in(package: Path) -> dict[str, Path]:
@@ -93,12 +84,13 @@ def is_exempt(module: str) -> bool:
 
 def violations(package: Path) -> list[str]:
     """Every import under `package` that points upwards or sideways, as `file:line: reason`."""
-    modules = modules_in(package)
+    modules, rooms = modules_in(package), rooms_of(package)
+    require_one_way({room: below for room, below in rooms.items() if room != "testing"})
     found = []
     for module, path in modules.items():
         if is_exempt(module):
             continue
-        layer = layer_of(module)
+        room = module.split(".")[1]
         for line, source, name in imports_of(module, path):
             if source.split(".")[0] != "tacita" or (source, name) == ("tacita", "__version__"):
                 continue
@@ -106,8 +98,10 @@ def violations(package: Path) -> list[str]:
             place = f"{path.relative_to(package.parent)}:{line}"
             if is_exempt(target):
                 found.append(f"{place}: imports {target}. Remedy: import from the file that defines the name")
-            elif (module, target) not in DOORS and layer_of(target) not in BELOW[layer] | {layer}:
-                found.append(f"{place}: {layer} imports {target}, which is {layer_of(target)}")
+            elif (module, target) not in DOORS and target.split(".")[1] not in rooms[room]:
+                found.append(
+                    f"{place}: {room} imports {target}; it may import {', '.join(sorted(rooms[room]))}"
+                )
     return found
 
 
@@ -119,20 +113,20 @@ def test_imports_point_one_way() -> None:
 @pytest.mark.parametrize(
     ("file", "statement"),
     [
-        ("tables/table.py", "from tacita.solvers.highs import Session"),
-        ("problem.py", "def write():\n    from tacita.io import csv"),
+        ("core/table.py", "from tacita.solvers.highs import Session"),
+        ("core/problem.py", "def write():\n    from tacita.formats import csv"),
         ("solvers/highs.py", "from tacita.engine import cuts"),
         ("methods/rounding.py", "from tacita.auditing.audit import audit"),
         ("methods/rounding.py", "from tacita.auditing import certificate"),
         ("methods/rounding.py", "from ..auditing import audit"),
-        ("methods/__init__.py", "from .. import auditing"),
+        ("methods/rounding.py", "from .. import auditing"),
         ("engine/cuts.py", "import tacita.methods.rounding as rounding"),
         ("auditing/audit.py", "if TYPE_CHECKING:\n    from ..methods.rounding import Rounding"),
         ("auditing/worker.py", "from tacita.engine.cuts import capacity"),
         ("auditing/audit.py", "from tacita import Suppression"),
         ("auditing/audit.py", "import tacita"),
         ("auditing/audit.py", "from tacita.testing import check_method"),
-        ("io/csv.py", "from tacita.cli import main"),
+        ("formats/csv.py", "from tacita.cli import main"),
     ],
 )
 def test_import_against_the_direction_is_found(tmp_path: Path, file: str, statement: str) -> None:
@@ -143,40 +137,55 @@ def test_import_against_the_direction_is_found(tmp_path: Path, file: str, statem
 @pytest.mark.parametrize(
     ("file", "statement"),
     [
-        ("tables/table.py", "from ..errors import TacitaError\nimport numpy"),
+        ("core/table.py", "from .errors import TacitaError\nimport numpy"),
         ("auditing/audit.py", "from tacita.solvers.highs import Session\nfrom tacita import __version__"),
         ("auditing/certificate.py", "from tacita.auditing import audit"),
         ("methods/rounding.py", "from ..engine import cuts\nfrom . import suppression"),
-        (
-            "io/csv.py",
-            "from ..report import html\nfrom ..methods import rounding\nfrom ..auditing import audit",
-        ),
-        ("cli.py", "from tacita.io import csv"),
-        ("testing.py", "from tacita.cli import main\nfrom tacita.methods import rounding"),
+        ("cli/verbs.py", "from tacita.formats import csv\nfrom ..methods import rounding"),
+        ("testing/oracle.py", "from tacita.cli import main\nfrom tacita.methods import rounding"),
     ],
 )
 def test_import_along_the_direction_is_allowed(tmp_path: Path, file: str, statement: str) -> None:
     assert violations(plant(tmp_path, {file: statement})) == []
 
 
+PLANTED = {
+    "core": "nothing",
+    "solvers": "core",
+    "engine": "core, solvers",
+    "methods": "core, solvers, engine",
+    "auditing": "core, solvers",
+    "formats": "core",
+    "cli": "everything but testing",
+    "testing": "everything but cli",
+}
+
+
 def plant(folder: Path, files: dict[str, str]) -> Path:
-    """A package `tacita` with one empty file per layer, then `files` on top."""
-    base = (
-        "__init__ errors auditing/__init__ auditing/audit auditing/certificate cli testing tables/__init__ "
-        "solvers/__init__ solvers/highs engine/__init__ "
-        "engine/cuts methods/__init__ methods/rounding methods/suppression io/__init__ io/csv "
-        "report/__init__ report/html"
+    """A package `tacita` with some rooms and empty files, then `files` on top."""
+    names = (
+        "core/errors auditing/audit auditing/certificate solvers/highs engine/cuts methods/rounding "
+        "methods/suppression formats/csv"
     )
-    for name, text in {**{f"{stem}.py": "" for stem in base.split()}, **files}.items():
+    rooms = {
+        f"{room}/__init__.py": f'"""A room.\n\nImports: {below}.\n"""' for room, below in PLANTED.items()
+    }
+    empty = {f"{stem}.py": "" for stem in ("__init__", *names.split())}
+    for name, text in {**empty, **rooms, **files}.items():
         path = folder / "tacita" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder / "tacita"
 
 
-def test_a_file_without_a_layer_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    with pytest.raises(LookupError, match=r"tacita\.novelty is in no layer\. Remedy: .* MEMBERS"):
-        violations(plant(tmp_path, {"novelty.py": ""}))
+def test_a_room_that_says_nothing_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(LookupError, match=r"tacita\.novelty does not say .* Remedy: end the docstring"):
+        violations(plant(tmp_path, {"novelty/__init__.py": '"""A room."""'}))
+
+
+def test_rooms_that_import_each_other_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="import each other"):
+        violations(plant(tmp_path, {"core/__init__.py": '"""A room.\n\nImports: engine.\n"""'}))
 
 
 def test_verify_needs_only_the_standard_library() -> None:

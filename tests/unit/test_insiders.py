@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacita.attackers import Insider, Outsider
 from tacita.attackers.insiders import Coalition
 from tacita.auditing.audit import audit
-from tacita.errors import InputError, LevelsError
-from tacita.exact import UNBOUNDED
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Release
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.errors import InputError, LevelsError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.tables.contributions import Contributions, Shares
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 from tacita.rules import MinimumFrequency, PPercent, Rule
-from tacita.tables.contributions import Contributions, Shares
-from tacita.tables.table import Table
 from tacita.tabulation.tabulate import tabulate
 
 People = Mapping[tuple[str, str], Mapping[str, int]]

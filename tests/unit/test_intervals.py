@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.engine.first_model import solve_first_model
-from tacita.errors import InfeasibleError, InputError
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.outcome import Status
+from tacita.core.release import Mark
 from tacita.generate import microdata
 from tacita.methods.drafting.draft import alone
-from tacita.methods.drafting.widening import wide_start
-from tacita.methods.intervals import Intervals
+from tacita.methods.intervals.intervals import Intervals
+from tacita.methods.intervals.widening import wide_start
 from tacita.methods.moving.moves import unmet
-from tacita.outcome import Status
-from tacita.release import Mark
 from tacita.testing import brute_force_intervals, check_method, problems, tables
+from tacita.testing.explicit_model import solve_first_model
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 # Room below and above the values of a 2x3x3 table in which cell 14 rises by 1 only if others move by halves.

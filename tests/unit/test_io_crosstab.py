@@ -8,9 +8,9 @@ import pytest
 import xlsxwriter
 
 from tacita.cli import main
-from tacita.errors import DecimalSignError, FormatError, InputError, SeveralValuesError
-from tacita.io import read_case
-from tacita.tables.table import Table
+from tacita.core.errors import DecimalSignError, FormatError, InputError, SeveralValuesError
+from tacita.core.tables.table import Table
+from tacita.specification.read_case import read_case
 
 LEAVES = "region,A,B\nN,20,5\nS,8,19\nW,1,2\n"
 WITH_TOTALS = "region,A,B,Total\nN,20,5,25\nS,8,19,27\nTotal,28,24,52\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacita.io.escape import escape, unescape
+from tacita.formats.escape import escape, unescape
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+x", "-x", "@cmd", "\tx", "'=1", "''=1", "-"])

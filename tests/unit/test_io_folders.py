@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tacita.errors import InputError
-from tacita.house import refuse_published
-from tacita.io.folders import certificate_in, refuse_mixed, release_in, releases_outside
-from tacita.writing.together import together
+from tacita.core.errors import InputError
+from tacita.publication.folders import certificate_in, refuse_mixed, release_in, releases_outside
+from tacita.storage.file_set import together
+from tacita.storage.internal import refuse_published
 
 
 def made(path: Path) -> Path:

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacita.attackers import Insider, Outsider
-from tacita.errors import FormatError, InputError, LevelsError, NotAdditiveError
-from tacita.exact import UNBOUNDED
-from tacita.io import read_case, read_jj, write_jj
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.tables.table import Table
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.errors import FormatError, InputError, LevelsError, NotAdditiveError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.levels import Levels
+from tacita.core.tables.table import Table
+from tacita.formats.jj import read_jj, write_jj
+from tacita.problem.problem import Problem
+from tacita.specification.read_case import read_case
 
 GOOD = """0
 4
@@ -230,7 +231,7 @@ def test_a_file_that_cannot_be_written_leaves_both_as_they_were(
 ) -> None:
     write_jj(counted([5, 2, 3], None), path)
     before = {file: file.read_bytes() for file in path.parent.iterdir()}
-    monkeypatch.setattr("tacita.io.jj.number_texts", lambda units, decimals: ["é"] * len(units))
+    monkeypatch.setattr("tacita.formats.jj.number_texts", lambda units, decimals: ["é"] * len(units))
     for count in ([9, 4, 5], None):
         with pytest.raises(UnicodeEncodeError):
             write_jj(counted(count, None), path)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tacita.errors import InputError
-from tacita.exact import UNBOUNDED
-from tacita.io import load_project
-from tacita.problem import Problem
+from tacita.core.errors import InputError
+from tacita.core.exact import UNBOUNDED
+from tacita.problem.problem import Problem
+from tacita.specification.project import load_project
 
 SIZES = """region,size,value,status,cost,lb,ub,lpl,upl,spl
 N,a,4,,,,,,,

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tacita.errors import FormatError, InputError
-from tacita.io import load_project, read_case
-from tacita.io.project import RulesSpec
-from tacita.problem import Problem
+from tacita.core.errors import FormatError, InputError
+from tacita.problem.problem import Problem
 from tacita.rules import FromColumns, Marked
 from tacita.rules.percentages import USUAL_PERCENT
+from tacita.specification.project import RulesSpec, load_project
+from tacita.specification.read_case import read_case
 
 PROJECT = """[table]
 file = "cells.csv"

@@ -15,23 +15,18 @@ import pytest
 
 import tacita as tc
 from tacita.cli import main
-from tacita.errors import InputError
+from tacita.core.errors import InputError
+from tacita.core.tables.linked import link
 from tacita.examples import example
-from tacita.io import (
-    Origin,
-    load_project,
-    project_rules,
-    project_write,
-    write_hierarchy,
-    write_project,
-    write_script,
-    write_table,
-)
-from tacita.io.differences import differences
-from tacita.io.project import AttackersSpec
+from tacita.formats.hierarchy import write_hierarchy
+from tacita.formats.table_write import write_table
 from tacita.methods import make_method
 from tacita.rules import Given, Rule
-from tacita.tables.linked import link
+from tacita.specification import project_rules, project_write
+from tacita.specification.differences import differences
+from tacita.specification.project import AttackersSpec, load_project
+from tacita.specification.project_write import Origin, write_project
+from tacita.specification.script import write_script
 
 SOURCE = Path(tc.__file__).parents[1]
 

@@ -13,18 +13,19 @@ import pyarrow.parquet
 import pytest
 
 from tacita.auditing import audit as audits
-from tacita.errors import FormatError, InputError, ReleaseError, UnsafeError
-from tacita.exact import UNBOUNDED
-from tacita.hierarchy import Hierarchy
-from tacita.io import read_release, write_release
-from tacita.io.excel import BLUE, RED, write_excel
-from tacita.io.nchs import write_nchs_release
-from tacita.io.published import parse_published
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Mark, Release
-from tacita.tables.linked import link
-from tacita.tables.table import Table
+from tacita.core.errors import FormatError, InputError, ReleaseError, UnsafeError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.levels import Levels
+from tacita.core.release import Mark, Release
+from tacita.core.tables.linked import link
+from tacita.core.tables.table import Table
+from tacita.formats.excel import BLUE, RED, write_excel
+from tacita.formats.nchs import write_nchs_release
+from tacita.formats.published_cells import parse_published
+from tacita.problem.problem import Problem
+from tacita.publication.release_read import read_release
+from tacita.publication.release_write import write_release
 
 FORMATS = ("csv", "parquet", "xlsx", "txt")
 # Values that occur in no other number of any file.

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 
 import tacita as tc
-from tacita.errors import InputError
-from tacita.io import release_html, write_jj
-from tacita.tables.linked import link
+from tacita.core.errors import InputError
+from tacita.core.tables.linked import link
+from tacita.formats.jj import write_jj
+from tacita.publication import release_html
 
 CODES = (("a<b>", "b&c", "<script>alert(1)</script>"), ('"q"', "'s'"))
 VALUES = [[7001, 7002], [7003, 7004], [7005, 7006]]

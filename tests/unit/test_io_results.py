@@ -11,23 +11,19 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import FormatError, InputError, UnsafeError
+from tacita.core.errors import FormatError, InputError, UnsafeError
 from tacita.examples import example
-from tacita.io import (
-    load_project,
-    release_html,
-    write_jj,
-    write_nchs,
-    write_project,
-    write_results,
-    write_script,
-    write_table,
-    write_thesis,
-)
-from tacita.io.excel import write_excel
-from tacita.io.nchs import write_nchs_release
-from tacita.io.release_write import FORMATS, is_reason
-from tacita.io.results import write_verdict
+from tacita.formats.excel import write_excel
+from tacita.formats.jj import write_jj
+from tacita.formats.nchs import write_nchs, write_nchs_release
+from tacita.formats.petrenko import write_thesis
+from tacita.formats.table_write import write_table
+from tacita.publication import release_html
+from tacita.publication.release_write import FORMATS, is_reason
+from tacita.publication.results import write_results, write_verdict
+from tacita.specification.project import load_project
+from tacita.specification.project_write import write_project
+from tacita.specification.script import write_script
 
 REASON = "for the training course only"
 
@@ -161,8 +157,8 @@ def test_a_release_is_never_there_without_its_verdict(
         raise OSError(38, "Function not implemented")
 
     (tmp_path / "publication").mkdir()
-    monkeypatch.setattr("tacita.writing.switch.os.replace", failing)
-    monkeypatch.setattr("tacita.writing.exchange.exchange", unable)
+    monkeypatch.setattr("tacita.storage.switch.os.replace", failing)
+    monkeypatch.setattr("tacita.storage.exchange.exchange", unable)
     with pytest.raises(InputError, match=rf"{last}: cannot be written \(No space left") as told:
         write_results(safe, tmp_path)
     assert ".tacita" not in str(told.value)

@@ -10,13 +10,15 @@ import pyarrow.parquet
 import pytest
 import xlsxwriter
 
-from tacita.errors import FormatError, InputError, RuleError
-from tacita.exact import UNBOUNDED
-from tacita.hierarchy import Hierarchy
-from tacita.io import read_case, read_nchs, read_thesis, write_thesis
-from tacita.problem import Problem
-from tacita.tables.frames import table_to_frame
-from tacita.tables.table import Table
+from tacita.core.errors import FormatError, InputError, RuleError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.frames import table_to_frame
+from tacita.core.tables.table import Table
+from tacita.formats.nchs import read_nchs
+from tacita.formats.petrenko import read_thesis, write_thesis
+from tacita.problem.problem import Problem
+from tacita.specification.read_case import read_case
 
 CELLS = """cell_id,region,size,freq,value,max1,max2,cost,status,lb,ub,lpl,upl,spl
 0,Total,Total,9,100,30,20,100,s,0,200,0,0,0

@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from tacita.app.work.case import Case
 from tacita.app.work.job import MOST_EVENTS, Job, State
-from tacita.errors import InputError, SolverError, StoppedError
+from tacita.app.work.open_case import Case
+from tacita.core.errors import InputError, SolverError, StoppedError
+from tacita.core.outcome import Outcome, Status
+from tacita.core.release import Release
+from tacita.core.run import Event, Run
 from tacita.examples import example
 from tacita.generate import problem as generated
 from tacita.methods import make_method
-from tacita.outcome import Outcome, Status
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Event, Run
+from tacita.problem.problem import Problem
 
 LONG = 20.0
 """Seconds after which a job that does not stop has failed the test."""

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.attackers import Insider
 from tacita.auditing import piece, short_moves
 from tacita.auditing.audit import audit
 from tacita.auditing.certificate import certify
 from tacita.auditing.joint_moves import is_flat, joint_move
+from tacita.core.attacker import Insider
+from tacita.core.levels import Levels
+from tacita.core.release import Mark, Release
 from tacita.generate import problem as generated
-from tacita.levels import Levels
-from tacita.release import Mark, Release
 from tacita.testing import problems, tables
 from tacita.verify import verify
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.errors import HierarchyError, InputError
-from tacita.hierarchy import Hierarchy
-from tacita.tables.equations import Equations
-from tacita.tables.layout import Layout, layout
-from tacita.tables.linked import link
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
+from tacita.core.errors import HierarchyError, InputError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.layout import Layout, layout
+from tacita.core.tables.linked import link
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
 from tacita.testing import TABLE_KINDS, hard_table
 
 TREE = Hierarchy.from_dict({"A": ["a1", "a2"], "B": ["b1"]})

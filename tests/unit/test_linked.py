@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacita.errors import InputError
-from tacita.hierarchy import Hierarchy
-from tacita.io import write_table
-from tacita.release import Release
-from tacita.tables.contributions import Contributions
-from tacita.tables.frames import release_to_frame, table_to_frame
-from tacita.tables.linked import link
-from tacita.tables.table import Table
+from tacita.core.errors import InputError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.release import Release
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.frames import release_to_frame, table_to_frame
+from tacita.core.tables.linked import link
+from tacita.core.tables.table import Table
+from tacita.formats.table_write import write_table
 
 
 def by_size() -> Table:

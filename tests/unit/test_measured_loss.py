@@ -12,9 +12,9 @@ import pytest
 
 import tacita as tc
 from tacita.cli import main
-from tacita.errors import ReleaseError
+from tacita.core.errors import ReleaseError
+from tacita.core.release import Release
 from tacita.methods import make_method
-from tacita.release import Release
 
 VALUES = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
 TABLE = tc.Table.from_array(

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.errors import InfeasibleError, InputError
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.release import Mark
 from tacita.methods import make_method
-from tacita.methods.intervals import Intervals
-from tacita.methods.mixture import Mixture
-from tacita.methods.options.partition import cells_of, read_parts
+from tacita.methods.intervals.intervals import Intervals
+from tacita.methods.mixture.mixture import Mixture
+from tacita.methods.mixture.partition import cells_of, read_parts
 from tacita.methods.perturbation import Perturbation
-from tacita.methods.rounding import Rounding
-from tacita.methods.suppression import Suppression
-from tacita.release import Mark
+from tacita.methods.rounding.rounding import Rounding
+from tacita.methods.suppression.suppression import Suppression
 from tacita.testing import check_method, problems, tables
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]

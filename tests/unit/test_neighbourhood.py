@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from tacita.auditing.audit import audit
-from tacita.engine.arena import Arena
-from tacita.engine.cuts import Cutter
+from tacita.core.release import Release
+from tacita.core.run import Event, Run
+from tacita.engine.attack.arena import Arena
+from tacita.engine.attack.cuts import Cutter
+from tacita.engine.attack.separation import Separation
 from tacita.engine.model import Model
-from tacita.engine.neighbourhood import Neighbourhood
-from tacita.engine.proposals import Proposals
-from tacita.engine.search import Search
-from tacita.engine.separation import Separation
+from tacita.engine.search.incumbent import Search
+from tacita.engine.search.neighbourhood import Neighbourhood
+from tacita.engine.search.proposals import Proposals
 from tacita.generate import problem as generated
-from tacita.methods.suppression import Suppression
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Event, Run
+from tacita.methods.suppression.suppression import Suppression
+from tacita.problem.problem import Problem
 
 TABLES = {
     "cube": lambda: generated((4, 4, 4), "logn", sensitive=4, seed=2),

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from tacita import generate
-from tacita.engine.demands import OUTSIDER, Demands, outsider_demands, room
-from tacita.engine.flows import Flows
-from tacita.engine.network import Network
-from tacita.errors import StoppedError
-from tacita.problem import Problem
-from tacita.run import Run
-from tacita.tables.table import Table
+from tacita.core.errors import StoppedError
+from tacita.core.run import Run
+from tacita.core.tables.table import Table
+from tacita.engine.attack.demands import OUTSIDER, Demands, outsider_demands, room
+from tacita.engine.attack.flows import Flows
+from tacita.problem.problem import Problem
+from tacita.solvers.network import Network
 
 
 def incidence(network: Network) -> np.ndarray:
@@ -202,8 +202,8 @@ def test_same_question_same_answer_and_inputs_stay() -> None:
 
 def test_detection_needs_no_compiler() -> None:
     code = (
-        "import sys; from tacita import generate; from tacita.engine.network import Network; "
-        "import tacita.engine.flows; "
+        "import sys; from tacita import generate; from tacita.solvers.network import Network; "
+        "import tacita.engine.attack.flows; "
         "assert Network.of(generate.table((9, 4), 'fs', hierarchy=(2, 1)).equations.matrix); "
         "sys.exit('numba' in sys.modules)"
     )

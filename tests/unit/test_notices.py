@@ -9,7 +9,7 @@ import pytest
 from nicegui import Client, ElementFilter, ui
 
 from tacita.app.controls import notices
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tacita import generate
-from tacita.app.work.case import Attackers, Case, Kind, Wish
+from tacita.app.work.open_case import Attackers, Case, Kind, Wish
 from tacita.app.work.opening import (
     UNTOLD,
     Reading,
@@ -24,13 +24,16 @@ from tacita.app.work.opening import (
     notes_on,
 )
 from tacita.app.work.parcels import save
-from tacita.errors import BoundsError, InputError
+from tacita.core.errors import BoundsError, InputError
+from tacita.core.tables.editing import with_values
 from tacita.examples import example, example_names
+from tacita.formats.hierarchy import write_hierarchy
+from tacita.formats.petrenko import write_thesis
+from tacita.formats.table_write import write_table
 from tacita.generate import FAMILIES
-from tacita.io import load_project, write_hierarchy, write_table, write_thesis
-from tacita.problem import Problem
+from tacita.problem.problem import Problem
 from tacita.rules import Marked
-from tacita.tables.editing import with_values
+from tacita.specification.project import load_project
 
 CELLS = "region,size,value\nN,s,12\nN,l,20\nS,s,30\nS,l,40\n"
 MARKED = "region,size,value,status,cost\nN,s,12,u,1\nN,l,20,s,2\nS,s,30,z,3\nS,l,40,s,4\n"

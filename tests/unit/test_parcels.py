@@ -11,16 +11,17 @@ import pytest
 
 import tacita as tc
 from tacita.app.work import parcels
-from tacita.app.work.case import Attackers, Case, Decision, Kind, Wish
 from tacita.app.work.job import Job, State
+from tacita.app.work.open_case import Attackers, Case, Decision, Kind, Wish
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.parcels import pack, plain_name, save, zipped
-from tacita.errors import InputError, UnsafeError
+from tacita.core.errors import InputError, UnsafeError
+from tacita.core.tables.editing import with_cells
 from tacita.examples import example
-from tacita.io import load_project, release_html
-from tacita.io.differences import differences
-from tacita.io.release_write import FORMATS
-from tacita.tables.editing import with_cells
+from tacita.publication import release_html
+from tacita.publication.release_write import FORMATS
+from tacita.specification.differences import differences
+from tacita.specification.project import load_project
 
 REASON = "for the auditors of the house only"
 

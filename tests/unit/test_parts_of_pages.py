@@ -21,18 +21,18 @@ from tacita.app.screens.rules.rule_list import RuleList
 from tacita.app.screens.table.cell_panel import CellPanel
 from tacita.app.screens.table.screen import TableScreen
 from tacita.app.work.about_cell import about
-from tacita.app.work.case import Case, Decision, Kind
 from tacita.app.work.desk import Desk
 from tacita.app.work.job import Job, State
+from tacita.app.work.open_case import Case, Decision, Kind
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.view import Judged
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError
+from tacita.core.errors import InputError
+from tacita.core.outcome import Outcome, Status
+from tacita.core.run import Event
+from tacita.core.tables.table import Table
 from tacita.examples import example
-from tacita.outcome import Outcome, Status
 from tacita.report.progress import known_so_far
-from tacita.run import Event
-from tacita.tables.table import Table
 
 
 @pytest.fixture

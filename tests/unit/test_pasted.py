@@ -9,10 +9,10 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tacita.errors import FormatError, InputError
-from tacita.io.pasted import read_pasted
-from tacita.problem import Problem
-from tacita.tables.table import Table
+from tacita.core.errors import FormatError, InputError
+from tacita.core.tables.table import Table
+from tacita.formats.pasted import read_pasted
+from tacita.problem.problem import Problem
 
 CROSSTAB = "region\tfood\ttools\nNorth\t1\t2\nSouth\t3\t4"
 

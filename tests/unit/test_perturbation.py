@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.errors import InfeasibleError, InputError
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.release import Mark
 from tacita.methods.perturbation import Perturbation
-from tacita.release import Mark
 from tacita.testing import check_method, problems, tables
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]

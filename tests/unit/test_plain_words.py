@@ -16,8 +16,8 @@ import pytest
 
 import tacita
 from tacita.cli.flags import WORDS, with_flags
-from tacita.errors import likewise
-from tacita.words import so_many
+from tacita.core.errors import likewise
+from tacita.core.words import so_many
 
 SOURCE = Path(tacita.__file__).parent
 FOREIGN = re.compile(r"(?<![\w-])--[a-z]|(?<![\w{.])[a-z_]+=(?![=A-Z{])|\b(True|False|None)\b|in Python")

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tacita.attackers import Insider, Outsider
-from tacita.errors import InputError, LevelsError
-from tacita.exact import UNBOUNDED
-from tacita.levels import Levels
-from tacita.problem import Problem
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.errors import InputError, LevelsError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.levels import Levels
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 from tacita.rules import Exempt, FromColumns, Marked, Threshold
-from tacita.tables.table import Table
 
 TABLE = Table.from_array([[10, 20], [30, 40]])
 N = len(TABLE)

@@ -13,9 +13,10 @@ import tacita as tc
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.parcels import save
 from tacita.cli import main
-from tacita.errors import FormatError, ReleaseError
-from tacita.io import Origin, load_project, write_project
-from tacita.tables.editing import with_values
+from tacita.core.errors import FormatError, ReleaseError
+from tacita.core.tables.editing import with_values
+from tacita.specification.project import load_project
+from tacita.specification.project_write import Origin, write_project
 
 CELLS = """region,industry,value
 N,A,20

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import ReleaseError
-from tacita.levels import Levels
-from tacita.quality import Risk, risk
+from tacita.core.errors import ReleaseError
+from tacita.core.levels import Levels
+from tacita.problem.quality import Risk, risk
 
 
 def problem_of(values: list, rule: tc.Rule | None = None) -> tc.Problem:

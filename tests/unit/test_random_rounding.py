@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import tacita as tc
-from tacita.engine.alternating_cycles import coins_of
-from tacita.errors import InfeasibleError, InputError, StoppedError
-from tacita.methods.random_roundings.factor_bases import likely_bases
-from tacita.methods.random_roundings.sensitive import all_roundings, draw, drawn_roundings
-from tacita.run import Event
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
+from tacita.core.run import Event
+from tacita.methods.random_rounding.factor_bases import likely_bases
+from tacita.methods.random_rounding.sensitive import all_roundings, draw, drawn_roundings
+from tacita.methods.unbiased_rounding.alternating_cycles import coins_of
 from tacita.testing import check_method
 
 TABLE = [[20, 31, 17], [44, 23, 38], [29, 35, 51]]

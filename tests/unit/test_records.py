@@ -23,9 +23,9 @@ from tacita.app.work.records import (
     records_from_text,
 )
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError, RepeatedCellError
+from tacita.core.errors import InputError, RepeatedCellError
 from tacita.generate import microdata
-from tacita.io import load_project
+from tacita.specification.project import load_project
 from tacita.tabulation.tabulate import tabulate
 
 FIRMS = """region,size,turnover,firm,group,weight

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacita.errors import ReleaseError
-from tacita.exact import UNBOUNDED
-from tacita.release import Mark, Release
-from tacita.tables.table import Table
+from tacita.core.errors import ReleaseError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.release import Mark, Release
+from tacita.core.tables.table import Table
 
 TABLE = Table.from_array([[10, 20], [30, 40]])
 CELL = TABLE.find("1", "1")

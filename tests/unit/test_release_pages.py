@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InputError, TacitaWarning
-from tacita.io import read_case, read_release
+from tacita.core.errors import InputError, TacitaWarning
+from tacita.publication.release_read import read_release
+from tacita.specification.read_case import read_case
 
 CASE = "region,A,B,All\nN,20,50,70\nE,8,2,10\nS,17,32,49\nAll,45,84,129\n"
 HIDDEN = "region,A,B,{total}\nN,{x},{x},70\nE,{x},{x},10\nS,17,32,49\n{total},45,84,129\n"

@@ -10,10 +10,11 @@ import pytest
 from rich.console import Console
 
 from tacita.auditing.audit import WORDS, Audit, Finding, audit
-from tacita.hierarchy import Hierarchy
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Release
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 from tacita.report.compared import MEASURES, shorter
 from tacita.report.html import report_page
 from tacita.report.picture import KINDS, crosstab, kinds, shown_text
@@ -22,7 +23,6 @@ from tacita.report.side_by_side import Row, side_by_side
 from tacita.report.terminal import crosstab_table, findings_table, legend, verdict_line
 from tacita.report.verdicts import MEANINGS, verdict_key
 from tacita.rules import Marked
-from tacita.tables.table import Table
 
 VALUES = [[20111, 50222, 10333], [8444, 19555, 22666], [17777, 32888, 12999]]
 SENSITIVE = ("2", "3")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 from tacita.testing import rerun_attack
 
 TWO_BY_THREE = [[3, 6, 7], [8, 2, 9]]

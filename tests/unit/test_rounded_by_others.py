@@ -10,9 +10,9 @@ import pytest
 
 import tacita as tc
 from tacita.cli import main
-from tacita.errors import InputError, ReleaseError
-from tacita.io.rounded_by_others import windows_of_rounded
-from tacita.release import Mark
+from tacita.core.errors import InputError, ReleaseError
+from tacita.core.release import Mark
+from tacita.publication.rounded_by_others import windows_of_rounded
 
 VALUES = [[3, 12, 26], [14, 1, 33]]
 

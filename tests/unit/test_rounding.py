@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.errors import InfeasibleError, InputError, StoppedError
-from tacita.methods.rounding import Rounding
-from tacita.outcome import Status
-from tacita.release import Mark
-from tacita.run import Event
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
+from tacita.core.outcome import Status
+from tacita.core.release import Mark
+from tacita.core.run import Event
+from tacita.methods.rounding.rounding import Rounding
 
 SHAPES = ((4,), (2, 3), (3, 2), (2, 2, 2))
 TWO_BY_TWO_BY_TWO = [[[0, 0], [0, 1]], [[0, 1], [1, 0]]]

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacita.errors import InputError, RuleError
+from tacita.core.errors import InputError, RuleError
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.table import Table
 from tacita.rules import (
     PQ,
     RULES,
@@ -29,8 +31,6 @@ from tacita.rules import (
     argument_names,
     parse_rule,
 )
-from tacita.tables.contributions import Contributions
-from tacita.tables.table import Table
 
 
 def magnitudes(*cells: Sequence[int], depth: int = 3, decimals: int = 0, **fields: Any) -> Table:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.errors import RuleError, TacitaError
-from tacita.levels import Levels
+from tacita.core.errors import RuleError, TacitaError
+from tacita.core.levels import Levels
 from tacita.methods.method import options_from
 from tacita.rules import (
     PQ,

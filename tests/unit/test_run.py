@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tacita.run import Run
+from tacita.core.run import Run
 
 HOUR = 3600.0
 

@@ -10,14 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacita as tc
-from tacita.app.work.case import Case, Decision, Kind, Wish
 from tacita.app.work.job import Job
+from tacita.app.work.open_case import Case, Decision, Kind, Wish
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.parcels import pack, save
 from tacita.cli import main
-from tacita.io import load_project
-from tacita.io.differences import differences
-from tacita.tables.editing import without_code
+from tacita.core.tables.editing import without_code
+from tacita.specification.differences import differences
+from tacita.specification.project import load_project
 
 CELLS = "region,size,value\nN,a,2\nN,b,20\nN,c,9\nS,a,30\nS,b,3\nS,c,8\nW,a,12\nW,b,7\nW,c,40\n"
 PROJECT = """[table]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacita.exact import Floats
-from tacita.run import Run
-from tacita.solvers.program import Program
-from tacita.solvers.rows import Row
+from tacita.core.exact import Floats
+from tacita.core.run import Run
+from tacita.solvers.linear_program import Program
+from tacita.solvers.row_pool import Row
 from tacita.solvers.scip import branch_and_cut
 
 ODD = 7

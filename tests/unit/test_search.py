@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tacita import Levels, Problem, Table
-from tacita.engine.demands import all_demands
+from tacita.core.errors import SolverError, StoppedError
+from tacita.core.outcome import Status
+from tacita.core.run import Event, Run
+from tacita.engine.attack.demands import all_demands
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.engine.search import NOISE, ROUGH, Search
-from tacita.errors import SolverError, StoppedError
-from tacita.outcome import Status
-from tacita.run import Event, Run
+from tacita.engine.search.incumbent import NOISE, ROUGH, Search
 
 
 def model(cost: list[float], whole: list[bool] | None = None, constant: float = 0.0) -> Model:

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
 from tacita.cli import main
-from tacita.errors import TacitaWarning
-from tacita.io import write_results, write_table
-from tacita.io.release_write import FORMATS
-from tacita.io.script import write_script
+from tacita.core.errors import TacitaWarning
+from tacita.core.run import GUESSABLE, draw_seed
+from tacita.formats.table_write import write_table
 from tacita.methods import make_method
-from tacita.run import GUESSABLE, draw_seed
+from tacita.publication.release_write import FORMATS
+from tacita.publication.results import write_results
+from tacita.specification.script import write_script
 
 DRAWING = {
     "unbiased-rounding": {"base": 20},

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tacita.app.work.seeking import seek
 from tacita.app.work.view import Arrangement, place_of
+from tacita.core.tables.linked import link
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
 from tacita.generate import table as random_table
-from tacita.tables.linked import link
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
 
 
 def walk(structure: Structure, cells: list[int], arrangement: Arrangement, step: int) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 
 import tacita as tc
 from tacita.auditing.certificate import check_certificate
-from tacita.errors import InfeasibleError, LevelsError, ReleaseError
+from tacita.core.errors import InfeasibleError, LevelsError, ReleaseError
 from tacita.verify import verify
 
 VALUES = {"N": (20, 50, 10), "S": (8, 19, 22), "W": (17, 32, 12)}

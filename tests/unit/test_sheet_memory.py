@@ -10,7 +10,7 @@ from nicegui import Client
 from nicegui.page import page
 
 from tacita.app.sheet import Content, Sheet
-from tacita.tables.layout import Line
+from tacita.core.tables.layout import Line
 
 
 def test_a_sheet_goes_with_its_page() -> None:

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacita.adjusting.convex.solve import adjusted
-from tacita.adjusting.directions.choose import chosen
-from tacita.adjusting.kept.keeping import keeping, rows_to_choose_by
-from tacita.adjusting.kept.rows import beside
-from tacita.adjusting.kept.statistics import TOGETHER, Kept, changes, changes_together, read_kept
-from tacita.adjusting.kept.together import adjusted_together, over_directions
-from tacita.adjusting.task import Adjusted, Choice, Side, Task
-from tacita.errors import InfeasibleError, InputError
-from tacita.exact import UNBOUNDED
-from tacita.run import Run
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.exact import UNBOUNDED
+from tacita.core.run import Run
+from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.directions.choose import chosen
+from tacita.methods.adjustment.statistics.keeping import keeping, rows_to_choose_by
+from tacita.methods.adjustment.statistics.measures import TOGETHER, Kept, changes, changes_together, read_kept
+from tacita.methods.adjustment.statistics.statistic_rows import beside
+from tacita.methods.adjustment.statistics.together import adjusted_together, over_directions
+from tacita.methods.adjustment.task import Adjusted, Choice, Side, Task
 
 ALL_ALONE = read_kept("mean, variance=0.1, correlation=0.1, slope=0.1")
 ALL_TOGETHER = read_kept("mean, variance, covariance, correlation, regression", TOGETHER)

@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.cli import main
-from tacita.engine.first_model import solve_first_model
-from tacita.engine.network import Network
-from tacita.errors import InfeasibleError, InputError, StoppedError
-from tacita.levels import Levels
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
+from tacita.core.levels import Levels
+from tacita.core.run import Event, Run
 from tacita.methods import make_method
-from tacita.methods.suppression import Suppression, completed
-from tacita.problem import Problem
-from tacita.run import Event, Run
+from tacita.methods.suppression.suppression import Suppression, completed
+from tacita.problem.problem import Problem
+from tacita.solvers.network import Network
 from tacita.testing import check_method, hard_problem, hard_problems
+from tacita.testing.explicit_model import solve_first_model
 
 FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
 TABLE = tc.Table.from_array(
@@ -521,7 +521,7 @@ def test_a_level_missed_by_forty_in_a_billion_is_missed(counts: bool) -> None:
 
 def test_a_cube_whose_totals_stay_is_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the columns of its totals a cube must not be taken for one, however large it is."""
-    from tacita.engine import flow_attacks
+    from tacita.engine.attack import flow_attacks
 
     table = tc.Table.from_array(np.random.default_rng(2).integers(5, 60, (3, 3, 3)), counts=False)
     problem = tc.Problem(table, tc.Marked([("1", "1", "1"), ("2", "3", "2")], lower=4, upper=4))

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacita.errors import HierarchyError, InputError, NotAdditiveError
-from tacita.exact import LARGEST, UNBOUNDED
-from tacita.hierarchy import Hierarchy
-from tacita.tables.equations import Equations
-from tacita.tables.rollup import roll_up
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
+from tacita.core.errors import HierarchyError, InputError, NotAdditiveError
+from tacita.core.exact import LARGEST, UNBOUNDED
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.rollup import roll_up
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
 
 TREE = Hierarchy.from_dict({"T": {"A": ["a1", "a2"], "B": ["b1", "b2", "b3"]}})
 

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tacita.errors import HierarchyError, InputError, TacitaError
-from tacita.hierarchy import Hierarchy
-from tacita.run import Event, Run
-from tacita.tables.table import Table
+from tacita.core.errors import HierarchyError, InputError, TacitaError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.run import Event, Run
+from tacita.core.tables.table import Table
 from tacita.tabulation.tabulate import tabulate
 
 REGIONS = Hierarchy.from_dict({"North": ["01", "02"], "South": ["03"]})

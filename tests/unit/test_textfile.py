@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tacita.errors import FormatError
-from tacita.io import load_project, read_case
-from tacita.textfile import read_text
+from tacita.core.errors import FormatError
+from tacita.formats.textfile import read_text
+from tacita.specification.project import load_project
+from tacita.specification.read_case import read_case
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.engine.two_trees import TwoTrees, summed
-from tacita.tables.equations import Equations
-from tacita.tables.structure import Structure
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.structure import Structure
+from tacita.methods.unbiased_rounding.two_trees import TwoTrees, summed
 from tacita.testing import hard_table
 
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.engine.two_trees import TwoTrees
-from tacita.errors import InfeasibleError, InputError, StoppedError
-from tacita.exact import LARGEST
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
+from tacita.core.exact import LARGEST
+from tacita.core.release import Mark
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.structure import Structure
 from tacita.examples import example
 from tacita.methods.moving import missed
-from tacita.methods.unbiased_rounding import UnbiasedRounding
-from tacita.release import Mark
-from tacita.tables.equations import Equations
-from tacita.tables.structure import Structure
+from tacita.methods.unbiased_rounding.two_trees import TwoTrees
+from tacita.methods.unbiased_rounding.unbiased_rounding import UnbiasedRounding
 from tacita.testing import check_method, hard_table
 
 NCHS = example("nchs").table

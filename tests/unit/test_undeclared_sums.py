@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.app.work.opening import Reading, case_from_files, case_from_path, case_from_text
 from tacita.cli import main
-from tacita.errors import InputError, TacitaWarning, UndeclaredSumsError
-from tacita.hierarchy import Hierarchy
-from tacita.io import read_case
-from tacita.io.project import load_project
-from tacita.tables.undeclared import CERTAIN, Found
+from tacita.core.errors import InputError, TacitaWarning, UndeclaredSumsError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.undeclared import CERTAIN, Found
+from tacita.specification.project import load_project
+from tacita.specification.read_case import read_case
 
 LEAVES = np.array([[31, 7, 12], [5, 2, 9], [18, 40, 3], [26, 11, 35]])
 NORTH, SOUTH = LEAVES[:2].sum(axis=0), LEAVES[2:].sum(axis=0)

@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 from tacita import verify
-from tacita.attackers import Insider
 from tacita.auditing.audit import Audit, audit
 from tacita.auditing.certificate import certify, dump
-from tacita.errors import ReleaseError
-from tacita.levels import Levels
-from tacita.methods.adjustment import UNPROTECTED
-from tacita.methods.unbiased_rounding import NOT_ADDITIVE
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.tables.table import Table
+from tacita.core.attacker import Insider
+from tacita.core.errors import ReleaseError
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.tables.table import Table
+from tacita.methods.adjustment.adjustment import UNPROTECTED
+from tacita.methods.unbiased_rounding.unbiased_rounding import NOT_ADDITIVE
+from tacita.problem.problem import Problem
 
 TABLE = Table.from_array([[10, 20], [30, 40]], codes=[["=a", "b"], ["c", "d"]])
 CELLS = np.array([TABLE.find(r, c) for r in ("=a", "b") for c in "cd"])

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from tacita.app.screens.result.beside import counted
 from tacita.app.sheet import Entry, Flag
-from tacita.app.work.case import Case, Decision, Kind
 from tacita.app.work.entries import entered
+from tacita.app.work.open_case import Case, Decision, Kind
 from tacita.app.work.view import Arrangement, Judged, View, block, view_of_case, view_of_release
-from tacita.exact import UNBOUNDED
+from tacita.core.exact import UNBOUNDED
+from tacita.core.release import Mark, Release
+from tacita.core.tables.editing import renamed_dimension, with_code
+from tacita.core.tables.table import Table
 from tacita.examples import example
 from tacita.generate import table as random_table
 from tacita.methods import make_method
-from tacita.quality import compare
-from tacita.release import Mark, Release
+from tacita.problem.quality import compare
 from tacita.report.picture import KINDS
-from tacita.tables.editing import renamed_dimension, with_code
-from tacita.tables.table import Table
 
 
 def small() -> Table:

@@ -13,11 +13,11 @@ import pyarrow.parquet
 import pytest
 
 import tacita as tc
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.opening import UNTOLD, notes_on
-from tacita.attackers import Outsider
-from tacita.errors import InputError, RuleError, TacitaWarning
-from tacita.io import read_case
+from tacita.core.attacker import Outsider
+from tacita.core.errors import InputError, RuleError, TacitaWarning
+from tacita.specification.read_case import read_case
 
 RECORDS = pd.DataFrame(
     {

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from scipy.sparse import block_diag, csr_array
 
 import tacita as tc
-from tacita.engine import whole
-from tacita.engine.neighbourhoods import descend, keeps_rows
-from tacita.engine.whole import solve_whole
-from tacita.errors import InfeasibleError, StoppedError
-from tacita.exact import Cells
-from tacita.outcome import Status
-from tacita.run import Event, Run
-from tacita.solvers.program import Program
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.exact import Cells
+from tacita.core.outcome import Status
+from tacita.core.run import Event, Run
+from tacita.solvers import integer_programs as whole
+from tacita.solvers.integer_programs import solve_whole
+from tacita.solvers.linear_program import Program
+from tacita.solvers.neighbourhoods import descend, keeps_rows
 
 PROMPT = 2.0
 """Seconds of work that a search may take to stop."""

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.methods.random_roundings import whole_squares
-from tacita.methods.random_roundings.whole_squares import Squares, least_squares, network_of
-from tacita.tables.table import Table
+from tacita.core.tables.table import Table
+from tacita.methods.random_rounding import whole_squares
+from tacita.methods.random_rounding.whole_squares import Squares, least_squares, network_of
 
 SHAPES = ((4,), (2, 2), (2, 3), (3, 3), (2, 2, 2), (2, 2, 3))
 

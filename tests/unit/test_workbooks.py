@@ -12,10 +12,14 @@ from tacita import Problem, Suppression, Table, Threshold, audit
 from tacita.app.work.handed import handed_path
 from tacita.app.work.opening import UNTOLD
 from tacita.cli import main
-from tacita.errors import FormatError, InputError
-from tacita.io import load_project, read_case, read_release, write_release, write_table
-from tacita.io.records import records_in, tabulate_file
-from tacita.io.workbook import Sheets, sheets_in
+from tacita.core.errors import FormatError, InputError
+from tacita.formats.records import records_in, tabulate_file
+from tacita.formats.table_write import write_table
+from tacita.formats.workbook import Sheets, sheets_in
+from tacita.publication.release_read import read_release
+from tacita.publication.release_write import write_release
+from tacita.specification.project import load_project
+from tacita.specification.read_case import read_case
 
 COVER = [["Turnover of firms"], [], ["see the other sheets"]]
 CELLS = [["region", "size", "value"], ["N", "s", 12], ["N", "l", 20], ["S", "s", 30], ["S", "l", 40]]

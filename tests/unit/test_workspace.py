@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from tacita.app.work.case import Case
 from tacita.app.work.job import Job, State
+from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import MOST_STEPS, Workspace
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 from tacita.examples import example
 
 

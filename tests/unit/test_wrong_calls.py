@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tacita as tc
-from tacita.errors import InputError, RuleError
+from tacita.core.errors import InputError, RuleError
 from tacita.methods.method import METHODS, method_class
 
 TABLE = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]])

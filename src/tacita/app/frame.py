@@ -16,9 +16,9 @@ from nicegui import ElementFilter, ui
 
 from tacita.app.controls import forms, notices
 from tacita.app.serving.doors import current_workspace
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
-from tacita.words import so_many
+from tacita.core.words import so_many
 
 HERE = Path(__file__).parent
 STYLE = HERE / "style.css"

@@ -1,7 +1,10 @@
-"""Who might attack, and what they know beforehand."""
+"""Who might attack, and what they know beforehand.
+
+Imports: core, rules.
+"""
 
 from __future__ import annotations
 
-from tacita.attackers.attacker import Insider, Outsider
+from tacita.core.attacker import Insider, Outsider
 
 __all__ = ["Insider", "Outsider"]

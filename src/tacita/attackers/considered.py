@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacita.words import so_many
+from tacita.core.words import so_many
 
 KINDS = {"respondents": "respondent", "holdings": "holding"}
 """Contributors that can be attackers, by the word for all of them."""

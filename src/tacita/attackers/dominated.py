@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.attackers.insider_list import InsiderList, find_sorted, spans
-from tacita.exact import Cells, Mask, Units
-from tacita.levels import Levels
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.levels import Levels
 
 RIVALS = 8
 """How many of those who know most of a cell are tried."""

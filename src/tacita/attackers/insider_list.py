@@ -15,8 +15,8 @@ from typing import overload
 
 import numpy as np
 
-from tacita.attackers.attacker import Insider
-from tacita.exact import Cells, Mask, Units
+from tacita.core.attacker import Insider
+from tacita.core.exact import Cells, Mask, Units
 
 NONE = np.zeros(0, dtype=np.int64)
 

@@ -23,16 +23,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita.attackers.attacker import Insider, Outsider
 from tacita.attackers.considered import KINDS, Considered
 from tacita.attackers.dominated import without_dominated
 from tacita.attackers.insider_list import InsiderList
-from tacita.errors import InputError, did_you_mean
-from tacita.exact import UNBOUNDED, Cells, Mask, Units
-from tacita.levels import Levels
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.errors import InputError, did_you_mean
+from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
+from tacita.core.levels import Levels
+from tacita.core.tables.contributions import Beyond, Contributions, Shares
+from tacita.core.tables.table import Table
 from tacita.rules import Inside, Rule
-from tacita.tables.contributions import Beyond, Contributions, Shares
-from tacita.tables.table import Table
 
 AT_ONCE = 20_000
 """Contributors whose cells are worked on together."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.exact import Cells
+from tacita.core.exact import Cells
 
 Changes = NDArray[np.int64] | NDArray[np.float64]
 

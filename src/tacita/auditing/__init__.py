@@ -1,1 +1,4 @@
-"""The attacker's problem, its verdicts and their proofs. Nothing here knows a method."""
+"""The attacker's problem, its verdicts and their proofs. Nothing here knows a method.
+
+Imports: core, attackers, problem, solvers, verify.
+"""

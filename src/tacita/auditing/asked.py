@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tacita.auditing.region import Piece
-from tacita.exact import Cells, Floats, Units
-from tacita.run import Run
+from tacita.core.exact import Cells, Floats, Units
+from tacita.core.run import Run
 
 BELOW_UPPER, BELOW_LOWER, BELOW_SLIDING, EXACT, FRACTIONAL, UNPROVEN = 1, 2, 4, 8, 16, 32
 """What is wrong with a target, as bits; 0 is safe and proven."""

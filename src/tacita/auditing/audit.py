@@ -20,19 +20,19 @@ from functools import cached_property
 
 import numpy as np
 
-from tacita.attackers import Insider
 from tacita.auditing.asked import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
 from tacita.auditing.insiders import audit_piece
 from tacita.auditing.questions import Answers, Questions, steps
 from tacita.auditing.region import peel, pieces
 from tacita.auditing.witness import Move
-from tacita.errors import ReleaseError
-from tacita.exact import Units
-from tacita.problem import Problem, Requirement, start_run
-from tacita.release import Release
-from tacita.run import Run
-from tacita.windows import windows_of, windows_together
-from tacita.words import so_many
+from tacita.core.attacker import Insider
+from tacita.core.errors import ReleaseError
+from tacita.core.exact import Units
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.windows import windows_of, windows_together
+from tacita.core.words import so_many
+from tacita.problem.problem import Problem, Requirement, start_run
 
 NOTHING_CHECKED = "no cell is sensitive: there was nothing to check"
 """The verdict where nothing had to be protected: it is neither good nor bad."""

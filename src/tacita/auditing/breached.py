@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.auditing.audit import UNSAFE, audit
-from tacita.errors import LevelsError, likewise
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
+from tacita.core.errors import LevelsError, likewise
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.problem.problem import Problem
 
 
 def refuse_breached(problem: Problem, run: Run | None = None) -> None:

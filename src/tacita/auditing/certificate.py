@@ -19,14 +19,14 @@ import numpy as np
 
 from tacita.attackers.insider_list import InsiderList
 from tacita.auditing.audit import Audit
-from tacita.errors import CertificateError, UnsafeError
-from tacita.exact import UNBOUNDED, Units
-from tacita.problem import Problem
-from tacita.release import Mark, Release
-from tacita.tables.frames import part_of
-from tacita.tables.structure import Structure
+from tacita.core.errors import CertificateError, UnsafeError
+from tacita.core.exact import UNBOUNDED, Units
+from tacita.core.release import Mark, Release
+from tacita.core.tables.frames import part_of
+from tacita.core.tables.structure import Structure
+from tacita.core.windows import refuse_other_cells, windows_together
+from tacita.problem.problem import Problem
 from tacita.verify import FORMAT, VERSION, digest, statement
-from tacita.windows import refuse_other_cells, windows_together
 
 WORDS = [mark.word for mark in Mark]
 DIFFERENCES = {

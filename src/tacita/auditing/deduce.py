@@ -13,18 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacita.attackers.attacker import Insider, bounds_in_units
 from tacita.auditing.audit import in_order, moves_allowed
 from tacita.auditing.extremes import Question, extremes
 from tacita.auditing.region import peel, pieces
-from tacita.errors import InputError, ReleaseError
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
-from tacita.problem import Problem, start_run
-from tacita.release import Release
-from tacita.run import Run
-from tacita.tables.chosen import CellList, read_cells
-from tacita.tables.equations import Equations
-from tacita.tables.structure import Structure
+from tacita.core.attacker import Insider, bounds_in_units
+from tacita.core.errors import InputError, ReleaseError
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.chosen import CellList, read_cells
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.structure import Structure
+from tacita.problem.problem import Problem, start_run
 
 SOLVER_DIGITS = 6
 """Decimals of a unit that a linear program can be trusted with."""

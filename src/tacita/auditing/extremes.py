@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita import exact
 from tacita.auditing.furthest import FurthestMoves
 from tacita.auditing.region import Piece, by_columns
-from tacita.errors import ReleaseError, SolverError
-from tacita.exact import Cells, Floats, Units
-from tacita.run import Run
+from tacita.core import exact
+from tacita.core.errors import ReleaseError, SolverError
+from tacita.core.exact import Cells, Floats, Units
+from tacita.core.run import Run
+from tacita.core.words import so_many
 from tacita.solvers.highs import Answer, Ended, Session
-from tacita.words import so_many
 
 TOLERANCE = 1e-7
 COLUMNS_PER_QUESTION = 1000

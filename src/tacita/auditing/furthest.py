@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from tacita.exact import Cells, Floats, Mask
-from tacita.run import Run
+from tacita.core.exact import Cells, Floats, Mask
+from tacita.core.run import Run
 from tacita.solvers.highs import Answer, Ended, GrowingProgram, Rows
 
 COLUMNS_PER_ROUND = 300

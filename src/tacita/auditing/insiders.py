@@ -13,7 +13,7 @@ import numpy as np
 from tacita.attackers.sight import Sight
 from tacita.auditing.asked import OUTSIDER, Found, Result, Task
 from tacita.auditing.piece import Examiner
-from tacita.exact import Cells, Mask, Units
+from tacita.core.exact import Cells, Mask, Units
 
 FEW_INSIDERS = 5
 """So many are asked without short proofs being looked for first."""

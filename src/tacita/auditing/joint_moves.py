@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from tacita.exact import Cells, Floats
-from tacita.run import Run
+from tacita.core.exact import Cells, Floats
+from tacita.core.run import Run
 from tacita.solvers.highs import Ended, Session
 
 MANY = 50

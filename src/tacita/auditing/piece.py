@@ -31,7 +31,7 @@ from tacita.auditing.pool import Pool
 from tacita.auditing.region import by_columns
 from tacita.auditing.short_moves import ShortMoves
 from tacita.auditing.witness import recover, snap
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units, to_floats
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units, to_floats
 from tacita.solvers.highs import Answer, Ended, Session
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacita.exact import Cells, Floats, Mask, Units
+from tacita.core.exact import Cells, Floats, Mask, Units
 
 
 class Pool:

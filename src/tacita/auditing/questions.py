@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from tacita.attackers import Insider
 from tacita.auditing.asked import (
     BELOW_LOWER,
     BELOW_SLIDING,
@@ -27,9 +26,10 @@ from tacita.auditing.asked import (
 )
 from tacita.auditing.region import Piece
 from tacita.auditing.witness import Move
-from tacita.exact import UNBOUNDED, Cells, Floats, Units
-from tacita.problem import Problem
-from tacita.run import Run
+from tacita.core.attacker import Insider
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.core.run import Run
+from tacita.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from tacita.exact import Cells, Mask, Units
-from tacita.tables.equations import Equations
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.tables.equations import Equations
 
 COLUMNS_PER_PIECE = 200
 """Small components are put together up to this many columns: a solver session costs about as much as ten

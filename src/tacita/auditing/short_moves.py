@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from tacita.exact import Cells, Floats, Units
+from tacita.core.exact import Cells, Floats, Units
 from tacita.solvers.highs import Ended, GrowingProgram
 
 if TYPE_CHECKING:
-    from tacita.run import Run
+    from tacita.core.run import Run
 
 REWARD = 1e5
 NEIGHBOURHOOD = 1000

@@ -17,7 +17,7 @@ from math import lcm
 import numpy as np
 from scipy.sparse import csr_array
 
-from tacita.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
 
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 36, 40, 48, 60)
 LARGEST_ELIMINATION = 3000

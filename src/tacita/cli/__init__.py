@@ -2,6 +2,8 @@
 
 Results go to stdout, everything else to stderr. Exit codes: 0 safe or done, 1 an error, 2 not safe.
 Numerical libraries are imported by the functions that need them, so that help comes at once.
+
+Imports: everything but testing.
 """
 
 from __future__ import annotations

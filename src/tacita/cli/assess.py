@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.case import Case, RequirementOptions, TableOptions, load_problem
+from tacita.cli.case_options import Case, RequirementOptions, TableOptions, load_problem
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, Output
-from tacita.words import so_many
+from tacita.core.words import so_many
 
 if TYPE_CHECKING:
-    from tacita.problem import Problem
+    from tacita.problem.problem import Problem
 
 
 def assess(
@@ -35,7 +35,7 @@ def assess(
     problem = load_problem(case, table_options, requirement)
     refuse_breached(problem)
     if to is not None:
-        from tacita.io import write_table
+        from tacita.formats.table_write import write_table
 
         write_table(problem.table, to, problem)
         say(f"{to} (for the house: it holds true values)", "written:", "green")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tacita.cli.case import (
+from tacita.cli.case_options import (
     Case,
     ReleaseOptions,
     RequirementOptions,
@@ -21,7 +21,7 @@ from tacita.cli.earlier import load_earlier
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import tell_written
 from tacita.cli.verb import DONE, UNSAFE, Output
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 
 def audit(
@@ -70,9 +70,9 @@ def audit(
     """
     from tacita.auditing.audit import audit as check
     from tacita.auditing.deduce import deduce
-    from tacita.io.results import refuse_blocked, write_verdict
+    from tacita.core.windows import note_unshared
+    from tacita.publication.results import refuse_blocked, write_verdict
     from tacita.report.record import audit_object, findings_list, intervals_list
-    from tacita.windows import note_unshared
 
     if to is not None:
         refuse_blocked(to)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.case import (
+from tacita.cli.case_options import (
     Case,
     ReleaseOptions,
     RequirementOptions,
@@ -24,14 +24,14 @@ from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.protect import Plan, audited, planned
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
-from tacita.errors import InfeasibleError, InputError, ReleaseError, TacitaError
-from tacita.outcome import Status
+from tacita.core.errors import InfeasibleError, InputError, ReleaseError, TacitaError
+from tacita.core.outcome import Status
 from tacita.report.compared import MEASURED, MEASURES, measured, method_title
 
 if TYPE_CHECKING:
+    from tacita.core.release import Release
     from tacita.methods import Method
-    from tacita.problem import Problem
-    from tacita.release import Release
+    from tacita.problem.problem import Problem
     from tacita.report.side_by_side import Row
 
 COLUMNS = f"Columns: {'; '.join(f'{measure.head}: {measure.meaning}' for measure in MEASURES)}."
@@ -136,7 +136,7 @@ def _options(said: str, text: str) -> dict[str, str]:
 def _row(problem: Problem, candidate: Candidate, by: Method | None) -> Row:
     """The verdict on a release, what it lost, and how much an outsider deduces; or why there is none."""
     from tacita.auditing.deduce import deduce
-    from tacita.quality import compare as lost_by
+    from tacita.problem.quality import compare as lost_by
     from tacita.report.side_by_side import Row
 
     effort, started = candidate.effort, time.perf_counter()

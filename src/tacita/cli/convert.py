@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case import RequirementOptions, TableOptions, load_case, load_problem, tell_notes
+from tacita.cli.case_options import RequirementOptions, TableOptions, load_case, load_problem, tell_notes
 from tacita.cli.console import print_json, say
 from tacita.cli.verb import DONE, Output
 
 if TYPE_CHECKING:
-    from tacita.problem import Problem
-    from tacita.tables.table import Table
+    from tacita.core.tables.table import Table
+    from tacita.problem.problem import Problem
 
 
 def convert(
@@ -38,9 +38,9 @@ def convert(
     ] = False,
 ) -> int:
     """Write a case in another format. The result holds true values: it is for the house."""
-    from tacita.house import refuse_published
-    from tacita.io.left_out import left_out
-    from tacita.problem import Problem
+    from tacita.formats.left_out import left_out
+    from tacita.problem.problem import Problem
+    from tacita.storage.internal import refuse_published
 
     refuse_published(target)
     if requirement == RequirementOptions():
@@ -77,9 +77,12 @@ def _way(target: Path) -> str:
 
 
 def _write(loaded: Problem | Table, target: Path, way: str, outsider_only: bool) -> None:
-    from tacita.io import write_jj, write_nchs, write_table, write_thesis
-    from tacita.levels import Levels
-    from tacita.problem import Problem
+    from tacita.core.levels import Levels
+    from tacita.formats.jj import write_jj
+    from tacita.formats.nchs import write_nchs
+    from tacita.formats.petrenko import write_thesis
+    from tacita.formats.table_write import write_table
+    from tacita.problem.problem import Problem
 
     problem = loaded if isinstance(loaded, Problem) else None
     table = loaded.table if isinstance(loaded, Problem) else loaded

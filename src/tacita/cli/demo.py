@@ -14,13 +14,13 @@ from tacita.cli.effort import Effort, carry_out
 from tacita.cli.generate import write_records
 from tacita.cli.protect import audited, tell_written
 from tacita.cli.verb import DONE, UNSAFE, Output
-from tacita.words import so_many
+from tacita.core.words import so_many
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
+    from tacita.core.tables.table import Table
     from tacita.generate import Microdata
-    from tacita.problem import Problem
-    from tacita.tables.table import Table
+    from tacita.problem.problem import Problem
 
 RULES = "p-percent(10) | frequency(3)"
 SHAPE = {"industry": (12, 2), "region": (5, 2)}
@@ -59,10 +59,10 @@ def demo(
     """
     from tacita.auditing.certificate import certify
     from tacita.generate import microdata
-    from tacita.io.folders import INTERNAL
-    from tacita.io.results import refuse_blocked, write_results
     from tacita.methods import make_method
-    from tacita.problem import Problem
+    from tacita.problem.problem import Problem
+    from tacita.publication.folders import INTERNAL
+    from tacita.publication.results import refuse_blocked, write_results
     from tacita.rules import parse_rule
     from tacita.verify import verify
 
@@ -103,8 +103,8 @@ def demo(
 
 
 def _write_case(made: Microdata, folder: Path) -> list[Path]:
-    from tacita.atomic import write_text
-    from tacita.io import write_hierarchy
+    from tacita.formats.hierarchy import write_hierarchy
+    from tacita.storage.atomic import write_text
 
     names = list(made.hierarchies)
     project = PROJECT.format(
@@ -131,7 +131,7 @@ def _tabulated(made: Microdata, folder: Path) -> Table:
 
 
 def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list[str]:
-    from tacita.release import Release
+    from tacita.core.release import Release
 
     by = " and ".join(made.hierarchies)
     release = found.release
@@ -156,8 +156,8 @@ def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list
 
 
 def _write_report(found: Audit, path: Path, story: list[str]) -> Path:
-    from tacita.atomic import write_text
     from tacita.report.html import report_page
+    from tacita.storage.atomic import write_text
 
     return write_text(
         path, report_page(found.problem, found.release, found, "A first table, protected", story)

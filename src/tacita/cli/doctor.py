@@ -19,7 +19,7 @@ import typer
 from tacita import __version__
 from tacita.cli.console import out, print_json
 from tacita.cli.verb import DONE, ERROR, Output
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 NEEDED = (
     *("numpy", "scipy", "highspy", "pyscipopt", "numba", "duckdb", "narwhals", "pyarrow"),
@@ -111,11 +111,11 @@ def _solve() -> str:
 
     from tacita.auditing.audit import audit
     from tacita.auditing.certificate import certify
-    from tacita.levels import Levels
+    from tacita.core.levels import Levels
+    from tacita.core.release import Release
+    from tacita.core.tables.table import Table
     from tacita.methods import make_method
-    from tacita.problem import Problem
-    from tacita.release import Release
-    from tacita.tables.table import Table
+    from tacita.problem.problem import Problem
     from tacita.verify import verify
 
     started = time.perf_counter()
@@ -145,9 +145,9 @@ def _write_temporary() -> str:
 
 def _look_at(folder: Path) -> list[Check]:
     """What interrupted runs had left in a folder of results, and whether it is complete now."""
-    from tacita.io.folders import recover_results
-    from tacita.writing.drafts import drafts_in
-    from tacita.writing.switch import MARKER
+    from tacita.publication.folders import recover_results
+    from tacita.storage.drafts import drafts_in
+    from tacita.storage.switch import MARKER
 
     if not folder.is_dir():
         return [Check(str(folder), False, "no such folder", "name the folder that results were written to")]

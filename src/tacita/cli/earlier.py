@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 if TYPE_CHECKING:
-    from tacita.cli.case import ReleaseOptions
-    from tacita.problem import Problem
-    from tacita.release import Release
-    from tacita.tables.table import Table
+    from tacita.cli.case_options import ReleaseOptions
+    from tacita.core.release import Release
+    from tacita.core.tables.table import Table
+    from tacita.problem.problem import Problem
 
 NUMBERS = ("base", "radius")
 WORDS = ("value", "sheet", "decimal", "rounded")
@@ -37,8 +37,8 @@ def with_published(problem: Problem, files: Sequence[str], decimal: str) -> Prob
 
 def load_earlier(text: str, table: Table, decimal: str) -> Release:
     """An earlier release from a file, or from the release.csv of a folder of results."""
-    from tacita.cli.case import release_file, tell_left_out
-    from tacita.io.earlier import read_earlier
+    from tacita.cli.case_options import release_file, tell_left_out
+    from tacita.publication.earlier import read_earlier
 
     path, own = named_with_options(text)
     if not path.exists():

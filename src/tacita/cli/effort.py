@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from tacita.cli.console import err, say
+from tacita.core.run import Event, InThisThread, Run, draw_seed
 from tacita.report.progress import known_so_far
-from tacita.run import Event, InThisThread, Run, draw_seed
-from tacita.writing.signals import ENDING
+from tacita.storage.signals import ENDING
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -9,14 +9,14 @@ import typer
 
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, Output, verb
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacita.core.tables.structure import Structure
     from tacita.examples import Example
-    from tacita.problem import Problem
-    from tacita.tables.structure import Structure
+    from tacita.problem.problem import Problem
 
 generate = typer.Typer(
     help="Make tables or microdata to try things out with: random and seeded, or from the literature.",
@@ -57,7 +57,7 @@ def table(
     Classifications that are not flat go beside it, one CSV file per dimension.
     """
     from tacita import generate as make
-    from tacita.io import write_table
+    from tacita.formats.table_write import write_table
 
     looks = family or ("fs" if between is None else "uniform")
     options: dict[str, Any] = {
@@ -108,8 +108,8 @@ def microdata(
     seed: Seed = 0,
 ) -> int:
     """Random records of enterprises by region, industry and size, with the classifications of their codes."""
+    from tacita.formats.hierarchy import write_hierarchy
     from tacita.generate import microdata as make
-    from tacita.io import write_hierarchy
 
     made = make(records, respondents=respondents, holdings=holdings, weights=weights, seed=seed)
     to.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def write_records(records: Any, path: Path) -> Path:
     import pyarrow.csv
     import pyarrow.parquet
 
-    from tacita.atomic import replacing
+    from tacita.storage.atomic import replacing
 
     writers = {".parquet": pyarrow.parquet.write_table, ".csv": pyarrow.csv.write_csv}
     if path.suffix not in writers:
@@ -134,7 +134,8 @@ def write_records(records: Any, path: Path) -> Path:
 
 
 def _write_problem(problem: Problem, to: Path) -> list[Path]:
-    from tacita.io import write_jj, write_table
+    from tacita.formats.jj import write_jj
+    from tacita.formats.table_write import write_table
 
     if to.suffix.lower() == ".jj":
         return [write_jj(problem, to)]
@@ -155,7 +156,7 @@ def _list_examples(output: Output, examples: Mapping[str, Example]) -> int:
 
 
 def _write_trees(structure: Structure, beside: Path) -> list[Path]:
-    from tacita.io import write_hierarchy
+    from tacita.formats.hierarchy import write_hierarchy
 
     return [
         write_hierarchy(tree, beside.with_name(f"{beside.stem}-{dimension.name}.csv"))

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from tacita.cli.case import RequirementOptions, TableOptions, load_problem, pairs, release_file
+from tacita.cli.case_options import RequirementOptions, TableOptions, load_problem, pairs, release_file
 from tacita.cli.console import out, print_json, report_error, say
 from tacita.cli.earlier import named_with_options
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.flags import with_flags
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
-from tacita.errors import InfeasibleError, InputError, TacitaError
-from tacita.outcome import Status
+from tacita.core.errors import InfeasibleError, InputError, TacitaError
+from tacita.core.outcome import Status
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
-    from tacita.io.results import Written
+    from tacita.core.release import Release
     from tacita.methods import Method
-    from tacita.problem import Problem
-    from tacita.release import Release
+    from tacita.problem.problem import Problem
+    from tacita.publication.results import Written
 
 DEFAULT_METHOD = "suppression"
 
@@ -95,9 +95,9 @@ def protect(
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
     from tacita.auditing.breached import refuse_breached
-    from tacita.io.folders import recover_results
-    from tacita.io.results import Written, refuse_blocked, write_results
     from tacita.methods import make_method
+    from tacita.publication.folders import recover_results
+    from tacita.publication.results import Written, refuse_blocked, write_results
 
     if help_options:
         return _list_options(method or DEFAULT_METHOD, output)
@@ -141,7 +141,7 @@ def protect(
 
 def tell_written(written: Written) -> None:
     """What to know of the files, and the files by their folder: what may go out, and what may not."""
-    from tacita.io.folders import INTERNAL, PUBLICATION
+    from tacita.publication.folders import INTERNAL, PUBLICATION
 
     for note in written.notes:
         say(note, "note:", "yellow")
@@ -154,7 +154,7 @@ def tell_written(written: Written) -> None:
 
 def _tell_earlier(folder: Path) -> None:
     """A run that makes nothing removes nothing, but what is there is not of it."""
-    from tacita.io.results import earlier_results
+    from tacita.publication.results import earlier_results
 
     if there := earlier_results(folder):
         say(f"of an earlier run, not of this one: {', '.join(map(str, there))}", "note:", "yellow")
@@ -169,11 +169,11 @@ def audited(problem: Problem, release: Release, effort: Effort) -> Audit:
 
 def planned(case: Path, said: Plan) -> Plan:
     """What was said, completed by what a project file says."""
-    from tacita.io.case import project_file
+    from tacita.specification.read_case import project_file
 
     if (file := project_file(case)) is None:
         return replace(said, method=said.method or DEFAULT_METHOD)
-    from tacita.io.project import load_project
+    from tacita.specification.project import load_project
 
     project = load_project(file)
     wanted = project.protect
@@ -193,14 +193,14 @@ def planned(case: Path, said: Plan) -> Plan:
 
 def _refuse_inputs(folder: Path, case: Path, start: Path | None, published: Sequence[str]) -> None:
     """Results take the place of earlier ones; what is read must not be taken for such."""
-    from tacita.io.case import project_file
-    from tacita.io.results import RESULTS
+    from tacita.publication.results import RESULTS
+    from tacita.specification.read_case import project_file
 
     file = project_file(case)
     read = [file or case] if start is None else [file or case, start]
     read += [release_file(named_with_options(text)[0]) for text in published]
     if file is not None:
-        from tacita.io.project import load_project
+        from tacita.specification.project import load_project
 
         read += load_project(file).files
     results = {(folder / name).resolve() for name in RESULTS}

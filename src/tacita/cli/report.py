@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tacita.cli.case import (
+from tacita.cli.case_options import (
     Case,
     ReleaseFile,
     ReleaseOptions,
@@ -19,7 +19,7 @@ from tacita.cli.case import (
 from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, UNSAFE, Output
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 ENDINGS = (".html", ".htm")
 
@@ -42,12 +42,12 @@ def report(
     The page is for the house, since it tells which cells are sensitive; it is written in any case. Exit code
     0 if every sensitive cell is proven safe against every attacker, else 2.
     """
-    from tacita.atomic import write_text
     from tacita.auditing.audit import audit
-    from tacita.house import refuse_published
     from tacita.report.html import report_page
     from tacita.report.record import audit_object
     from tacita.report.terminal import verdict_line
+    from tacita.storage.atomic import write_text
+    from tacita.storage.internal import refuse_published
 
     if to.suffix.lower() not in ENDINGS:
         raise InputError(f"{to}: the report is a page of HTML; give a name that ends in .html")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.cli.case import ReleaseOptions, load_release, release_file
-from tacita.errors import InputError
-from tacita.exact import Mask
+from tacita.cli.case_options import ReleaseOptions, load_release, release_file
+from tacita.core.errors import InputError
+from tacita.core.exact import Mask
 
 if TYPE_CHECKING:
-    from tacita.problem import Problem
+    from tacita.problem.problem import Problem
 
 
 def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
@@ -21,9 +21,9 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
     A release of ours may be last period's: its numbers are not looked at, cells that the table does not have
     are left out, and cells that it does not list count as published. Other files must be of this very table.
     """
-    from tacita.io.columns import read_columns
-    from tacita.io.rows import cells_of_rows
-    from tacita.release import Mark
+    from tacita.core.release import Mark
+    from tacita.formats.cell_rows import cells_of_rows
+    from tacita.formats.columns import read_columns
 
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; check the path")

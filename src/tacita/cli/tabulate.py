@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case import tell_notes
+from tacita.cli.case_options import tell_notes
 from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
-from tacita.errors import InputError
-from tacita.words import so_many
+from tacita.core.errors import InputError
+from tacita.core.words import so_many
 
 if TYPE_CHECKING:
-    from tacita.hierarchy import Hierarchy
+    from tacita.core.hierarchy import Hierarchy
 
 
 def tabulate(
@@ -57,14 +57,14 @@ def tabulate(
     ] = None,
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
-    from tacita.house import refuse_published
-    from tacita.io.case import project_file
-    from tacita.io.records import tabulate_file
+    from tacita.formats.records import tabulate_file
+    from tacita.specification.read_case import project_file
+    from tacita.storage.internal import refuse_published
 
     if to is not None:
         refuse_published(to)
     if (file := project_file(source)) is not None:
-        from tacita.io.project import load_project
+        from tacita.specification.project import load_project
 
         table = load_project(file).data()
     else:
@@ -90,7 +90,7 @@ def tabulate(
         )
     tell_notes(table)
     if to is not None:
-        from tacita.io import write_table
+        from tacita.formats.table_write import write_table
 
         write_table(table, to)
         say(f"{to} (for the house: it holds true values)", "written:", "green")
@@ -112,7 +112,7 @@ def tabulate(
 
 
 def _trees(by: list[str]) -> dict[str, list[Hierarchy] | None]:
-    from tacita.io import read_hierarchy
+    from tacita.formats.hierarchy import read_hierarchy
 
     trees: dict[str, list[Hierarchy] | None] = {}
     for text in by:

@@ -18,8 +18,8 @@ import typer
 
 from tacita.cli.console import print_json, report_error
 from tacita.cli.flags import with_flags
-from tacita.errors import TacitaError, TacitaWarning
-from tacita.writing.signals import like_ctrl_c
+from tacita.core.errors import TacitaError, TacitaWarning
+from tacita.storage.signals import like_ctrl_c
 
 DONE = 0
 ERROR = 1

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tacita.cli.case import (
+from tacita.cli.case_options import (
     Case,
     ReleaseFile,
     ReleaseOptions,
@@ -42,9 +42,9 @@ def verify(
     it is of another case or release, corrupted or forged.
     """
     from tacita.auditing.certificate import check_certificate
-    from tacita.errors import CertificateError, ReleaseError
-    from tacita.io.folders import certificate_in
-    from tacita.io.release_read import is_ours
+    from tacita.core.errors import CertificateError, ReleaseError
+    from tacita.publication.folders import certificate_in
+    from tacita.publication.release_read import is_ours
     from tacita.verify import RefusedError, check_release, load, outcome
     from tacita.verify import verify as check
 

@@ -1,1 +1,4 @@
-"""What the methods share to find releases: nothing here judges one."""
+"""What the methods share to find releases: nothing here judges one.
+
+Imports: core, attackers, problem, solvers.
+"""

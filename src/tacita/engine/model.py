@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.engine.demands import Demands
-from tacita.exact import Cells, Floats, Mask
-from tacita.problem import Problem
+from tacita.core.exact import Cells, Floats, Mask
+from tacita.engine.attack.demands import Demands
+from tacita.problem.problem import Problem
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

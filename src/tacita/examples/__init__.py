@@ -1,4 +1,7 @@
-"""Small tables from the literature, and random ones of well-known sizes, each with its question."""
+"""Small tables from the literature, and random ones of well-known sizes, each with its question.
+
+Imports: core, rules, problem, generate.
+"""
 
 from __future__ import annotations
 

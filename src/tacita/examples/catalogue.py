@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
-from tacita.errors import InputError, did_you_mean
+from tacita.core.errors import InputError, did_you_mean
 from tacita.examples.printed import nchs, petrenko, salazar, tiwari
 from tacita.generate import problem as generated
-from tacita.problem import Problem
+from tacita.problem.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from operator import or_
 
 from numpy.typing import ArrayLike
 
-from tacita.attackers import Outsider
-from tacita.problem import Problem
+from tacita.core.attacker import Outsider
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 from tacita.rules import Marked, Rule, Threshold
-from tacita.tables.table import Table
 
 NCHS = (
     (1, 309, 838, 366, 555),

@@ -1,4 +1,7 @@
-"""Random tables, problems, classifications and microdata: seeded and calibrated. None of it is real."""
+"""Random tables, problems, classifications and microdata: seeded and calibrated. None of it is real.
+
+Imports: core, problem.
+"""
 
 from __future__ import annotations
 

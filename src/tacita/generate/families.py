@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacita.errors import InputError
-from tacita.exact import Units
+from tacita.core.errors import InputError
+from tacita.core.exact import Units
 
 LARGEST_DRAWN = 10**9
 """So that totals of millions of cells still fit into 53 bits."""

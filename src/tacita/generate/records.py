@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.errors import InputError
-from tacita.exact import Cells
+from tacita.core.errors import InputError
+from tacita.core.exact import Cells
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.words import so_many
 from tacita.generate.trees import tree_over
-from tacita.hierarchy import Hierarchy
-from tacita.words import so_many
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.errors import InputError
-from tacita.exact import Cells, Mask, ceil_units
+from tacita.core.errors import InputError
+from tacita.core.exact import Cells, Mask, ceil_units
+from tacita.core.levels import Levels, Reason
+from tacita.core.tables.build import build_table
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
 from tacita.generate.families import Family, family_named
 from tacita.generate.trees import tree_over
-from tacita.levels import Levels, Reason
-from tacita.tables.build import build_table
-from tacita.tables.dimension import Codes, Dimension
-from tacita.tables.table import Table
-from tacita.words import so_many
 
 if TYPE_CHECKING:
-    from tacita.problem import Problem
+    from tacita.problem.problem import Problem
 
 NAMES = ("region", "industry", "size", "legal form", "year")
 PATTERNS = ("uniform", "clustered", "smallest")
@@ -109,7 +109,7 @@ def problem(
     kind, between, zeros, hierarchy, seed
         As for :func:`table`.
     """
-    from tacita.problem import Problem
+    from tacita.problem.problem import Problem
 
     chosen = family_named(family)
     made = table(shape, family, kind=kind, between=between, zeros=zeros, hierarchy=hierarchy, seed=seed)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.errors import InputError
-from tacita.hierarchy import Hierarchy
-from tacita.words import so_many
+from tacita.core.errors import InputError
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.words import so_many
 
 
 def hierarchy(

@@ -1,5 +1,7 @@
 """The methods by name. Adding one is adding a file and a line in ``method.py``: its fields become options,
 forms and docs.
+
+Imports: core, rules, problem, solvers, engine.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.errors import ReleaseError
-from tacita.exact import UNBOUNDED, Floats, Mask
-from tacita.problem import Problem
-from tacita.release import Release
+from tacita.core.errors import ReleaseError
+from tacita.core.exact import UNBOUNDED, Floats, Mask
+from tacita.core.release import Release
+from tacita.problem.problem import Problem
 
 
 def shown_changes(problem: Problem, release: Release, cells: Mask | None = None) -> Floats:

@@ -13,22 +13,22 @@ import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
-from tacita.errors import InputError, did_you_mean
+from tacita.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from tacita.problem import Problem
-    from tacita.release import Release
-    from tacita.run import Run
+    from tacita.core.release import Release
+    from tacita.core.run import Run
+    from tacita.problem.problem import Problem
 
 METHODS: Mapping[str, str] = {
-    "suppression": "tacita.methods.suppression:Suppression",
-    "intervals": "tacita.methods.intervals:Intervals",
-    "rounding": "tacita.methods.rounding:Rounding",
-    "unbiased-rounding": "tacita.methods.unbiased_rounding:UnbiasedRounding",
-    "random-rounding": "tacita.methods.random_rounding:RandomRounding",
+    "suppression": "tacita.methods.suppression.suppression:Suppression",
+    "intervals": "tacita.methods.intervals.intervals:Intervals",
+    "rounding": "tacita.methods.rounding.rounding:Rounding",
+    "unbiased-rounding": "tacita.methods.unbiased_rounding.unbiased_rounding:UnbiasedRounding",
+    "random-rounding": "tacita.methods.random_rounding.random_rounding:RandomRounding",
     "perturbation": "tacita.methods.perturbation:Perturbation",
-    "adjustment": "tacita.methods.adjustment:Adjustment",
-    "mixture": "tacita.methods.mixture:Mixture",
+    "adjustment": "tacita.methods.adjustment.adjustment:Adjustment",
+    "mixture": "tacita.methods.mixture.mixture:Mixture",
 }
 """Where each method lives; it is imported when it is asked for."""
 

@@ -23,9 +23,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from tacita.core.errors import InfeasibleError, InputError, LevelsError
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.release import Mark, Release
+from tacita.core.run import Run
 from tacita.engine.model import Model
-from tacita.errors import InfeasibleError, InputError, LevelsError
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.methods.drafting.draft import Draft, alone
 from tacita.methods.drafting.settle import settle_drawn
 from tacita.methods.measuring import shown_changes
@@ -47,9 +49,7 @@ from tacita.methods.options.per_cell import (
     scale_for,
     weights,
 )
-from tacita.problem import Problem, start_run
-from tacita.release import Mark, Release
-from tacita.run import Run
+from tacita.problem.problem import Problem, start_run
 
 FINE = 10_000
 PLACES = ("away", "up", "down", "free")

@@ -1,8 +1,8 @@
 """What releases of one table are compared by: one number each, in the words and the order of all who show
 them.
 
-The numbers are those of :mod:`tacita.quality`; loss and bound are the method's own, and a release that was
-read from a file has none. For the house, as they tell of true values.
+The numbers are those of :mod:`tacita.problem.quality`; loss and bound are the method's own, and a release
+that was read from a file has none. For the house, as they tell of true values.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from tacita.auditing.deduce import Deduction
-    from tacita.outcome import Outcome
-    from tacita.problem import Problem
-    from tacita.quality import Lost
+    from tacita.core.outcome import Outcome
+    from tacita.problem.problem import Problem
+    from tacita.problem.quality import Lost
 
 K = TypeVar("K")
 Measures = Mapping[str, float]
@@ -113,7 +113,7 @@ def measured(
     seconds
         How long protecting and auditing took.
     """
-    from tacita.quality import risk
+    from tacita.problem.quality import risk
 
     found: dict[str, float] = dict.fromkeys((measure.key for measure in MEASURES), nan)
     if outcome is not None:

@@ -13,9 +13,9 @@ import numpy as np
 
 from tacita import __version__
 from tacita.auditing.audit import Audit
-from tacita.exact import Mask
-from tacita.problem import Problem
-from tacita.release import Release
+from tacita.core.exact import Mask
+from tacita.core.release import Release
+from tacita.problem.problem import Problem
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
 from tacita.report.verdicts import tone_of, verdict_key
 

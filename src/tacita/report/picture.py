@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import exact
-from tacita.exact import UNBOUNDED, Cells, Mask
-from tacita.release import Mark, Release
-from tacita.tables.dimension import Codes, Dimension
-from tacita.tables.layout import ONE_COLUMN, Line, crossings, lines
-from tacita.tables.structure import Structure
+from tacita.core import exact
+from tacita.core.exact import UNBOUNDED, Cells, Mask
+from tacita.core.release import Mark, Release
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.layout import ONE_COLUMN, Line, crossings, lines
+from tacita.core.tables.structure import Structure
 
 KINDS = ("published", "sensitive", "other", "exposed")
 SIGNS = {"published": "", "sensitive": "■", "other": "▲", "exposed": "!"}

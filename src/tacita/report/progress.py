@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tacita.outcome import gap_between
-from tacita.run import Event
+from tacita.core.outcome import gap_between
+from tacita.core.run import Event
 
 
 def known_so_far(event: Event) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
     from tacita.auditing.deduce import Deduction
-    from tacita.problem import Problem
-    from tacita.release import Release
-    from tacita.tables.structure import Structure
+    from tacita.core.release import Release
+    from tacita.core.tables.structure import Structure
+    from tacita.problem.problem import Problem
 
 
 def finite(content: Any) -> Any:
@@ -82,7 +82,7 @@ def published_list(audit: Audit) -> list[dict[str, Any]]:
     """The earlier releases that were judged together with this one: by file, if they have one, and how many
     of their cells are not of this table.
     """
-    from tacita.windows import unshared_cells
+    from tacita.core.windows import unshared_cells
 
     problem = audit.problem
     return [

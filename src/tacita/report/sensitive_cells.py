@@ -17,7 +17,7 @@ from tacita.auditing.asked import EXACT, UNPROVEN
 from tacita.auditing.audit import UNSAFE, Audit, in_words
 from tacita.auditing.deduce import Deduction
 from tacita.auditing.questions import Answers
-from tacita.exact import UNBOUNDED, Cells, Mask
+from tacita.core.exact import UNBOUNDED, Cells, Mask
 from tacita.report.interval_picture import interval_svg
 
 

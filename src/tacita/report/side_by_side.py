@@ -16,7 +16,7 @@ from tacita.report.verdicts import SAFE, tone_of
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
-    from tacita.outcome import Outcome, Status
+    from tacita.core.outcome import Outcome, Status
 
 WIDEST_NAME = 32
 FRAME = 3

@@ -11,18 +11,18 @@ from rich.console import Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from tacita import exact
+from tacita.core import exact
+from tacita.core.words import so_many
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
 from tacita.report.verdicts import NOT_SAFE, tone_of, verdict_key
-from tacita.words import so_many
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit, Finding
     from tacita.auditing.deduce import Deduction
-    from tacita.exact import Mask
+    from tacita.core.exact import Mask
+    from tacita.core.release import Release
     from tacita.methods import Option
-    from tacita.problem import Problem
-    from tacita.release import Release
+    from tacita.problem.problem import Problem
 
 TONES = {"safe": "bold green", "unsafe": "bold red", "unchecked": "bold yellow"}
 STYLES = {"published": "", "sensitive": "bold blue", "other": "red", "exposed": "bold white on red"}

@@ -1,4 +1,7 @@
-"""What is sensitive, and how uncertain it must stay."""
+"""What is sensitive, and how uncertain it must stay.
+
+Imports: core.
+"""
 
 from __future__ import annotations
 

@@ -38,11 +38,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import exact
-from tacita.errors import RuleError
-from tacita.exact import Cells, Mask, Units
-from tacita.levels import Levels
-from tacita.rules.arithmetic import (
+from tacita.core import exact
+from tacita.core.arithmetic import (
     Number,
     as_fraction,
     ceil_to_unit,
@@ -53,14 +50,17 @@ from tacita.rules.arithmetic import (
     short,
     whole_ratio,
 )
+from tacita.core.errors import RuleError
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.levels import Levels
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
 from tacita.rules.contributors import ContributorRule
 from tacita.rules.percentages import percent_of_value
 from tacita.rules.protection import settle
 from tacita.rules.rule import Inside, OwnLevels
 from tacita.rules.selection import contributions_of, slots_of
-from tacita.tables.contributions import Contributions
-from tacita.tables.table import Table
-from tacita.words import so_many
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from tacita.errors import did_you_mean
+from tacita.core.errors import did_you_mean
+from tacita.core.tables.table import Table
 from tacita.rules.protection import Protection, check_protection
 from tacita.rules.rule import Rule
 from tacita.rules.selection import HOLDING, RESPONDENT, By, check_by, name_set
-from tacita.tables.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacita import exact
-from tacita.errors import RuleError
-from tacita.exact import UNBOUNDED, Floats, Mask, Units
-from tacita.levels import Levels
-from tacita.rules.arithmetic import Number, as_fraction, require_number, short
+from tacita.core import exact
+from tacita.core.arithmetic import Number, as_fraction, require_number, short
+from tacita.core.errors import RuleError
+from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
+from tacita.core.levels import Levels
+from tacita.core.tables.table import Table
 from tacita.rules.contributors import ContributorRule
 from tacita.rules.protection import minimal, settle
 from tacita.rules.rule import Rule
 from tacita.rules.selection import HOLDING, RESPONDENT, slots_of
-from tacita.tables.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)

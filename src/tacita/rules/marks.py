@@ -9,11 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import exact
-from tacita.errors import RuleError, did_you_mean
-from tacita.exact import Mask, Units
-from tacita.levels import Levels, Reason
-from tacita.rules.arithmetic import Number, as_fraction, combine, is_number, said, short
+from tacita.core import exact
+from tacita.core.arithmetic import Number, as_fraction, combine, is_number, said, short
+from tacita.core.errors import RuleError, did_you_mean
+from tacita.core.exact import Mask, Units
+from tacita.core.levels import Levels, Reason
+from tacita.core.tables.chosen import CellList, read_cells, settle_cells
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
 from tacita.rules.percentages import USUAL_PERCENT, Percentages, pair_of, percent_of_value
 from tacita.rules.protection import Protection, capped_at_value, check_protection, minimal, settle
 from tacita.rules.rule import Rule
@@ -24,9 +27,6 @@ from tacita.rules.selection import (
     contributions_of,
     name_set,
 )
-from tacita.tables.chosen import CellList, read_cells, settle_cells
-from tacita.tables.table import Table
-from tacita.words import so_many
 
 
 @dataclass(frozen=True)

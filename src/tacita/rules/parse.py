@@ -15,7 +15,7 @@ import re
 from dataclasses import fields
 from typing import Any
 
-from tacita.errors import RuleError, did_you_mean
+from tacita.core.errors import RuleError, did_you_mean
 from tacita.rules.concentration import PQ, Dominance, LinearSensitivity, PPercent
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
 from tacita.rules.marks import FromColumns, Marked, Request

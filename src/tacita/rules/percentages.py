@@ -5,9 +5,9 @@
     LPL = min(ceil(p/100 |a|), a - l),    UPL = min(ceil(p/100 |a|), u - a),
 
 rounded up to the table's last place: as much as is asked for, as far as everyone's bounds leave room. More no
-release can give, and where there is room nothing less is asked for. A :class:`~tacita.levels.Reason` says the
-percentage, so that levels are worked out anew for other values and for other bounds. Amounts are left as they
-are, and refused by the problem where they do not fit.
+release can give, and where there is room nothing less is asked for. A :class:`~tacita.core.levels.Reason`
+says the percentage, so that levels are worked out anew for other values and for other bounds. Amounts are
+left as they are, and refused by the problem where they do not fit.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.exact import UNBOUNDED, Mask, Units
-from tacita.levels import Levels
-from tacita.rules.arithmetic import Number, as_fraction, ceil_to_unit, combine
-from tacita.tables.table import Table
+from tacita.core.arithmetic import Number, as_fraction, ceil_to_unit, combine
+from tacita.core.exact import UNBOUNDED, Mask, Units
+from tacita.core.levels import Levels
+from tacita.core.tables.table import Table
 
 if TYPE_CHECKING:
-    from tacita.attackers import Outsider
+    from tacita.core.attacker import Outsider
 
 USUAL_PERCENT = 20
 """Percentage of the value that stands for levels where none are said, as MAN of tau-ARGUS."""

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacita.errors import RuleError
-from tacita.exact import Mask, Units
-from tacita.levels import Levels, Reason
-from tacita.rules.arithmetic import is_number, said
+from tacita.core.arithmetic import is_number, said
+from tacita.core.errors import RuleError
+from tacita.core.exact import Mask, Units
+from tacita.core.levels import Levels, Reason
+from tacita.core.tables.table import Table
 from tacita.rules.percentages import Percentages, pair_of, percent_of_value
-from tacita.tables.table import Table
 
 Protection = Percentages | None
 

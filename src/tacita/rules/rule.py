@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from tacita.errors import RuleError
-from tacita.exact import Cells, Mask, Units
-from tacita.levels import Levels
+from tacita.core.errors import RuleError
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.levels import Levels
+from tacita.core.tables.chosen import CellList, read_cells, settle_cells
+from tacita.core.tables.table import Table
 from tacita.rules.percentages import in_room
 from tacita.rules.selection import RESPONDENT, name_set
-from tacita.tables.chosen import CellList, read_cells, settle_cells
-from tacita.tables.table import Table
 
 if TYPE_CHECKING:
-    from tacita.attackers import Outsider
+    from tacita.core.attacker import Outsider
 
 OwnLevels = tuple[Units, Units, Units]
 """LPL, UPL and SPL."""

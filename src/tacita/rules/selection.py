@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from tacita.errors import RuleError
-from tacita.exact import Mask
-from tacita.tables.contributions import Contributions
-from tacita.tables.table import Table
+from tacita.core.errors import RuleError
+from tacita.core.exact import Mask
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.table import Table
 
 By = Literal["respondent", "holding"]
 RESPONDENT: Final = "respondent"

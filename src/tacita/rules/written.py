@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from keyword import iskeyword
 from typing import Any
 
-from tacita.errors import RuleError
+from tacita.core.errors import RuleError
 from tacita.rules.parse import RULES, argument_names
 from tacita.rules.rule import AnyOf, Rule
 

@@ -1,1 +1,4 @@
-"""One thin file per solver; nothing here knows what a table is."""
+"""Linear and integer programs, flows and networks: one file per solver.
+
+Imports: core.
+"""

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.compiled import LARGE
-from tacita.errors import SolverError, StoppedError
-from tacita.exact import Cells, Floats, Units
-from tacita.run import Run
+from tacita.core.compiled import LARGE
+from tacita.core.errors import SolverError, StoppedError
+from tacita.core.exact import Cells, Floats, Units
+from tacita.core.run import Run
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array

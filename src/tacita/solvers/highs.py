@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.errors import TOO_FAR_APART, SolverError
-from tacita.exact import Cells, Floats
-from tacita.run import Run
+from tacita.core.errors import TOO_FAR_APART, SolverError
+from tacita.core.exact import Cells, Floats
+from tacita.core.run import Run
 
 if TYPE_CHECKING:
     from highspy import Highs

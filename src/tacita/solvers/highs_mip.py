@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.errors import TOO_FAR_APART, SolverError
-from tacita.exact import Floats
-from tacita.run import Run
+from tacita.core.errors import TOO_FAR_APART, SolverError
+from tacita.core.exact import Floats
+from tacita.core.run import Run
 from tacita.solvers.highs import Ended, quiet, run_heard
-from tacita.solvers.program import Program
+from tacita.solvers.linear_program import Program
 
 if TYPE_CHECKING:
     from highspy import Highs, HighsModelStatus

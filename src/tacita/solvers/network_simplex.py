@@ -34,8 +34,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.compiled import kernel
-from tacita.exact import Cells, Mask, Units
+from tacita.core.compiled import kernel
+from tacita.core.exact import Cells, Mask, Units
 
 Numbers = NDArray[np.int32]
 Sides = NDArray[np.int8]

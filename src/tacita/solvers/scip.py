@@ -14,11 +14,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacita.errors import TOO_FAR_APART, SolverError
-from tacita.exact import Cells, Floats
-from tacita.run import Run
-from tacita.solvers.program import Program
-from tacita.solvers.rows import Row
+from tacita.core.errors import TOO_FAR_APART, SolverError
+from tacita.core.exact import Cells, Floats
+from tacita.core.run import Run
+from tacita.solvers.linear_program import Program
+from tacita.solvers.row_pool import Row
 
 PROPOSE_EVERY = 10
 

@@ -1,1 +1,4 @@
-"""From microdata to a table."""
+"""From microdata to a table.
+
+Imports: core.
+"""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tacita.errors import InputError
-from tacita.words import so_many
+from tacita.core.errors import InputError
+from tacita.core.words import so_many
 
 DECIMAL_COMMA = "name the comma as the decimal sign"
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita.exact import Cells, Units
-from tacita.tables.dimension import Codes, Dimension
-from tacita.tables.rollup import key_stride
+from tacita.core.exact import Cells, Units
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.rollup import key_stride
 from tacita.tabulation.shares import Entries, codes_in
 
 

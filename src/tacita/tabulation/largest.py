@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacita.exact import Cells, Mask, Units
-from tacita.tables.rollup import Rollup, Step, run_starts
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.tables.rollup import Rollup, Step, run_starts
 
 NOBODY = -1
 _LAST = np.iinfo(np.int64).max

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.errors import HierarchyError, InputError
-from tacita.exact import Cells, Units
-from tacita.hierarchy import Hierarchy
-from tacita.hierarchy.files import code_texts
-from tacita.tables.dimension import Codes, Dimension
-from tacita.tables.rollup import Step, run_starts
-from tacita.tables.structure import cell_keys
+from tacita.core.errors import HierarchyError, InputError
+from tacita.core.exact import Cells, Units
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.hierarchy.link_sources import code_texts
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.rollup import Step, run_starts
+from tacita.core.tables.structure import cell_keys
+from tacita.core.words import so_many
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.numbers import Numbers
 from tacita.tabulation.shares import codes_in
 from tacita.tabulation.source import Records, quoted
-from tacita.words import so_many
 
 Trees = Hierarchy | Sequence[Hierarchy] | None
 

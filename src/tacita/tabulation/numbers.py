@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tacita.errors import InputError
-from tacita.exact import LARGEST, MOST_DECIMALS
+from tacita.core.errors import InputError
+from tacita.core.exact import LARGEST, MOST_DECIMALS
+from tacita.core.words import so_many
 from tacita.tabulation.source import Records, quoted
-from tacita.words import so_many
 
 GUESSED_DECIMALS = 6
 SAMPLE = 10_000

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita.errors import InputError
-from tacita.tables.rollup import key_stride
+from tacita.core.errors import InputError
+from tacita.core.tables.rollup import key_stride
+from tacita.core.words import so_many
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, Leaves, column_of, copies_of, ragged
 from tacita.tabulation.numbers import WHOLE, Numbers
 from tacita.tabulation.source import Records, quoted
-from tacita.words import so_many
 
 _ROOM = 2**62
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita.exact import Cells, Mask, Units
-from tacita.tables.contributions import Shares
-from tacita.tables.dimension import Codes, Dimension
-from tacita.tables.rollup import each_ancestor, key_stride, run_starts
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.tables.contributions import Shares
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.rollup import each_ancestor, key_stride, run_starts
 
 
 @dataclass(frozen=True, eq=False)

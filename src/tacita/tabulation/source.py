@@ -23,8 +23,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from tacita.errors import InputError
-from tacita.tables.columns import refuse_wide
+from tacita.core.errors import InputError
+from tacita.core.tables.columns import refuse_wide
 from tacita.tabulation.complaints import told_as_input_error
 
 if TYPE_CHECKING:

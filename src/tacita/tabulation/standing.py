@@ -14,10 +14,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from tacita.exact import Cells, Mask, Units
-from tacita.hierarchy.files import code_texts
-from tacita.tables.contributions import Beyond, Contributions
-from tacita.tables.rollup import Rollup, each_ancestor, key_stride, roll_up, run_starts
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.hierarchy.link_sources import code_texts
+from tacita.core.tables.contributions import Beyond, Contributions
+from tacita.core.tables.rollup import Rollup, each_ancestor, key_stride, roll_up, run_starts
 from tacita.tabulation.complaints import told_as_input_error
 from tacita.tabulation.joins import joins, joins_exist
 from tacita.tabulation.largest import Largest

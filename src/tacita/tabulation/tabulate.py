@@ -8,21 +8,21 @@ from typing import Any, overload
 
 import numpy as np
 
-from tacita.errors import InputError, TacitaError, issue_warnings
-from tacita.exact import Cells
-from tacita.run import Run
-from tacita.tables.build import table_of_cells
-from tacita.tables.contributions import Beyond, Contributions
-from tacita.tables.dimension import Dimension, blanks_in_codes
-from tacita.tables.rollup import Rollup, key_stride, roll_up
-from tacita.tables.table import Table
+from tacita.core.errors import InputError, TacitaError, issue_warnings
+from tacita.core.exact import Cells
+from tacita.core.run import Run
+from tacita.core.tables.build import table_of_cells
+from tacita.core.tables.contributions import Beyond, Contributions
+from tacita.core.tables.dimension import Dimension, blanks_in_codes
+from tacita.core.tables.rollup import Rollup, key_stride, roll_up
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
 from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
 from tacita.tabulation.owners import group_owners
 from tacita.tabulation.shares import LeafShares
 from tacita.tabulation.source import open_records
 from tacita.tabulation.standing import Standing, owners_above
-from tacita.words import so_many
 
 MOST_LARGEST = 100
 

@@ -1,5 +1,7 @@
 """For people who test methods: random small problems, a brute-force attacker, the contract of methods, and a
 reader who re-runs the program.
+
+Imports: everything but cli and app.
 """
 
 from __future__ import annotations

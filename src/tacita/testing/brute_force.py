@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacita.attackers import Insider
-from tacita.exact import UNBOUNDED, Mask, Units
-from tacita.problem import Problem
-from tacita.release import Release
+from tacita.core.attacker import Insider
+from tacita.core.exact import UNBOUNDED, Mask, Units
+from tacita.core.release import Release
+from tacita.problem.problem import Problem
 
 Rows = list[tuple[list[int], list[int], int]]
 """Equations as cells, coefficients and right-hand sides."""

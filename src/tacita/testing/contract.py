@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacita.core.release import Release
+from tacita.core.run import Run
 from tacita.methods.method import Method
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
+from tacita.problem.problem import Problem
 
 
 def check_method(method: Method, problem: Problem, run: Run | None = None) -> Release:

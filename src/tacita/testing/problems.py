@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tacita.attackers import Insider, Outsider
-from tacita.exact import UNBOUNDED, Cells, Floats, Mask, Units
-from tacita.hierarchy import Hierarchy
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.release import Mark, Release
-from tacita.tables.build import build_table
-from tacita.tables.dimension import Dimension
-from tacita.tables.linked import link
-from tacita.tables.table import Table
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.levels import Levels
+from tacita.core.release import Mark, Release
+from tacita.core.tables.build import build_table
+from tacita.core.tables.dimension import Dimension
+from tacita.core.tables.linked import link
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
 
 SHAPES = ((3,), (2, 2), (2, 3), (3, 3), (2, 2, 2))
 TABLE_KINDS = ("flat", "cube", "tree", "two trees", "linked")

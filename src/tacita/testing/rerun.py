@@ -22,15 +22,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacita.errors import InputError, TacitaError
-from tacita.exact import UNBOUNDED, Cells, Mask, Units
+from tacita.core.errors import InputError, TacitaError
+from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
 from tacita.methods.method import Method
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
-from tacita.tables.table import Table
+from tacita.problem.problem import Problem
 from tacita.testing.brute_force import Rows, all_tables
-from tacita.words import so_many
 
 Question = Callable[[Table], Problem]
 """How a table becomes a problem: with its rule, attackers and costs."""

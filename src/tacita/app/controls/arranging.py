@@ -10,8 +10,8 @@ from nicegui import ui
 
 from tacita.app.work.view import Arrangement
 from tacita.app.work.workspace import Workspace
-from tacita.tables.dimension import Dimension
-from tacita.tables.structure import Structure
+from tacita.core.tables.dimension import Dimension
+from tacita.core.tables.structure import Structure
 
 _CHOSEN: WeakKeyDictionary[Workspace, Arrangement] = WeakKeyDictionary()
 

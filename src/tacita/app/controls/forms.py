@@ -20,7 +20,7 @@ from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
 from tacita.app.controls.labels import as_label
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 from tacita.methods.method import Option
 
 STYLE = Path(__file__).with_name("forms.css")

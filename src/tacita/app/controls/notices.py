@@ -11,7 +11,7 @@ from typing import Literal
 
 from nicegui import ElementFilter, ui
 
-from tacita.errors import TacitaError
+from tacita.core.errors import TacitaError
 
 Tone = Literal["error", "note", "done", "offer"]
 SIGNS: dict[Tone, str] = {"error": "!", "note": "i", "done": "✓", "offer": "?"}

@@ -6,10 +6,10 @@ from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
 from tacita.app.controls.nothing import no_run
-from tacita.app.work.case import Case
 from tacita.app.work.job import Job, State
+from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
-from tacita.outcome import Outcome
+from tacita.core.outcome import Outcome
 
 SIGNS = {State.SAFE: "✔", State.UNSAFE: "✘", State.UNCHECKED: "–", State.FAILED: "!", State.CANCELLED: "–"}
 WORDS = {

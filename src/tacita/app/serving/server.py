@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacita.app.serving.guard import LARGEST_UPLOAD, Guard
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 if TYPE_CHECKING:
     import uvicorn

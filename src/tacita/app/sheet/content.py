@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.errors import InputError
+from tacita.core.errors import InputError
+from tacita.core.tables.layout import Line
 from tacita.report.picture import SIGNS
-from tacita.tables.layout import Line
 
 
 class Flag(IntFlag):

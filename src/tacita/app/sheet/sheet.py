@@ -21,7 +21,7 @@ from tacita.app.sheet.content import (
     decode_selection,
     encode,
 )
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 ROUTE = "/_nicegui/client/{client_id}/sheet/{element_id}"
 """Where the browser fetches the content of a sheet; who may, the guard knows."""

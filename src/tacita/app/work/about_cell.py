@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacita import exact
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.view import Judged
 from tacita.auditing.deduce import deduce
-from tacita.exact import Units
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
-from tacita.tables.contributions import Contributions
+from tacita.core import exact
+from tacita.core.exact import Units
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.contributions import Contributions
+from tacita.problem.problem import Problem
 
 MOST_EQUATIONS = 6
 MOST_CONTRIBUTORS = 5

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita import exact
-from tacita.exact import Units
-from tacita.problem import Problem
-from tacita.quality import not_as_they_are
-from tacita.release import Mark, Release
-from tacita.words import so_many
+from tacita.core import exact
+from tacita.core.exact import Units
+from tacita.core.release import Mark, Release
+from tacita.core.words import so_many
+from tacita.problem.problem import Problem
+from tacita.problem.quality import not_as_they_are
 
 
 def announced(problem: Problem, release: Release) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
 
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacita import exact
 from tacita.app.work.view import View, view_of_release
-from tacita.exact import UNBOUNDED, rescale
-from tacita.problem import Problem
-from tacita.release import Mark, Release
-from tacita.tables.layout import Layout
+from tacita.core import exact
+from tacita.core.exact import UNBOUNDED, rescale
+from tacita.core.release import Mark, Release
+from tacita.core.tables.layout import Layout
+from tacita.problem.problem import Problem
 
 HIDDEN = "hidden"
 

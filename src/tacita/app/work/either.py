@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tacita.app.work.case import Case
 from tacita.app.work.handed import Handed
+from tacita.app.work.open_case import Case
 from tacita.app.work.records import RecordsAtHand
-from tacita.errors import TacitaError
-from tacita.exact import Mask
-from tacita.io.roles import part_by_name
-from tacita.tables.table import Table
+from tacita.core.errors import TacitaError
+from tacita.core.exact import Mask
+from tacita.core.tables.table import Table
+from tacita.formats.roles import part_by_name
 from tacita.tabulation.overview import Overview
 
 NEXT_TO_NOTHING = 0.01

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacita import exact
 from tacita.app.sheet import Entry
-from tacita.errors import InputError, likewise
-from tacita.numerals import is_number, tidy
-from tacita.tables.editing import parse_entries, parse_entry, with_cells
-from tacita.tables.layout import Layout
-from tacita.tables.table import Table
+from tacita.core import exact
+from tacita.core.errors import InputError, likewise
+from tacita.core.numerals import is_number, tidy
+from tacita.core.tables.editing import parse_entries, parse_entry, with_cells
+from tacita.core.tables.layout import Layout
+from tacita.core.tables.table import Table
 
 
 def entered(table: Table, where: Layout, entries: Sequence[Entry]) -> Table:

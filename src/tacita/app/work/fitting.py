@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tacita.app.work.case import Case, Kind
-from tacita.errors import TacitaError
+from tacita.app.work.open_case import Case, Kind
+from tacita.core.errors import TacitaError
 
 Without = Callable[[Case], Case]
 

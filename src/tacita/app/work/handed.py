@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.opening import Reading, case_from_files, case_from_path, case_from_text
 from tacita.app.work.paths import path_written
 from tacita.app.work.records import RecordsAtHand, records_from_files, records_from_path, records_from_text
-from tacita.errors import FormatError
-from tacita.io.workbook import Sheets, is_workbook, sheets_in
+from tacita.core.errors import FormatError
+from tacita.formats.workbook import Sheets, is_workbook, sheets_in
 
 
 @dataclass(frozen=True)

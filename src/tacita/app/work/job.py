@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.auditing.audit import Audit, audit
 from tacita.auditing.breached import refuse_breached
 from tacita.auditing.deduce import Deduction, deduce
-from tacita.errors import StoppedError, TacitaError
+from tacita.core.errors import StoppedError, TacitaError
+from tacita.core.release import Release
+from tacita.core.run import Event, Run, draw_seed
+from tacita.core.words import so_many
 from tacita.methods import make_method
-from tacita.problem import Problem
-from tacita.quality import Lost, compare
-from tacita.release import Release
+from tacita.problem.problem import Problem
+from tacita.problem.quality import Lost, compare
 from tacita.report.compared import method_title
 from tacita.report.progress import known_so_far
-from tacita.run import Event, Run, draw_seed
-from tacita.words import so_many
 
 MOST_EVENTS = 2000
 """A chart shows no more; of a longer story every second report is dropped."""

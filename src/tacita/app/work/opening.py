@@ -17,21 +17,21 @@ from typing import Any
 import numpy as np
 
 from tacita import generate
-from tacita.app.work.case import Attackers, Case, Wish
+from tacita.app.work.open_case import Attackers, Case, Wish
 from tacita.app.work.paths import path_written
-from tacita.errors import FormatError, InputError, reword
-from tacita.exact import MOST_DECIMALS
+from tacita.core.errors import FormatError, InputError, reword
+from tacita.core.exact import MOST_DECIMALS
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
 from tacita.examples import EXAMPLES, example
-from tacita.io import Project, read_case
-from tacita.io.case import PROJECT, project_file
-from tacita.io.columns import FORMATS, read_columns
-from tacita.io.dimensions import dimensions_as_said
-from tacita.io.pasted import read_pasted
-from tacita.io.petrenko import FILES as THESIS
-from tacita.io.petrenko import read_thesis
+from tacita.formats.columns import FORMATS, read_columns
+from tacita.formats.dimensions import dimensions_as_said
+from tacita.formats.pasted import read_pasted
+from tacita.formats.petrenko import FILES as THESIS
+from tacita.formats.petrenko import read_thesis
 from tacita.rules.written import written
-from tacita.tables.table import Table
-from tacita.words import so_many
+from tacita.specification.project import Project
+from tacita.specification.read_case import PROJECT, project_file, read_case
 
 ENDINGS = (*FORMATS, ".jj", ".txt", ".dat", ".toml", ".hrc")
 """What a file may be called that is opened."""
@@ -261,7 +261,7 @@ def _options(path: Path, reading: Reading, trees: Mapping[str, Sequence[Path]]) 
 
 def _case_of_project(path: Path, reading: Reading, name: str) -> Case:
     """What a project asks, in parts that can be changed one by one; without rules if it has none."""
-    from tacita.io.project import NO_RULE, CostSpec, load_project
+    from tacita.specification.project import NO_RULE, CostSpec, load_project
 
     if said := [*reading.options, *(name for name in ("by", "total") if getattr(reading, name))]:
         raise InputError(f"{path}: a project says itself how its files are read; leave out {said[0]}")

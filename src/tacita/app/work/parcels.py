@@ -14,29 +14,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from tacita.app.work.case import Attackers, Case, Wish
 from tacita.app.work.fitting import fitting
 from tacita.app.work.job import Job
-from tacita.atomic import replacing
-from tacita.errors import InputError, UnsafeError
-from tacita.house import refuse_published
-from tacita.io import (
-    Origin,
-    Written,
-    write_jj,
-    write_nchs,
-    write_project,
-    write_results,
-    write_script,
-    write_table,
-    write_thesis,
-)
-from tacita.io.folders import INTERNAL, PUBLICATION
-from tacita.io.left_out import HELD, left_out
-from tacita.io.petrenko import FILES as THESIS
-from tacita.io.project import AttackersSpec, load_project
-from tacita.io.results import refuse_blocked
-from tacita.writing.together import together
+from tacita.app.work.open_case import Attackers, Case, Wish
+from tacita.core.errors import InputError, UnsafeError
+from tacita.formats.jj import write_jj
+from tacita.formats.left_out import HELD, left_out
+from tacita.formats.nchs import write_nchs
+from tacita.formats.petrenko import FILES as THESIS
+from tacita.formats.petrenko import write_thesis
+from tacita.formats.table_write import write_table
+from tacita.publication.folders import INTERNAL, PUBLICATION
+from tacita.publication.results import Written, refuse_blocked, write_results
+from tacita.specification.project import AttackersSpec, load_project
+from tacita.specification.project_write import Origin, write_project
+from tacita.specification.script import write_script
+from tacita.storage.atomic import replacing
+from tacita.storage.file_set import together
+from tacita.storage.internal import refuse_published
 
 LONGEST_NAME = 50
 """Letters of a name; files allow 255 bytes, and a letter has up to four."""
@@ -79,7 +74,7 @@ def pack(
     UnsafeError
         The run has no audit, or the reason is not one.
     InputError
-        The folder cannot take results; see :func:`tacita.io.results.refuse_blocked`.
+        The folder cannot take results; see :func:`tacita.publication.results.refuse_blocked`.
     """
     refuse_blocked(folder)
     if job.audit is None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 
 def path_written(text: str | os.PathLike[str]) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacita.tables.table import Table
+from tacita.core.tables.table import Table
 
 
 @dataclass(frozen=True)

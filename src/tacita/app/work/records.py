@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.opening import UNTOLD, Reading, case_from_path, files_by_dimension, is_classification
 from tacita.app.work.paths import path_written
-from tacita.atomic import write_text
-from tacita.errors import InputError, TacitaError
-from tacita.io.records import records_in
-from tacita.io.toml import toml_text
-from tacita.io.workbook import WORKBOOKS, Sheets, is_workbook, sheets_in
+from tacita.core.errors import InputError, TacitaError
+from tacita.formats.records import records_in
+from tacita.formats.toml import toml_text
+from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, sheets_in
+from tacita.storage.atomic import write_text
 from tacita.tabulation.overview import Overview, overview
 from tacita.tabulation.source import CSV, PARQUET
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacita.app.work.view import Arrangement
-from tacita.exact import Cells
-from tacita.tables.dimension import Codes
-from tacita.tables.layout import Layout, lines
-from tacita.tables.structure import Structure
+from tacita.core.exact import Cells
+from tacita.core.tables.dimension import Codes
+from tacita.core.tables.layout import Layout, lines
+from tacita.core.tables.structure import Structure
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import exact
-from tacita.attackers import Insider, Outsider
-from tacita.errors import InputError
-from tacita.exact import UNBOUNDED, Cells, Floats, Units
-from tacita.levels import Levels, Reason
+from tacita.core import exact
+from tacita.core.attacker import Insider, Outsider
+from tacita.core.errors import InputError
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
+from tacita.core.levels import Levels, Reason
+from tacita.core.tables.table import Table
 from tacita.rules.percentages import with_shares
-from tacita.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)

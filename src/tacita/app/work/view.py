@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import exact
 from tacita.app.sheet import Change, Content, Flag
-from tacita.app.work.case import Case, Kind
-from tacita.errors import TacitaError
-from tacita.exact import UNBOUNDED, Cells, Mask, Units
-from tacita.levels import Levels
-from tacita.problem import Problem
-from tacita.quality import not_as_they_are
-from tacita.release import Mark, Release
+from tacita.app.work.open_case import Case, Kind
+from tacita.core import exact
+from tacita.core.errors import TacitaError
+from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
+from tacita.core.levels import Levels
+from tacita.core.release import Mark, Release
+from tacita.core.tables.layout import Layout, layout
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
+from tacita.problem.quality import not_as_they_are
 from tacita.report.picture import KINDS, kinds
 from tacita.rules import Exempt
-from tacita.tables.layout import Layout, layout
-from tacita.tables.structure import Structure
-from tacita.tables.table import Table
 
 Flags = NDArray[np.uint8]
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacita.app.work.case import Case, Wish
 from tacita.app.work.job import Job
-from tacita.errors import InputError
+from tacita.app.work.open_case import Case, Wish
+from tacita.core.errors import InputError
 
 if TYPE_CHECKING:
     from tacita.app.work.either import Otherwise

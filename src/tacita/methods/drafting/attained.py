@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.engine.demands import DOWN, OUTSIDER, UP, room
-from tacita.exact import Floats
+from tacita.core.exact import Floats
+from tacita.core.run import Run
+from tacita.engine.attack.demands import DOWN, OUTSIDER, UP, room
 from tacita.methods.drafting.draft import NO_VARIABLE, Stated
 from tacita.methods.moving.moves import Moves, outward
-from tacita.run import Run
 
 TELLING = 1e-9
 """Relative differences below this may be arithmetic; an end is not moved for them."""

@@ -19,17 +19,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacita.engine.demands import Demands, outsider_demands
+from tacita.core.errors import InfeasibleError
+from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.release import Mark
+from tacita.engine.attack.demands import Demands, outsider_demands
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.engine.network import Network
-from tacita.errors import InfeasibleError
-from tacita.exact import Cells, Floats, Mask, Units
+from tacita.methods.intervals.drawn_ends import further
 from tacita.methods.moving.sums import KnownSum
 from tacita.methods.options.distances import Draws
-from tacita.methods.options.ends import further
 from tacita.methods.options.per_cell import largest_level, scale_for
-from tacita.problem import Problem
-from tacita.release import Mark
+from tacita.problem.problem import Problem
+from tacita.solvers.network import Network
 
 NO_VARIABLE = -1
 FINE = 10**6

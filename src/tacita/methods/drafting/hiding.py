@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.engine.demands import OUTSIDER, room
-from tacita.errors import InputError
-from tacita.exact import Mask
+from tacita.core.errors import InputError
+from tacita.core.exact import Mask
+from tacita.engine.attack.demands import OUTSIDER, room
 from tacita.methods.drafting.draft import Draft
-from tacita.methods.suppression import Suppression
+from tacita.methods.suppression.suppression import Suppression
 
 
 def hide(draft: Draft, cells: Mask, how: Suppression, alone: bool) -> None:

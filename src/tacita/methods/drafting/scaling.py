@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacita.core.exact import Floats
+from tacita.core.run import Run
 from tacita.engine.model import Model
-from tacita.engine.solution import Solution
-from tacita.engine.solve import solve
-from tacita.exact import Floats
-from tacita.run import Run
+from tacita.engine.search.solve import solve
+from tacita.solvers.solution import Solution
 
 CHEAP, DEAR = 1.0, 1e7
 """What the dearest variable costs, at least and at most; brought up it costs ``USUAL``."""

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from tacita import exact
-from tacita.engine.demands import OUTSIDER, Demands, room
+from tacita.core import exact
+from tacita.core.errors import InfeasibleError, SolverError
+from tacita.core.exact import UNBOUNDED, Floats, Mask
+from tacita.core.outcome import Outcome, Status
+from tacita.core.release import Mark, Release
+from tacita.core.run import Run
+from tacita.engine.attack.demands import OUTSIDER, Demands, room
 from tacita.engine.model import NO_SWITCH
-from tacita.engine.solution import Solution
-from tacita.errors import InfeasibleError, SolverError
-from tacita.exact import UNBOUNDED, Floats, Mask
 from tacita.methods.drafting.attained import drawn_in
 from tacita.methods.drafting.draft import FINE, NO_VARIABLE, Stated
 from tacita.methods.drafting.scaling import solved
@@ -26,9 +28,7 @@ from tacita.methods.moving.sums import refuse_telling_sums
 from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.methods.options.distances import Draws
 from tacita.methods.options.per_cell import scale_for
-from tacita.outcome import Outcome, Status
-from tacita.release import Mark, Release
-from tacita.run import Run
+from tacita.solvers.solution import Solution
 
 Start = Callable[[Stated, Run], Floats | None]
 """A heuristic that finds a first point of a model, or none."""

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.compiled import LARGE
-from tacita.engine.demands import OUTSIDER, Demands, outsider_demands, room
+from tacita.core.compiled import LARGE
+from tacita.core.exact import Floats, Mask, Units
+from tacita.core.run import Run
+from tacita.engine.attack.demands import OUTSIDER, Demands, outsider_demands, room
+from tacita.engine.attack.onlookers import Onlookers, Shown
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.engine.network import Network
-from tacita.engine.onlookers import Onlookers, Shown
-from tacita.exact import Floats, Mask, Units
 from tacita.methods.moving.moves import FAR, Moves, asked_of, unmet
-from tacita.problem import Problem
-from tacita.run import Run
+from tacita.problem.problem import Problem
+from tacita.solvers.network import Network
 
 
 def missed(problem: Problem, above: Units, below: Units, run: Run, network: Network | None = None) -> Demands:
@@ -36,7 +36,7 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
     """The same on a network. Someone who knew all that insiders know is asked first: what holds against them
     holds against everyone.
     """
-    from tacita.engine.flows import Flows
+    from tacita.engine.attack.flows import Flows
 
     published, step = np.zeros(above.size), problem.table.unit
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacita.engine.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, outsider_demands, room
+from tacita.core.exact import Floats, Mask
+from tacita.core.run import Run
+from tacita.core.tables.table import Table
+from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, outsider_demands, room
+from tacita.engine.attack.onlookers import Onlookers, Shown
 from tacita.engine.model import Model
-from tacita.engine.onlookers import Onlookers, Shown
-from tacita.exact import Floats, Mask
-from tacita.run import Run
 from tacita.solvers.highs import Answer, Ended, Session
-from tacita.tables.table import Table
 
 EXACT = 1e-11
 """Relative error of a vertex that solves whole equations with coefficients -1 and 1."""

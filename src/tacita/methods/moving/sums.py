@@ -16,17 +16,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacita.attackers import Outsider
-from tacita.engine.demands import Demands
-from tacita.errors import InfeasibleError
-from tacita.exact import UNBOUNDED, Cells
-from tacita.levels import Levels
+from tacita.core.attacker import Outsider
+from tacita.core.errors import InfeasibleError
+from tacita.core.exact import UNBOUNDED, Cells
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.structure import Structure
+from tacita.engine.attack.demands import Demands
 from tacita.methods.moving.missed import missed
-from tacita.problem import Problem
-from tacita.release import Release
-from tacita.run import Run
-from tacita.tables.equations import Equations
-from tacita.tables.structure import Structure
+from tacita.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.engine.demands import ALWAYS, DOWN, SLIDING, UP, Demands, room
+from tacita.core.exact import Cells, Floats
+from tacita.engine.attack.demands import ALWAYS, DOWN, SLIDING, UP, Demands, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.exact import Cells, Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -18,10 +18,10 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from tacita.errors import InfeasibleError, InputError
-from tacita.exact import Units
-from tacita.problem import Problem
-from tacita.run import Run, draw_seed
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.exact import Units
+from tacita.core.run import Run, draw_seed
+from tacita.problem.problem import Problem
 
 T = TypeVar("T")
 

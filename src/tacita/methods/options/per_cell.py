@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita import exact
-from tacita.errors import InputError, did_you_mean
-from tacita.exact import Floats, Units
-from tacita.problem import Problem
-from tacita.words import so_many
+from tacita.core import exact
+from tacita.core.errors import InputError, did_you_mean
+from tacita.core.exact import Floats, Units
+from tacita.core.words import so_many
+from tacita.problem.problem import Problem
 
 WEIGHTS = ("cost", "unit", "inverse", "root")
 

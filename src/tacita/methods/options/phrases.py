@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacita.errors import InputError
+from tacita.core.errors import InputError
 
 
 def split(text: str, at: str) -> list[str]:

@@ -13,8 +13,8 @@ from tacita.app.controls.labels import as_label
 from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare import verdict
 from tacita.app.screens.compare.run_columns import measures, text
-from tacita.app.work.case import Case
 from tacita.app.work.job import Job, State
+from tacita.app.work.open_case import Case
 from tacita.report.compared import MEASURES, number
 
 ACROSS = {"l1": "l1", "l2": "l2", "changed": "cells changed", "percent": "percent of cells changed"}

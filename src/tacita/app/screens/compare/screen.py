@@ -12,8 +12,8 @@ from tacita.app.screens.compare.run_columns import best, measures, text
 from tacita.app.screens.compare.together import TogetherPanel
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
+from tacita.core.tables.table import Table
 from tacita.report.compared import MEASURES, Measure, number
-from tacita.tables.table import Table
 
 EXPLAINED = ("median", "exact", "changed", "others", "silent", "l1", "l2", "largest")
 """Columns whose heads do not say what they are; risk is explained below the plot, for it is drawn there."""

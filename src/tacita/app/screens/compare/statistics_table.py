@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from tacita.adjusting.kept.statistics import changes
 from tacita.app.controls import scrolling
 from tacita.app.work.job import Job
+from tacita.methods.adjustment.statistics.measures import changes
 from tacita.report.compared import number
 
 MEANINGS = {

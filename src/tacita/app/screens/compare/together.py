@@ -8,8 +8,8 @@ from tacita.app.controls import notices
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit, audit
-from tacita.problem import Problem
-from tacita.run import Run
+from tacita.core.run import Run
+from tacita.problem.problem import Problem
 
 ABOUT = (
     "Would more than one of these runs be published, now or later, readers have them all. Files of other "

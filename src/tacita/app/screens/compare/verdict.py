@@ -5,8 +5,8 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app.controls.runs import EARLIER, in_words
-from tacita.app.work.case import Case
 from tacita.app.work.job import Job, State
+from tacita.app.work.open_case import Case
 
 DAGGER = "†"
 NOTE = f"{DAGGER} {EARLIER}: the verdict is about that."

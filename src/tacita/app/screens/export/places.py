@@ -9,8 +9,8 @@ from pathlib import Path
 from nicegui import ui
 
 from tacita.app.work.paths import path_written
-from tacita.errors import InputError
-from tacita.house import refuse_published
+from tacita.core.errors import InputError
+from tacita.storage.internal import refuse_published
 
 
 class PlaceField:

@@ -17,12 +17,12 @@ from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.job import Job, State
 from tacita.app.work.parcels import Parcel, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError
-from tacita.io.folders import CERTIFICATE, INTERNAL, PUBLICATION
-from tacita.io.release_write import Format, is_reason
-from tacita.io.results import PRIMARY_TOLD
+from tacita.core.errors import InputError
+from tacita.core.words import so_many
+from tacita.publication.folders import CERTIFICATE, INTERNAL, PUBLICATION
+from tacita.publication.release_write import Format, is_reason
+from tacita.publication.results import PRIMARY_TOLD
 from tacita.verify import NOTHING
-from tacita.words import so_many
 
 FOLDER = "tacita-export"
 ABOUT: dict[Format, str] = {

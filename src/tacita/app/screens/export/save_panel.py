@@ -12,7 +12,7 @@ from tacita.app.controls import notices
 from tacita.app.controls.downloads import offer, passing_file
 from tacita.app.controls.nothing import no_table
 from tacita.app.screens.export.places import PlaceField, busy
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.parcels import FOLDERS, plain_name, save, zipped
 from tacita.app.work.workspace import Workspace
 from tacita.report.compared import method_title

@@ -11,8 +11,8 @@ import numpy as np
 
 from tacita.methods.method import options_of
 from tacita.methods.options.per_cell import amounts
-from tacita.methods.roundings.bases import chosen_bases
-from tacita.problem import Problem
+from tacita.methods.rounding.bases import chosen_bases
+from tacita.problem.problem import Problem
 
 
 def refuse_misfits(problem: Problem, method: str, values: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from tacita.app.controls.labels import as_label
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE
-from tacita.outcome import Outcome, gap_between
+from tacita.core.outcome import Outcome, gap_between
 from tacita.report.compared import number, shorter
 
 LINES = 400

@@ -12,7 +12,7 @@ from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
-from tacita.words import so_many
+from tacita.core.words import so_many
 
 EVERY = 0.3
 """Seconds between two looks at the runs."""

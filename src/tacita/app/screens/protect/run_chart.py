@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from tacita.run import Event
+from tacita.core.run import Event
 
 MOST_POINTS = 240
 """Points of a line; of more every second, third, ... is left out, never the last."""

@@ -12,14 +12,14 @@ from tacita.app.controls import forms, notices
 from tacita.app.controls.nothing import no_table
 from tacita.app.screens.protect.checking import refuse_misfits
 from tacita.app.screens.protect.run_cards import RunCards
-from tacita.app.work.case import Wish
 from tacita.app.work.job import Job
+from tacita.app.work.open_case import Wish
 from tacita.app.work.presets import Preset, presets
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError, TacitaError
+from tacita.core.errors import InputError, TacitaError
+from tacita.core.words import so_many
 from tacita.methods.method import make_method, method_class, method_names, options_of
-from tacita.problem import Problem
-from tacita.words import so_many
+from tacita.problem.problem import Problem
 
 
 def build(workspace: Workspace) -> None:

@@ -16,10 +16,10 @@ from tacita.app.work.job import Job
 from tacita.app.work.seeking import seek
 from tacita.app.work.view import View, kinds_in_the_house, place_of, view_of_case, view_of_release
 from tacita.app.work.workspace import Workspace
-from tacita.problem import Problem
-from tacita.release import Release
+from tacita.core.release import Release
+from tacita.core.tables.layout import Layout
+from tacita.problem.problem import Problem
 from tacita.report.picture import KINDS, SIGNS
-from tacita.tables.layout import Layout
 
 NAMES = {"original": "Original (true values)", "protected": "Protected", "difference": "Difference"}
 # Not "protected": whether they are is for the verdict to say, and it may say no.

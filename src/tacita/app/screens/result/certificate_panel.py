@@ -12,8 +12,8 @@ from tacita.app.controls.labels import as_label
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
 from tacita.auditing.certificate import certify, dump
+from tacita.core.words import so_many
 from tacita.verify import NOTHING, RefusedError, outcome, verify
-from tacita.words import so_many
 
 
 def build(workspace: Workspace, audit: Audit) -> None:

@@ -12,10 +12,10 @@ from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.asked import FRACTIONAL, UNPROVEN
 from tacita.auditing.audit import UNSAFE, Audit
-from tacita.release import Release
+from tacita.core.release import Release
+from tacita.core.run import AVERAGES
+from tacita.core.words import so_many
 from tacita.report.compared import shorter
-from tacita.run import AVERAGES
-from tacita.words import so_many
 
 MOST_NAMED = 5
 

@@ -11,7 +11,7 @@ from nicegui import ui
 from tacita.app.controls import scrolling
 from tacita.auditing.audit import Audit
 from tacita.auditing.deduce import Deduction
-from tacita.exact import Cells
+from tacita.core.exact import Cells
 from tacita.report.compared import number
 from tacita.report.sensitive_cells import SensitiveCell, SensitiveCells
 from tacita.report.verdicts import verdict_key

@@ -10,8 +10,8 @@ from nicegui import ui
 
 from tacita.app.controls.labels import as_label
 from tacita.app.screens.rules.names import joined, listed, nobody_known
-from tacita.app.work.case import Case
 from tacita.app.work.desk import Desk
+from tacita.app.work.open_case import Case
 from tacita.attackers.considered import KINDS
 from tacita.attackers.insiders import kinds_known
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from nicegui import run, ui
 
 from tacita.app.controls import notices
-from tacita.app.work.case import Case
 from tacita.app.work.newest import Newest
-from tacita.errors import TacitaError
-from tacita.problem import Problem
-from tacita.words import so_many
+from tacita.app.work.open_case import Case
+from tacita.core.errors import TacitaError
+from tacita.core.words import so_many
+from tacita.problem.problem import Problem
 
 MOST_ATTACKERS = 8
 """Attackers that are named; of more the number is told."""

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable
 from io import StringIO
 
-from tacita.tables.table import Table
+from tacita.core.tables.table import Table
 
 
 def joined(names: Iterable[str]) -> str:

@@ -16,9 +16,9 @@ from tacita.app.controls.inlets import one_file_inlet, open_picker
 from tacita.app.work.desk import Desk
 from tacita.app.work.paths import places_in
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError
-from tacita.io.earlier import read_earlier
-from tacita.release import Release
+from tacita.core.errors import InputError
+from tacita.core.release import Release
+from tacita.publication.earlier import read_earlier
 
 ABOUT = (
     "Releases of this table, or of one that shares cells with it, that readers may have kept. Everyone knows "

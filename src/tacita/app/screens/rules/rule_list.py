@@ -11,11 +11,11 @@ from nicegui import ui
 from tacita.app.controls.forms import NO, YES, OptionForm
 from tacita.app.screens.rules.names import joined, listed, nobody_known
 from tacita.app.work.desk import Desk
-from tacita.errors import TacitaError
+from tacita.core.errors import TacitaError
+from tacita.core.words import so_many
 from tacita.methods.method import Option, options_from
 from tacita.rules import RULES, AnyOf, Rule, parse_rule
 from tacita.rules.written import arguments, compose, rule_name, value_text, written
-from tacita.words import so_many
 
 LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "sliding", "cell_weight"}
 """Arguments that are shown on request."""

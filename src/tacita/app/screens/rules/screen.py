@@ -11,7 +11,7 @@ from tacita.app.screens.rules.published_panel import PublishedPanel
 from tacita.app.screens.rules.rule_list import RuleList
 from tacita.app.work.desk import Desk
 from tacita.app.work.workspace import Workspace
-from tacita.tables.table import Table
+from tacita.core.tables.table import Table
 
 COSTS = {
     "value": "The value of the cell: large numbers are kept.",

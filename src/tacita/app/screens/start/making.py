@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from nicegui import ui
 
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.opening import case_generated, case_of_zeros, dimensions_from_text
-from tacita.errors import InputError
+from tacita.core.errors import InputError
+from tacita.core.words import so_many
 from tacita.generate import FAMILIES
-from tacita.words import so_many
 
 COUNTS, AMOUNTS = "counts", "amounts"
 AS_USUAL = "as usual"

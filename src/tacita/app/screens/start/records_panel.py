@@ -10,11 +10,11 @@ from nicegui import run, ui
 from nicegui.events import ValueChangeEventArguments
 
 from tacita.app.controls import notices
-from tacita.app.work.case import Case
+from tacita.app.work.open_case import Case
 from tacita.app.work.records import Choice, RecordsAtHand, case_of_records
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError
-from tacita.words import so_many
+from tacita.core.errors import InputError
+from tacita.core.words import so_many
 
 SIGNS = {".": "point: 1.5", ",": "comma: 1,5"}
 NOTHING = -1

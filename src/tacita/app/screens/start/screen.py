@@ -31,15 +31,21 @@ from tacita.app.controls.inlets import (
 from tacita.app.screens.start.making import Generator, NewTable
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
-from tacita.app.work.case import Case
 from tacita.app.work.either import Otherwise, otherwise
 from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
+from tacita.app.work.open_case import Case
 from tacita.app.work.opening import ENDINGS, UNTOLD, Reading, case_of_example, notes_on
 from tacita.app.work.paths import places_in
 from tacita.app.work.workspace import Workspace
-from tacita.errors import DecimalSignError, InputError, RecordsError, SeveralValuesError, UndeclaredSumsError
+from tacita.core.errors import (
+    DecimalSignError,
+    InputError,
+    RecordsError,
+    SeveralValuesError,
+    UndeclaredSumsError,
+)
+from tacita.core.words import so_many
 from tacita.examples import EXAMPLES
-from tacita.words import so_many
 
 PASTE = "paste-text"
 

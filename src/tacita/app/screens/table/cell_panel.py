@@ -9,11 +9,11 @@ from nicegui import run, ui
 
 from tacita.app.sheet.content import LOOKS, Flag
 from tacita.app.work.about_cell import LONGEST, About, Attack, Contributor, Interval
-from tacita.app.work.case import Kind
-from tacita.errors import TacitaError
+from tacita.app.work.open_case import Kind
+from tacita.core.errors import TacitaError
+from tacita.core.run import Run
+from tacita.core.words import so_many
 from tacita.report.interval_picture import interval_svg
-from tacita.run import Run
-from tacita.words import so_many
 
 PAUSE = 0.15
 """Seconds that the focus rests on a cell before its interval is worked out: arrow keys pass over many."""

@@ -8,7 +8,7 @@ from typing import Literal
 from nicegui import ui
 
 from tacita.app.sheet import Sheet
-from tacita.tables.layout import Layout, Line
+from tacita.core.tables.layout import Layout, Line
 
 
 def folding(where: Layout, sheet: Callable[[], Sheet]) -> None:

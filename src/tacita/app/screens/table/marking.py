@@ -11,9 +11,9 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.asking import Field, ask
 from tacita.app.sheet.content import LOOKS, Flag
-from tacita.app.work.case import Decision, Kind
-from tacita.errors import InputError
-from tacita.exact import parse_number
+from tacita.app.work.open_case import Decision, Kind
+from tacita.core.errors import InputError
+from tacita.core.exact import parse_number
 
 SIGN = {look.flag: look.sign for look in LOOKS}
 MARKS = (

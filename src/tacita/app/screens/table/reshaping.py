@@ -11,9 +11,9 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.asking import Field, ask
 from tacita.app.sheet import Selection
-from tacita.errors import InputError
-from tacita.tables.dimension import Dimension
-from tacita.tables.editing import (
+from tacita.core.errors import InputError
+from tacita.core.tables.dimension import Dimension
+from tacita.core.tables.editing import (
     as_counts,
     renamed_code,
     renamed_dimension,
@@ -21,8 +21,8 @@ from tacita.tables.editing import (
     without_code,
     without_contributors,
 )
-from tacita.tables.layout import Layout, Line
-from tacita.tables.table import Table
+from tacita.core.tables.layout import Layout, Line
+from tacita.core.tables.table import Table
 
 Axis = Literal["rows", "columns"]
 WALK = """(event) => {

@@ -18,16 +18,16 @@ from tacita.app.screens.table.seeking import Seeking
 from tacita.app.sheet import Entry, Flag, Selection, Sheet
 from tacita.app.sheet.content import LOOKS
 from tacita.app.work.about_cell import Attack, about
-from tacita.app.work.case import Case, Decision
 from tacita.app.work.either import Otherwise
 from tacita.app.work.entries import entered, named, sums_that_differ
 from tacita.app.work.job import Job
+from tacita.app.work.open_case import Case, Decision
 from tacita.app.work.seeking import seek
 from tacita.app.work.view import Judged, View, block, place_of, view_of_case, view_of_release
 from tacita.app.work.workspace import Workspace
-from tacita.errors import InputError
-from tacita.tables.table import Table
-from tacita.words import so_many
+from tacita.core.errors import InputError
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
 
 SIGNS_OF_VALUES = Flag.SENSITIVE | Flag.EXEMPT | Flag.PUBLISH | Flag.HIDE
 SIGNS_OF_RUN = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED

@@ -1,0 +1,175 @@
+"""What can go wrong, as a tree.
+
+    TacitaError                    everything this package raises on purpose
+    ├── InputError                 what the user handed over cannot be used as it is
+    │   ├── HierarchyError         a classification is broken: cycle, two parents, unknown code
+    │   ├── RecordsError           the rows are records about respondents, not cells
+    │   │   └── RepeatedCellError  a cell is given more than once, which may as well be an error
+    │   ├── NotAdditiveError       totals differ from the sums of their parts
+    │   ├── UndeclaredSumsError    codes are sums of others, and no classification says so
+    │   ├── RuleError              a rule cannot be applied to this table
+    │   ├── LevelsError            a protection level that no release could ever meet
+    │   ├── BoundsError            what everyone is said to know is not true of a cell
+    │   ├── ReleaseError           a release contradicts the table it is said to protect
+    │   └── FormatError            a file does not follow its grammar
+    │       ├── SeveralValuesError several columns could hold the values, of cells or of records
+    │       └── DecimalSignError   numbers may mean one thing or another until their decimal sign is chosen
+    ├── UnsafeError                writing a release that no passing audit stands behind
+    ├── CertificateError           a certificate is corrupted, truncated, forged or of another case
+    ├── SolverError                a solver ended in a state that proves nothing
+    ├── StoppedError               time or patience ended before there was anything to keep
+    └── InfeasibleError            no release of the chosen kind protects the table
+
+    TacitaWarning                  what was read or asked for may not be what was meant
+
+Warnings are kept where they belong, in ``Table.warnings`` and ``Problem.warnings``. In Python they are issued
+as well; the command line and the app show those that are kept.
+
+Every message names the place (file and line, or cell), the requirement that is missed, and the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from tacita.core.words import so_many
+
+E = TypeVar("E", bound=Exception)
+
+
+class TacitaError(Exception):
+    """Base of all errors raised on purpose."""
+
+
+class InputError(TacitaError):
+    """What the user handed over cannot be used as it is."""
+
+
+class HierarchyError(InputError):
+    """A classification is broken."""
+
+
+class RecordsError(InputError):
+    """The rows are records about respondents, not cells: they are to be tabulated."""
+
+
+class RepeatedCellError(RecordsError):
+    """A cell is given more than once: records, or a row too many."""
+
+
+class NotAdditiveError(InputError):
+    """Totals differ from the sums of their parts."""
+
+
+class UndeclaredSumsError(InputError):
+    """Codes of ``dimensions`` are sums of others, and no classification says so."""
+
+    def __init__(self, message: str, dimensions: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.dimensions = dimensions
+
+
+class RuleError(InputError):
+    """A rule cannot be applied to this table."""
+
+
+class LevelsError(InputError):
+    """A protection level that no release could ever meet."""
+
+
+class BoundsError(InputError):
+    """What everyone is said to know is not true of a cell."""
+
+
+class ReleaseError(InputError):
+    """A release contradicts the table it is said to protect."""
+
+
+class FormatError(InputError):
+    """A file does not follow its grammar."""
+
+
+class SeveralValuesError(FormatError):
+    """Several columns could hold the values; the rows may be cells, or records to be tabulated."""
+
+
+class DecimalSignError(FormatError):
+    """Numbers may mean one thing or another until their decimal sign is chosen."""
+
+
+class UnsafeError(TacitaError):
+    """Writing a release that no passing audit stands behind."""
+
+
+class CertificateError(TacitaError):
+    """A certificate is corrupted, truncated, forged or of another case."""
+
+
+class SolverError(TacitaError):
+    """A solver ended in a state that proves nothing."""
+
+
+TOO_FAR_APART = (
+    "values, levels or weights may lie too far apart for it: use a larger unit, such as thousands, fewer "
+    "decimals, or weights that are nearer to each other"
+)
+"""The remedy where a solver gives up on the arithmetic."""
+
+
+class StoppedError(TacitaError):
+    """Time or patience ended before there was anything to keep."""
+
+
+class InfeasibleError(TacitaError):
+    """No release of the chosen kind protects the table."""
+
+
+class TacitaWarning(UserWarning):
+    """What was read or asked for may not be what was meant."""
+
+
+def issue_warnings(texts: Iterable[str]) -> None:
+    """Issue warnings to Python at the first caller outside this package."""
+    import sys
+    import warnings
+
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tacita."):
+        frame, level = frame.f_back, level + 1
+    for text in texts:
+        warnings.warn(text, TacitaWarning, stacklevel=level)
+
+
+MOST_NAMES = 20_000
+"""Among more names than these the nearest is not looked for: it would take seconds."""
+
+
+def reword(error: E, text: str) -> E:
+    """Return the same error with another text."""
+    other = type(error)(text)
+    other.__dict__.update(error.__dict__)
+    return other
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """`` (did you mean 'North'?)``, the nearest of the known names, or nothing where none is near."""
+    from difflib import get_close_matches
+
+    names = [str(other) for other in known]
+    nearest = get_close_matches(str(name), names, n=1) if len(names) <= MOST_NAMES else []
+    return f" (did you mean {nearest[0]!r}?)" if nearest else ""
+
+
+def likewise(how_many: int, thing: str) -> str:
+    """`` (4 more rows likewise)`` where the first of five faults is named; nothing where there is but one."""
+    return f" ({so_many(how_many - 1, f'more {thing}')} likewise)" if how_many > 1 else ""
+
+
+def not_written(path: Path, error: OSError) -> InputError:
+    """What the system says of a file or folder that it does not write, for its owner."""
+    return InputError(
+        f"{path}: cannot be written ({error.strerror or error}): check the folder, its permissions and the "
+        "room on the disk"
+    )

@@ -1,0 +1,237 @@
+"""From listed cells to a checked :class:`Table`: one way for arrays, frames and microdata.
+
+Codes are brought to their representatives (nodes with one child), repeated cells are found, totals are rolled
+up when they are not given, equations are written down, and the table is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacita.core.errors import InputError, RepeatedCellError
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.tables.additivity import repaired
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.rollup import roll_up
+from tacita.core.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+
+
+def representatives(dimensions: Sequence[Dimension], codes: Codes) -> Codes:
+    """The codes with single-child nodes brought together."""
+    return np.column_stack([d.representative[codes[:, k]] for k, d in enumerate(dimensions)]).astype(np.int32)
+
+
+def build_table(
+    dimensions: Sequence[Dimension],
+    codes: Codes,
+    units: Units,
+    decimals: int,
+    *,
+    compute_totals: bool,
+    repair: bool = False,
+    missing: Mask | None = None,
+    additive: Mapping[str, Units] | None = None,
+    name: str = "table",
+    **fields: Any,
+) -> Table:
+    """A table from one row per cell.
+
+    Parameters
+    ----------
+    codes, units
+        Codes (positions in each dimension) and value of each row.
+    compute_totals
+        Roll the rows up to all totals; otherwise the rows are all the cells there are.
+    repair
+        Compute wrong totals anew instead of refusing the table.
+    missing
+        Rows whose value is not known; they are worked out from the equations where these determine them.
+    additive
+        Columns that add up like the value (``count``, ``population``); they are rolled up with it.
+    fields
+        Further fields of :class:`Table`.
+    """
+    for dimension in dimensions:
+        dimension.check()
+    additive = additive or {}
+    shown, codes = codes, representatives(dimensions, codes)
+    if compute_totals:
+        _refuse_repeated(dimensions, codes, shown)
+        if missing is not None and missing.any():
+            raise InputError(_missing_message(dimensions, codes, missing))
+        rolled = roll_up(dimensions, codes)
+        return table_of_cells(
+            dimensions,
+            rolled.codes,
+            rolled.add(units),
+            decimals,
+            name=name,
+            notes=(f"totals computed: {so_many(rolled.keys.size, 'cell')} in all",),
+            **{key: rolled.add(column) for key, column in additive.items()},
+            **fields,
+        )
+    first, rows = in_order_of_first(cell_keys(dimensions, codes))
+    codes = codes[first]
+    _refuse_conflicts(dimensions, shown, rows, first, units, missing)
+    units = units[first]
+    missing = missing[first] if missing is not None else None
+    fields |= {key: column[first] for key, column in additive.items()}
+    notes: list[str] = []
+    equations, without_total = table_equations(dimensions, codes)
+    if without_total:
+        refuse_sums_between(dimensions, codes, equations)
+        notes.append(f"{without_total:,} sums have no total among the cells: they bind nothing")
+    part = Part(name, tuple(range(len(dimensions))), shown, rows)
+    structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
+    if missing is not None and missing.any():
+        units, told = _work_out(structure, units, missing)
+        notes.extend(told)
+    if repair:
+        units, changes = repaired(structure, units, decimals)
+        notes.extend(changes)
+    return Table(
+        structure=structure,
+        units=units,
+        decimals=decimals,
+        notes=tuple(notes),
+        **fields,
+    )
+
+
+def table_of_cells(
+    dimensions: Sequence[Dimension],
+    codes: Codes,
+    units: Units,
+    decimals: int,
+    *,
+    name: str = "table",
+    **fields: Any,
+) -> Table:
+    """A table from cells that are known to be complete: representative codes, each cell once, every total
+    among them.
+    """
+    shown, rows = _all_names(dimensions, codes)
+    equations, _ = table_equations(dimensions, codes)
+    part = Part(name, tuple(range(len(dimensions))), shown, rows)
+    structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
+    return Table(structure=structure, units=units, decimals=decimals, **fields)
+
+
+def _refuse_conflicts(
+    dimensions: Sequence[Dimension],
+    shown: Codes,
+    rows: Cells,
+    first: Cells,
+    units: Units,
+    missing: Mask | None,
+) -> None:
+    """Rows of one cell must have different codes (a single-child chain) and the same value."""
+    if first.size == rows.size:
+        return
+    _refuse_repeated(dimensions, shown, shown)
+    differing = np.flatnonzero(units != units[first[rows]])
+    if missing is not None:
+        differing = differing[~missing[differing] & ~missing[first[rows[differing]]]]
+    if differing.size:
+        r, q = int(differing[0]), int(first[rows[differing[0]]])
+        raise InputError(
+            f"rows {q + 1} ({_row_name(dimensions, shown[q])}) and {r + 1} "
+            f"({_row_name(dimensions, shown[r])}) are the "
+            "same cell, since one code is the only child of the other, but their values differ: correct "
+            "one of them"
+        )
+
+
+def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations: Equations) -> None:
+    """A cell that is part of no sum may not lie below another one: readers would know an equation between
+    them that the table does not.
+    """
+    is_top = np.ones(codes.shape[0], dtype=bool)
+    is_top[equations.cells[equations.coefficients > 0]] = False
+    tops = np.flatnonzero(is_top)
+    rolled = roll_up(dimensions, codes[tops])
+    keys = cell_keys(dimensions, codes)
+    at = np.minimum(np.searchsorted(rolled.keys, keys), rolled.keys.size - 1)
+    below = np.where(rolled.keys[at] == keys, rolled.add(np.ones(tops.size, dtype=np.int64))[at], 0) - is_top
+    if (wrong := np.flatnonzero(below > 0)).size:
+        raise InputError(
+            f"({_row_name(dimensions, codes[wrong[0]])}) is the total of listed cells, but the sums between "
+            "them are not listed: list them too, have all totals computed, or leave this total out"
+        )
+
+
+def _refuse_repeated(dimensions: Sequence[Dimension], codes: Codes, shown: Codes) -> None:
+    keys = cell_keys(dimensions, codes)
+    _, first, count = np.unique(keys, return_index=True, return_counts=True)
+    if (count > 1).any():
+        at = np.flatnonzero(keys == keys[first[count > 1][0]])
+        raise RepeatedCellError(
+            f"cell ({_row_name(dimensions, shown[at[0]])}) is given more than once, in rows "
+            f"{', '.join(str(r + 1) for r in at[:5])}: keep one row per cell, or tabulate the records instead"
+        )
+
+
+def _all_names(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Codes, Cells]:
+    """One listing row per cell and per code that stands for the same cell."""
+    shown, rows = codes, np.arange(codes.shape[0])
+    for d, dimension in enumerate(dimensions):
+        same: dict[int, list[int]] = {}
+        for code, stands in enumerate(dimension.representative):
+            if code != stands:
+                same.setdefault(int(stands), []).append(code)
+        for stands, others in same.items():
+            at = np.flatnonzero(shown[:, d] == stands)
+            for other in others:
+                copy = shown[at].copy()
+                copy[:, d] = other
+                shown, rows = np.vstack([shown, copy]), np.concatenate([rows, rows[at]])
+    return shown, rows
+
+
+def _work_out(structure: Structure, units: Units, missing: Mask) -> tuple[Units, list[str]]:
+    """Values that some equation with a single missing cell determines, one after the other."""
+    units, unknown = units.copy(), missing.copy()
+    units[unknown] = 0
+    equations = structure.equations
+    progress = True
+    while progress and unknown.any():
+        progress = False
+        open_entries = unknown[equations.cells]
+        how_many = np.bincount(equations.row_of_entry[open_entries], minlength=len(equations))
+        for j in np.flatnonzero(how_many == 1):
+            cells, coefficients, rhs = equations.row(int(j))
+            here = unknown[cells]
+            if here.sum() != 1:
+                continue
+            cell, coefficient = int(cells[here][0]), int(coefficients[here][0])
+            units[cell] = (rhs - coefficients[~here] @ units[cells[~here]]) // coefficient
+            unknown[cell] = False
+            progress = True
+    if unknown.any():
+        raise InputError(
+            f"no value for {structure.names(np.flatnonzero(unknown))}, and the equations do not determine "
+            "it: give the value, write 0, or leave the row out if the cell is empty"
+        )
+    return units, [
+        f"missing value of ({structure.name(int(c))}) worked out from the others"
+        for c in np.flatnonzero(missing)
+    ]
+
+
+def _missing_message(dimensions: Sequence[Dimension], codes: Codes, missing: Mask) -> str:
+    at = np.flatnonzero(missing)
+    return (
+        f"no value for ({_row_name(dimensions, codes[at[0]])})"
+        + (f" and {at.size - 1} more" if at.size > 1 else "")
+        + ", and no totals to work it out from: give the value, write 0, or leave the row out if it is empty"
+    )
+
+
+def _row_name(dimensions: Sequence[Dimension], row: Codes) -> str:
+    return ", ".join(f"{d.name}={d.codes[c]}" for d, c in zip(dimensions, row, strict=True))

@@ -1,0 +1,161 @@
+"""Cells as users give them, for every function that takes some: by mask, by codes or by position.
+
+| given | means |
+|---|---|
+| truth values, one per cell of the table | the cells where they are true |
+| ``("North", "Steel")`` or ``{"region": "North"}`` in a list | the cell with these codes |
+| ``"North"`` in a list, of a table of one dimension or of cells with labels | the cell of this code |
+| ``7``, or ``7`` in a list | the cell at position 7 |
+| ``"mine"`` | the cells where this column of the table is true |
+
+What could be read in two ways is refused: a wrong cell that is published cannot be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacita.core.errors import InputError
+from tacita.core.exact import Mask
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+
+OneCell = int | str | Sequence[str] | Mapping[str, str]
+CellList = int | str | Iterable[OneCell] | Iterable[bool]
+
+BY_CODES = "write the codes of a cell together, as in [('North', 'Steel'), ('South', 'Coal')]"
+
+
+class Listed(tuple[Any, ...]):
+    """Cells listed one by one in anything but a plain tuple, which could hold the codes of one cell."""
+
+
+def settle_cells(cells: CellList) -> str | tuple[Any, ...]:
+    """Return cells in a form that can be read more than once and compared."""
+    if isinstance(cells, str) or type(cells) is tuple or isinstance(cells, Listed):
+        return cells
+    if isinstance(cells, Mapping) or not isinstance(cells, Iterable):
+        return Listed([cells])
+    plain = (cell.tolist() if isinstance(cell, np.generic | np.ndarray) else cell for cell in cells)
+    return Listed(tuple(cell) if isinstance(cell, list) else cell for cell in plain)
+
+
+def read_cells(table: Table, cells: CellList, what: str) -> Mask:
+    """Return one truth value per cell of the table: whether it is among the given ones.
+
+    Parameters
+    ----------
+    cells
+        A mask, codes, positions or the name of a column; see the head of this file.
+    what
+        What the cells are given for, as errors name it.
+
+    Raises
+    ------
+    InputError
+        There is no such cell, or what is given could mean two things.
+    """
+    if isinstance(cells, str):
+        return _column(table, cells, what)
+    if isinstance(cells, int | np.integer) and not isinstance(cells, bool):
+        cells = [int(cells)]
+    elif isinstance(cells, Mapping):
+        cells = [cells]
+    elif not isinstance(cells, Iterable):
+        raise InputError(f"{what}: {cells!r} is no list of cells: give a list of positions or of codes")
+    array = np.asarray(cells) if hasattr(cells, "__array__") else None
+    if array is not None and array.dtype.kind in "biu":
+        if array.ndim != 1:
+            raise InputError(
+                f"{what}: an array of shape {array.shape} names no cells: give one truth value for each of "
+                f"the {so_many(len(table), 'cell')} of the table, in their order"
+            )
+    else:
+        listed: list[Any] = list(cells) if array is None else array.tolist()
+        kinds = {type(cell) for cell in listed}
+        if not kinds:
+            return np.zeros(len(table), dtype=bool)
+        if kinds <= {bool, np.bool_}:
+            array = np.array(listed, dtype=bool)
+        elif all(issubclass(kind, int | np.integer) for kind in kinds - {bool}) and bool not in kinds:
+            if type(cells) is tuple:
+                _refuse_codes_or_positions(table, cells, what)
+            array = np.array(listed, dtype=np.int64)
+        else:
+            array = np.array([_one(table, cell, what) for cell in listed], dtype=np.int64)
+            return _at(table, array, what)
+    if array.dtype == bool:
+        if array.size != len(table):
+            raise InputError(
+                f"{what}: {array.size:,} truth values for {so_many(len(table), 'cell')}: a mask needs one "
+                "for each cell of the table, in their order"
+            )
+        return array.copy()
+    if array.size == len(table) > np.unique(array).size and np.isin(array, (0, 1)).all():
+        raise InputError(
+            f"{what}: {array.size:,} zeros and ones could be a mask or the positions 0 and 1: give truth "
+            "values for a mask, or each position once"
+        )
+    return _at(table, array.astype(np.int64), what)
+
+
+def _at(table: Table, positions: Any, what: str) -> Mask:
+    if (wrong := positions[(positions < 0) | (positions >= len(table))]).size:
+        raise InputError(
+            f"{what}: there is no cell number {wrong[0]}; cells are numbered 0 to {len(table) - 1}"
+        )
+    mask = np.zeros(len(table), dtype=bool)
+    mask[positions] = True
+    return mask
+
+
+def _one(table: Table, cell: Any, what: str) -> int:
+    """The position of one cell of a list."""
+    structure = table.structure
+    try:
+        if isinstance(cell, str):
+            if not structure.labels and len(structure.dimensions) > 1:
+                raise InputError(
+                    f"'{cell}' alone names no cell of a table by "
+                    f"{', '.join(d.name for d in structure.dimensions)}: {BY_CODES}"
+                )
+            return table.find(cell)
+        if isinstance(cell, Mapping):
+            return table.find(**cell)
+        if isinstance(cell, tuple | list) and not any(isinstance(code, bool | float) for code in cell):
+            return table.find(*map(str, cell))
+        if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
+            return int(cell)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
+    raise InputError(f"{what}: {cell!r} is no cell: give its position, which is an integer, or {BY_CODES}")
+
+
+def _refuse_codes_or_positions(table: Table, cells: tuple[int, ...], what: str) -> None:
+    """A tuple of numbers that are the codes of one cell as well as positions of several."""
+    dimensions = table.structure.dimensions
+    codes = [str(cell) for cell in cells]
+    if len(codes) == len(dimensions) > 1 and all(
+        code in dimension.position for code, dimension in zip(codes, dimensions, strict=True)
+    ):
+        shown = ", ".join(f"'{code}'" for code in codes)
+        raise InputError(
+            f"{what}: ({', '.join(codes)}) could be the codes of one cell or the positions of {len(codes)}: "
+            f"write [({shown})] for the cell with these codes, [{', '.join(codes)}] for the positions"
+        )
+
+
+def _column(table: Table, name: str, what: str) -> Mask:
+    if name not in table.columns:
+        known = ", ".join(table.columns) or "none"
+        raise InputError(
+            f"{what}: the table has no column '{name}' (columns: {known}); "
+            f"cells are given in a list: {BY_CODES}"
+        )
+    column = np.asarray(table.columns[name])
+    if column.dtype.kind not in "biu" or not np.isin(column, (0, 1)).all():
+        raise InputError(f"{what}: column '{name}' must hold true or false for each cell")
+    return column.astype(bool)

@@ -1,0 +1,389 @@
+"""From columns of codes and numbers, one row per cell, to a :class:`Table`.
+
+Frames and files both come down to Arrow columns; here they are read the same way, a million rows at a time,
+and every complaint names the row (by ``place``), the column and the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tacita.core import exact
+from tacita.core.errors import (
+    FormatError,
+    HierarchyError,
+    InputError,
+    did_you_mean,
+    issue_warnings,
+    likewise,
+)
+from tacita.core.exact import LARGEST, Mask, Units
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.build import build_table, representatives
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.dimension import Codes, Dimension, blanks_in_codes
+from tacita.core.tables.disguised import TOTAL_CODES, refuse_disguised_totals, usual_total
+from tacita.core.tables.table import Table
+from tacita.core.tables.undeclared import Found, UndeclaredSums, classify, refuse_undeclared_sums
+from tacita.core.words import so_many
+
+MOST_COLUMNS = 20_000
+"""Columns of a file; more than that are something else."""
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | Found | None"
+Totals: TypeAlias = Literal["auto", "given", "compute"]
+
+
+def refuse_wide(place: object, columns: int) -> None:
+    """Refuse a file with more columns than a table has."""
+    if columns > MOST_COLUMNS:
+        raise FormatError(
+            f"{place}: {so_many(columns, 'column')}, where {MOST_COLUMNS:,} are read at most: give one row "
+            "per cell, or check the line ends and the separator"
+        )
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Named columns; ``place(row)`` says where a row stands, ``decimal`` is the decimal sign in text.
+
+    ``notes`` are remarks on how the columns were read; they go on to the table. ``trimmed`` are columns in
+    which blanks at the end of texts were taken off.
+    """
+
+    data: pa.Table
+    place: Callable[[int], str] = lambda row: f"row {row + 1}"
+    decimal: str = "."
+    notes: tuple[str, ...] = ()
+    trimmed: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.data.column_names)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        if name not in self.data.column_names:
+            raise InputError(
+                f"there is no column '{name}'{did_you_mean(name, self.names)}; "
+                f"there are {', '.join(map(repr, self.names))}"
+            )
+        column = self.data.column(name)
+        if pa.types.is_dictionary(column.type):
+            return column.cast(column.type.value_type)
+        return column
+
+    def texts(self, name: str) -> pa.ChunkedArray:
+        """Return a column as text, empty where nothing is given."""
+        return pc.fill_null(self.cast(name, self.column(name), pa.string()), "")
+
+    def cast(self, name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+        """Return a column as another kind; one that cannot be is refused by its name."""
+        try:
+            return column.cast(kind)
+        except pa.ArrowException:
+            raise InputError(
+                f"column '{name}' holds {column.type}, neither codes nor numbers: convert it or leave it out"
+            ) from None
+
+    def codes(self, name: str) -> tuple[Codes, list[str]]:
+        """Each row's position in the list of distinct codes, which stand in the order of their first row."""
+        column = self.column(name)
+        if pa.types.is_floating(column.type):
+            whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), float(LARGEST)))
+            if pc.all(whole).as_py():
+                column = column.cast(pa.int64())  # 43.0 is what is left of code 43 in a column with gaps
+        encoded = self.cast(name, column, pa.string()).combine_chunks().dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        distinct = encoded.dictionary.to_pylist()
+        blank = encoded.indices.is_null().to_numpy(zero_copy_only=False)
+        if "" in distinct:
+            blank |= encoded.indices.fill_null(-1).to_numpy() == distinct.index("")
+        if blank.any():
+            row = int(np.flatnonzero(blank)[0])
+            raise InputError(
+                f"{self.place(row)}: no code in column '{name}'{likewise(int(blank.sum()), 'row')}: "
+                "give one, such as 'Unknown', or drop the row"
+            )
+        return encoded.indices.to_numpy().astype(np.int32), distinct
+
+    def numbers(self, name: str) -> tuple[NDArray[Any], Mask]:
+        """A column as int64 or float64, and where it is missing (the number is zero there)."""
+        column = self.column(name)
+        kind = column.type
+        if is_text(kind):
+            column = self._parsed(name, column)
+        elif pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+            column = column.cast(pa.float64())
+        elif pa.types.is_null(kind):
+            return np.zeros(len(column), dtype=np.int64), np.ones(len(column), dtype=bool)
+        elif not pa.types.is_integer(kind):
+            raise InputError(
+                f"column '{name}' holds {kind}, not numbers: choose another column or convert it"
+            )
+        missing = column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+        values = column.fill_null(0).to_numpy(zero_copy_only=False)
+        # An unsigned number beyond 63 bits is large, not negative.
+        integer = values.dtype.kind == "i" or (values.dtype.kind == "u" and values.max(initial=0) <= LARGEST)
+        values = values.astype(np.int64 if integer else np.float64)
+        values[missing] = 0
+        if values.dtype.kind == "f" and (wrong := np.flatnonzero(~np.isfinite(values))).size:
+            raise InputError(f"{self.place(int(wrong[0]))}: column '{name}' is infinite: give a number")
+        return values, missing
+
+    def _parsed(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        written = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        nothing = pc.is_in(pc.utf8_lower(written), value_set=pa.array(["", "nan", "na", "null"]))
+        written = pc.if_else(nothing, pa.scalar(None, pa.string()), written)
+        plain = pc.replace_substring(written, ",", ".") if self.decimal == "," else written
+        wrong = pc.invert(pc.match_substring_regex(plain, _NUMBER))
+        if self.decimal == ",":
+            wrong = pc.or_(wrong, pc.match_substring(written, "."))
+        rows = np.flatnonzero(wrong.fill_null(False).to_numpy(zero_copy_only=False))
+        if rows.size:
+            self._refuse_text(name, int(rows[0]), str(written[int(rows[0])]), rows.size)
+        return plain.cast(pa.float64())
+
+    def _refuse_text(self, name: str, row: int, written: str, how_many: int) -> None:
+        if self.decimal == ",":
+            reason = f"'{written}' is not a number with a decimal comma: leave out points and other signs"
+        else:
+            reason = f"'{written}' is not a number"
+            if written.count(",") == 1 and "." not in written:
+                reason += (
+                    "; it looks like a decimal comma: name the comma as the decimal sign, or write a point"
+                )
+            else:
+                reason += "; correct it, or leave it empty if it is missing"
+        raise InputError(f"{self.place(row)}, column '{name}'{likewise(how_many, 'row')}: {reason}")
+
+
+def table_from_columns(
+    source: Columns,
+    by: Mapping[str, Spec] | Sequence[str],
+    *,
+    value: str | None = None,
+    count: str | None = None,
+    totals: Totals = "auto",
+    decimals: int | None = None,
+    counts: bool | None = None,
+    repair: bool = False,
+    structural: str | None = None,
+    largest: Sequence[str] = (),
+    holding_count: str | None = None,
+    columns: Sequence[str] = (),
+    name: str = "table",
+    undeclared_sums: UndeclaredSums = "warn",
+) -> Table:
+    """A table from one row per cell; the parameters are those of :meth:`Table.from_frame`."""
+    specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
+    if not specs:
+        raise InputError("a table needs at least one dimension: name the columns of codes")
+    if value is None and count is None:
+        raise InputError(
+            "which column holds the values? Name the column of values, or that of respondents per cell, of "
+            f"{', '.join(source.names)}"
+        )
+    if source.data.num_rows == 0:
+        raise InputError("there are no rows: a table needs at least one cell")
+    dimensions, shown = _dimensions(source, specs, totals)
+    number, missing = source.numbers(value if value is not None else str(count))
+    places = exact.decimals_needed(number[~missing]) if decimals is None else decimals
+    units = exact.to_units(number, places)
+    if wanted := [name for name, spec in specs.items() if isinstance(spec, Found)]:
+        trees = classify(dimensions, shown, units, missing, wanted)
+        dimensions, shown = _dimensions(source, {**specs, **trees.specs}, totals)
+        source = replace(source, notes=(*source.notes, *trees.notes))
+    compute = _compute_totals(dimensions, shown, totals)
+    whole = counts
+    if whole is None:
+        negative = bool((number[~missing] < 0).any())
+        whole = value is None or (count is None and not largest and places == 0 and not negative)
+    additive = {}
+    if count is not None:
+        additive["count"] = _whole_numbers(source, count)
+    if holding_count is not None:
+        if compute:
+            raise InputError(
+                f"'{holding_count}': holdings can be in several cells, so their number in totals is no sum: "
+                "give the totals too, or tabulate the microdata"
+            )
+        additive["holding_count"] = _whole_numbers(source, holding_count)
+    sums: tuple[str, ...] = ()
+    if totals != "compute":
+        flat = [dimension for dimension, spec in specs.items() if spec is None]
+        refuse_disguised_totals(dimensions, shown, units, missing, flat)
+        flat = [dimension for dimension, spec in specs.items() if spec is None or isinstance(spec, str)]
+        sums = refuse_undeclared_sums(dimensions, shown, units, missing, flat, undeclared_sums)
+    table = build_table(
+        dimensions,
+        shown,
+        units,
+        places,
+        compute_totals=compute,
+        repair=repair,
+        missing=missing,
+        additive=additive,
+        name=name,
+        whole=whole,
+        value_name=value if value is not None else str(count),
+    )
+    warnings = (*_blanks(source, dimensions), *sums, *table.warnings)
+    issue_warnings(warnings)
+    rows = table.structure.locate(representatives(dimensions, shown))
+    carried = {column: _carry(source, column, rows, len(table)) for column in columns}
+    return replace(
+        table,
+        columns=carried,
+        contributions=_largest(source, largest, table, rows, compute) if largest else None,
+        structural=_flags(source, structural, rows, len(table)) if structural is not None else None,
+        notes=(*source.notes, *table.notes),
+        warnings=warnings,
+    )
+
+
+def _blanks(source: Columns, dimensions: Sequence[Dimension]) -> tuple[str, ...]:
+    """Warnings of codes with blanks at their ends, and of those from which a reader took them off."""
+    taken_off = (
+        f"codes of '{dimension.name}' end with blanks, which were taken off: clean the file, unless codes "
+        "with and without them are the same"
+        for dimension in dimensions
+        if dimension.name in source.trimmed
+    )
+    return (*blanks_in_codes(dimensions), *taken_off)
+
+
+def _dimensions(source: Columns, specs: Mapping[str, Spec], totals: Totals) -> tuple[list[Dimension], Codes]:
+    dimensions, encoded = [], []
+    for name, spec in specs.items():
+        rows, distinct = source.codes(name)
+        if isinstance(spec, str) and spec not in distinct and totals != "compute":
+            raise InputError(
+                f"the total '{spec}' of '{name}'{did_you_mean(spec, distinct)} is none of its codes "
+                f"{', '.join(distinct[:10])}{', ..' if len(distinct) > 10 else ''}: name one of them, or "
+                "leave it out to have totals computed"
+            )
+        dimension = Dimension(name, _trees(spec, distinct))
+        known = dimension.position
+        unknown = [k for k, code in enumerate(distinct) if code not in known]
+        if unknown:
+            first = distinct[unknown[0]]
+            place = source.place(int(np.flatnonzero(rows == unknown[0])[0]))
+            raise HierarchyError(
+                f"{place}: code {first!r}{did_you_mean(first, dimension.codes)} of column '{name}' is not in "
+                f"its classification{likewise(len(unknown), 'code')}. Add it to the hierarchy or correct "
+                "the data."
+            )
+        encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])
+        dimensions.append(dimension)
+    return dimensions, np.column_stack(encoded)
+
+
+def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
+    if isinstance(spec, Hierarchy):
+        return (spec,)
+    if spec is None or isinstance(spec, str | Found):
+        named = spec.total if isinstance(spec, Found) else spec
+        total = named if named is not None else usual_total(distinct) or TOTAL_CODES[0]
+        return (Hierarchy.flat([code for code in distinct if code != total], total=total),)
+    trees = tuple(spec)
+    if not trees or not all(isinstance(tree, Hierarchy) for tree in trees):
+        raise InputError(
+            "each dimension is given by a hierarchy, a list of them, the code of its total, or nothing"
+        )
+    return trees
+
+
+def _compute_totals(dimensions: Sequence[Dimension], shown: Codes, totals: Totals) -> bool:
+    """Whether totals have to be computed: asked for, or no row has the code of a total in any dimension."""
+    if totals not in ("auto", "given", "compute"):
+        raise InputError(f"there are no totals '{totals}': choose 'auto', 'given' or 'compute'")
+    if totals != "auto":
+        return totals == "compute"
+    return not any(_has_parts(dimension)[shown[:, k]].any() for k, dimension in enumerate(dimensions))
+
+
+def _has_parts(dimension: Dimension) -> Mask:
+    """True for codes with children in some tree, also where a child is the only one."""
+    above = np.zeros(len(dimension.codes), dtype=bool)
+    for tree in dimension.trees:
+        own = np.array([dimension.position[code] for code in tree.codes], dtype=np.int64)
+        above[own[tree.parents[tree.parents >= 0]]] = True
+    return above
+
+
+def _whole_numbers(source: Columns, name: str) -> Units:
+    numbers, missing = source.numbers(name)
+    for wrong, what in (
+        (missing, "is missing"),
+        (numbers < 0, "is negative"),
+        (numbers != np.rint(numbers), "is not a whole number"),
+        (numbers > LARGEST, "is larger than any count can be"),
+    ):
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise InputError(f"{source.place(row)}: the count in column '{name}' {what}: correct it")
+    return numbers.astype(np.int64)
+
+
+def _carry(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> NDArray[Any]:
+    """A column per cell: NaN, or empty text, for cells that no row is given for."""
+    kind = source.column(name).type
+    if pa.types.is_boolean(kind) or is_text(kind):
+        texts = source.texts(name).to_numpy(zero_copy_only=False)
+        result: NDArray[Any] = np.full(n, "", dtype=object)
+        result[rows] = texts
+        return result
+    numbers, missing = source.numbers(name)
+    result = np.full(n, np.nan)
+    result[rows[~missing]] = numbers[~missing]
+    return result
+
+
+def _flags(source: Columns, name: str, rows: NDArray[np.int64], n: int) -> Mask:
+    column = source.column(name)
+    if is_text(column.type):
+        yes = pc.is_in(pc.utf8_lower(column), value_set=pa.array(["true", "1", "yes", "y"]))
+    else:
+        yes = source.cast(name, column, pa.bool_())
+    result = np.zeros(n, dtype=bool)
+    result[rows] = yes.fill_null(False).to_numpy(zero_copy_only=False)
+    return result
+
+
+def _largest(
+    source: Columns, names: Sequence[str], table: Table, rows: NDArray[np.int64], compute: bool
+) -> Contributions:
+    if compute:
+        raise InputError(
+            f"the largest contributions ({', '.join(names)}) of totals do not follow from the parts: "
+            "give the totals too, or tabulate the microdata"
+        )
+    values = np.zeros((len(table), len(names)), dtype=np.int64)
+    for k, name in enumerate(names):
+        numbers, _ = source.numbers(name)
+        values[rows, k] = exact.to_units(numbers, table.decimals)
+    rising = np.asarray((np.diff(values, axis=1) > 0).any(axis=1))
+    too_much = (values.sum(axis=1) > table.units) & (values >= 0).all(axis=1) & (table.units >= 0)
+    # Rounding each contribution may exceed the rounded value by half a unit each.
+    too_much &= values.sum(axis=1) - table.units > len(names)
+    for wrong, what in ((rising, "do not descend"), (too_much, "exceed the value of the cell")):
+        if wrong.any():
+            row = int(np.flatnonzero(wrong[rows])[0])
+            raise InputError(
+                f"{source.place(row)}: the largest contributions {', '.join(names)} {what}: correct them"
+            )
+    return Contributions(values, np.full(values.shape, -1, dtype=np.int64), np.abs(table.units))

@@ -1,0 +1,89 @@
+"""Who stands behind a cell: its largest contributions, in order, and who made them.
+
+For cell ``i`` with contributions ``x_1 >= x_2 >= ...`` the first ``depth`` of them are ``values[i]``, made
+by ``who[i]`` (positions in ``names``, -1 where there are fewer). A respondent counts once per cell with the
+sum of his records in it. Where contributions can be negative they are ordered by and kept as absolute
+values, and ``sums`` holds the sum of all absolute contributions: what a concentration rule compares with.
+
+Contributors that are in no list may still be known to ``ask``. ``beyond`` says what there is beside those
+who are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from tacita.core.exact import Cells, Units, keep
+
+
+class Beyond(Enum):
+    """Contributors beside those that :attr:`Contributions.ask` knows."""
+
+    NOBODY = "nobody"
+    """Everyone is known."""
+    SMALLER = "smaller"
+    """Each has a single leaf cell, of which contributors no smaller than they are known, as many as are
+    stored per cell; and these have no other leaf cell either.
+    """
+    ANYONE = "anyone"
+    """Nothing is known of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """The largest contributions per cell, in the table's units."""
+
+    values: Units
+    who: Cells
+    sums: Units
+    names: Sequence[object] = ()
+    ask: Callable[[Cells], Shares] | None = None
+    beyond: Beyond = Beyond.ANYONE
+
+    def __post_init__(self) -> None:
+        keep(self, "values", "who", "sums")
+
+    @property
+    def depth(self) -> int:
+        """How many of the largest are known per cell."""
+        return int(self.values.shape[1])
+
+    def name(self, who: int) -> str:
+        """A contributor by the name he has in the data."""
+        return str(self.names[who]) if len(self.names) else f"#{who}"
+
+    def largest(self, n: int) -> Units:
+        """``x_1 + .. + x_n`` per cell."""
+        return np.asarray(self.values[:, :n].sum(axis=1))
+
+    def everyone(self) -> Cells:
+        """All contributors who are known by position in ``names``, those in no list of the largest included
+        where the microdata can be asked.
+        """
+        if self.ask is not None and len(self.names):
+            return np.arange(len(self.names))
+        return np.unique(self.who[self.who >= 0])
+
+    def of(self, who: Cells) -> Shares:
+        """Everything that some contributors put into any cell.
+
+        Uses the microdata where they can be asked again; else what the largest contributions tell.
+        """
+        if self.ask is not None:
+            return self.ask(who)
+        wanted = np.isin(self.who, who) & (self.who >= 0)
+        cells, ranks = np.nonzero(wanted)
+        return Shares(self.who[cells, ranks], cells.astype(np.int64), self.values[cells, ranks])
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Triples: contributor ``who[r]`` put ``units[r]`` into cell ``cells[r]``."""
+
+    who: Cells
+    cells: Cells
+    units: Units

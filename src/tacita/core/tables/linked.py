@@ -1,0 +1,346 @@
+"""Several tables that share cells, as one table.
+
+Each table is embedded in the union of all dimensions: a dimension that it lacks is at its total. Cells with
+equal coordinates are one cell, so its value must be the same in every table that shows it. The equations of
+all tables hold together, and so do those that only arise between them (a region that one table shows and its
+parts that another shows). Each table stays a :class:`Part`, so it can be written back on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita.core.errors import InputError, likewise
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.build import refuse_sums_between
+from tacita.core.tables.contributions import Beyond, Contributions, Shares
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.frames import part_of
+from tacita.core.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
+from tacita.core.tables.table import Table
+
+
+def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
+    """One table of all cells of several tables.
+
+    Parameters
+    ----------
+    tables
+        Tables of the same variable, by name or in order. Dimensions are matched by name, codes by text.
+
+    Raises
+    ------
+    InputError
+        A shared cell has different values, counts or contributions; the message names it and both tables.
+    """
+    named = _named(tables)
+    decimals = max(table.decimals for table in named.values())
+    named = {name: table.with_decimals(decimals) for name, table in named.items()}
+    dimensions = _united_dimensions(named)
+    placed, codes = _place(named, dimensions)
+    n = codes.shape[0]
+    merged = _Merge(placed, Structure(dimensions, codes, Equations.stack([], n)))
+    units = merged.required("values", lambda table: table.units)
+    equations = _equations(placed, dimensions, codes, units)
+    parts = tuple(part for one in placed for part in _parts(one, dimensions, len(named) > 1))
+    counted = merged.optional("counts", lambda table: table.count)
+    holding_count = merged.optional("counts of holdings", lambda table: table.holding_count)
+    population = merged.optional("populations", lambda table: table.population)
+    structural = np.zeros(n, dtype=bool)
+    for one in placed:
+        if one.table.structural is not None:
+            structural[one.cells] |= one.table.structural
+    contributions = merged.contributions("contributions", lambda table: table.contributions)
+    holdings = merged.contributions("contributions of holdings", lambda table: table.holdings)
+    return Table(
+        structure=Structure(dimensions, codes, equations, parts=parts),
+        units=units,
+        decimals=decimals,
+        whole=all(table.whole for table in named.values()),
+        count=counted,
+        population=population,
+        contributions=contributions,
+        holding_count=holding_count,
+        holdings=holdings,
+        structural=structural if structural.any() else None,
+        columns=merged.columns(),
+        value_name=next(iter(named.values())).value_name,
+        notes=(*(f"{name}: {note}" for name, t in named.items() for note in t.notes), *merged.notes),
+        warnings=tuple(f"{name}: {warning}" for name, t in named.items() for warning in t.warnings),
+    )
+
+
+def cells_in(linked: Table, table: Table) -> Cells:
+    """Where the cells of one of the tables that were linked are among those of all."""
+    codes, _ = _embedded(table, linked.structure.dimensions)
+    return linked.structure.locate(codes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """A table in the union: ``cells[i]`` is where its cell ``i`` is, ``axes[d]`` its dimension ``d``."""
+
+    name: str
+    table: Table
+    axes: tuple[int, ...]
+    recoded: tuple[Codes, ...]
+    cells: Cells
+
+
+def _named(tables: Mapping[str, Table] | Sequence[Table]) -> dict[str, Table]:
+    if isinstance(tables, Mapping):
+        named = {str(name): table for name, table in tables.items()}
+    else:
+        names = [part_of(table.structure, 0).name for table in tables]
+        unique = len(set(names)) == len(names)
+        named = {names[k] if unique else f"table {k + 1}": table for k, table in enumerate(tables)}
+    if not named:
+        raise InputError("there is no table to link: give at least one")
+    for name, table in named.items():
+        if not table.structure.dimensions:
+            raise InputError(
+                f"table '{name}' comes without dimensions (a JJ file), so its cells cannot be matched"
+            )
+    return named
+
+
+def _united_dimensions(named: Mapping[str, Table]) -> tuple[Dimension, ...]:
+    trees: dict[str, list[Hierarchy]] = {}
+    for table in named.values():
+        for dimension in table.structure.dimensions:
+            found = trees.setdefault(dimension.name, [])
+            found.extend(tree for tree in dimension.trees if tree not in found)
+    dimensions = tuple(Dimension(name, _united_trees(found)) for name, found in trees.items())
+    for dimension in dimensions:
+        dimension.check()
+        _refuse_two_totals(dimension)
+    return dimensions
+
+
+def _united_trees(trees: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
+    """Flat trees under one total differ only by codes that are empty in some table: they are one tree."""
+    flat: dict[str, list[str]] = {}
+    deep = []
+    for tree in trees:
+        if tree.depth.max(initial=0) <= 1:
+            flat.setdefault(tree.total, []).extend(tree.codes[1:])
+        else:
+            deep.append(tree)
+    # A flat list of a deeper tree's codes says nothing that the deeper tree does not.
+    kept = [
+        Hierarchy.flat(list(dict.fromkeys(codes)), total=total)
+        for total, codes in flat.items()
+        if not any(total == tree.total and all(code in tree for code in codes) for tree in deep)
+    ]
+    return (*deep, *kept)
+
+
+def _refuse_two_totals(dimension: Dimension) -> None:
+    """Two names for the sum of the same codes would keep tables apart that share it."""
+    seen: dict[frozenset[str], str] = {}
+    for tree in dimension.trees:
+        other = seen.setdefault(frozenset(tree.leaves), tree.total)
+        if other != tree.total:
+            raise InputError(
+                f"dimension '{dimension.name}': its total is called {other!r} in one table and "
+                f"{tree.total!r} in another; use one name"
+            )
+
+
+def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple[list[_Placed], Codes]:
+    """Every table's cells among the distinct cells of all, which stand in the order of first occurrence."""
+    axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
+    embedded, recodings = zip(*(_embedded(table, dimensions) for table in named.values()), strict=True)
+    everything = np.vstack(embedded)
+    first, place = in_order_of_first(cell_keys(dimensions, everything))
+    starts = np.cumsum([0, *(codes.shape[0] for codes in embedded)])
+    placed = [
+        _Placed(
+            name,
+            table,
+            tuple(axis[d.name] for d in table.structure.dimensions),
+            recodings[k],
+            place[starts[k] : starts[k + 1]],
+        )
+        for k, (name, table) in enumerate(named.items())
+    ]
+    return placed, everything[first]
+
+
+def _embedded(table: Table, dimensions: Sequence[Dimension]) -> tuple[Codes, tuple[Codes, ...]]:
+    """The cells of a table by their codes in the union, and per dimension of its own what its codes are
+    there.
+    """
+    axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
+    own = table.structure
+    recoded = tuple(
+        np.array([dimensions[axis[d.name]].position[code] for code in d.codes], dtype=np.int32)
+        for d in own.dimensions
+    )
+    totals = np.array([d.representative[d.index(d.total)] for d in dimensions], dtype=np.int32)
+    codes = np.tile(totals, (len(table), 1))
+    for d, dimension in enumerate(own.dimensions):
+        at = axis[dimension.name]
+        codes[:, at] = dimensions[at].representative[recoded[d][own.codes[:, d]]]
+    return codes, recoded
+
+
+def _equations(
+    placed: Sequence[_Placed], dimensions: Sequence[Dimension], codes: Codes, units: Units
+) -> Equations:
+    """Those of each table, then those between tables; repeated ones once.
+
+    A family between tables that lacks some of its parts is refused: readers know at least that the parts
+    which are listed do not exceed their total, and no equation says so.
+    """
+    n = codes.shape[0]
+    blocks = [
+        Equations(e.starts, one.cells[e.cells], e.coefficients, e.rhs, n)
+        for one in placed
+        for e in (one.table.equations,)
+    ]
+    own = Equations.stack(blocks, n)
+    between, _ = table_equations(dimensions, codes)
+    broken = np.flatnonzero(between.residuals(units))
+    if broken.size:
+        where = Structure(tuple(dimensions), codes, between).describe_equation(int(broken[0]))
+        raise InputError(
+            f"the tables do not add up together: {where} ({broken.size:,} such sums). Some parts are in no "
+            "table: list them too (they may stay hidden), or link the tables without this total."
+        )
+    refuse_sums_between(dimensions, codes, between)
+    stacked = Equations.stack([own, between], n)
+    return stacked.where(~(stacked.duplicates | _says_nothing(stacked)))
+
+
+def _says_nothing(equations: Equations) -> Mask:
+    """True for ``-a + a = 0``: total and only part have become one cell."""
+    nothing = np.zeros(len(equations), dtype=bool)
+    pairs = np.flatnonzero(np.diff(equations.starts) == 2)
+    first = equations.starts[pairs]
+    nothing[pairs] = equations.cells[first] == equations.cells[first + 1]
+    return nothing
+
+
+def _parts(one: _Placed, dimensions: Sequence[Dimension], rename: bool) -> list[Part]:
+    own = one.table.structure
+    parts = []
+    for k in range(max(1, len(own.parts))):
+        part = part_of(own, k)
+        codes = np.column_stack([one.recoded[d][part.codes[:, c]] for c, d in enumerate(part.dimensions)])
+        name = one.name if len(own.parts) < 2 or not rename else f"{one.name}: {part.name}"
+        parts.append(
+            Part(
+                name,
+                tuple(one.axes[d] for d in part.dimensions),
+                codes.astype(np.int32),
+                one.cells[part.cells],
+            )
+        )
+    return parts
+
+
+class _Merge:
+    """Columns of several tables, brought together cell by cell."""
+
+    def __init__(self, placed: Sequence[_Placed], structure: Structure) -> None:
+        self.placed, self.structure, self.n = placed, structure, len(structure)
+        self.notes: list[str] = []
+
+    def required(self, what: str, field: Any) -> Units:
+        merged, _ = self._agreeing(what, [(one, field(one.table)) for one in self.placed])
+        return merged
+
+    def optional(self, what: str, field: Any) -> Any:
+        """A column if it covers every cell; what only some tables have is left out with a note."""
+        given = [(one, column) for one in self.placed if (column := field(one.table)) is not None]
+        if not given:
+            return None
+        merged, covered = self._agreeing(what, given)
+        if covered.all():
+            return merged
+        self.notes.append(f"{what} left out: {self.structure.names(np.flatnonzero(~covered), 1)} have none")
+        return None
+
+    def _agreeing(
+        self, what: str, given: Sequence[tuple[_Placed, NDArray[Any]]]
+    ) -> tuple[NDArray[Any], Mask]:
+        """One row per cell; tables that share a cell must say the same of it."""
+        shape = (self.n, *given[0][1].shape[1:])
+        merged = np.zeros(shape, dtype=given[0][1].dtype)
+        source = np.full(self.n, -1, dtype=np.int64)
+        for k, (one, column) in enumerate(given):
+            fresh = source[one.cells] < 0
+            merged[one.cells[fresh]] = column[fresh]
+            source[one.cells[fresh]] = k
+            differs = merged[one.cells] != column
+            wrong = np.flatnonzero(differs.reshape(differs.shape[0], -1).any(axis=1))
+            if wrong.size:
+                cell = int(one.cells[wrong[0]])
+                other = given[int(source[cell])][0].name
+                raise InputError(
+                    f"({self.structure.name(cell)}): the {what} in '{other}' and '{one.name}' differ"
+                    f"{likewise(wrong.size, 'cell')}. Correct one of them, or give dimensions of different "
+                    "meaning different names."
+                )
+        return merged, source >= 0
+
+    def contributions(self, what: str, field: Any) -> Contributions | None:
+        """The largest contributions, as many per cell as every table knows; contributors matched by name."""
+        given = [(one, c) for one in self.placed if (c := field(one.table)) is not None]
+        if not given:
+            return None
+        depth = min(c.depth for _, c in given)
+        names = list(dict.fromkeys(str(name) for _, c in given for name in c.names))
+        position = {name: k for k, name in enumerate(names)}
+        owners = [np.array([position[str(name)] for name in c.names], dtype=np.int64) for _, c in given]
+        values, covered = self._agreeing(what, [(one, c.values[:, :depth]) for one, c in given])
+        if not covered.all():
+            self.notes.append(
+                f"{what} left out: {self.structure.names(np.flatnonzero(~covered), 1)} have none"
+            )
+            return None
+        sums, _ = self._agreeing(what, [(one, c.sums) for one, c in given])
+        who = np.full((self.n, depth), -1, dtype=np.int64)
+        for (one, c), own in zip(given, owners, strict=True):
+            who[one.cells] = _renamed(c.who[:, :depth], own)
+        asked = [(one, c, own) for (one, c), own in zip(given, owners, strict=True) if c.ask is not None]
+
+        def ask(wanted: Cells) -> Shares:
+            rows = [_shares(one, c, own, wanted) for one, c, own in asked]
+            triples = np.unique(np.concatenate(rows), axis=0)
+            return Shares(triples[:, 0], triples[:, 1], triples[:, 2])
+
+        if len(asked) < len(given):
+            return Contributions(values, who, sums, names)
+        everyone = all(c.beyond is Beyond.NOBODY for _, c in given)
+        beyond = Beyond.NOBODY if everyone else Beyond.ANYONE
+        return Contributions(values, who, sums, names, ask, beyond)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Further columns, of the first table that has one; NaN or empty text for cells that no table has."""
+        merged: dict[str, NDArray[Any]] = {}
+        for one in reversed(self.placed):
+            for name, column in one.table.columns.items():
+                text = column.dtype.kind in "OUS"
+                blank = np.full(self.n, "", dtype=object) if text else np.full(self.n, np.nan)
+                merged.setdefault(name, blank)[one.cells] = column
+        return merged
+
+
+def _renamed(who: Cells, names: Cells) -> Cells:
+    return np.where(who >= 0, names[np.maximum(who, 0)], -1) if names.size else who
+
+
+def _shares(one: _Placed, contributions: Contributions, names: Cells, wanted: Cells) -> NDArray[np.int64]:
+    """What some contributors of the union put into the cells of one table, as rows (who, cell, units)."""
+    own = np.flatnonzero(np.isin(names, wanted)) if names.size else wanted
+    shares = contributions.of(own)
+    return np.column_stack([_renamed(shares.who, names), one.cells[shares.cells], shares.units])

@@ -1,0 +1,279 @@
+"""The table an office wants to publish, with everything that must not leave the house.
+
+``a`` are the cell values and ``M a = b`` the equations of its structure, both exact integers of the last
+decimal place. A :class:`Table` is checked when it is made: it adds up, or it is refused with the worst
+equations by name.
+
+Three things that look like "no number" are different:
+
+* an *empty* cell is not listed; nobody contributed, everybody knows, its value is zero;
+* a *structural zero* is listed with value zero and can be nothing else, so every attacker knows it;
+* a *zero* is listed like any other value: contributions that sum up to zero.
+
+A *missing* value (the office itself does not know it) is never stored: it is worked out from the equations
+or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacita.core import exact
+from tacita.core.errors import InputError
+from tacita.core.exact import LARGEST, Floats, Mask, Units, frozen, keep
+from tacita.core.tables.additivity import refuse_unless_additive
+from tacita.core.tables.contributions import Contributions
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.structure import Structure
+from tacita.core.words import so_many
+
+if TYPE_CHECKING:
+    from tacita.core.tables.columns import Spec, Totals
+    from tacita.core.tables.undeclared import UndeclaredSums
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Cell values on a structure.
+
+    Attributes
+    ----------
+    units, decimals
+        ``a * 10**decimals`` as integers.
+    whole
+        Every attacker knows that cells are whole numbers (counts).
+    count, holding_count
+        Respondents and holdings per cell.
+    population
+        Weighted number of respondents per cell (a sample with weights).
+    contributions, holdings
+        The largest contributions per cell by respondent and by holding.
+    structural
+        Cells that can only be zero.
+    columns
+        Further columns per cell, such as a cost.
+    notes
+        What was done to the input on the way, in sentences.
+    warnings
+        What of the input may not be meant as it stands, in sentences.
+    """
+
+    structure: Structure
+    units: Units
+    decimals: int = 0
+    whole: bool = False
+    count: Units | None = None
+    population: Floats | None = None
+    contributions: Contributions | None = None
+    holding_count: Units | None = None
+    holdings: Contributions | None = None
+    structural: Mask | None = None
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    value_name: str = "value"
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        keep(self, "units")
+        if self.units.size != len(self.structure):
+            raise InputError(
+                f"{so_many(self.units.size, 'value')} for {so_many(len(self.structure), 'cell')}"
+            )
+        if (
+            self.structural is not None
+            and (wrong := np.flatnonzero(self.structural & (self.units != 0))).size
+        ):
+            raise InputError(
+                f"structural zeros with a value: {self.structure.names(wrong)}; unmark them or set them to 0"
+            )
+        if (wrong := np.flatnonzero(np.abs(self.units) > LARGEST)).size:
+            raise InputError(
+                f"values that do not fit into 53 bits with {so_many(self.decimals, 'decimal')}: "
+                f"{self.structure.names(wrong)}; use fewer decimals or a larger unit"
+            )
+        if (wrong := np.flatnonzero(self.units % self.unit)).size:
+            raise InputError(
+                f"counts that are no whole numbers: {self.structure.names(wrong)}; "
+                "correct them, or say that they are amounts"
+            )
+        refuse_unless_additive(self.structure, self.units, self.decimals)
+
+    def __len__(self) -> int:
+        return len(self.structure)
+
+    def __repr__(self) -> str:
+        kind = "counts" if self.whole else so_many(self.decimals, "decimal")
+        return f"Table({so_many(len(self), 'cell')}, {so_many(len(self.equations), 'equation')}, {kind})"
+
+    @property
+    def equations(self) -> Equations:
+        return self.structure.equations
+
+    @cached_property
+    def values(self) -> Floats:
+        """Cell values as floats, for display and for solvers."""
+        return frozen(exact.to_floats(self.units, self.decimals))
+
+    @property
+    def unit(self) -> int:
+        """The smallest step between two values a reader thinks possible, in units."""
+        return 10**self.decimals if self.whole else 1
+
+    def name(self, cell: int) -> str:
+        return self.structure.name(cell)
+
+    def find(self, /, *codes: str, **by_name: str) -> int:
+        """Position of a cell by its codes; see :meth:`Structure.find`."""
+        return self.structure.find(*codes, **by_name)
+
+    def with_decimals(self, decimals: int) -> Table:
+        """The same table counted in a finer last place."""
+        if decimals == self.decimals:
+            return self
+        factor = 10 ** (decimals - self.decimals)
+
+        def finer(c: Contributions | None) -> Contributions | None:
+            return c and replace(
+                c,
+                values=exact.rescale(c.values, self.decimals, decimals),
+                sums=exact.rescale(c.sums, self.decimals, decimals),
+            )
+
+        return replace(
+            self,
+            structure=replace(self.structure, equations=self.equations.scaled(factor)),
+            units=exact.rescale(self.units, self.decimals, decimals),
+            decimals=decimals,
+            contributions=finer(self.contributions),
+            holdings=finer(self.holdings),
+        )
+
+    @classmethod
+    def from_array(
+        cls,
+        values: ArrayLike,
+        *,
+        totals: bool = False,
+        names: Sequence[str] | None = None,
+        codes: Sequence[Sequence[str]] | None = None,
+        decimals: int | None = None,
+        counts: bool | None = None,
+        repair: bool = False,
+        undeclared_sums: UndeclaredSums = "warn",
+    ) -> Table:
+        """A table from an array of any number of dimensions.
+
+        Parameters
+        ----------
+        values
+            Numbers; with ``totals`` the last position along each axis is the total, otherwise totals are
+            computed. NaN is a missing value: it is worked out from totals or refused.
+        names, codes
+            Dimension names and codes per axis (without the code of the total, which is ``Total``).
+        decimals
+            Decimals that count; as many as the values need by default.
+        counts
+            Whether cells are counts (whole numbers, and everyone knows it). Default: yes if all are whole and
+            not negative.
+        repair
+            Compute wrong totals anew.
+        undeclared_sums
+            As for :meth:`from_frame`.
+        """
+        from tacita.core.tables.arrays import table_from_array
+
+        return table_from_array(
+            values,
+            totals=totals,
+            names=names,
+            codes=codes,
+            decimals=decimals,
+            counts=counts,
+            repair=repair,
+            undeclared_sums=undeclared_sums,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        by: Mapping[str, Spec] | Sequence[str],
+        *,
+        value: str | None = None,
+        count: str | None = None,
+        totals: Totals = "auto",
+        decimals: int | None = None,
+        counts: bool | None = None,
+        repair: bool = False,
+        structural: str | None = None,
+        largest: Sequence[str] = (),
+        holding_count: str | None = None,
+        columns: Sequence[str] = (),
+        name: str = "table",
+        decimal: str = ".",
+        undeclared_sums: UndeclaredSums = "warn",
+    ) -> Table:
+        """A table from a long frame, one row per cell.
+
+        Parameters
+        ----------
+        frame
+            pandas, polars, Arrow or DuckDB.
+        by
+            The columns of codes. Per column a :class:`Hierarchy`, several of them, the code of the total, or
+            None: then the classification is flat and its total is recognised if it has a usual name such as
+            ``Total``. A :class:`Found` stands for the classification that sums among the codes make.
+        value
+            The column of values. Without it the table is one of counts, given by ``count``.
+        count, holding_count
+            Columns with the number of respondents and of holdings per cell.
+        totals
+            ``"given"``: the rows are all the cells. ``"compute"``: the rows are leaf cells and are summed up.
+            ``"auto"``: given as soon as one row has the code of a total.
+        decimals
+            Decimals that count; as many as the values need by default.
+        counts
+            Whether everyone knows that cells are whole numbers. Default: for tables of counts, and for whole,
+            non-negative values that come without a column of counts or contributions.
+        repair
+            Compute wrong totals anew; the table's notes say which.
+        structural
+            A column that is true for cells which can only be zero.
+        largest
+            Columns with the largest contributions per cell, in order.
+        columns
+            Further columns to keep, such as a cost.
+        name
+            What the table is called where there are several.
+        decimal
+            The decimal sign of numbers that are given as text.
+        undeclared_sums
+            ``"warn"``, ``"refuse"`` or ``"ignore"`` codes whose numbers are sums of other codes' without a
+            classification that says so (see :mod:`tacita.core.tables.undeclared`).
+        """
+        from tacita.core.tables.columns import Columns, table_from_columns
+        from tacita.core.tables.frames import to_arrow
+
+        single = (column for column in (value, count, structural, holding_count) if column is not None)
+        return table_from_columns(
+            Columns(to_arrow(frame, [*by, *single, *largest, *columns]), decimal=decimal),
+            by,
+            value=value,
+            count=count,
+            totals=totals,
+            decimals=decimals,
+            counts=counts,
+            repair=repair,
+            structural=structural,
+            largest=largest,
+            holding_count=holding_count,
+            columns=columns,
+            name=name,
+            undeclared_sums=undeclared_sums,
+        )

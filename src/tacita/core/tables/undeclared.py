@@ -1,0 +1,309 @@
+"""Sums in a table that no classification declares.
+
+A table with rows N1, N2, North, S1, S2, South and no hierarchy is taken for six separate parts. Readers see
+that North is the sum of N1 and N2, and what the table's equations call safe is not. So codes whose numbers
+are sums of other codes' numbers are searched for, one dimension at a time, in every combination of the
+others (see :mod:`tacita.core.tables.sums`), where a dimension has no classification or only one level of it.
+
+A dimension whose given total is the sum of all its codes has none: its codes are parts. Sums that are likely
+to be chance are left alone. Evidence of :data:`CERTAIN` bits or more, all sums of a dimension together, is
+taken for sure (one table in a thousand by chance); from :data:`LIKELY` on it gets a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacita.core.errors import InputError, UndeclaredSumsError
+from tacita.core.exact import Cells, Mask, Units
+from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.structure import cell_keys
+from tacita.core.tables.sums import Sum, search_other_sums, search_sums
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+
+CERTAIN, LIKELY = 10.0, 4.0
+"""Evidence in bits from which sums are refused, and from which they get a warning."""
+MOST_SHOWN = 6
+MOST_CODES = 20_000
+
+UndeclaredSums: TypeAlias = Literal["refuse", "warn", "ignore"]
+"""What to do about sums that no classification declares."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A classification that is to be found in the numbers, with this code of the total if it is named."""
+
+    total: str | None = None
+
+
+@dataclass(frozen=True)
+class FoundSums:
+    """Sums among the codes of one dimension.
+
+    Attributes
+    ----------
+    sums
+        Each code that is a sum, with its parts.
+    others
+        Sums over the same parts in another way, which make a second classification.
+    evidence
+        How unlikely it is that they hold by chance, in bits.
+    columns
+        In how many combinations of the other dimensions' codes they hold: in all that there are.
+    """
+
+    dimension: str
+    codes: tuple[str, ...]
+    total: str
+    total_is_given: bool
+    sums: Mapping[str, tuple[str, ...]]
+    others: Mapping[str, tuple[str, ...]]
+    evidence: float
+    columns: int
+
+    @cached_property
+    def trees(self) -> tuple[Hierarchy, ...]:
+        """The classification that the sums make, ready to be used; two if parts are added up in two ways."""
+        first = self._tree(self.sums, [code for code in self.codes if code not in self.others])
+        if not self.others:
+            return (first,)
+        within = {part for parts in self.sums.values() for part in parts}
+        leaves = [code for code in self.codes if code in within and code not in self.sums]
+        alone = [code for code in self.codes if code not in (*within, *self.sums, *self.others)]
+        return first, self._tree(self.others, [*self.others, *leaves, *alone])
+
+    def _tree(self, sums: Mapping[str, tuple[str, ...]], codes: Sequence[str]) -> Hierarchy:
+        above = {part: code for code, parts in sums.items() for part in parts}
+        tops = [code for code in codes if code not in above]
+        total = self.total
+        if len(tops) == 1 and not self.total_is_given and tops[0] in sums:
+            total, tops = tops[0], list(sums[tops[0]])
+        order, parents = [total], [-1]
+        waiting = [(code, 0) for code in reversed(tops)]
+        while waiting:
+            code, parent = waiting.pop()
+            order.append(code)
+            parents.append(parent)
+            waiting += [(part, len(order) - 1) for part in reversed(sums.get(code, ()))]
+        return Hierarchy(tuple(order), np.array(parents, dtype=np.int32))
+
+    @property
+    def certain(self) -> bool:
+        return self.evidence >= CERTAIN
+
+    def __str__(self) -> str:
+        """``North = N1 + N2, South = S1 + S2``."""
+        every = [*self.sums.items(), *self.others.items()]
+        shown = [f"{code} = {_added(parts)}" for code, parts in every[:MOST_SHOWN]]
+        more = [f"and {so_many(len(every) - MOST_SHOWN, 'more sum')}"] if len(every) > MOST_SHOWN else []
+        return ", ".join([*shown, *more])
+
+
+def find_sums(table: Table) -> dict[str, FoundSums]:
+    """Return the sums among codes of a table that its classifications do not declare, by dimension.
+
+    ``found[name].trees`` is the classification that they make, ready for :meth:`Table.from_frame`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaves = np.array([[31, 7, 12], [5, 22, 9], [18, 40, 3], [26, 11, 35]])
+    >>> rows = np.vstack([leaves[:2], leaves[:2].sum(axis=0), leaves[2:], leaves[2:].sum(axis=0)])
+    >>> codes = [["N1", "N2", "North", "S1", "S2", "South"], ["a", "b", "c"]]
+    >>> table = Table.from_array(rows, names=["region", "size"], codes=codes)
+    >>> print(find_sums(table)["region"])
+    North = N1 + N2, South = S1 + S2
+    """
+    structure = table.structure
+    if structure.labels:
+        return {}
+    # Totals of a table that is made are computed, or checked, so that they say nothing of how it was given.
+    inner = np.ones(len(table), dtype=bool)
+    for k, dimension in enumerate(structure.dimensions):
+        if dimension.is_flat:
+            inner &= structure.codes[:, k] != dimension.index(dimension.total)
+    codes, units = structure.codes[inner], table.units[inner]
+    missing = np.zeros(units.size, dtype=bool)
+    return {
+        found.dimension: found
+        for k in range(len(structure.dimensions))
+        if (found := search_dimension(structure.dimensions, k, codes, units, missing)) is not None
+    }
+
+
+def search_dimension(
+    dimensions: Sequence[Dimension], k: int, shown: Codes, units: Units, missing: Mask
+) -> FoundSums | None:
+    """Return the sums among the codes of one dimension, or None if there are none that are likely.
+
+    Parameters
+    ----------
+    shown, units, missing
+        Codes, value and whether it is missing, of each cell that is listed.
+    """
+    dimension = dimensions[k]
+    total = dimension.index(dimension.total)
+    used = np.unique(shown[:, k])
+    rows = used[used != total]
+    if not dimension.is_flat or not 3 <= rows.size <= MOST_CODES:
+        return None
+    others = [d for d in range(len(dimensions)) if d != k]
+    keys = cell_keys([dimensions[d] for d in others], shown[:, others])
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    column = group.ravel().astype(np.int64)
+    told = np.ones(first.size, dtype=bool)
+    told[column[missing]] = False
+    listed = told[column]
+    shape = (len(dimension.codes), first.size)
+    at = (units[listed], (shown[listed, k], column[listed]))
+    values = sp.csr_matrix(at, shape=shape, dtype=np.int64)
+    values.eliminate_zeros()
+    if total in used and _is_sum_of_all(values, total, shown[:, k], column):
+        return None
+    inner = told & np.logical_and.reduce(
+        [~_is_total(dimensions[d])[shown[first, d]] for d in others] or [np.ones(first.size, dtype=bool)]
+    )
+    codes = [dimension.codes[row] for row in rows.tolist()]
+
+    def related(above: int, part: int) -> bool:
+        return bool(codes[part].startswith(codes[above]))
+
+    independent = inner if inner.any() else told
+    own = values[rows]
+    sums = search_sums(own, independent, related)
+    if not sums:
+        return None
+    seconds = _second_way(own, independent, related, sums)
+    evidence = sum(each.evidence for each in (*sums, *seconds))
+    if evidence < LIKELY:
+        return None
+
+    def named(found: Sequence[Sum]) -> dict[str, tuple[str, ...]]:
+        return {codes[each.total]: tuple(codes[part] for part in each.parts) for each in found}
+
+    return FoundSums(
+        dimension.name,
+        tuple(codes),
+        dimension.total,
+        bool(total in used),
+        named(sums),
+        named(seconds),
+        evidence,
+        int(told.sum()),
+    )
+
+
+def warn_of_sums(found: FoundSums) -> str:
+    """Return what is wrong with undeclared sums, and the remedy, in a sentence or two."""
+    sure = "are" if found.certain else "may be"
+    where = f" in all {so_many(found.columns, 'column')}" if found.columns > 1 else ""
+    return (
+        f"codes of '{found.dimension}' {sure} the sums of others{where}: {found}. Readers who see that know "
+        "more than the table, which takes them for separate parts: use the classification that was found, "
+        "or give another; if they add up by chance, say that undeclared sums are to be ignored"
+    )
+
+
+def refuse_undeclared_sums(
+    dimensions: Sequence[Dimension],
+    shown: Codes,
+    units: Units,
+    missing: Mask,
+    searched: Sequence[str],
+    how: UndeclaredSums,
+) -> tuple[str, ...]:
+    """Refuse sums that no classification declares, or return warnings of them.
+
+    Parameters
+    ----------
+    searched
+        Names of the dimensions that are searched.
+    how
+        ``"refuse"`` refuses what is certain and warns of what is likely, ``"warn"`` warns of both,
+        ``"ignore"`` does neither.
+    """
+    if how == "ignore":
+        return ()
+    every = [
+        found
+        for k, dimension in enumerate(dimensions)
+        if dimension.name in searched
+        and (found := search_dimension(dimensions, k, shown, units, missing)) is not None
+    ]
+    certain = [found for found in every if found.certain]
+    if certain and how == "refuse":
+        raise UndeclaredSumsError(
+            "; ".join(map(warn_of_sums, certain)), tuple(found.dimension for found in certain)
+        )
+    return tuple(map(warn_of_sums, every))
+
+
+@dataclass(frozen=True)
+class Classified:
+    """Classifications that were found, by dimension, and notes on them."""
+
+    specs: Mapping[str, tuple[Hierarchy, ...]]
+    notes: tuple[str, ...]
+
+
+def classify(
+    dimensions: Sequence[Dimension], shown: Codes, units: Units, missing: Mask, wanted: Sequence[str]
+) -> Classified:
+    """Return the classifications of dimensions that their sums make; refuse those that have no sums."""
+    every = {}
+    for k, dimension in enumerate(dimensions):
+        if dimension.name not in wanted:
+            continue
+        found = search_dimension(dimensions, k, shown, units, missing)
+        if found is None:
+            raise InputError(
+                f"no code of '{dimension.name}' is the sum of others in every column: there is no "
+                "classification to be found; give one, or none"
+            )
+        every[dimension.name] = found
+    return Classified(
+        {name: found.trees for name, found in every.items()},
+        tuple(f"classification of '{name}' found: {found}" for name, found in every.items()),
+    )
+
+
+def _second_way(
+    own: sp.csr_matrix, independent: Mask, related: Callable[[int, int], bool], sums: Sequence[Sum]
+) -> list[Sum]:
+    """Sums of parts that are in a sum already: of codes that are in none, and no part of one."""
+    within = {part for each in sums for part in each.parts}
+    totals = {each.total for each in sums}
+    leaves = [row for row in range(own.shape[0]) if row in within and row not in totals]
+    alone = [row for row in range(own.shape[0]) if row not in within and row not in totals]
+    if not alone or len(leaves) < 2:
+        return []
+    return search_other_sums(own, independent, related, alone, leaves)
+
+
+def _is_sum_of_all(values: sp.csr_matrix, total: int, code: Codes, column: Cells) -> bool:
+    """Whether the total is the sum of all other codes wherever it is given."""
+    given = np.unique(column[code == total])
+    sums = np.asarray(values.sum(axis=0)).ravel()[given]
+    return bool((sums == 2 * values[[total]].toarray().ravel()[given]).all())
+
+
+def _is_total(dimension: Dimension) -> Mask:
+    """True for codes that are totals of others in some classification."""
+    above = np.zeros(len(dimension.codes), dtype=bool)
+    for parent in dimension.parents:
+        above[parent[parent >= 0]] = True
+    return above
+
+
+def _added(parts: Sequence[str]) -> str:
+    shown = " + ".join(parts[:MOST_SHOWN])
+    return f"{shown} + .. ({so_many(len(parts), 'code')})" if len(parts) > MOST_SHOWN else shown

@@ -1,0 +1,186 @@
+"""What releases say of the cells of a table: windows, in the table's units.
+
+Several releases of one table, or of tables that share cells with it, are one release to a reader: what is
+left of a cell is the intersection of its windows,
+
+    max over releases of window low  <=  y  <=  min over releases of window high.
+
+A release of another table counts where the two share cells. These are matched by the names of dimensions and
+the texts of codes; a dimension that one of the two lacks is at its total there. What a release says of cells
+that the table does not have is left out, and :func:`unshared_cells` counts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.errors import ReleaseError
+from tacita.core.exact import UNBOUNDED, Cells, Units
+from tacita.core.release import Release
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.disguised import TOTAL_WORDS
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+
+Windows = tuple[Units, Units]
+"""The lower and the upper end for each cell of a table, in its units."""
+
+
+def windows_of(table: Table, release: Release) -> Windows:
+    """Return the windows of a release of this very table; ends that are finer than its last place are rounded
+    inwards, which favours the attacker.
+    """
+    refuse_other_cells(table, release)
+    return _in_units_of(table, release)
+
+
+def refuse_other_cells(table: Table, release: Release) -> None:
+    """Raise unless a release is of the cells of this table, in their order."""
+    if len(release) != len(table):
+        raise ReleaseError(
+            f"the release has {so_many(len(release), 'cell')}, the table {len(table):,}: they do not "
+            "belong together"
+        )
+    if not release.structure.same_cells(table.structure):
+        raise ReleaseError(
+            "the release lists other cells than the table, or in another order: they do not belong together; "
+            "make the release from this table, or read its file with this table"
+        )
+
+
+def shared_windows(table: Table, release: Release) -> Windows:
+    """Return what a release of this table, or of one that shares cells with it, says of each cell of this
+    table; nothing of cells that it does not have.
+
+    Raises
+    ------
+    ReleaseError
+        The two have no cell in common.
+    """
+    if release.structure.same_cells(table.structure):
+        return _in_units_of(table, release)
+    place = cells_shared(table.structure, release.structure)
+    shared = place >= 0
+    if not shared.any():
+        raise ReleaseError(
+            f"{release_name(release)} has no cell in common with the table: dimensions and codes are matched "
+            "by their names, so give both the same ones"
+        )
+    own_low, own_high = _in_units_of(table, release)
+    low = np.full(len(table), -UNBOUNDED, dtype=np.int64)
+    high = np.full(len(table), UNBOUNDED, dtype=np.int64)
+    np.maximum.at(low, place[shared], own_low[shared])
+    np.minimum.at(high, place[shared], own_high[shared])
+    return low, high
+
+
+def windows_together(table: Table, releases: Sequence[Release]) -> Windows:
+    """Return what several releases say together of each cell of a table.
+
+    Raises
+    ------
+    ReleaseError
+        Two releases contradict each other, or one says something that is not true of the table; the message
+        names the release and the cell.
+    """
+    each = [shared_windows(table, release) for release in releases]
+    low = np.max([own for own, _ in each], axis=0, initial=-UNBOUNDED)
+    high = np.min([own for _, own in each], axis=0, initial=UNBOUNDED)
+    for k, (own_low, own_high) in enumerate(each):
+        untrue = np.flatnonzero((own_low > table.units) | (own_high < table.units))
+        if untrue.size:
+            against = ", and contradicts the others there" if (low > high)[untrue].any() else ""
+            raise ReleaseError(
+                f"{release_name(releases[k], k, len(releases))} says something untrue about "
+                f"{table.structure.names(untrue)} of this table{against}: check that it belongs to this "
+                "table, that the table was not revised since, and that announced radii are as large as the "
+                "changes"
+            )
+    return low, high
+
+
+def release_name(release: Release, position: int = 0, how_many: int = 1) -> str:
+    """Return what messages call a release: by its file, or by its position among several."""
+    if file := release.made_by.get("file"):
+        return f"the release {file}"
+    return "the release" if how_many == 1 else f"release {position + 1} of {how_many}"
+
+
+def unshared_cells(table: Table, release: Release) -> int:
+    """Return how many cells of a release, or rows of the file it was read from, are none of the table's."""
+    if release.structure.same_cells(table.structure):
+        return int(release.made_by.get("left_out", 0))
+    return int((cells_shared(table.structure, release.structure) < 0).sum())
+
+
+def note_unshared(table: Table, releases: Sequence[Release]) -> Iterator[str]:
+    """Yield a note on each release that speaks of cells which the table does not have."""
+    for k, release in enumerate(releases):
+        if unshared := unshared_cells(table, release):
+            yield (
+                f"{release_name(release, k, len(releases))} published earlier: {unshared:,} of its "
+                f"{so_many(int(release.made_by.get('rows', len(release))), 'cell')} are none of this table, "
+                "and what it says of them is left "
+                "out; where the two tables are linked by sums, protect them together as linked tables"
+            )
+
+
+def same_windows(table: Table, one: Release, other: Release) -> bool:
+    """Return whether two releases of this table say the same of every cell."""
+    pairs = zip(shared_windows(table, one), shared_windows(table, other), strict=True)
+    return all(np.array_equal(*pair) for pair in pairs)
+
+
+def cells_shared(structure: Structure, other: Structure) -> Cells:
+    """Return for each cell of ``other`` the cell of ``structure`` that it is; -1 where it is none."""
+    if structure.labels or other.labels:
+        position = {label: k for k, label in enumerate(structure.labels)}
+        return np.array([position.get(label, -1) for label in _labels(other)], dtype=np.int64)
+    theirs = {dimension.name: d for d, dimension in enumerate(other.dimensions)}
+    codes = np.empty((len(other), len(structure.dimensions)), dtype=np.int32)
+    for d, dimension in enumerate(structure.dimensions):
+        if dimension.name in theirs:
+            at = theirs.pop(dimension.name)
+            codes[:, d] = _recoded(dimension, other.dimensions[at])[other.codes[:, at]]
+        else:
+            codes[:, d] = dimension.representative[dimension.index(dimension.total)]
+    listed = np.asarray((codes >= 0).all(axis=1), dtype=bool)
+    for further in theirs.values():
+        dimension = other.dimensions[further]
+        listed &= other.codes[:, further] == dimension.representative[dimension.index(dimension.total)]
+    found = np.full(len(other), -1, dtype=np.int64)
+    found[listed] = structure.locate(codes[listed])
+    return found
+
+
+def _labels(structure: Structure) -> Sequence[str]:
+    return structure.labels or [""] * len(structure)
+
+
+def _recoded(dimension: Dimension, other: Dimension) -> Codes:
+    """What each code of ``other`` is in ``dimension``: the same text, also of a code that stands for the same
+    cells, or the total of both under two usual names; -1 where it is none.
+    """
+    found = np.full(len(other.codes), -1, dtype=np.int32)
+    for code, text in reversed(list(enumerate(other.codes))):
+        if text in dimension.position:
+            found[other.representative[code]] = dimension.representative[dimension.position[text]]
+    total = other.representative[other.index(other.total)]
+    if found[total] < 0 and {other.total.lower(), dimension.total.lower()} <= TOTAL_WORDS:
+        found[total] = dimension.representative[dimension.index(dimension.total)]
+    return found
+
+
+def _in_units_of(table: Table, release: Release) -> Windows:
+    if release.decimals <= table.decimals:
+        low, high = (
+            exact.rescale(end, release.decimals, table.decimals) for end in (release.low, release.high)
+        )
+        return low, high
+    factor = 10 ** (release.decimals - table.decimals)
+    low = np.where(release.low <= -UNBOUNDED, -UNBOUNDED, -(-release.low // factor))
+    return low, np.where(release.high >= UNBOUNDED, UNBOUNDED, release.high // factor)

@@ -1,0 +1,255 @@
+"""Compiled search for cells to hide: demand after demand, along paths that are cheap for what they carry.
+
+Hiding a cell costs the same whether it carries one unit or all that is missing. So a path is priced per unit,
+``sum cost_i / min(residual_i, missing)`` over its published cells; hidden ones are nearly free. A single path
+for the whole level would have to pass by all hidden cells that carry only a part of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacita.core.compiled import kernel
+from tacita.core.exact import Cells, Floats, Mask
+from tacita.engine.attack.flow_kernels import (
+    CLOCK,
+    NONE,
+    Asked,
+    Graph,
+    Scratch,
+    Trip,
+    carry,
+    link,
+    move,
+    residual,
+    trip_of,
+)
+
+FREE_PATHS = 64
+"""After so many paths for one demand only those that carry much are taken, so that few more are needed."""
+
+
+class Search(NamedTuple):
+    """Published entries of each node from cheap to dear; labels and heaps of both ends of the search (rows
+    0, the source, and 1, the sink).
+    """
+
+    ptr: Cells
+    entry: Cells
+    cost: Floats
+    step: float
+    distance: Floats
+    via: Cells
+    labelled: Cells
+    settled: Cells
+    heap_key: Floats
+    heap_node: Cells
+    heap_size: Cells
+    opened: Cells
+
+
+@kernel
+def by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Cells]:
+    """``ptr, entry``: the entries that leave each node, in the order of their cells."""
+    ptr = np.zeros(graph.first.size + 1, dtype=np.int64)
+    for arc in arcs:
+        for entry in (2 * arc, 2 * arc + 1):
+            ptr[graph.end[entry ^ 1] + 1] += 1
+    for node in range(graph.first.size):
+        ptr[node + 1] += ptr[node]
+    place, entries = ptr[:-1].copy(), np.empty(2 * arcs.size, dtype=np.int64)
+    for arc in arcs:
+        for entry in (2 * arc, 2 * arc + 1):
+            node = graph.end[entry ^ 1]
+            entries[place[node]] = entry
+            place[node] += 1
+    return ptr, entries
+
+
+@kernel
+def unlink_last(graph: Graph, arc: int) -> None:
+    """Take the cell that was put in last out of the lists."""
+    for entry in (2 * arc + 1, 2 * arc):
+        graph.first[graph.end[entry ^ 1]] = graph.following[entry]
+
+
+@kernel
+def heap_push(search: Search, side: int, key: float, node: int) -> None:
+    keys, nodes = search.heap_key[side], search.heap_node[side]
+    place = search.heap_size[side]
+    search.heap_size[side] += 1
+    while place > 0:
+        above = (place - 1) >> 1
+        if keys[above] <= key:
+            break
+        keys[place], nodes[place] = keys[above], nodes[above]
+        place = above
+    keys[place], nodes[place] = key, node
+
+
+@kernel
+def heap_pop(search: Search, side: int) -> int:
+    keys, nodes = search.heap_key[side], search.heap_node[side]
+    least: int = nodes[0]
+    search.heap_size[side] -= 1
+    size = search.heap_size[side]
+    key, node = keys[size], nodes[size]
+    place = 0
+    while 2 * place + 1 < size:
+        below = 2 * place + 1
+        if below + 1 < size and keys[below + 1] < keys[below]:
+            below += 1
+        if keys[below] >= key:
+            break
+        keys[place], nodes[place] = keys[below], nodes[below]
+        place = below
+    keys[place], nodes[place] = key, node
+    return least
+
+
+@kernel
+def label(search: Search, clock: int, side: int, node: int, distance: float, entry: int) -> float:
+    """A way to a node from one end; returns the length of the whole way if the other end knows the node."""
+    if search.settled[side, node] == clock:
+        return np.inf
+    if search.labelled[side, node] == clock and search.distance[side, node] <= distance:
+        return np.inf
+    search.labelled[side, node], search.distance[side, node] = clock, distance
+    search.via[side, node] = entry
+    heap_push(search, side, distance, node)
+    if search.labelled[1 - side, node] != clock:
+        return np.inf
+    return distance + float(search.distance[1 - side, node])
+
+
+@kernel
+def cheapest_path(
+    graph: Graph, scratch: Scratch, search: Search, trip: Trip, hidden: Mask, missing: float, need: float
+) -> int:
+    """Cheapest path per unit whose entries can all carry ``need`` more; returns its length in
+    ``scratch.path``, 0 if there is none.
+
+    Dijkstra from both ends, which meet after a few nodes each on a network as dense as a table's. Entries
+    come from cheap to dear, so those that cannot improve the best path are not looked at.
+    """
+    scratch.counters[CLOCK] += 1
+    clock = scratch.counters[CLOCK]
+    search.heap_size[0] = search.heap_size[1] = 0
+    best, meeting = np.inf, NONE
+    for side, node in ((0, trip.source), (1, trip.sink)):
+        label(search, clock, side, node, 0.0, NONE)
+    while search.heap_size[0] > 0 and search.heap_size[1] > 0:
+        if search.heap_key[0, 0] + search.heap_key[1, 0] >= best:
+            break
+        side = 0 if search.heap_key[0, 0] <= search.heap_key[1, 0] else 1
+        node = heap_pop(search, side)
+        if search.settled[side, node] == clock:
+            continue
+        search.settled[side, node] = clock
+        start = search.distance[side, node] + search.step / missing
+        entry = graph.first[node]
+        while entry != NONE:
+            if entry >> 1 != trip.avoided and residual(graph, scratch, entry ^ side, trip.level) >= need:
+                whole = label(search, clock, side, graph.end[entry], start, entry)
+                if whole < best:
+                    best, meeting = whole, graph.end[entry]
+            entry = graph.following[entry]
+        for place in range(search.ptr[node], search.ptr[node + 1]):
+            entry = search.entry[place]
+            cost = search.cost[entry >> 1]
+            if start + cost / missing >= best:
+                break
+            if hidden[entry >> 1]:
+                continue
+            room = residual(graph, scratch, entry ^ side, trip.level)
+            if room >= need:
+                far = start + cost / min(room, missing)
+                whole = label(search, clock, side, graph.end[entry], far, entry)
+                if whole < best:
+                    best, meeting = whole, graph.end[entry]
+    return 0 if meeting == NONE else traced(graph, scratch, search, meeting)
+
+
+@kernel
+def traced(graph: Graph, scratch: Scratch, search: Search, meeting: int) -> int:
+    """Write the path through the node where the two searches met, as entries from source to sink."""
+    length = 0
+    for side in range(2):
+        entry = search.via[side, meeting]
+        while entry != NONE:
+            scratch.path[length] = entry ^ side
+            length += 1
+            entry = search.via[side, graph.end[entry ^ 1]]
+    return length
+
+
+@kernel
+def route_trip(
+    graph: Graph, scratch: Scratch, search: Search, trip: Trip, hidden: Mask, wanted: float
+) -> float:
+    """Hide cells along cheapest paths until the cell can go as far as wanted; returns how far it can.
+
+    Hidden cells are filled first. Then any path will do, and after ``FREE_PATHS`` only those for all that is
+    missing, half of it, and so on down to a single unit: a flow of whole units is found whenever there is
+    one, in few steps.
+    """
+    wanted = min(wanted, trip.own)
+    reached = move(graph, scratch, trip, wanted)
+    need, paths, opened = 1.0, 0, 0
+    while reached < wanted and need >= 1.0:
+        missing = wanted - reached
+        length = cheapest_path(graph, scratch, search, trip, hidden, missing, need)
+        if length == 0:
+            need = np.floor(need / 2.0)
+            continue
+        amount = missing
+        for k in range(length):
+            amount = min(amount, residual(graph, scratch, scratch.path[k], trip.level))
+        for k in range(length):
+            arc = scratch.path[k] >> 1
+            carry(scratch, scratch.path[k], amount)
+            if not hidden[arc]:
+                hidden[arc] = True
+                link(graph, arc)
+                search.opened[opened] = arc
+                opened += 1
+        reached += amount
+        paths += 1
+        if paths >= FREE_PATHS:
+            need = wanted - reached if paths == FREE_PATHS else min(need, wanted - reached)
+    # A later path may have taken back the flow for which a cell was hidden.
+    for k in range(opened - 1, -1, -1):
+        unlink_last(graph, search.opened[k])
+    for k in range(opened):
+        arc = search.opened[k]
+        hidden[arc] = scratch.flow[2 * arc] != 0.0
+        if hidden[arc]:
+            link(graph, arc)
+    return reached
+
+
+@kernel
+def route(graph: Graph, scratch: Scratch, search: Search, asked: Asked, demands: Cells, hidden: Mask) -> int:
+    """Hide cells until each demand is met, in turn; returns how many were met before one that cannot be.
+
+    What hidden cells allow, more hidden cells allow too: one pass is enough.
+    """
+    for k in range(demands.size):
+        demand = demands[k]
+        level, sign = asked.level[demand], asked.sign[demand]
+        up, down = trip_of(asked, demand, 1, 0.0), trip_of(asked, demand, -1, 0.0)
+        if sign != 0:
+            reached = route_trip(graph, scratch, search, up if sign > 0 else down, hidden, level)
+        else:
+            above = move(graph, scratch, up, level)
+            below = move(graph, scratch, down, level - above)
+            if above + below < level:
+                above = route_trip(graph, scratch, search, up, hidden, level - below)
+            if above + below < level:
+                below = route_trip(graph, scratch, search, down, hidden, level - above)
+            reached = above + below
+        if reached < level:
+            return k
+    return demands.size

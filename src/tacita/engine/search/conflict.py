@@ -1,0 +1,237 @@
+"""Why no suppression pattern protects a table, and the least that would have to give way.
+
+Hiding more never harms a demand, so with ``H`` the cells that may be hidden, a demand can be met if and only
+if it is met when all of ``H`` is hidden: every conflict without a limit is one of a single demand. For a
+demand ``(p, s, L)`` of attacker ``k`` that fails then, the cells that would have to be freed are a smallest
+set ``R`` of the frozen ones,
+
+    min  sum_i r_i    s.t.  M z = 0,   s z_p >= L,   -down_ik <= z_i <= up_ik,
+                            -down_ik r_i <= z_i <= up_ik r_i  for i not in H,    r binary,
+
+and the most that is possible as it is, is ``max s z_p`` with ``r = 0``. A sliding demand has two moves.
+
+Levels that hold only for hidden cells (``L x_i``) take cells out of ``H``: a cell that fails its own level
+when all of ``H`` is hidden fails it in every smaller pattern too, so it leaves, until none fails. What is
+left is the largest pattern there is.
+
+If every demand can be met, only a limit on the number of cells is left to blame, and the smallest number that
+works is the optimum of the model with cost 1 for each cell and no limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.errors import InfeasibleError, StoppedError, likewise
+from tacita.core.exact import Cells, Mask
+from tacita.core.run import Run
+from tacita.core.words import so_many
+from tacita.engine.attack.arena import Arena
+from tacita.engine.attack.asking_insiders import Insiders
+from tacita.engine.attack.attacks import Attacks, support_of
+from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, outsider_demands, room
+from tacita.engine.model import Model
+from tacita.engine.search.proposals import patterns_for
+from tacita.engine.search.solve import solve
+from tacita.problem.problem import Problem
+from tacita.solvers.highs import Ended
+from tacita.solvers.highs_mip import solve_mip
+from tacita.solvers.linear_program import Program
+
+LONGEST = 16.0
+"""Largest change of a cell in a move, in parts of the level; circuits of tables stay far below."""
+PATIENCE = 10.0
+"""Seconds to look for a smallest set before a set that is merely not too large is named."""
+NOISE = 1e-6
+WORDS = {UP: "upwards", DOWN: "downwards", SLIDING: "in all"}
+
+
+def why_nothing_protects(model: Model, run: Run) -> str:
+    """What stands in the way of every pattern of a suppression model, by name, and the remedy.
+
+    Every cell has its own switch, and there is no other window.
+    """
+    try:
+        conflict = _first_conflict(model, run)
+        if conflict is not None:
+            return conflict
+        if model.row_upper.size:
+            return _smallest_number(model, run)
+    except StoppedError:
+        pass
+    return "no suppression pattern protects the table: lower the levels, or allow more cells to be hidden"
+
+
+def _first_conflict(model: Model, run: Run) -> str | None:
+    """The first demand that fails when all that may be hidden is hidden."""
+    demands = Demands.join([outsider_demands(model.problem), model.demands[model.demands.switch != ALWAYS]])
+    largest, failed = _largest_pattern(model, demands, run)
+    missed = demands[failed] if failed.size else _missed_by_insiders(model, largest, demands, run)
+    if missed is None:
+        return None
+    told = _Conflict(model, largest, missed[:1], run).told()
+    return told + likewise(np.unique(missed.cell).size, "cell")
+
+
+def _missed_by_insiders(model: Model, hidden: Mask, demands: Demands, run: Run) -> Demands | None:
+    """Demands of insiders that fail in a pattern in which those of the outsider hold."""
+    arena = Arena.of(model)
+    x = np.zeros(model.size)
+    x[model.switch] = hidden
+    reach = arena.reach(x)
+    attacks = Attacks(support_of(arena, reach), reach, demands, demands.wanted(x))
+    return Insiders(arena, demands, run).failing(attacks)
+
+
+def _largest_pattern(model: Model, demands: Demands, run: Run) -> tuple[Mask, Cells]:
+    """The cells of the largest pattern whose conditional levels hold, and the demands that fail in it."""
+    arena = Arena.of(model)
+    outside = arena.demands_outside(demands)
+    inside = np.setdiff1d(np.arange(len(demands)), outside)
+    hidden, forced = np.ones(len(arena), dtype=bool), model.lower[arena.switch] > 0
+    patterns = patterns_for(arena, demands[inside], run)
+    while True:
+        failed = patterns.unprotected(hidden)
+        of_hidden = inside[failed][demands.switch[inside[failed]] != ALWAYS]
+        leaving = arena.position[demands.cell[of_hidden]]
+        leaving = leaving[~forced[leaving]]
+        if not leaving.size:
+            break
+        hidden[leaving] = False
+    cells = model.lower[model.switch] > 0
+    cells[arena.cells[hidden]] = True
+    return cells, np.sort(np.concatenate([outside, inside[failed]]))
+
+
+def _smallest_number(model: Model, run: Run) -> str:
+    """How many cells a limit would have to allow."""
+    free = replace(
+        model,
+        cost=np.ones(model.size),
+        constant=0.0,
+        row_lower=np.full(model.row_lower.size, -np.inf),
+        row_upper=np.full(model.row_upper.size, np.inf),
+    )
+    most = int(model.row_upper.max())
+    try:
+        found = solve(free, run)
+    except InfeasibleError:
+        return "no suppression pattern protects the table, however many cells it hides: lower the levels"
+    least, enough = round(found.bound), round(found.loss)
+    needed = f"it takes {enough:,}"
+    if not found.status:
+        needed = f"it takes at least {least:,}, and at most {enough:,}"
+    few = so_many(most, "cell")
+    return f"no pattern of at most {few} protects the table: {needed}. Allow at most {enough:,}."
+
+
+@dataclass(frozen=True, eq=False)
+class _Conflict:
+    """One demand that the ``largest`` pattern fails."""
+
+    model: Model
+    largest: Mask
+    demand: Demands
+    run: Run
+
+    def told(self) -> str:
+        problem = self.model.problem
+        table, cell, sign = problem.table, int(self.demand.cell[0]), int(self.demand.sign[0])
+        level, attacker = int(self.demand.level[0]), int(self.demand.attacker[0])
+        who = problem.outsider.name if attacker == OUTSIDER else problem.insiders[attacker].name
+        wanted = exact.text(level, table.decimals)
+        stated = f"({table.name(cell)}) cannot stay uncertain by {wanted} {WORDS[sign]} against {who}"
+        possible = self._possible(self.largest)
+        lower = f", or lower the level to {exact.text(possible, table.decimals)}" if possible else ""
+        if self.demand.switch[0] != ALWAYS:
+            return f"{stated}, though it must be hidden: take it off must_hide, or lower 'conditional'."
+        may_hide = self.model.upper[self.model.switch] > 0
+        if self._possible(may_hide) >= level:
+            return f"{stated} through cells that stay uncertain themselves: lower 'conditional'{lower}."
+        if self._possible(np.ones(len(table), dtype=bool)) < level:
+            if problem.already_published:
+                return (
+                    f"{stated} any more, even if every cell were hidden: what was published earlier "
+                    f"tells too much. Exempt the cell, withdraw the earlier release{lower}."
+                )
+            return f"{stated}, even if every cell were hidden: widen what the attacker believes{lower}."
+        freed = self._smallest_release(np.flatnonzero(~may_hide), may_hide)
+        names, are = table.structure.names(freed), "is" if freed.size == 1 else "are"
+        return f"{stated} while {names} {are} published. {_remedy(problem, freed)}{lower}."
+
+    def _possible(self, hidden: Mask) -> int:
+        """The largest level that the demand could ask for when these cells are hidden, in whole steps."""
+        program = self._program(hidden, np.zeros(0, dtype=np.int64))
+        cost = -program.rows[[-1]].toarray().ravel()
+        free = replace(program, cost=cost, row_lower=np.append(program.row_lower[:-1], -np.inf))
+        found = solve_mip(free, self.run)
+        if found.status is not Ended.OPTIMAL:
+            raise StoppedError("stopped while a conflict was looked for: allow more time")
+        level, unit = int(self.demand.level[0]), self.model.problem.table.unit
+        reached = -float(cost @ found.point) * level
+        return int(np.floor(reached / unit + NOISE)) * unit
+
+    def _smallest_release(self, frozen: Cells, hidden: Mask) -> Cells:
+        """Frozen cells, as few as can be, that would let the demand be met; at least none of them is idle."""
+        program = self._program(hidden, frozen)
+        until = self.run.seconds + min(PATIENCE, self.run.remaining)
+        found = solve_mip(program, replace(self.run, time_limit=until))
+        chosen = frozen
+        if found.point.size:
+            chosen = frozen[found.point[-frozen.size :] > 0.5]
+            if found.status is Ended.OPTIMAL:
+                return chosen
+        level = int(self.demand.level[0])
+        for cell in chosen.tolist():
+            fewer = chosen[chosen != cell]
+            if self._possible(hidden | np.isin(np.arange(hidden.size), fewer)) >= level:
+                chosen = fewer
+        return chosen
+
+    def _program(self, hidden: Mask, frozen: Cells) -> Program:
+        """The moves of the demand's attacker in parts of the level, then one binary per frozen cell; the last
+        row asks for the level.
+        """
+        from scipy.sparse import csr_array, diags_array, eye_array, hstack, kron, vstack
+
+        problem, level, sign = self.model.problem, float(self.demand.level[0]), int(self.demand.sign[0])
+        matrix = csr_array(problem.table.equations.matrix.astype(np.float64))
+        ways = np.array([UP, DOWN] if sign == SLIDING else [sign], dtype=np.float64)
+        each, all_ways = eye_array(ways.size), np.ones((ways.size, 1))
+        up, down = (np.minimum(r / level, LONGEST) for r in room(problem, int(self.demand.attacker[0])))
+        cells, count = hidden.size, frozen.size
+        picked, target = eye_array(cells).tocsr()[frozen], eye_array(cells).tocsr()[self.demand.cell]
+        balance = hstack([kron(each, matrix), csr_array((ways.size * matrix.shape[0], count))])
+        limits = [
+            hstack([side * kron(each, picked), kron(all_ways, diags_array(-most[frozen]))])
+            for side, most in ((1.0, up), (-1.0, down))
+        ]
+        asked = hstack([kron(ways[None, :], target), csr_array((1, count))])
+        may_move = hidden | np.isin(np.arange(cells), frozen)
+        nothing, limited = np.zeros(balance.shape[0]), np.zeros(2 * ways.size * count)
+        return Program(
+            np.concatenate([np.zeros(ways.size * cells), np.ones(count)]),
+            np.concatenate([np.tile(np.where(may_move, -down, 0.0), ways.size), np.zeros(count)]),
+            np.concatenate([np.tile(np.where(may_move, up, 0.0), ways.size), np.ones(count)]),
+            np.repeat([False, True], [ways.size * cells, count]),
+            csr_array(vstack([balance, *limits, asked])),
+            np.concatenate([nothing, limited - np.inf, [1.0]]),
+            np.concatenate([nothing, limited, [np.inf]]),
+        )
+
+
+def _remedy(problem: Problem, freed: Cells) -> str:
+    """What allows these cells to be hidden."""
+    listed = problem.must_publish[freed]
+    ways = []
+    if listed.any():
+        ways.append(
+            f"take {problem.table.structure.names(freed[listed])} off the cells that must be published"
+        )
+    if not listed.all():
+        ways.append("switch margins on, so that totals may be hidden")
+    remedy = " and ".join(ways)
+    return remedy[0].upper() + remedy[1:]

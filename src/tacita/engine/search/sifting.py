@@ -1,0 +1,160 @@
+"""Large tables: most cells are never hidden by anything good, and a relaxation on few of them proves it.
+
+The root is solved on the cells that are cheap where they stand and those of a first pattern; all others stay
+published. Its rows ``A x >= b`` hold for the whole table when their coefficients are worked out for all
+cells, and its prices ``y >= 0`` then bound every release (*Lagrange*):
+
+    loss  >=  constant + y b + sum_j min(0, r_j),        r = cost - y A.
+
+A cell with ``bound + r_j`` at or above the loss of the incumbent is never hidden in anything better, so it is
+fixed; of a quarter of a million cells a few thousand are left.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from tacita.core.errors import StoppedError
+from tacita.core.exact import Floats, Mask
+from tacita.core.run import Run
+from tacita.engine.attack.arena import Arena
+from tacita.engine.attack.attacks import Blocking
+from tacita.engine.attack.cuts import Bridge, Cutter, Origin
+from tacita.engine.attack.demands import ALWAYS, Demands
+from tacita.engine.attack.separation import Separation
+from tacita.engine.search.incumbent import Search
+from tacita.engine.search.proposals import Proposals
+from tacita.engine.search.root import Root
+from tacita.solvers.row_pool import Row
+
+MANY = 15_000
+"""Variables from which on it pays to look at few of them first."""
+CHEAPEST = 15
+"""Cells per equation that are looked at first."""
+ROUNDS = 3
+
+
+def sift(separation: Separation, search: Search) -> None:
+    """Fix hopeless cells in ``search.upper``; the incumbent and the bound of the search may improve."""
+    whole, model, run = separation.arena, search.model, search.run
+    first = Proposals(separation, search)(model.lower)
+    if first is not None:
+        search.offer(first)
+    if search.best is None:
+        return
+    awake = _first_look(whole) | (search.best > 0)
+    for _ in range(ROUNDS):
+        left = int((search.upper > model.lower).sum())
+        if run.over or left <= MANY or search.closed:
+            return
+        looked = replace(model, upper=np.where(awake, search.upper, model.lower))
+        arena = Arena.of(looked)
+        outside = arena.demands_outside(model.demands)
+        if (model.demands.switch[outside] == ALWAYS).any():
+            # Cells that protect were fixed, so that those awake alone cannot; all together may.
+            return
+        part, root, demands = _root(arena, search.best, run)
+        with suppress(StoppedError):
+            if part.best is not None and separation.protects(part.best):
+                search.offer(part.best)
+        if not root.rows:
+            return
+        lagrange, reduced = _priced(whole, demands, root.separation.arena, root)
+        search.raise_bound(lagrange)
+        search.fix_by_reduced_cost(lagrange, reduced)
+        search.tell("sifting", model.size - int((search.upper > model.lower).sum()), model.size)
+        asleep = ~awake & (search.upper > model.lower)
+        if not asleep.any():
+            return
+        awake |= reduced < np.quantile(reduced[asleep], 0.2)
+
+
+def _first_look(arena: Arena) -> Mask:
+    """The cheapest cells of every equation, and what is hidden anyway."""
+    model = arena.model
+    awake = model.lower > 0
+    rows = arena.rows
+    cost = model.cost[arena.switch[rows.indices]]
+    equation = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    order = np.lexsort((cost, equation))
+    place = np.arange(order.size) - np.repeat(rows.indptr[:-1], np.diff(rows.indptr))
+    awake[arena.switch[rows.indices[order[place < CHEAPEST]]]] = True
+    return awake
+
+
+def _root(arena: Arena, best: Floats, run: Run) -> tuple[Search, Root, Demands]:
+    model = arena.model
+    search = Search(model, run)
+    search.offer(best)
+    cutter = Cutter(arena, search.lower, search.upper)
+    separation = Separation(arena, model.demands, cutter, run)
+    root = Root(search, separation, fixing=False)
+    root.close(Proposals(separation, search), patient=False)
+    return search, root, separation.demands
+
+
+def _priced(whole: Arena, demands: Demands, seen: Arena, root: Root) -> tuple[float, Floats]:
+    """The Lagrange bound of the root's prices for all variables, and their reduced costs."""
+    model = whole.model
+    reduced, bound = model.cost.copy(), model.constant
+    for row, price in zip(root.rows, root.prices, strict=True):
+        if price <= 0.0:
+            continue
+        full = _everywhere(whole, demands, seen, row)
+        if full is not None:
+            bound += price * full.rhs
+            np.subtract.at(reduced, full.index, price * full.value)
+    free = model.upper > model.lower
+    bound += float(model.cost[~free] @ model.lower[~free]) + float(np.minimum(reduced[free], 0.0).sum())
+    return bound, np.where(free, reduced, 0.0)
+
+
+def _everywhere(whole: Arena, demands: Demands, seen: Arena, row: Row) -> Row | None:
+    """A row of the small arena with its coefficients for all cells; None if it says nothing there."""
+    if isinstance(row.origin, Bridge):
+        return _bridge(whole, seen, row.origin)
+    if not isinstance(row.origin, Origin):
+        return None
+    model, k = whole.model, row.origin.blocked.demand
+    level, raw = float(demands.level[k]), np.zeros(len(whole))
+    up, down = whole.room(int(demands.attacker[k]))
+    for way in row.origin.blocked.ways:
+        c = _coefficients(whole, seen, demands, k, way)
+        raw += np.minimum(np.maximum(c, 0.0) * np.where(c > 0, up, 1.0), level) / level
+        raw += np.minimum(np.maximum(-c, 0.0) * np.where(c < 0, down, 1.0), level) / level
+    at = np.flatnonzero(raw)
+    variables, raw = whole.switch[at], raw[at]
+    held = model.lower[variables] > 0
+    needed = 1.0 - float(np.minimum(raw[held], 1.0).sum())
+    variables, raw = variables[~held], np.minimum(raw[~held], max(needed, 0.0))
+    given = np.isin(variables, row.origin.given)
+    needed -= float(raw[given].sum())
+    if needed <= 1e-6:
+        return None
+    value = np.minimum(raw[~given], needed)
+    scale = row.rhs / needed
+    return Row(variables[~given], value * scale, row.rhs)
+
+
+def _coefficients(whole: Arena, seen: Arena, demands: Demands, k: int, way: Blocking) -> Floats:
+    matrix = whole.model.problem.table.equations.matrix
+    c = np.zeros(matrix.shape[1])
+    for equation, price in zip(seen.equations[way.equations].tolist(), way.prices.tolist(), strict=True):
+        span = slice(matrix.indptr[equation], matrix.indptr[equation + 1])
+        c[matrix.indices[span]] += price * matrix.data[span]
+    c[demands.cell[k]] += way.way
+    return c[whole.cells]
+
+
+def _bridge(whole: Arena, seen: Arena, bridge: Bridge) -> Row | None:
+    matrix = whole.model.problem.table.equations.matrix
+    equation = int(seen.equations[bridge.equation])
+    cells = matrix.indices[matrix.indptr[equation] : matrix.indptr[equation + 1]]
+    place = whole.position[cells]
+    variables = whole.switch[place[place >= 0]]
+    if (whole.model.lower[variables] > 0).any():
+        return None
+    return Row(variables, np.where(variables == bridge.variable, -1.0, 1.0), 0.0)

@@ -1,0 +1,102 @@
+"""Titles above a table and footnotes below it: lines in which only the first field holds anything.
+
+The first line with two fields or more holds the names of the columns. What stands above it is a title, unless
+that line itself looks like a row of the table: then a name may be missing, and nothing is left out. A line
+that holds anything beside its first field is never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+
+from tacita.core.numerals import is_number, tidy
+from tacita.core.tables.disguised import usual_total
+from tacita.formats.published_cells import parse_published
+
+MOST = 50
+"""So many lines may be titles, and so many footnotes; more of them are something else."""
+LONGEST = 60
+"""Characters that a note repeats of a line."""
+
+
+def titles_above(lines: Iterable[Sequence[str]]) -> int:
+    """How many lines stand above the names of the columns, blank ones among them; 0 where none is a title."""
+    above, titles = 0, False
+    for line in lines:
+        filled = [k for k, field in enumerate(line) if field]
+        if len(filled) > 1:
+            return above if titles and _may_be_names(line) else 0
+        if filled and (filled != [0] or is_number(tidy(line[0]))):
+            return 0
+        above, titles = above + 1, titles or bool(filled)
+        if above > MOST:
+            return 0
+    return 0
+
+
+def footnotes_below(lines: Iterable[Sequence[str]], columns: int, codes: Container[str] = ()) -> int:
+    """How many lines stand below the last row, blank ones among them; ``lines`` come from the last one up.
+
+    What has one column has none. A code alone may be that of a row without numbers: one of ``codes`` or a
+    total never is a footnote, nor is any line of two columns unless a blank one stands between it and the
+    table.
+    """
+    after_blank = 0
+    for below, line in enumerate(lines if columns > 1 else ()):
+        filled = [k for k, field in enumerate(line) if field]
+        if filled and (filled != [0] or _begins_row(line[0], codes)):
+            return below if columns > 2 else after_blank
+        if not filled:
+            after_blank = below + 1
+        if below == MOST:
+            return 0
+    return 0
+
+
+def _begins_row(text: str, codes: Container[str]) -> bool:
+    return text in codes or is_number(tidy(text)) or usual_total([text]) is not None
+
+
+def note_on(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """A note on lines that were left out: their numbers and what they hold; none where there are none.
+
+    >>> note_on("title", "row", [(1, "Table 1. Patients")])
+    ("row 1 was taken for a title: 'Table 1. Patients'",)
+    """
+    if not found:
+        return ()
+    texts = ", ".join(f"'{text if len(text) <= LONGEST else f'{text[:LONGEST]} …'}'" for _, text in found)
+    if len(found) == 1:
+        return (f"{line} {found[0][0]} was taken for a {what}: {texts}",)
+    numbers = ", ".join(str(number) for number, _ in found)
+    return (f"{line}s {numbers} were taken for {what}s: {texts}",)
+
+
+def first_repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that occurs a second time, None if all differ."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def count_up(names: Sequence[str]) -> bool:
+    """Whether numbers are names of columns: years, or one after the other from 0 or 1 on."""
+    if not all(map(str.isdecimal, names)):
+        return False
+    numbers = list(map(int, names))
+    runs = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return all(1900 <= number <= 2100 for number in numbers) or (runs and numbers[0] in (0, 1))
+
+
+def _may_be_names(line: Sequence[str]) -> bool:
+    """Whether a line holds names, not a row: no numbers beside the first field, unless they count up or the
+    corner is blank; and of two fields the second is nothing that is published.
+    """
+    beside = [tidy(field) for field in line[1:] if field]
+    if len(beside) == 1:
+        return bool(parse_published(beside).unreadable[0])
+    numbers = [field for field in beside if is_number(field)]
+    return not numbers or not line[0] or (len(numbers) > 1 and count_up(numbers))

@@ -1,0 +1,163 @@
+"""Classifications in ``.hrc`` and CSV files, as links between codes.
+
+Every link is kept with the line where it stands, so that a fault of the tree is reported by file and line.
+
+``.hrc`` grammar: one code per line, depth-first; the depth is the number of lead strings at the start of the
+line and rises by at most one; the total is implied. Blanks after the lead strings belong to the code,
+trailing blanks do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tacita.core.errors import HierarchyError, did_you_mean
+from tacita.core.hierarchy.links import Links
+from tacita.core.words import so_many
+from tacita.formats.textfile import read_text
+from tacita.storage.atomic import write_text
+
+HRC_LINE_LIMIT = 199
+
+
+def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str | None) -> Links:
+    """Links of a `.hrc` file; the grammar stands at the top of this module."""
+    require_lead(lead)
+    parents: list[str] = []
+    children: list[str] = []
+    lines: list[int] = []
+    path_to_previous = [total]
+    for number, raw in enumerate(read_text(path, encoding)[0].split("\n"), start=1):
+        line = raw.rstrip()
+        if not line:
+            continue
+        place = f"{path}, line {number}"
+        if len(line) > HRC_LINE_LIMIT:
+            raise HierarchyError(
+                f"{place}: {len(line)} characters, but a .hrc line holds at most {HRC_LINE_LIMIT}. "
+                "Shorten the code."
+            )
+        depth = 0
+        while line.startswith(lead, depth * len(lead)):
+            depth += 1
+        code = line[depth * len(lead) :]
+        if not code or code.isspace():
+            raise HierarchyError(
+                f"{place}: no code follows the lead string {lead!r}. Add it or remove the line."
+            )
+        if depth >= len(path_to_previous):
+            raise HierarchyError(
+                f"{place}: code {code!r} has {so_many(depth, 'lead string')}, but "
+                f"{len(path_to_previous) - 1} at most "
+                "can stand here: one more than before the last code. Give its parent a line of its own."
+            )
+        del path_to_previous[depth + 1 :]
+        parents.append(path_to_previous[depth])
+        children.append(code)
+        lines.append(number)
+        path_to_previous.append(code)
+    if not children:
+        raise HierarchyError(f"{path}: the file holds no code. Write one code per line.")
+    return Links(parents, children, lambda link: f"{path}, line {lines[link]}")
+
+
+def require_lead(lead: str) -> None:
+    """Refuse a lead string that could not mark a depth."""
+    if not lead or "\n" in lead or "\r" in lead:
+        raise HierarchyError(f"The lead string {lead!r} cannot mark a depth. Use a short text such as '@'.")
+
+
+def write_hrc(path: str | os.PathLike[str], codes: Sequence[str], depths: Sequence[int], lead: str) -> None:
+    """Write codes below the total, in depth-first order, as a UTF-8 `.hrc` file that reads back the same."""
+    require_lead(lead)
+    lines = []
+    for code, depth in zip(codes, depths, strict=True):
+        line = lead * (depth - 1) + code
+        if code.startswith(lead):
+            reason = f"it starts with the lead string {lead!r}; choose another"
+        elif code != code.rstrip():
+            reason = "its trailing blanks would be lost; rename it"
+        elif len(line) > HRC_LINE_LIMIT:
+            reason = f"its line would pass {HRC_LINE_LIMIT} characters; shorten it or the lead string"
+        else:
+            lines.append(line)
+            continue
+        raise HierarchyError(f"{path}: code {code!r} cannot be written to a .hrc file: {reason}.")
+    write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+@dataclass(frozen=True)
+class CodeFile:
+    """A CSV file with a header: trimmed cells by column, and the line on which each row starts."""
+
+    path: str
+    columns: Mapping[str, Sequence[str]]
+    lines: Sequence[int]
+
+    def place(self, row: int) -> str:
+        """Where a row stands."""
+        return f"{self.path}, line {self.lines[row]}"
+
+    def find(self, name: str) -> str | None:
+        """The column of that name, whatever its case."""
+        return next((column for column in self.columns if column.casefold() == name.casefold()), None)
+
+    def column(self, name: str) -> Sequence[str]:
+        """Cells of the column of that name; refuses an unknown one."""
+        found = self.find(name)
+        if found is None:
+            present = list(self.columns)
+            raise HierarchyError(
+                f"{self.path}: no column {name!r}{did_you_mean(name, present)}, only {', '.join(present)}."
+            )
+        return self.columns[found]
+
+
+def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str | None) -> CodeFile:
+    """Read a CSV file as text; without `delimiter`, the commonest of ``, ; tab |`` in its header."""
+    text, _ = read_text(path, encoding)
+    opening = next((line for line in text.split("\n") if line.strip()), "")
+    separator = delimiter or max(",;\t|", key=opening.count)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True, strict=True)
+    except (TypeError, ValueError):
+        raise HierarchyError(
+            f"{path}: the delimiter {separator!r} must be one character, such as ';'."
+        ) from None
+    start = 1
+    try:
+        for record in reader:
+            cells = [cell.strip() for cell in record]
+            if any(cells):
+                rows.append(cells)
+                lines.append(start)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise HierarchyError(f"{path}, line {start}: {error}. Check the quotes.") from None
+    if not rows:
+        raise HierarchyError(f"{path}: the file is empty. It needs a header line and one line per code.")
+    header, body = rows[0], rows[1:]
+    if not all(header) or len({name.casefold() for name in header}) < len(header):
+        raise HierarchyError(
+            f"{path}, line {lines[0]}: the header '{separator.join(header)}' has empty or repeated names. "
+            "Rename them."
+        )
+    if not body:
+        raise HierarchyError(
+            f"{path}: no code follows the header '{separator.join(header)}'. Write one line per code."
+        )
+    for cells, line in zip(body, lines[1:], strict=True):
+        if len(cells) != len(header):
+            raise HierarchyError(
+                f"{path}, line {line}: {so_many(len(cells), 'cell')}, but the header names "
+                f"{so_many(len(header), 'column')}. "
+                f"Put quotes around cells that hold {separator!r}, or name the delimiter."
+            )
+    columns = zip(*body, strict=True)
+    return CodeFile(str(path), dict(zip(header, columns, strict=True)), lines[1:])

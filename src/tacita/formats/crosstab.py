@@ -1,0 +1,173 @@
+"""A crosstab as a case: codes down the first column and along the header, numbers inside.
+
+It is told by its shape: no column has a name that gives its part away, the codes of the first column all
+differ, and every other column holds numbers; there are two or more of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacita.core.errors import FormatError, InputError
+from tacita.core.exact import Mask
+from tacita.core.numerals import has_signs_beside, is_number, tidy
+from tacita.core.tables.columns import Columns, is_text
+from tacita.formats.roles import holds_numbers, part_by_name
+from tacita.formats.unplain import marks_and_unplain, refuse_unplain
+
+ROWS, COLUMNS = "row", "column"
+NO_NUMBER = frozenset(["n/a", "na", "#n/a", "n.a.", "n.a", "nil", "none", "null", "missing", "unknown"])
+"""Words, in small letters, for a number that is not there."""
+
+
+def one_row_per_cell(
+    source: Columns, path: object, by: Sequence[str] | None, given: Mapping[str, str | None]
+) -> Columns:
+    """A crosstab as long columns: the first, ``column`` and ``value``; anything else as it is.
+
+    Parameters
+    ----------
+    by
+        The dimensions, if the user named them; those of a crosstab are its first column and ``column``.
+    given
+        Columns that the user named, by role.
+    """
+    if given.get("value") is not None and by is None:
+        _refuse_row_totals(source, path, str(given["value"]))
+    if any(name is not None for name in given.values()) or not _has_shape(source, by):
+        return source
+    if not _holds_numbers(source):
+        _refuse_words(source)
+        return source
+    _refuse_hidden(source)
+    first, *others = source.names
+    down, across = _dimension_names(source)
+    n, width = source.data.num_rows, len(others)
+    numbers, missing = zip(*(source.numbers(name) for name in others), strict=True)
+    data = pa.table(
+        {
+            down: source.column(first).take(pa.array(np.repeat(np.arange(n), width))),
+            across: pa.array(others * n),
+            "value": pa.array(np.column_stack(numbers).ravel(), mask=np.column_stack(missing).ravel()),
+        }
+    )
+    note = f"read as a crosstab: rows are '{down}', columns are '{across}'"
+    return Columns(
+        data,
+        lambda row: f"{source.place(row // width)}, column '{others[row % width]}'",
+        source.decimal,
+        (*source.notes, note),
+        frozenset([down] if first in source.trimmed else []),
+    )
+
+
+def _dimension_names(source: Columns) -> tuple[str, str]:
+    down = source.names[0] or ROWS
+    return down, COLUMNS if down != COLUMNS else f"{COLUMNS} 2"
+
+
+def _has_shape(source: Columns, by: Sequence[str] | None) -> bool:
+    first, *others = source.names
+    if min(len(others), source.data.num_rows) < 2:
+        return False
+    parts = {part_by_name(name) for name in source.names} - {None}
+    if holds_numbers(source, first) or (parts and not (parts == {"count"} and _has_row_total(source))):
+        return False
+    if by is not None and set(by) != set(_dimension_names(source)):
+        return False
+    return bool(pc.count_distinct(source.column(first), mode="all").as_py() == source.data.num_rows)
+
+
+def _holds_numbers(source: Columns) -> bool:
+    """Whether all columns but the first hold numbers, or what is published instead of some."""
+    hidden = [_hidden(source, name) for name in source.names[1:]]
+    return all(h is not None for h in hidden) and not all(h is None or h.all() for h in hidden)
+
+
+def _hidden(source: Columns, name: str) -> Mask | None:
+    """Which entries are no plain numbers: marks, or numbers with signs; None if some are neither."""
+    if holds_numbers(source, name):
+        return np.zeros(source.data.num_rows, dtype=bool)
+    found = marks_and_unplain(source, name)
+    return None if found is None else found[0] | found[1]
+
+
+def _refuse_hidden(source: Columns) -> None:
+    """What was published cannot stand for what is true, and numbers with signs are not guessed at."""
+    first, *others = source.names
+    down, across = _dimension_names(source)
+    otherwise = "if this is no crosstab, name the column of values"
+    for name in others:
+        hidden = _hidden(source, name)
+        if hidden is None or not hidden.any():
+            continue
+        row = int(np.flatnonzero(hidden)[0])
+        place = f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name})"
+        found = marks_and_unplain(source, name)
+        if found is not None and found[1][row]:
+            refuse_unplain(source, name, row, place, otherwise)
+        raise FormatError(
+            f"{place} is '{source.column(name)[row]}': a case needs the true values; {otherwise}"
+        )
+
+
+def _refuse_words(source: Columns) -> None:
+    """Name the first word among numbers, where every column but the first holds mostly numbers.
+
+    With one column of nothing but numbers those with words may be codes, unless the word says that there is
+    no number.
+    """
+    first, *others = source.names
+    down, across = _dimension_names(source)
+    words = {name: _words(source, name) for name in others if not holds_numbers(source, name)}
+    if any(2 * int(among.sum()) > source.data.num_rows for among in words.values()):
+        return
+    for name, among in words.items():
+        for row in np.flatnonzero(among).tolist():
+            word = str(source.column(name)[row])
+            if len(words) != len(others) - 1 or word.strip().casefold() in NO_NUMBER:
+                raise FormatError(
+                    f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name}) is "
+                    f"'{word}', which is no number: write the number, or leave the field empty where totals "
+                    "tell it; if this is no crosstab, name the column of values"
+                )
+
+
+def _words(source: Columns, name: str) -> Mask:
+    """Which entries of a column are neither blank nor numbers, however these are written."""
+    column = source.column(name)
+    if not is_text(column.type):
+        return np.ones(len(column), dtype=bool)
+    encoded = pa.chunked_array(column.fill_null("")).combine_chunks().dictionary_encode()
+    texts = [tidy(text) for text in encoded.dictionary.to_pylist()]
+    strange = [bool(text) and not is_number(text) and not has_signs_beside(text, True) for text in texts]
+    return np.asarray(np.array(strange, dtype=bool)[encoded.indices.to_numpy()])
+
+
+def _has_row_total(source: Columns) -> bool:
+    """Whether the columns add up to one of them. Then even ``N`` is a code, not a number of respondents."""
+    return any(_parts_of(source, name) for name in source.names)
+
+
+def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
+    """Columns that add up to the value in every row are its parts, not codes."""
+    if parts := _parts_of(source, value):
+        raise InputError(
+            f"{path}: {', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab: "
+            "name no column of values, or name the columns of codes too"
+        )
+
+
+def _parts_of(source: Columns, total: str) -> list[str]:
+    """All other columns of numbers, two or more, if they add up to this one in every row; else none."""
+    parts = [name for name in source.names if name != total and part_by_name(name) in (None, "count")]
+    parts = [name for name in parts if holds_numbers(source, name)]
+    if len(parts) < 2 or total not in source.names or not holds_numbers(source, total):
+        return []
+    whole = source.numbers(total)[0].astype(np.float64)
+    added = np.sum([source.numbers(name)[0] for name in parts], axis=0, dtype=np.float64)
+    return parts if whole.any() and np.allclose(added, whole, rtol=1e-9, atol=1e-9) else []

@@ -1,0 +1,208 @@
+"""CSV files: columns of text in, rows out.
+
+The separator is found in the header line, the first below titles; the encoding is UTF-8, or else cp1252.
+Every row has as many fields as the header. Numbers are turned into numbers by whoever knows which columns
+hold them.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Container, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacita.core.errors import FormatError
+from tacita.core.words import so_many
+from tacita.formats.captions import MOST, first_repeated, footnotes_below, note_on, titles_above
+from tacita.formats.escape import unescape
+from tacita.formats.textfile import read_text
+from tacita.storage.atomic import replacing
+
+if TYPE_CHECKING:
+    from tacita.core.tables.columns import Columns
+
+SEPARATORS = ";\t|,"
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    encoding: str | None = None,
+    footnotes: bool = False,
+    codes: Container[str] = (),
+) -> Columns:
+    """All columns of a CSV file as text, surrounding blanks taken off.
+
+    Titles above the header are left out; with ``footnotes`` those below the last row are, too, but no line
+    that holds one of ``codes``.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv
+
+    from tacita.core.tables.columns import Columns, refuse_wide
+
+    text, notes = _text(path, encoding)
+    head = text.split("\n", 2 * MOST)[: 2 * MOST]
+    refuse_wide(path, max(line.count(sign) for line in head for sign in delimiter or SEPARATORS) + 1)
+    separator, above = _layout(head, delimiter)
+    header = _header(path, head[above], above + 1, separator)
+    notes += _left_out("title", head[:above], 1, separator)
+    if footnotes:
+        text, left = _without_footnotes(text, above, len(header), separator, codes)
+        notes += left
+    data = text.encode("utf-8")
+    ragged: list[Any] = []
+
+    def note(row: Any) -> str:
+        ragged.append(row)
+        return "skip"
+
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.py_buffer(data),
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, column_names=header, skip_rows=above + 1),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=separator, ignore_empty_lines=False, invalid_row_handler=note
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        if "Empty CSV" in str(error):
+            raise FormatError(f"{path} has a header but no rows: a table needs at least one cell") from None
+        raise FormatError(f"{path}: {error}") from None
+    if ragged:
+        _refuse_ragged(path, ragged[0], separator, above + 1)
+    ends = {
+        name
+        for name, column in zip(header, table.columns, strict=True)
+        if pc.any(pc.ends_with(column, " ")).as_py()
+    }
+    columns = [pc.utf8_trim_whitespace(column) for column in table.columns]
+    filled = np.zeros(table.num_rows, dtype=bool)
+    for column in columns:
+        filled |= pc.not_equal(column, "").to_numpy(zero_copy_only=False)
+    trimmed = pa.table(columns, names=header)
+    if not filled.all():
+        trimmed = trimmed.filter(pa.array(filled))
+    if trimmed.num_rows == 0:
+        raise FormatError(f"{path} has a header but no rows: a table needs at least one cell")
+    places = np.flatnonzero(filled) + above + 2
+    risky = [name for name in header if pc.any(pc.starts_with(trimmed[name], "'")).as_py()]
+    for name in risky:
+        plain = pa.array([unescape(text) for text in trimmed[name].to_pylist()])
+        trimmed = trimmed.set_column(header.index(name), name, plain)
+    return Columns(
+        trimmed, lambda row: f"{path}, line {places[row]}", decimal, notes, trimmed=frozenset(ends)
+    )
+
+
+def write_rows(
+    path: str | os.PathLike[str],
+    header: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    *,
+    public: bool = False,
+) -> Path:
+    """Write columns of text under a header; all or nothing."""
+    with (
+        replacing(path, public=public) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as out,
+    ):
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(zip(*columns, strict=True))
+    return Path(path)
+
+
+def _text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str, tuple[str, ...]]:
+    """The file with plain line ends, and a note where its encoding was guessed."""
+    text, found = read_text(path, encoding)
+    if not text.strip():
+        raise FormatError(f"{path} is empty: a CSV file starts with a line of column names")
+    guessed = encoding is None and found == "cp1252"
+    return text, (f"{path} is not in utf-8: read as cp1252",) if guessed else ()
+
+
+def _layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]:
+    """The separator, and how many lines stand above the header.
+
+    What separates most in the first line, unless a title stands there: then what gives the header as many
+    fields as the line below it.
+    """
+    usual = delimiter or max(SEPARATORS, key=lines[0].count)
+    for separator in dict.fromkeys([usual, *(SEPARATORS if delimiter is None else "")]):
+        above = titles_above(_rows(lines, separator))
+        if above == 0 and separator == usual and usual in lines[0] and _agree(lines, 0, usual):
+            break
+        if above and _agree(lines, above, separator):
+            return separator, above
+    return usual, 0
+
+
+def _agree(lines: Sequence[str], header: int, separator: str) -> bool:
+    """Whether a header and the next line that is not blank have as many fields."""
+    below = next((line for line in lines[header + 1 : header + MOST] if line.strip()), lines[header])
+    one, other = _rows([lines[header], below], separator)
+    return len(one) == len(other)
+
+
+def _rows(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
+    """Fields of lines, one by one: no field goes on in the next line."""
+    for line in lines:
+        try:
+            fields = next(csv.reader([line], delimiter=separator), [])
+        except csv.Error:
+            fields = line.split(separator)
+        yield [field.strip() for field in fields]
+
+
+def _without_footnotes(
+    text: str, above: int, columns: int, separator: str, codes: Container[str]
+) -> tuple[str, tuple[str, ...]]:
+    """The text without what stands below its last row, and a note on that."""
+    lines = text.count("\n") + 1
+    tail = text.rsplit("\n", min(lines - above - 1, MOST + 1))[1:]
+    below = footnotes_below(_rows(reversed(tail), separator), columns, codes)
+    if below == 0:
+        return text, ()
+    note = _left_out("footnote", tail[-below:], lines - below + 1, separator)
+    return text.rsplit("\n", below)[0], note
+
+
+def _left_out(what: str, lines: Sequence[str], first: int, separator: str) -> tuple[str, ...]:
+    """A note on lines, of which the first has this number."""
+    found = [(number, row[0]) for number, row in enumerate(_rows(lines, separator), start=first) if any(row)]
+    return note_on(what, "line", found)
+
+
+def _header(path: str | os.PathLike[str], line: str, number: int, separator: str) -> list[str]:
+    names = [unescape(name) for name in next(_rows([line], separator))]
+    if (repeated := first_repeated(names)) is not None:
+        raise FormatError(f"{path}, line {number}: column '{repeated}' occurs twice; rename one of them")
+    if not names:
+        raise FormatError(f"{path}, line 1: the first line is blank; it should hold the column names")
+    return names
+
+
+def _refuse_ragged(path: str | os.PathLike[str], row: Any, separator: str, header: int) -> None:
+    remedy = "add or remove fields"
+    if row.actual_columns > row.expected_columns and separator == ",":
+        remedy += (
+            "; if numbers have decimal commas, separate the columns with ';' and name the comma as the "
+            "decimal sign"
+        )
+    if row.actual_columns > row.expected_columns and row.number <= header + 2:
+        remedy += f"; if line {header} is a title, delete it"
+    raise FormatError(
+        f"{path}, line {row.number}: {so_many(row.actual_columns, 'field')} where the header has "
+        f"{row.expected_columns}: {remedy}"
+    )

@@ -1,0 +1,168 @@
+"""Excel workbooks of releases, written; :mod:`tacita.formats.workbook` reads workbooks.
+
+A release gets a long sheet, a crosstab and a sheet of notes. For publication all hidden cells look the same:
+who knows which are primary knows that a rule hits them, which the audit does not assume. For the house words
+and colours tell primary suppressions (blue) from all other changed cells (red). Text is never a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacita.core.errors import InputError
+from tacita.core.exact import Cells
+from tacita.core.release import Mark, Release
+from tacita.core.tables.frames import listing, part_of
+from tacita.core.tables.layout import lines
+from tacita.formats.escape import escape
+from tacita.formats.extent import MOST_COLUMNS, MOST_ROWS
+from tacita.formats.number_texts import number_texts
+from tacita.formats.published_cells import COLUMNS, shown_texts
+from tacita.storage.atomic import replacing
+
+WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
+MEANING = {
+    Mark.SUPPRESSED: ("x", "hidden"),
+    Mark.INTERVAL: ("[4...10]", "the value lies between 4 and 10"),
+    Mark.ROUNDED: ("rounded", "the true value lies between low and high of the sheet 'release'"),
+    Mark.ADJUSTED: ("adjusted", "the true value lies between low and high of the sheet 'release'"),
+}
+MEANING_INTERNAL = (
+    ("for the house", "this file tells which cells are sensitive: do not publish it"),
+    ("primary", "hidden because the cell itself is sensitive (blue)"),
+    ("secondary", "hidden, or given less exactly, to protect sensitive cells (red)"),
+)
+
+
+def write_excel(
+    release: Release, path: Path, told: Mapping[str, str] | None = None, *, internal: bool = False
+) -> Path:
+    """Long sheet, crosstab and notes; one pair of sheets per table where several are linked.
+
+    Parameters
+    ----------
+    told
+        What to say of the whole release, written into the notes.
+    internal
+        Tell primary from secondary suppressions, in colours and in words. For the house only.
+    """
+    parts = range(max(1, len(release.structure.parts)))
+    if any(listing(release.structure, part)[2].size >= MOST_ROWS for part in parts):
+        raise InputError(
+            f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
+        )
+    with new_workbook(path, public=not internal) as book:
+        look = _Look(book, internal)
+        for part in parts:
+            ending = f" {part + 1}" if len(parts) > 1 else ""
+            _long_sheet(book.add_worksheet(f"release{ending}"), release, part, look)
+            if not release.structure.labels:
+                _crosstab(book, f"crosstab{ending}", release, part, look)
+        used = [meaning for mark, meaning in MEANING.items() if (release.marks == mark).any()]
+        explained = [*MEANING_INTERNAL, *used] if internal else used
+        _notes(book.add_worksheet("notes"), explained, told or {})
+    return path
+
+
+@contextmanager
+def new_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
+    """Yield a workbook to be filled; it is written when the block ends well, as a whole or not at all."""
+    import xlsxwriter
+    from xlsxwriter.exceptions import FileCreateError
+
+    with replacing(path, public=public) as temporary:
+        book = xlsxwriter.Workbook(str(temporary), {**WORKBOOK, "tmpdir": str(temporary.parent)})
+        yield book
+        try:
+            book.close()
+        except FileCreateError as error:
+            # What the system said is wrapped in an error that is none of the system.
+            raise OSError(*getattr(error.args[0], "args", error.args)) from error
+
+
+class _Look:
+    """The formats of a workbook, by what a cell is."""
+
+    def __init__(self, book: Any, internal: bool) -> None:
+        self.internal = internal
+        self.header = book.add_format({"bold": True})
+        self._primary = book.add_format({"bg_color": BLUE if internal else GREY})
+        self._secondary = book.add_format({"bg_color": RED}) if internal else self._primary
+
+    def colour(self, release: Release, cell: int) -> Any:
+        if release.marks[cell] == Mark.PUBLISHED:
+            return None
+        return self._primary if release.primary[cell] else self._secondary
+
+
+def _long_sheet(sheet: Any, release: Release, part: int, look: _Look) -> None:
+    names, codes, cells = listing(release.structure, part)
+    columns = [[escape(code) for code in column.to_pylist()] for column in codes]
+    header = [*map(escape, names), *COLUMNS, *(["status"] if look.internal else [])]
+    for c, name in enumerate(header):
+        sheet.write_string(0, c, name, look.header)
+    words = [mark.word for mark in Mark]
+    ends = [number_texts(units[cells], release.decimals) for units in (release.low, release.high)]
+    ends.append(number_texts(release.value[cells], release.decimals, ~release.shown[cells]))
+    for r, cell in enumerate(cells.tolist()):
+        colour = look.colour(release, cell)
+        for c, column in enumerate(columns):
+            sheet.write_string(r + 1, c, column[r])
+        at = len(columns)
+        sheet.write_string(r + 1, at, words[release.marks[cell]], colour)
+        for k, texts in enumerate(ends):
+            if texts[r]:
+                sheet.write_number(r + 1, at + 1 + k, float(texts[r]), colour)
+            elif colour is not None:
+                sheet.write_blank(r + 1, at + 1 + k, None, colour)
+        if look.internal and colour is not None:
+            sheet.write_string(r + 1, at + 4, "primary" if release.primary[cell] else "secondary", colour)
+    sheet.freeze_panes(1, len(columns))
+
+
+def _crosstab(book: Any, name: str, release: Release, part: int, look: _Look) -> None:
+    """Rows by all dimensions but the last, columns by the last, each code after those below it, as tables
+    are printed; left out where it does not fit a sheet.
+    """
+    structure = release.structure
+    shown = part_of(structure, part)
+    dimensions = [structure.dimensions[d] for d in shown.dimensions]
+    if len(dimensions) < 2:
+        return
+    ranks = np.column_stack(
+        [np.argsort(lines(dimension)[0])[shown.codes[:, c]] for c, dimension in enumerate(dimensions)]
+    )
+    _, top, across = np.unique(ranks[:, -1], return_index=True, return_inverse=True)
+    _, first, down = np.unique(ranks[:, :-1], axis=0, return_index=True, return_inverse=True)
+    side = len(dimensions) - 1
+    if top.size + side > MOST_COLUMNS or first.size >= MOST_ROWS:
+        return
+    sheet = book.add_worksheet(name)
+    for c, dimension in enumerate(dimensions[:-1]):
+        sheet.write_string(0, c, escape(dimension.name), look.header)
+    for c, code in enumerate(shown.codes[top, -1].tolist()):
+        sheet.write_string(0, side + c, escape(dimensions[-1].codes[code]), look.header)
+    for r, row in enumerate(first.tolist()):
+        for c, dimension in enumerate(dimensions[:-1]):
+            sheet.write_string(r + 1, c, escape(dimension.codes[shown.codes[row, c]]), look.header)
+    told = ("x (primary)", "x (secondary)") if look.internal and release.primary.any() else ("x", "x")
+    texts = shown_texts(release, *told)
+    placed: Cells = shown.cells
+    for r, c, cell in zip(down.ravel().tolist(), across.tolist(), placed.tolist(), strict=True):
+        write = sheet.write_number if release.shown[cell] else sheet.write_string
+        content = float(texts[cell]) if release.shown[cell] else texts[cell]
+        write(r + 1, side + c, content, look.colour(release, cell))
+    sheet.freeze_panes(1, side)
+
+
+def _notes(sheet: Any, explained: Sequence[tuple[str, str]], told: Mapping[str, str]) -> None:
+    lines = [*((name, escape(text)) for name, text in told.items()), *explained]
+    for r, (word, meaning) in enumerate(lines):
+        sheet.write_string(r, 0, word)
+        sheet.write_string(r, 1, meaning)

@@ -1,0 +1,175 @@
+"""How far the cells of a workbook reach, found before anything makes room for them.
+
+Readers of workbooks lay out every field between the first and the last cell of a sheet. Two cells in opposite
+corners, or one that is said to be repeated a billion times, take more memory than there is, and the process
+ends. Hence the archive is looked through first.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, NoReturn
+from xml.parsers import expat
+
+from tacita.core.errors import FormatError
+from tacita.core.words import so_many
+
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
+"""Of a sheet, by its format."""
+FEW = 4_000_000
+"""So many fields may be laid out however few of them hold anything."""
+SPARSE = 20
+"""Beyond that, one field in so many holds something."""
+MOST = 100_000_000
+LARGEST = 2 * 2**30
+"""Bytes that the parts of an archive may have together."""
+CHUNK = 2**20
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+
+
+def refuse_far_cells(path: str | os.PathLike[str]) -> None:
+    """Refuse a workbook whose sheets reach further than what is in them, or that is damaged.
+
+    Raises
+    ------
+    FormatError
+        It names the part of the archive and the remedy.
+    """
+    with Path(path).open("rb") as file:
+        if file.read(2) != b"PK":
+            return  # The older binary format has at most 65,536 rows and 256 columns.
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = [part for part in archive.infolist() if part.filename.lower().endswith(".xml")]
+            if sum(part.file_size for part in parts) > LARGEST:
+                raise FormatError(
+                    f"{path}: unpacked the workbook has more than {LARGEST // 2**30} GB: use .csv or .parquet"
+                )
+            for part in parts:
+                with archive.open(part) as content:
+                    _Extent(f"{path}, part {part.filename}").scan(content)
+    except FormatError:
+        raise
+    except _DAMAGED as error:
+        raise FormatError(f"{path} cannot be read as a workbook ({error}); check the format") from None
+
+
+class _Extent:
+    """The fields between the first and the last cell of each sheet in a part of an archive."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._start_sheet()
+
+    def _start_sheet(self) -> None:
+        self.row = self.column = self.filled = 0
+        self.repeated_rows = 1
+        self.rows: tuple[int, int] | None = None
+        self.columns = (0, 0)
+        self.seen_letters: set[str] = set()
+        self.seen_digits = ""
+
+    def scan(self, content: IO[bytes]) -> None:
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = self._start
+        parser.EntityDeclHandler = self._refuse_entities
+        try:
+            while data := content.read(CHUNK):
+                parser.Parse(data)
+            parser.Parse(b"", True)
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            raise FormatError(f"{self.place} is damaged ({error}); save the workbook anew") from None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        kind = name.rpartition(":")[2]
+        if kind == "c":
+            self._cell(attributes.get("r", ""))
+        elif kind == "row":
+            self.row, self.column = self._number(attributes.get("r"), self.row + 1), 0
+            self._refuse_outside(self.row, 1)
+        elif kind in ("sheetData", "table"):
+            self._start_sheet()
+        elif kind == "table-row":
+            self.row += self.repeated_rows
+            self.column, self.repeated_rows = 0, self._repeats(attributes, "number-rows-repeated")
+        elif kind in ("table-cell", "covered-table-cell"):
+            times = self._repeats(attributes, "number-columns-repeated")
+            if any(key.endswith((":value-type", ":formula")) for key in attributes):
+                self._reach(self.row + 1, self.column + 1)
+                self._reach(self.row + self.repeated_rows, self.column + times)
+            self.column += times
+
+    def _cell(self, said: str) -> None:
+        letters = said.rstrip("0123456789")
+        digits = said[len(letters) :]
+        # Most cells stand in a row and a column that are known: a million of them should take no time.
+        if digits == self.seen_digits and letters in self.seen_letters:
+            self.filled += 1
+            return
+        if said:
+            # Numbers that are too long for a reader wrap around in it.
+            if not (letters.isascii() and letters.isupper() and len(letters) < 8):
+                self._refuse_number(said)
+            self.column, self.row = _column(letters), self._number(digits, 0)
+            self.seen_letters.add(letters)
+            self.seen_digits = digits
+        else:
+            self.column += 1
+        self._reach(self.row, self.column)
+
+    def _repeats(self, attributes: dict[str, str], kind: str) -> int:
+        said = next((value for key, value in attributes.items() if key.endswith(f":{kind}")), None)
+        return self._number(said, 1)
+
+    def _number(self, said: str | None, unsaid: int) -> int:
+        if said is None:
+            return unsaid
+        if not (said.isascii() and said.isdecimal() and len(said) < 13):
+            self._refuse_number(said)
+        return int(said)
+
+    def _refuse_number(self, said: str) -> NoReturn:
+        raise FormatError(
+            f"{self.place}: '{said[:40]}' is no place in a sheet: it is damaged; save the workbook anew"
+        )
+
+    def _refuse_outside(self, row: int, column: int) -> None:
+        if row > MOST_ROWS or column > MOST_COLUMNS:
+            raise FormatError(
+                f"{self.place}: row {row}, column {column}, where sheets have {MOST_ROWS:,} rows and "
+                f"{MOST_COLUMNS:,} columns at most: it is damaged; save the workbook anew"
+            )
+
+    def _reach(self, row: int, column: int) -> None:
+        self._refuse_outside(row, column)
+        self.filled += 1
+        if self.rows is None:
+            self.rows, self.columns = (row, row), (column, column)
+        elif not (self.rows[0] <= row <= self.rows[1] and self.columns[0] <= column <= self.columns[1]):
+            self.rows = (min(self.rows[0], row), max(self.rows[1], row))
+            self.columns = (min(self.columns[0], column), max(self.columns[1], column))
+            self._refuse_far()
+
+    def _refuse_far(self) -> None:
+        assert self.rows is not None
+        fields = (self.rows[1] - self.rows[0] + 1) * (self.columns[1] - self.columns[0] + 1)
+        if fields > MOST or (fields > FEW and fields > SPARSE * self.filled):
+            raise FormatError(
+                f"{self.place}: a cell in row {self.rows[1]}, column {self.columns[1]}, stands far from the "
+                f"others: {so_many(fields, 'field')} for {so_many(self.filled, 'cell')}. Delete what stands "
+                "there, or save the table alone, as .csv"
+            )
+
+    def _refuse_entities(self, *_: object) -> None:
+        raise FormatError(f"{self.place} defines words of its own, which no workbook needs: save it anew")
+
+
+def _column(letters: str) -> int:
+    """The number of a column by its letters, A being 1."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - 64
+    return number

@@ -1,0 +1,149 @@
+"""Insiders as a file: what each knows of which cells, and the levels that hold against him there.
+
+One row per attacker and cell: ``attacker``, the codes (or ``cell``), ``lb`` and ``ub`` (what he knows; empty:
+nothing), ``lpl``, ``upl`` and ``spl`` (levels against him alone; empty: none of his own), ``also_others``
+(whether he attacks the other sensitive cells too, with everyone's levels). It names true values: for the
+house.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.attacker import Insider, bounds_in_units
+from tacita.core.errors import FormatError, InputError, likewise
+from tacita.core.exact import UNBOUNDED, Cells, Units
+from tacita.core.tables.frames import numbers_to_arrow
+from tacita.core.tables.structure import Structure
+from tacita.formats.cell_rows import cells_of_rows, code_columns
+from tacita.storage.atomic import replacing
+
+if TYPE_CHECKING:
+    from tacita.core.tables.columns import Columns
+    from tacita.core.tables.table import Table
+    from tacita.problem.problem import Problem
+
+BOUNDS, LEVELS = ("lb", "ub"), ("lpl", "upl", "spl")
+OWN_COLUMNS = ("attacker", *BOUNDS, *LEVELS, "also_others")
+
+
+def write_insiders(problem: Problem, path: Path) -> Path:
+    """Every insider of a problem, as a Parquet file.
+
+    Raises
+    ------
+    InputError
+        Two attackers have the same name, or a dimension that of a column.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    structure, insiders = problem.table.structure, problem.insiders
+    names = code_columns(structure)
+    if taken := [name for name in names if name in OWN_COLUMNS]:
+        raise InputError(
+            f"{path}: a dimension is called '{taken[0]}', as is a column of attackers: rename it"
+        )
+    if len({insider.name for insider in insiders}) < len(insiders):
+        raise InputError(f"{path}: two attackers have the same name: give each one of his own")
+    rows = [_rows(insider) for insider in insiders]
+    cells = np.concatenate([cells for cells, _ in rows])
+    decimals = problem.table.decimals
+    lengths = [own.size for own, _ in rows]
+    columns: dict[str, Any] = {"attacker": np.repeat([i.name for i in insiders], lengths)}
+    columns |= dict(zip(names, _code_texts(structure, cells), strict=True))
+    figures = np.concatenate([numbers for _, numbers in rows], axis=1)
+    for name, units in zip((*BOUNDS, *LEVELS), figures, strict=True):
+        columns[name] = numbers_to_arrow(units, decimals)
+    columns["also_others"] = np.repeat([i.targets is None or i.also_others for i in insiders], lengths)
+    with replacing(path) as temporary:
+        pyarrow.parquet.write_table(pa.table(columns), temporary)
+    return path
+
+
+def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
+    """The insiders of a file (Parquet, CSV or Excel), in the order in which they first occur."""
+    from tacita.formats.columns import read_columns
+
+    source = read_columns(path, footnotes=False)
+    if source.data.num_rows == 0:
+        return []
+    cells = _cells(source, table.structure)
+    who, names = source.codes("attacker")
+    low, high = (_numbers(source, name, end) for name, end in zip(BOUNDS, (-np.inf, np.inf), strict=True))
+    lower, upper = bounds_in_units(low, high, table.decimals)
+    said = [_numbers(source, name, np.nan) for name in LEVELS]
+    others = _flags(source)
+    targeted = ~np.all([np.isnan(level) for level in said], axis=0)
+    levels = [exact.ceil_units(np.nan_to_num(level, nan=0.0), table.decimals) for level in said]
+    insiders = []
+    known = (lower > -UNBOUNDED) | (upper < UNBOUNDED)
+    each = np.split(np.argsort(who, kind="stable"), np.cumsum(np.bincount(who))[:-1])
+    for name, own in zip(names, each, strict=True):
+        knows, aims = own[known[own]], own[targeted[own]]
+        also = bool(others[own].any())
+        insider = Insider(name, cells[knows], lower[knows], upper[knows])
+        if aims.size or not also:
+            lpl, upl, spl = (level[aims] for level in levels)
+            insider = replace(
+                insider,
+                targets=cells[aims],
+                target_lower=lpl,
+                target_upper=upl,
+                target_sliding=spl,
+                also_others=also,
+            )
+        insiders.append(insider)
+    return insiders
+
+
+def _rows(insider: Insider) -> tuple[Cells, Units]:
+    """The cells he knows or attacks, and per cell bounds and levels; unbounded where there are none."""
+    targets, levels = insider.own_targets()
+    cells = np.union1d(insider.cells, targets)
+    numbers = np.full((len(BOUNDS) + len(LEVELS), cells.size), UNBOUNDED, dtype=np.int64)
+    at = np.searchsorted(cells, insider.cells)
+    numbers[0, at], numbers[1, at] = insider.lower, insider.upper
+    numbers[2:, np.searchsorted(cells, targets)] = levels
+    return cells, numbers
+
+
+def _code_texts(structure: Structure, cells: Cells) -> list[Any]:
+    if structure.labels:
+        return [np.array(structure.labels)[cells]]
+    return [np.array(d.codes)[structure.codes[cells, k]] for k, d in enumerate(structure.dimensions)]
+
+
+def _cells(source: Columns, structure: Structure) -> Cells:
+    cells = cells_of_rows(source, structure)
+    if (wrong := np.flatnonzero(cells < 0)).size:
+        row = int(wrong[0])
+        coded = [source.codes(name) for name in code_columns(structure)]
+        try:
+            structure.find(*(distinct[rows[row]] for rows, distinct in coded))
+        except InputError as error:
+            raise FormatError(f"{source.place(row)}: {error}{likewise(wrong.size, 'row')}") from None
+    return cells
+
+
+def _numbers(source: Columns, name: str, nothing: float) -> Any:
+    """A column of numbers; where it says nothing, or is not there, this."""
+    if name not in source.names:
+        return np.full(source.data.num_rows, nothing)
+    numbers, missing = source.numbers(name)
+    return np.where(missing, nothing, numbers)
+
+
+def _flags(source: Columns) -> Any:
+    """Where he also attacks others; everywhere, unless the file says so."""
+    if "also_others" not in source.names:
+        return np.ones(source.data.num_rows, dtype=bool)
+    words: Sequence[object] = source.column("also_others").to_pylist()
+    return np.array([str(word).strip().lower() in ("true", "1", "yes") for word in words])

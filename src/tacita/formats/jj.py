@@ -1,0 +1,132 @@
+"""JJ files: a table as cells and equations, with status, costs, bounds and levels.
+
+    0
+    nCells
+    index value cost status lb ub LPL UPL SPL        nCells times
+    nEquations
+    rhs k : index (coefficient) index (coefficient) ...    nEquations times
+
+``lb`` and ``ub`` are absolute bounds that everyone knows, the levels are distances from the value. An
+equation says ``sum coefficient * value = rhs``. Counts of respondents and holdings lie beside it, in
+``name.frq``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.errors import InputError
+from tacita.core.exact import UNBOUNDED, Units
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+from tacita.formats.jj_frequencies import frequencies_beside, read_frequencies
+from tacita.formats.jj_parse import JJFile, parse_jj
+from tacita.formats.marks import NO_BOUND, Marks, choose_decimals, problem_from_marks, status_letters
+from tacita.formats.number_texts import number_texts
+from tacita.problem.problem import Problem
+from tacita.storage.atomic import replacing
+
+
+def read_jj(
+    path: str | os.PathLike[str], *, decimals: int | None = None, counts: bool | None = None
+) -> Problem:
+    """The problem that a JJ file states, with the counts that lie beside it.
+
+    Parameters
+    ----------
+    decimals
+        Decimals that count; as many as values, levels and bounds need by default.
+    counts
+        Whether everyone knows that cells are whole numbers. Default: if all numbers of the file are.
+    """
+    file = parse_jj(path)
+    count, holding_count = read_frequencies(path, file.index.size)
+    marks = Marks(file.status, file.cost, file.lower, file.upper, file.lpl, file.upl, file.spl)
+    try:
+        own = max(exact.decimals_needed(file.value), exact.decimals_needed(file.rhs))
+        largest = float(max(np.abs(file.value).max(initial=0.0), np.abs(file.rhs).max(initial=0.0)))
+        needed, notes = choose_decimals(own, largest, marks) if decimals is None else (decimals, ())
+        # Levels with decimals speak of amounts, also where they had to be rounded.
+        whole = needed == 0 and not notes if counts is None else counts
+        units = exact.to_units(file.value, needed)
+        table = Table(
+            _structure(file, needed),
+            units,
+            needed,
+            whole=whole,
+            count=count,
+            holding_count=holding_count,
+            notes=notes,
+        )
+        return problem_from_marks(table, marks, finer=False)
+    except InputError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: bool = False) -> Path:
+    """Write a problem as a JJ file, its counts beside it: true values, which stay in the house.
+
+    The format knows one attacker. A problem with insiders is refused unless ``outsider_only`` says that they
+    may be left out. "No bound" is written as 1e15, which :func:`read_jj` understands.
+    """
+    if problem.insiders and not outsider_only:
+        raise InputError(
+            f"a JJ file knows one attacker, this problem has {so_many(len(problem.insiders), 'insider')} "
+            "besides: "
+            "write it for the outsider only to leave them out"
+        )
+    table, levels, outsider = problem.table, problem.levels, problem.outsider
+    n, d = len(table), table.decimals
+    labels = np.array(cell_numbers(table.structure))
+    columns = (
+        labels.tolist(),
+        number_texts(table.units, d),
+        [f"{c:.15g}" for c in problem.cost.tolist()],
+        status_letters(problem).tolist(),
+        _bound_texts(outsider.lower, d),
+        _bound_texts(outsider.upper, d),
+        number_texts(levels.lower, d),
+        number_texts(levels.upper, d),
+        number_texts(levels.sliding, d),
+    )
+    with (
+        replacing(path) as temporary,
+        frequencies_beside(table, path),
+        temporary.open("w", encoding="ascii", newline="\n") as out,
+    ):
+        out.write(f"0\n{n}\n")
+        out.writelines(" ".join(row) + "\n" for row in zip(*columns, strict=True))
+        out.write(f"{len(table.equations)}\n")
+        entries = list(zip(labels[table.equations.cells], table.equations.coefficients, strict=True))
+        starts, rhs = table.equations.starts.tolist(), number_texts(table.equations.rhs, d)
+        for j, right in enumerate(rhs):
+            row = entries[starts[j] : starts[j + 1]]
+            out.write(f"{right} {len(row)} : " + " ".join(f"{i} ({c})" for i, c in row) + "\n")
+    return Path(path)
+
+
+def _structure(file: JJFile, decimals: int) -> Structure:
+    n = file.index.size
+    equations = Equations(file.starts, file.cells, file.coefficients, exact.to_units(file.rhs, decimals), n)
+    labels = tuple(map(str, file.index.tolist()))
+    return Structure((), np.empty((n, 0), dtype=np.int32), equations, labels=labels)
+
+
+def cell_numbers(structure: Structure) -> list[str]:
+    """How a file calls the cells: by the numbers they have, or else in their order from 0 on."""
+    if structure.labels and all(label.isdecimal() for label in structure.labels):
+        return list(structure.labels)
+    return list(map(str, range(len(structure))))
+
+
+def _bound_texts(units: Units, decimals: int) -> list[str]:
+    texts = number_texts(units, decimals)
+    for k in np.flatnonzero(np.abs(units) >= UNBOUNDED).tolist():
+        texts[k] = f"{NO_BOUND if units[k] > 0 else -NO_BOUND:.0f}"
+    return texts

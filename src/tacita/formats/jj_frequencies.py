@@ -1,0 +1,91 @@
+"""The sidecar of a JJ file, ``name.frq``: how many respondents and holdings stand behind each cell.
+
+    freq holdingfreq        nCells times, in the order of the cells in ``name.jj``
+
+A column that is zero throughout says nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from tacita.core.errors import FormatError
+from tacita.core.exact import Units
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+from tacita.formats.textfile import read_text
+from tacita.storage.atomic import replacing
+
+COLUMNS = ("freq", "holdingfreq")
+
+
+def sidecar(path: str | os.PathLike[str]) -> Path:
+    """Where the frequencies of a JJ file lie."""
+    return Path(path).with_suffix(".frq")
+
+
+def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | None, Units | None]:
+    """Respondents and holdings per cell of a JJ file with so many cells; None where the sidecar is missing or
+    silent.
+    """
+    file = sidecar(path)
+    if not file.exists():
+        return None, None
+    lines = read_text(file)[0].splitlines()
+    while lines and not lines[-1].strip():
+        lines.pop()
+    numbers = _numbers(file, lines)
+    if len(numbers) != cells:
+        raise FormatError(
+            f"{file}: {so_many(len(numbers), 'line')} for {so_many(cells, 'cell')} of {Path(path).name}: "
+            "give one line per "
+            "cell, or remove the file if it belongs to another table"
+        )
+    count, holding_count = (column if column.any() else None for column in np.ascontiguousarray(numbers.T))
+    return count, holding_count
+
+
+@contextmanager
+def frequencies_beside(table: Table, path: str | os.PathLike[str]) -> Iterator[None]:
+    """Write the sidecar of a JJ file; it is there when the block ends well. One of an earlier table goes if
+    this one has no counts.
+    """
+    file = sidecar(path)
+    if table.count is None and table.holding_count is None:
+        yield
+        file.unlink(missing_ok=True)
+        return
+    nothing = np.zeros(len(table), dtype=np.int64)
+    columns = (nothing if c is None else c for c in (table.count, table.holding_count))
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    with replacing(file) as temporary:
+        temporary.write_text("".join(f"{a} {b}\n" for a, b in rows), encoding="ascii", newline="\n")
+        yield
+
+
+def _numbers(file: Path, lines: Sequence[str]) -> Units:
+    """One row per line; the first wrong line is named."""
+    rows = [line.split() for line in lines]
+    try:
+        numbers = np.array(rows, dtype=np.int64).reshape(-1, len(COLUMNS))
+    except (ValueError, OverflowError):
+        numbers = None
+    if numbers is not None and len(numbers) == len(rows) and (numbers >= 0).all():
+        return numbers
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(COLUMNS):
+            raise FormatError(
+                f"{file}, line {number}: {so_many(len(row), 'field')} where {len(COLUMNS)} should stand: "
+                f"{' '.join(COLUMNS)}"
+            )
+        for name, text in zip(COLUMNS, row, strict=True):
+            if not (text.isascii() and text.isdecimal() and len(text) < 19):
+                raise FormatError(
+                    f"{file}, line {number}: {name} is '{text}': it should be a whole number, zero or more"
+                )
+    return np.array([[int(text) for text in row] for row in rows], dtype=np.int64)

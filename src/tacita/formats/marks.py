@@ -1,0 +1,199 @@
+"""From what a file says of each cell besides its value (status, levels, bounds, cost) to a :class:`Problem`.
+
+Status letters, in any case: ``u`` sensitive, ``s`` (or empty) free, ``z`` and ``p`` to be published as it
+is, ``m`` and ``x`` hidden by an earlier run, ``e`` empty, ``w`` without weight (treated as free).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacita.core import exact
+from tacita.core.attacker import Outsider
+from tacita.core.errors import FormatError, InputError
+from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
+from tacita.core.levels import Levels, Reason
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+from tacita.problem.problem import Problem
+from tacita.rules.percentages import USUAL_PERCENT, in_room, pair_of, room
+
+LETTERS = frozenset("suzpmxew") | {""}
+# Programs that cannot say "no bound" write a huge number; from here on it is taken for what it means.
+NO_BOUND = 1e15
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """One entry per cell; ``None`` where the file has no such column, NaN where a cell says nothing."""
+
+    status: NDArray[np.str_]
+    cost: Floats | None = None
+    lower_bound: Floats | None = None
+    upper_bound: Floats | None = None
+    lower_level: Floats | None = None
+    upper_level: Floats | None = None
+    sliding_level: Floats | None = None
+
+    def decimals(self) -> int:
+        """The fewest decimals that levels and bounds can be written with."""
+        said = (self.lower_level, self.upper_level, self.sliding_level, self.lower_bound, self.upper_bound)
+        return max((exact.decimals_needed(c[np.abs(c) < NO_BOUND]) for c in said if c is not None), default=0)
+
+
+def choose_decimals(decimals: int, largest: float, marks: Marks) -> tuple[int, tuple[str, ...]]:
+    """Return the decimals in which to count a table, and a note where they are fewer than levels have.
+
+    Levels and bounds are written out in full where values up to ``largest`` leave room for that; otherwise
+    they are rounded to the ``decimals`` of the values, in favour of safety.
+    """
+    try:
+        needed = max(decimals, marks.decimals())
+        if largest * 10.0**needed <= exact.LARGEST:
+            return needed, ()
+        many = so_many(needed, "decimal")
+    except InputError:
+        many = f"more than {so_many(exact.MOST_DECIMALS, 'decimal')}"
+    return decimals, (
+        f"levels or bounds have {many}, the values {decimals}: levels were rounded up and bounds inwards to "
+        "the last place of the values",
+    )
+
+
+def problem_from_marks(
+    table: Table,
+    marks: Marks,
+    protection: float = USUAL_PERCENT,
+    finer: bool = True,
+    lower: float | None = None,
+    upper: float | None = None,
+) -> Problem:
+    """The problem that a file states.
+
+    Parameters
+    ----------
+    marks
+        Levels are rounded up to the table's last decimal place, bounds inwards: both in favour of safety.
+    protection
+        Percent of the value that stands for the levels of sensitive cells for which the file has none.
+    finer
+        Count in as many decimals as levels and bounds need, unless cells are counts.
+    lower, upper
+        What everyone knows of all cells; each goes before the bounds of the file.
+    """
+    status = np.char.lower(np.char.strip(marks.status.astype(np.str_)))
+    _refuse_unknown(table, status)
+    rounded: tuple[str, ...] = ()
+    if finer and not table.whole:
+        decimals, rounded = choose_decimals(
+            table.decimals, float(np.abs(table.values).max(initial=0.0)), marks
+        )
+        table = table.with_decimals(decimals)
+    outsider = outsider_from_marks(table, marks, lower, upper)
+    levels, notes = _levels(table, marks, status == "u", outsider, protection)
+    if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
+        notes.append(f"marked as hidden by an earlier run: {so_many(n, 'cell')}; the mark is not binding")
+    return Problem(
+        replace(table, notes=(*table.notes, *rounded, *notes)),
+        levels,
+        attackers=outsider,
+        cost=costs_from_marks(table, marks),
+        must_publish=np.flatnonzero(np.isin(status, ("z", "p"))).tolist(),
+    )
+
+
+def status_letters(problem: Problem) -> NDArray[np.str_]:
+    """The status of each cell as files write it: sensitive, to be published, to be hidden, or free."""
+    letters = np.full(len(problem.table), "s")
+    letters[problem.must_hide] = "m"
+    letters[problem.must_publish] = "z"
+    letters[problem.levels.sensitive] = "u"
+    return letters
+
+
+def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
+    strange = [letter for letter in np.unique(status).tolist() if letter not in LETTERS]
+    if strange:
+        cell = int(np.flatnonzero(status == strange[0])[0])
+        raise FormatError(
+            f"({table.name(cell)}): status '{strange[0]}' is unknown: "
+            "use s (free), u (sensitive), z or p (published as it is), m (hidden before)"
+        )
+
+
+def costs_from_marks(table: Table, marks: Marks) -> Floats:
+    """The costs of the file; where it has none, the value."""
+    values = np.abs(table.values)
+    return values if marks.cost is None else np.where(np.isnan(marks.cost), values, marks.cost)
+
+
+def outsider_from_marks(
+    table: Table, marks: Marks, lower: float | None = None, upper: float | None = None
+) -> Outsider:
+    """What everyone knows beforehand: the bounds given, or those of the file, or that cells are not
+    negative.
+    """
+    negative = bool((table.units < 0).any())
+    own_lower = marks.lower_bound if lower is None else None
+    own_upper = marks.upper_bound if upper is None else None
+    base = Outsider.of(table, -np.inf if negative and own_lower is not None else lower, upper)
+    low, high = base.lower.copy(), base.upper.copy()
+    free = ~table.structural if table.structural is not None else np.ones(len(table), dtype=bool)
+    # Inwards rounding is the attacker's gain; the value itself always stays possible if it was.
+    if own_lower is not None:
+        said = free & (own_lower > -NO_BOUND)
+        low[said] = exact.ceil_units(own_lower[said], table.decimals, table.unit)
+        low[free & (own_lower <= -NO_BOUND)] = -UNBOUNDED
+    if own_upper is not None:
+        said = free & (own_upper < NO_BOUND)
+        high[said] = -exact.ceil_units(-own_upper[said], table.decimals, table.unit)
+    return Outsider(low, high)
+
+
+def _levels(
+    table: Table, marks: Marks, sensitive: Mask, outsider: Outsider, protection: float
+) -> tuple[Levels, list[str]]:
+    below, above = room(table, outsider)
+    columns = [c for c in (marks.lower_level, marks.upper_level, marks.sliding_level) if c is not None]
+    unsaid = np.ones(len(table), dtype=bool)
+    for column in columns:
+        unsaid &= np.isnan(column)
+    lower = _level(table, marks.lower_level, below)
+    upper = _level(table, marks.upper_level, above)
+    sliding = _level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
+    notes = []
+    nothing = sensitive & (lower == 0) & (upper == 0) & (sliding == 0)
+    known = nothing & (outsider.lower == outsider.upper)
+    if known.any():
+        notes.append(
+            f"known to everyone, and not protected: {so_many(int(known.sum()), 'sensitive cell')} without "
+            "levels"
+        )
+    sensitive = sensitive & ~known
+    amounts = Reason("marked in the file", np.flatnonzero(sensitive & ~unsaid), lambda cell: "status u")
+    follow = Reason(
+        amounts.rule,
+        np.flatnonzero(sensitive & unsaid),
+        lambda cell: f"status u, {protection:g} % of the value",
+        pair_of(protection),
+    )
+    reasons = [reason for reason in (amounts, follow) if reason.cells.size]
+    stated = Levels.of(sensitive, upper, lower, sliding, reasons, least=table.unit)
+    return in_room(stated, table, outsider), notes
+
+
+def _level(table: Table, said: Floats | None, room: Units) -> Units:
+    """A level in units; rounding up alone never makes it larger than the room the bounds leave."""
+    if said is None:
+        return np.zeros(len(table), dtype=np.int64)
+    given = np.nan_to_num(said, nan=0.0)
+    if (wrong := np.flatnonzero(given < 0)).size:
+        raise FormatError(
+            f"{table.structure.names(wrong)}: a protection level is negative: it is a distance, so 0 or more"
+        )
+    level = exact.ceil_units(given, table.decimals, table.unit)
+    rounding_only = (level > room) & (level - room < table.unit)
+    return np.where(rounding_only, room, level)

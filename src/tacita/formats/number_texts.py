@@ -1,0 +1,24 @@
+"""Exact numbers to text, many at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.exact import UNBOUNDED, Mask, Units
+
+
+def number_texts(units: Units, decimals: int, blank: Mask | None = None) -> list[str]:
+    """Units as plain decimal text; empty where ``blank`` is set and where nothing is said (infinite)."""
+    if decimals == 0:
+        texts = list(map(str, units.tolist()))
+    else:
+        distinct, where = np.unique(units, return_inverse=True)
+        listed = exact.texts(distinct, decimals)
+        texts = [listed[k] for k in where.tolist()]
+    silent = np.abs(units) >= UNBOUNDED
+    if blank is not None:
+        silent |= blank
+    for k in np.flatnonzero(silent).tolist():
+        texts[k] = ""
+    return texts

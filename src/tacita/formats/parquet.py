@@ -1,0 +1,58 @@
+"""Parquet files: tables in, releases out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from tacita.core.errors import FormatError
+from tacita.core.release import Release
+from tacita.core.tables.columns import Columns, refuse_wide
+from tacita.core.tables.frames import part_of, release_to_arrow
+from tacita.formats.captions import first_repeated
+from tacita.storage.atomic import replacing
+
+
+def read_parquet(path: str | os.PathLike[str]) -> Columns:
+    """All columns of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        names = pyarrow.parquet.read_schema(path).names
+        refuse_wide(path, len(names))
+        if (repeated := first_repeated(names)) is not None:
+            raise FormatError(f"{path}: two columns are called '{repeated}'; rename one of them")
+        table = pyarrow.parquet.read_table(path)
+        # Text that is none would be found later, cell by cell.
+        table.validate(full=True)
+    except FileNotFoundError:
+        raise FormatError(f"{path}: cannot be read; check the path") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise FormatError(f"{path} is no Parquet file, or damaged ({error}); save it anew") from None
+    return Columns(table, lambda row: f"{path}, row {row + 1}")
+
+
+def write_parquet(release: Release, path: Path, told: Mapping[str, str] | None = None) -> Path:
+    """One row per cell; what is told of the whole release is in the file's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    parts = range(max(1, len(release.structure.parts)))
+    tables = [release_to_arrow(release, part) for part in parts]
+    if len(tables) > 1:
+        names = [part_of(release.structure, part).name for part in parts]
+        tables = [
+            table.add_column(0, "table", pa.array([name] * table.num_rows))
+            for table, name in zip(tables, names, strict=True)
+        ]
+    whole = pa.concat_tables(tables, promote_options="default")
+    order = [d.name for d in release.structure.dimensions] or ["cell"]
+    first = (["table"] if len(tables) > 1 else []) + order
+    whole = whole.select([*first, *(name for name in whole.column_names if name not in first)])
+    if told:
+        whole = whole.replace_schema_metadata({f"tacita.{name}": text for name, text in told.items()})
+    with replacing(path, public=True) as temporary:
+        pyarrow.parquet.write_table(whole, temporary)
+    return path

@@ -1,0 +1,303 @@
+"""A table pasted from a spreadsheet: a block of fields, or nothing but numbers.
+
+With names in its first line the block is what a CSV file would be: a crosstab, or one row per cell. A block
+of numbers alone holds the inner cells of a table, as the files of the NCHS program do; a row or column that
+is the sum of all others is its total. Spreadsheets show numbers as people write them (see
+:mod:`tacita.core.numerals`); the sign of the decimals is the one that the block gives away.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacita.core.errors import DecimalSignError, FormatError, InputError, reword
+from tacita.core.exact import Floats
+from tacita.core.numerals import has_signs_beside, is_number, plain, signs_told, tidy
+from tacita.core.tables.columns import refuse_wide
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+from tacita.formats.captions import count_up, footnotes_below, note_on
+from tacita.formats.csv import write_rows
+from tacita.formats.escape import escape
+from tacita.formats.extent import FEW, SPARSE
+from tacita.formats.published_cells import parse_published
+from tacita.formats.table_file import read_table_file
+from tacita.problem.problem import Problem
+
+NAME = "pasted text"
+SIGNS = {".": "point", ",": "comma"}
+Block = list[list[str]]
+BLANK = [""]
+
+
+def read_pasted(
+    text: str,
+    *,
+    decimal: str | None = None,
+    counts: bool | None = None,
+    repair: bool = False,
+    **options: Any,
+) -> Problem | Table:
+    """A problem, or a table where nothing says what is sensitive.
+
+    Parameters
+    ----------
+    decimal
+        The decimal sign, ``.`` or ``,``. Default: the one that the numbers give away; where they do not,
+        the text is refused with the question.
+    counts, repair
+        As for :meth:`Table.from_frame`.
+    options
+        Further ones of :func:`read_table_file`, for text with names in its first line.
+    """
+    block = _block(text.rstrip("\r\n"), decimal) if text.strip() else []
+    first, titles = _titles(block)
+    block, notes = _without_footnotes(block[first:], first)
+    if not block:
+        raise FormatError("there is nothing to read: copy a block of cells, with or without names")
+    bare = all(is_number(field) for row in block if row is not BLANK for field in row)
+    sign = decimal or _decimal_sign(block, first, bare)
+    if bare:
+        found: Problem | Table = _from_numbers(block, first, sign, counts, options)
+    else:
+        found = _from_names(block, first, sign, counts=counts, repair=repair, **options)
+    return replace(found, notes=(*titles, *notes, *found.notes)) if isinstance(found, Table) else found
+
+
+def _block(text: str, decimal: str | None) -> Block:
+    """Rows of fields, equally long; a blank line is one empty field, so that rows are counted as lines."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    refuse_wide(NAME, max(line.count(sign) for line in lines for sign in "\t;,") + 1)
+    separator = _separator([line for line in lines if line.strip()], decimal)
+    if separator is None:
+        return [_words(line) or BLANK for line in lines]
+    # Quoted fields of a spreadsheet may hold line ends, so the text is read as a whole.
+    try:
+        read = [
+            list(map(tidy, row)) for row in csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+        ]
+    except csv.Error as error:
+        raise FormatError(f"{NAME}: {error}; is a quotation mark without its partner?") from None
+    width = max(map(len, read))
+    if width * len(read) > max(FEW, SPARSE * sum(map(len, read))):
+        raise FormatError(
+            f"{NAME}: one line has {so_many(width, 'field')} and most have few: copy the table alone"
+        )
+    above = next((k for k, row in enumerate(read) if len(row) > 1), 0)
+    for number, row in enumerate(read, start=1):
+        # Spreadsheets leave out empty fields at the end of a line.
+        if any(row) and len(row) < width and separator != "\t" and number > above:
+            raise FormatError(
+                f"{NAME}, line {number}: {so_many(len(row), 'field')} where another line has {width}: add "
+                "or remove "
+                "fields; if numbers have decimal commas, separate the fields with ';'"
+            )
+        row.extend([""] * (width - len(row)))
+    filled = [k for k in range(width) if any(row[k] for row in read)]
+    return [[row[k] for k in filled] if any(row) else BLANK for row in read]
+
+
+def _titles(block: Block) -> tuple[int, list[str]]:
+    """How many lines stand above the first one of the block, blank ones or titles, and notes on titles.
+
+    A line with a single filled field cannot hold the names of several columns.
+    """
+    first = next((k for k, row in enumerate(block) if sum(map(bool, row)) > 1), None)
+    start = next((k for k, row in enumerate(block) if row is not BLANK), len(block))
+    if first is None:
+        return start, []
+    # Of two columns, that of the values may have no name: a code and a number stand below it.
+    below = [row for row in block[first:] if row is not BLANK]
+    columns = sum(map(any, zip_longest(*below)))
+    titles = [(k, next(filter(None, block[k]))) for k in range(start, first) if block[k] is not BLANK]
+    if any(is_number(title) for _, title in titles) or (
+        columns == 2 and not is_number(below[0][0]) and is_number(below[0][-1])
+    ):
+        return start, []
+    return first, [f"line {k + 1} was taken for a title: '{title}'" for k, title in titles]
+
+
+def _without_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:
+    """The block without what stands below its last row, and a note on that."""
+    below = footnotes_below(reversed(block[1:]), max(map(len, block), default=0))
+    last = len(block) - below
+    found = [(first + k + 1, block[k][0]) for k in range(last, len(block)) if any(block[k])]
+    return block[:last], note_on("footnote", "line", found)
+
+
+def _separator(lines: Sequence[str], decimal: str | None) -> str | None:
+    """What separates fields; None for blanks between numbers, or one number per line."""
+    if any("\t" in line for line in lines):
+        return "\t"
+    words = [_words(line) for line in lines]
+    if not all(is_number(word) for line in words for word in line):
+        found = max(";|,", key=lambda sign: sum(sign in line for line in lines))
+        if found not in "".join(lines):
+            raise FormatError(
+                f"{NAME}, line 1: fields should be separated by tabs, semicolons or commas; only numbers can "
+                "stand between blanks"
+            )
+        return found
+    singles = [line[0] for line in words if len(line) == 1 and "," in line[0]]
+    if len(singles) < len(lines):
+        return None
+    if any(plain(word, sign=".") is plain(word, sign=",") is None for word in singles):
+        return ","
+    if decimal is None:
+        raise DecimalSignError(
+            f"{NAME}, line 1: '{singles[0]}' may be one number or two: choose the decimal sign"
+        )
+    return None if decimal == "," else ","
+
+
+def _words(line: str) -> list[str]:
+    return [tidy(word) for word in line.split(" ") if word.strip()]
+
+
+def _decimal_sign(block: Block, first: int, bare: bool) -> str:
+    """The sign of the decimals that the numbers themselves tell."""
+    fields = [
+        (line, field)
+        for line, row in enumerate(block, start=first + 1)
+        for field in (row if bare else row[1:] if line > first + 1 else ())
+        if is_number(field) and ("," in field or "." in field)
+    ]
+    told = signs_told([field for _, field in fields])
+    if len(told) == 2:
+        (one, point), (other, comma) = fields[told["."]], fields[told[","]]
+        raise DecimalSignError(
+            f"{NAME}: '{point}' in line {one} has a decimal point, '{comma}' in line {other} a decimal "
+            "comma: choose the decimal sign, or write all numbers alike"
+        )
+    if told:
+        return next(iter(told))
+    if fields:
+        line, field = fields[0]
+        raise DecimalSignError(
+            f"{NAME}, line {line}: '{field}' may be in thousands or have three decimals: choose the "
+            "decimal sign"
+        )
+    return "."
+
+
+def _from_numbers(block: Block, first: int, sign: str, counts: bool | None, options: dict[str, Any]) -> Table:
+    if options:
+        raise InputError(f"{NAME}: numbers without names have no columns to choose: leave out {min(options)}")
+    rows: list[list[float]] = []
+    for line, row in enumerate(block, start=first + 1):
+        if row is BLANK:
+            continue
+        numbers = [plain(field, sign) for field in row]
+        if None in numbers:
+            wrong = row[numbers.index(None)]
+            raise DecimalSignError(
+                f"{NAME}, line {line}: '{wrong}' is not a number with a decimal {SIGNS[sign]}: choose the "
+                "other sign, or correct it"
+            )
+        rows.append([float(number) for number in numbers if number is not None])
+        if len(row) != len(rows[0]):
+            raise FormatError(
+                f"{NAME}, line {line}: {so_many(len(row), 'number')} where the first line has "
+                f"{len(rows[0])}: every "
+                "line should hold one row of the table"
+            )
+    values = np.array(rows)
+    # One line, or one number per line, is a list.
+    inner, notes = _without_totals(values if min(values.shape) > 1 else values.ravel())
+    table = Table.from_array(inner, counts=counts)
+    return replace(table, notes=(*notes, *table.notes))
+
+
+def _without_totals(values: Floats) -> tuple[Floats, list[str]]:
+    """The inner cells, and what was taken for totals: readers know a sum when they see one."""
+    notes = []
+    for axis, what in enumerate(("row", "column") if values.ndim == 2 else ("number",)):
+        if (place := _sum_of_others(values, axis)) is not None:
+            values = np.delete(values, place, axis)
+            notes.append(f"{what} {place + 1} is the sum of all others and was taken as the total")
+    return values, notes
+
+
+def _sum_of_others(values: Floats, axis: int) -> int | None:
+    """The last position along ``axis`` that is the sum of all others, everywhere; of two none is a sum."""
+    if values.shape[axis] < 3 or not values.any():
+        return None
+    balanced = np.isclose(2 * values, values.sum(axis=axis, keepdims=True), rtol=1e-12, atol=1e-9)
+    everywhere = np.flatnonzero(balanced.all(axis=1 - axis) if values.ndim == 2 else balanced)
+    return int(everywhere[-1]) if everywhere.size else None
+
+
+def _from_names(block: Block, first: int, sign: str, **options: Any) -> Problem | Table:
+    header, *rows = block
+    if "by" not in options and "value" not in options:
+        _refuse_numbers_for_names(header, rows, first)
+    columns = list(
+        map(list, zip(*([""] * len(header) if row is BLANK else row for row in rows), strict=True))
+    )
+    # The first column holds codes, which look like numbers often enough.
+    columns[1:] = [_plain_column(column, sign) for column in columns[1:]]
+    with tempfile.TemporaryDirectory(prefix="tacita-") as folder:
+        path = Path(folder) / f"{NAME}.csv"
+        try:
+            write_rows(path, header, [[escape(field) for field in column] for column in columns])
+            found = read_table_file(path, delimiter=",", **options)
+        except InputError as error:
+            told = re.sub(
+                rf"{re.escape(str(path))}(?:, line (\d+))?",
+                lambda place: f"{NAME}, line {int(place[1]) + first}" if place[1] else NAME,
+                str(error),
+            )
+            raise reword(error, told) from None
+    named = [name for name in header[1:] if name]
+    if isinstance(found, Table) and named and all(map(is_number, named)):
+        note = f"the first line was taken for names, not for numbers: {', '.join(named[:5])}"
+        found = replace(found, notes=(note, *found.notes))
+    return found
+
+
+def _plain_column(column: list[str], sign: str) -> list[str]:
+    """A column of numbers, and of what may stand for them, as Python writes numbers; codes as they are."""
+    numbers = [plain(field, sign) if field else "" for field in column]
+    strange = [field for field, number in zip(column, numbers, strict=True) if number is None]
+    if strange and (any(map(is_number, strange)) or not _may_stand_for_numbers(strange, sign)):
+        return column
+    return [field if number is None else number for field, number in zip(column, numbers, strict=True)]
+
+
+def _may_stand_for_numbers(fields: Sequence[str], sign: str) -> bool:
+    marks = ~parse_published(list(fields), sign).unreadable
+    return all(
+        mark or has_signs_beside(field, letters=True) for mark, field in zip(marks, fields, strict=True)
+    )
+
+
+def _refuse_numbers_for_names(header: Sequence[str], rows: Block, first: int) -> None:
+    """Numbers in the first line are names under a blank corner, or if they count: years, or 1, 2, 3."""
+    names = [name for name in header[1:] if name]
+    if not header[0] or not names or not all(map(is_number, names)) or count_up(names):
+        return
+    if is_number(header[0]):
+        line, field = next(
+            (line, field)
+            for line, row in enumerate(rows, start=first + 2)
+            for field in row
+            if row is not BLANK and not is_number(field)
+        )
+        raise FormatError(
+            f"{NAME}, line {line}: '{field}' is not a number, and there are no names: correct it, or put a "
+            "line of names above"
+        )
+    raise FormatError(
+        f"{NAME}, line {first + 1}: are {', '.join(names[:5])} numbers or names? If there are no names, put "
+        f"a line of them above; if these are names, leave the field of '{header[0]}' blank"
+    )

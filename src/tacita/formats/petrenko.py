@@ -1,0 +1,117 @@
+"""The three text files of Petrenko's thesis program: a 2-D table and its sensitive cells.
+
+``A.txt`` holds the inner cells, one line per row, separated by commas. ``PSC.txt`` holds the positions of
+the sensitive cells, counted from 1 row by row, and ``VSC.txt`` the upper protection level of each.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.errors import FormatError, InputError
+from tacita.core.exact import Cells, Floats
+from tacita.core.levels import Levels, Reason
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+from tacita.formats.nchs import cell_grid, inner_lines
+from tacita.formats.textfile import read_text
+from tacita.problem.problem import Problem
+from tacita.storage.atomic import write_text
+
+FILES = ("A.txt", "PSC.txt", "VSC.txt")
+
+
+def read_thesis(
+    folder: str | os.PathLike[str], *, lower: Literal["symmetric", "none"] = "symmetric"
+) -> Problem:
+    """The problem that the three files of a folder state; the attacker knows that cells are not negative.
+
+    Parameters
+    ----------
+    lower
+        ``"symmetric"``: the lower level is the upper one, at most the value. ``"none"``: no lower level, as
+        in the thesis's examples, where only the upper safe value is asked for.
+    """
+    grid_file, position_file, level_file = (Path(folder) / name for name in FILES)
+    rows = _numbers(grid_file)
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        odd = next(k for k, row in enumerate(rows) if len(row) != len(rows[0]))
+        raise FormatError(
+            f"{grid_file}, line {odd + 1}: {so_many(len(rows[odd]), 'number')}, line 1 has {len(rows[0])}: "
+            "correct it"
+        )
+    grid = np.array(rows)
+    positions = np.array([p for row in _numbers(position_file) for p in row])
+    levels = np.array([v for row in _numbers(level_file) for v in row])
+    if positions.size != levels.size:
+        raise FormatError(
+            f"{level_file}: {so_many(levels.size, 'level')} for {so_many(positions.size, 'position')} in "
+            f"{position_file.name}"
+        )
+    _refuse_positions(position_file, positions, grid.size)
+    table = Table.from_array(grid)
+    table = table.with_decimals(max(table.decimals, exact.decimals_needed(levels)))
+    inner = cell_grid(table.structure)[:-1, :-1].ravel()
+    if inner.size != grid.size:
+        raise FormatError(f"{grid_file}: a table should have two rows and two columns at least")
+    cells: Cells = inner[positions.astype(np.int64) - 1]
+    sensitive = np.zeros(len(table), dtype=bool)
+    sensitive[cells] = True
+    upper = np.zeros(len(table), dtype=np.int64)
+    upper[cells] = exact.to_units(levels, table.decimals)
+    below = np.minimum(upper, table.units) if lower == "symmetric" else np.zeros_like(upper)
+    reason = Reason("listed in PSC.txt", np.sort(cells), lambda cell: "chosen by hand")
+    return Problem(table, Levels.of(sensitive, upper, below, reasons=(reason,), least=table.unit))
+
+
+def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
+    """Write ``A.txt``, ``PSC.txt`` and ``VSC.txt``: true values, so they stay in the house."""
+    table = problem.table
+    inner = cell_grid(table.structure)[:-1, :-1]
+    outside = np.setdiff1d(problem.sensitive, inner.ravel())
+    if outside.size:
+        raise InputError(f"these files cannot mark totals as sensitive: {table.structure.names(outside)}")
+    position = {cell: k + 1 for k, cell in enumerate(inner.ravel().tolist())}
+    cells = sorted(problem.sensitive.tolist(), key=position.__getitem__)
+    levels = exact.texts(problem.levels.upper[cells], table.decimals)
+    positions = [str(position[cell]) for cell in cells]
+    contents = ("\n".join(inner_lines(table, ",")), ",".join(positions), ",".join(levels))
+    for name, content in zip(FILES, contents, strict=True):
+        write_text(Path(folder) / name, f"{content}\n")
+    return Path(folder)
+
+
+def _numbers(path: Path) -> list[list[float]]:
+    if not path.exists():
+        raise FormatError(f"{path}: there is no such file; the folder should hold {', '.join(FILES)}")
+    rows = []
+    for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append([float(token) for token in line.replace(",", " ").split()])
+        except ValueError:
+            raise FormatError(
+                f"{path}, line {number}: something is not a number; separate numbers by commas"
+            ) from None
+        if not np.isfinite(rows[-1]).all():
+            raise FormatError(f"{path}, line {number}: a number is missing or infinite; give one")
+    if not rows:
+        raise FormatError(f"{path} is empty: it should hold numbers separated by commas")
+    return rows
+
+
+def _refuse_positions(path: Path, positions: Floats, n: int) -> None:
+    wrong = (positions < 1) | (positions > n) | (positions != np.rint(positions))
+    if wrong.any():
+        raise FormatError(
+            f"{path}: position {positions[wrong][0]:g}: positions are whole numbers from 1 to {n}"
+        )
+    if np.unique(positions).size != positions.size:
+        raise FormatError(f"{path}: a position is listed twice; list each sensitive cell once")

@@ -1,0 +1,120 @@
+"""What a published cell says, as we, other programs and offices write it.
+
+| written | says |
+|---|---|
+| ``12``, ``-3.5`` | the value |
+| ``x``, ``:``, ``c``, ``*``, ``-``, ``..``, ``suppressed``, ``PS``, ``CS``, and nothing | nothing |
+| ``[4...10]``, ``4-10``, ``4..10``, ``[4,10]``, ``(4;10)`` | between 4 and 10, ends included |
+| ``<5``, ``<=4``, ``>100`` | below, at most, above |
+
+A dash says nothing, or zero: where the value is zero it counts as published. A number beside a mark
+(``PS 22``, as the NCHS program writes for the house) is a number that readers see.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.core.exact import Floats, Mask
+from tacita.core.release import Mark, Release
+from tacita.formats.number_texts import number_texts
+
+COLUMNS = ("mark", "low", "high", "value")
+"""What a release of ours says of each cell, after its codes."""
+SUPPRESSED = frozenset(
+    [
+        "",
+        "x",
+        "(x)",
+        "x (primary)",
+        "x (secondary)",
+        ":",
+        "c",
+        "*",
+        "-",
+        "–",
+        ".",
+        "..",
+        "...",
+        "confidential",
+        "suppressed",
+        "(suppressed)",
+        "hidden",
+        "ps",
+        "cs",
+    ]
+)
+PRIMARY = frozenset(["ps", "x (primary)"])
+DASHES = frozenset(["-", "–"])
+_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_VALUE = re.compile(rf"({_NUMBER})\Z")
+_BETWEEN = re.compile(rf"({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|-|–|—|to)\s*({_NUMBER})\Z")
+_BRACKETS = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|,|-|–|—|to)\s*({_NUMBER})\s*[\])]\Z")
+_ONE_SIDED = re.compile(rf"(<=|>=|≤|≥|<|>)\s*({_NUMBER})\Z")
+_BESIDE = re.compile(r"(?:ps|cs)\b\s*(.+)\Z")
+
+Said = tuple[Mark, float, float, bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """Per cell: mark, window, whether it is called a primary suppression, whether something stands beside its
+    mark, whether it cannot be read.
+    """
+
+    marks: np.ndarray[tuple[int], np.dtype[np.uint8]]
+    low: Floats
+    high: Floats
+    primary: Mask
+    beside: Mask
+    unreadable: Mask
+
+
+def shown_texts(release: Release, primary: str, secondary: str) -> list[str]:
+    """What a reader sees of each cell: a number, an interval, or one of two words where it is suppressed."""
+    texts = number_texts(release.value, release.decimals, ~release.shown)
+    low, high = number_texts(release.low, release.decimals), number_texts(release.high, release.decimals)
+    for cell in np.flatnonzero(release.marks == Mark.INTERVAL).tolist():
+        texts[cell] = f"[{low[cell]}...{high[cell]}]"
+    for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
+        texts[cell] = primary if release.primary[cell] else secondary
+    return texts
+
+
+def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -> Published:
+    """What each of many texts says; ``whole`` makes ``<5`` mean at most 4."""
+    written = [text.strip().lower() for text in texts]
+    beside = [_BESIDE.match(text) for text in written]
+    said = [
+        _say(text if more is None else more[1], decimal, whole)
+        for text, more in zip(written, beside, strict=True)
+    ]
+    known = [entry if entry is not None else (Mark.SUPPRESSED, -np.inf, np.inf, False) for entry in said]
+    return Published(
+        np.array([entry[0] for entry in known], dtype=np.uint8),
+        np.array([entry[1] for entry in known], dtype=np.float64),
+        np.array([entry[2] for entry in known], dtype=np.float64),
+        np.array([entry[3] for entry in known], dtype=bool),
+        np.array([more is not None for more in beside], dtype=bool),
+        np.array([entry is None for entry in said], dtype=bool),
+    )
+
+
+def _say(text: str, decimal: str, whole: bool) -> Said | None:
+    if text in SUPPRESSED:
+        return Mark.SUPPRESSED, -np.inf, np.inf, text in PRIMARY
+    if decimal == ",":
+        text = text.replace(",", ".")
+    if (value := _VALUE.match(text)) is not None:
+        return Mark.PUBLISHED, float(value[1]), float(value[1]), False
+    if (between := _BETWEEN.match(text) or _BRACKETS.match(text)) is not None:
+        return Mark.INTERVAL, float(between[1]), float(between[2]), False
+    if (side := _ONE_SIDED.match(text)) is not None:
+        end, step = float(side[2]), 1.0 if whole and side[1] in "<>" else 0.0
+        if side[1] in ("<", "<=", "≤"):
+            return Mark.INTERVAL, -np.inf, end - step, False
+        return Mark.INTERVAL, end + step, np.inf, False
+    return None

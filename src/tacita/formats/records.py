@@ -1,0 +1,67 @@
+"""Records in files: what tabulation reads by itself goes by its path, a workbook is read here."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tacita.core.errors import InputError
+from tacita.formats.columns import read_columns
+from tacita.formats.workbook import is_workbook, other_sheets_told, refuse_sheet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tacita.core.tables.columns import Columns
+    from tacita.core.tables.table import Table
+
+FRAME = "the Table"
+"""How tabulation calls records that it did not read itself."""
+
+
+def records_in(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
+    """What :func:`tacita.tabulate` takes for the records of a file; ``sheet`` is that of a workbook."""
+    if is_workbook(path):
+        with other_sheets_told(path, sheet):
+            return _columns(path, sheet).data
+    refuse_sheet(path, sheet)
+    return os.fspath(path)
+
+
+def tabulate_file(
+    path: str | os.PathLike[str], by: Any, *, sheet: str | None = None, **options: Any
+) -> Table:
+    """The table of a file's records; ``by`` and options are those of :func:`tacita.tabulate`.
+
+    Of a workbook it is noted which sheet was read, and errors name the file as they do for others.
+    """
+    from tacita.tabulation.tabulate import tabulate
+
+    if not is_workbook(path):
+        return tabulate(records_in(path, sheet), by, **options)
+    with other_sheets_told(path, sheet):
+        read = _columns(path, sheet)
+        try:
+            table = tabulate(read.data, by, **options)
+        except InputError as error:
+            told = str(error)
+            raise type(error)(f"{path}{told[len(FRAME) :]}" if told.startswith(FRAME) else told) from None
+    return replace(table, notes=(*read.notes, *table.notes))
+
+
+def _columns(path: str | os.PathLike[str], sheet: str | None) -> Columns:
+    """The columns of a sheet, where nothing is nothing and whole numbers are whole."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    read = read_columns(path, sheet=sheet, footnotes=False)
+    data, nothing = read.data, pa.scalar(None, pa.string())
+    for k, (name, column) in enumerate(zip(data.column_names, data.columns, strict=True)):
+        if pa.types.is_string(column.type):
+            data = data.set_column(k, name, pc.if_else(pc.equal(column, ""), nothing, column))
+        elif pc.all(pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), 2.0**63))).as_py():
+            # A workbook knows no whole numbers: code 43 would be called 43.0. What is larger stays as it is,
+            # and tabulation says whether it can be counted.
+            data = data.set_column(k, name, column.cast(pa.int64()))
+    return replace(read, data=data)

@@ -1,0 +1,147 @@
+"""Which column of a file plays which part, told by its name.
+
+A column that the user names always wins. Columns that no name gives away are the dimensions, if they hold
+codes; a single column of numbers among them is the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacita.core.errors import FormatError, SeveralValuesError
+from tacita.core.tables.columns import Columns, is_text
+from tacita.formats.unplain import marks_and_unplain, refuse_unplain
+
+NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "value": ("value", "val", "response"),
+        "count": ("freq", "frequency", "count", "n", "n_obs", "nb_obs", "nobs", "respondents"),
+        "holding_count": ("holdings", "holding_count", "n_holdings"),
+        "status": ("status",),
+        "cost": ("cost",),
+        "lower_bound": ("lb", "lower", "lower_bound"),
+        "upper_bound": ("ub", "upper", "upper_bound"),
+        "lower_level": ("lpl", "lower_level"),
+        "upper_level": ("upl", "upper_level"),
+        "sliding_level": ("spl", "sliding_level"),
+        "structural": ("structural", "structural_zero"),
+        "identity": ("cell", "cell_id", "id"),
+    }
+)
+NUMERIC = ("cost", "lower_bound", "upper_bound", "lower_level", "upper_level", "sliding_level")
+_LARGEST = re.compile(r"(?:max|top|largest)_?(\d*)\Z")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of a file by what they are for; ``named[role]`` is a column."""
+
+    dimensions: tuple[str, ...]
+    named: Mapping[str, str]
+    largest: tuple[str, ...]
+
+    def get(self, role: str) -> str | None:
+        return self.named.get(role)
+
+
+def part_by_name(name: str) -> str | None:
+    """What the name of a column gives away of its part: a role, or ``largest``."""
+    role = next((role for role, words in NAMES.items() if name.lower() in words), None)
+    return role or ("largest" if _LARGEST.match(name.lower()) else None)
+
+
+def find_roles(
+    source: Columns,
+    path: object,
+    by: Sequence[str] | None,
+    given: Mapping[str, str | None],
+    largest: Sequence[str] | None,
+) -> Roles:
+    """Sort the columns of a file.
+
+    Parameters
+    ----------
+    by
+        The dimensions, if the user named them; other columns without a part are then left aside.
+    given
+        Columns that the user named, by role.
+    """
+    named = {role: column for role, column in given.items() if column is not None}
+    free = [name for name in source.names if name not in (*named.values(), *(by or ()), *(largest or ()))]
+    for role, words in NAMES.items():
+        match = next((name for word in words for name in free if name.lower() == word), None)
+        if role not in named and match is not None:
+            named[role] = match
+            free.remove(match)
+    if largest is None:
+        ranked = {name: _LARGEST.match(name.lower()) for name in free}
+        found = sorted((int(m[1] or 1), name) for name, m in ranked.items() if m is not None)
+        largest = [name for _, name in found]
+        free = [name for name in free if name not in largest]
+    named.pop("identity", None)
+    dimensions = list(by) if by is not None else _dimensions(source, path, free, named)
+    if "value" not in named:
+        numbers = [name for name in free if name not in dimensions and holds_numbers(source, name)]
+        if len(numbers) == 1:
+            named["value"] = numbers[0]
+        elif numbers or "count" not in named:
+            which = f"{path}: which column holds the values: {' or '.join(numbers or source.names)}? "
+            if not numbers:
+                raise FormatError(f"{which}Name the column of values")
+            raise SeveralValuesError(
+                f"{which}Name the column of values; or tabulate the rows, if they are records about single "
+                "respondents"
+            )
+    return Roles(tuple(dimensions), MappingProxyType(named), tuple(largest))
+
+
+def _dimensions(source: Columns, path: object, free: Sequence[str], named: Mapping[str, str]) -> list[str]:
+    dimensions = []
+    for name in free:
+        if not holds_numbers(source, name):
+            if "value" not in named:
+                _refuse_unplain(source, name)
+            dimensions.append(name)
+        elif "value" in named:
+            if not holds_numbers(source, name, whole=True):
+                raise FormatError(
+                    f"{path}: column '{name}' holds numbers, but which? Name the columns of codes; "
+                    "columns without a part are then left aside"
+                )
+            dimensions.append(name)
+    if not dimensions:
+        raise FormatError(
+            f"{path}: none of {', '.join(source.names)} looks like codes; name the columns of codes"
+        )
+    return dimensions
+
+
+def _refuse_unplain(source: Columns, name: str) -> None:
+    """A column of numbers, some with signs, may hold the values: it is not taken for codes unless said so."""
+    found = marks_and_unplain(source, name)
+    if found is not None and found[1].any():
+        row = int(np.flatnonzero(found[1])[0])
+        place = f"{source.place(row)}, column '{name}'"
+        refuse_unplain(source, name, row, place, "if these are codes, name the column of values")
+
+
+def holds_numbers(source: Columns, name: str, whole: bool = False) -> bool:
+    """Whether a column holds nothing but numbers (whole ones)."""
+    column = source.column(name)
+    if is_text(column.type):
+        sign = "," if source.decimal == "," else r"\."
+        pattern = r"^\s*[+-]?\d+\s*$" if whole else rf"^\s*([+-]?\d+({sign}\d*)?([eE][+-]?\d+)?|nan)?\s*$"
+        return bool(pc.all(pc.match_substring_regex(pc.utf8_lower(column), pattern)).as_py())
+    if pa.types.is_integer(column.type):
+        return True
+    if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        numbers, missing = source.numbers(name)
+        return not whole or bool(not missing.any() and (numbers == np.rint(numbers)).all())
+    return False

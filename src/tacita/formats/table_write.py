@@ -1,0 +1,165 @@
+"""Writing a table with its true values, for the house; :func:`tacita.io.read_case` reads it back.
+
+One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions), ``structural``, the
+table's further columns of numbers; with a problem also ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
+``upl``, ``spl``, empty where these are a percentage of the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.errors import InputError
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.tables.frames import listing, numbers_to_arrow
+from tacita.formats.csv import write_rows
+from tacita.formats.escape import escape, escape_all
+from tacita.formats.excel import new_workbook
+from tacita.formats.extent import MOST_ROWS
+from tacita.formats.marks import NO_BOUND, status_letters
+from tacita.formats.number_texts import number_texts
+from tacita.formats.roles import part_by_name
+from tacita.storage.atomic import replacing
+
+if TYPE_CHECKING:
+    from tacita.core.tables.table import Table
+    from tacita.problem.problem import Problem
+
+FORMATS = (".csv", ".parquet", ".xlsx")
+LEVELS = ("lpl", "upl", "spl")
+
+
+def write_table(table: Table, path: Path, problem: Problem | None = None, unsaid: Mask | None = None) -> Path:
+    """Write every cell; the ending of ``path`` chooses the format.
+
+    Parameters
+    ----------
+    unsaid
+        Cells whose levels are left empty: a percentage of the value, which is said where the file is read.
+
+    Raises
+    ------
+    InputError
+        The ending is of none of the formats, or several tables are linked: a file holds the rows of one.
+    """
+    if (linked := len(table.structure.parts)) > 1:
+        raise InputError(
+            f"{path}: {linked} linked tables do not fit into one file of cells; write .jj, or each one alone"
+        )
+    names, codes, cells = listing(table.structure)
+    roles = role_columns(table)
+    words = {name: column.to_pylist() for name, column in zip(names, codes, strict=True)}
+    if problem is not None:
+        words[roles["status"]] = status_letters(problem)[cells].tolist()
+    if table.structural is not None:
+        words["structural"] = np.where(table.structural[cells], "yes", "no").tolist()
+    numbers = list(_numbers(table, problem, cells, roles))
+    floats = dict(_floats(table, problem, cells))
+    floats |= {name: table.columns[name][cells].astype(np.float64) for name in further_columns(table)}
+    taken = [*words, *(name for name, _, _ in numbers), *floats]
+    if repeated := next((name for name in names if taken.count(name) > 1), None):
+        raise InputError(f"{path}: a dimension is called '{repeated}', as is another column: rename it")
+    blank = {} if unsaid is None else dict.fromkeys(LEVELS, unsaid[cells])
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        columns = {escape(name): escape_all(column) for name, column in words.items()}
+        columns |= {name: number_texts(units, d, blank.get(name)) for name, units, d in numbers}
+        columns |= {escape(name): _float_texts(column) for name, column in floats.items()}
+        return write_rows(path, list(columns), list(columns.values()))
+    arrays = {name: numbers_to_arrow(units, d, blank.get(name)) for name, units, d in numbers}
+    if suffix == ".parquet":
+        return _write_parquet(path, {**words, **arrays, **floats})
+    if suffix == ".xlsx":
+        plain = {name: column.to_pylist() for name, column in arrays.items()}
+        # A sheet has no way to write what is no number.
+        told = {n: [v if np.isfinite(v) else None for v in c.tolist()] for n, c in floats.items()}
+        return _write_excel(path, {**words, **plain, **told})
+    raise InputError(f"{path}: a table is written as {', '.join(FORMATS)}; choose one of these endings")
+
+
+def role_columns(table: Table) -> dict[str, str]:
+    """How the columns of values, counts and status are called: so, or with a line below if a dimension is."""
+    taken = {dimension.name for dimension in table.structure.dimensions}
+    names = {}
+    for role in ("value", "count", "status"):
+        names[role] = role
+        while names[role] in taken:
+            names[role] += "_"
+    return names
+
+
+def further_columns(table: Table) -> list[str]:
+    """The table's own columns that a file can carry: of numbers, with names that say nothing else."""
+    taken = {dimension.name for dimension in table.structure.dimensions} | {*role_columns(table).values()}
+    return [
+        name
+        for name, column in table.columns.items()
+        if column.dtype.kind in "biuf" and name not in taken and part_by_name(name) is None
+    ]
+
+
+def _numbers(
+    table: Table, problem: Problem | None, cells: Cells, roles: Mapping[str, str]
+) -> Iterator[tuple[str, Units, int]]:
+    """Name, units and decimals of each column of exact numbers."""
+    yield roles["value"], table.units[cells], table.decimals
+    for name, count in ((roles["count"], table.count), ("holding_count", table.holding_count)):
+        if count is not None:
+            yield name, count[cells], 0
+    if table.contributions is not None:
+        for rank in range(table.contributions.depth):
+            yield f"top{rank + 1}", table.contributions.values[cells, rank], table.decimals
+    if problem is not None:
+        yield from _requirement(problem, cells)
+
+
+def _requirement(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, int]]:
+    levels, decimals = problem.levels, problem.table.decimals
+    if (problem.outsider.lower > -UNBOUNDED).all():
+        yield "lb", problem.outsider.lower[cells], decimals
+    if (problem.outsider.upper < UNBOUNDED).any():
+        yield "ub", problem.outsider.upper[cells], decimals
+    for name, level in zip(LEVELS, (levels.lower, levels.upper, levels.sliding), strict=True):
+        yield name, level[cells], decimals
+
+
+def _floats(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Floats]]:
+    """Columns of numbers that need not be exact; no lower bound is said by a huge one, as nothing means 0."""
+    if problem is None:
+        return
+    yield "cost", problem.cost[cells]
+    if (problem.outsider.lower <= -UNBOUNDED).any():
+        lower = exact.to_floats(problem.outsider.lower[cells], table.decimals)
+        yield "lb", np.maximum(lower, -NO_BOUND)
+
+
+def _float_texts(column: Floats) -> list[str]:
+    """The shortest texts that read back as the same numbers; nothing where there is none."""
+    return ["" if v != v else str(int(v)) if v == int(v) else repr(v) for v in column.tolist()]
+
+
+def _write_parquet(path: Path, columns: dict[str, Any]) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with replacing(path) as temporary:
+        pq.write_table(pa.table(columns), temporary)
+    return path
+
+
+def _write_excel(path: Path, columns: dict[str, list[Any]]) -> Path:
+    if len(next(iter(columns.values()))) >= MOST_ROWS:
+        raise InputError(
+            f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
+        )
+    with new_workbook(path) as book:
+        sheet = book.add_worksheet("table")
+        for k, (name, column) in enumerate(columns.items()):
+            sheet.write_string(0, k, name)
+            sheet.write_column(1, k, column)
+    return path

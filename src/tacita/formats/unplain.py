@@ -1,0 +1,58 @@
+"""Numbers that a file does not write plainly: ``1,234``, ``7*``, ``(15)``, ``12 %``, ``€ 5``.
+
+A column with one of them is no column of numbers. Taken for codes, it would make another table.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+import pyarrow as pa
+
+from tacita.core.errors import DecimalSignError, FormatError
+from tacita.core.exact import Mask
+from tacita.core.numerals import OTHER, has_signs_beside, plain, tidy
+from tacita.core.release import Mark
+from tacita.core.tables.columns import Columns, is_text
+from tacita.formats.published_cells import parse_published
+
+
+def marks_and_unplain(source: Columns, name: str) -> tuple[Mask, Mask] | None:
+    """Which entries of a column of text are marks such as ``x`` or ``[4...10]``, and which are not plain.
+
+    None if some entry is neither a number nor a mark, so that the column holds codes.
+    """
+    if not is_text(source.column(name).type):
+        return None
+    # Of a million codes few are distinct.
+    encoded = pa.chunked_array(source.column(name).fill_null("")).combine_chunks().dictionary_encode()
+    texts: list[str] = encoded.dictionary.to_pylist()
+    said = parse_published(texts, source.decimal)
+    blank = np.array([not text.strip() for text in texts], dtype=bool)
+    published = said.marks == Mark.PUBLISHED
+    # Letters beside digits make a code, unless there are bare numbers too.
+    letters = bool((published & ~said.unreadable).any())
+    for k in np.flatnonzero(said.unreadable).tolist():
+        if not _is_grouped(texts[k]) and not has_signs_beside(texts[k], letters):
+            return None
+    rows = encoded.indices.to_numpy()
+    return (~published & ~blank & ~said.unreadable)[rows], said.unreadable[rows]
+
+
+def refuse_unplain(source: Columns, name: str, row: int, place: str, otherwise: str) -> NoReturn:
+    """Say which number is not plain and how to write it; ``otherwise`` tells what to do if it is none."""
+    text = str(source.column(name)[row])
+    if plain(tidy(text), OTHER[source.decimal]) is not None and OTHER[source.decimal] in text:
+        raise DecimalSignError(
+            f"{place} is '{text}': choose the decimal sign, or write the number without signs between its "
+            f"digits; {otherwise}"
+        )
+    raise FormatError(
+        f"{place} is '{text}': write the number alone, without signs beside it or between its digits; "
+        f"{otherwise}"
+    )
+
+
+def _is_grouped(text: str) -> bool:
+    return any(plain(tidy(text), sign) is not None for sign in OTHER)

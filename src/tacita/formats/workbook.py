@@ -1,0 +1,279 @@
+"""Workbooks, read: which of their sheets hold anything, and the columns of one of them.
+
+A sheet that nobody names is the first visible one that holds anything; a note tells which others might have
+been meant. Hidden sheets are read where they are named, or where nothing is visible. Sheets of charts hold no
+cells.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tacita.core.errors import FormatError, InputError, did_you_mean
+from tacita.core.numerals import is_number, tidy
+from tacita.core.tables.columns import Columns
+from tacita.formats.captions import first_repeated, footnotes_below, note_on, titles_above
+from tacita.formats.escape import unescape
+from tacita.formats.extent import refuse_far_cells
+from tacita.formats.published_cells import COLUMNS
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+RELEASE = re.compile(r"release( \d+)?")
+"""A sheet of a release of ours, if it has its columns; ``crosstab`` and ``notes`` say nothing more."""
+
+
+@dataclass(frozen=True)
+class Sheets:
+    """The sheets of a workbook that hold anything, in their order.
+
+    ``companions`` are those that come with a release of ours and are never meant instead of it; ``tables``
+    those in which a row of two fields or more holds a number.
+    """
+
+    visible: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()
+    tables: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, hidden ones last."""
+        return (*self.visible, *self.hidden)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names as people choose from them."""
+        return (*self.visible, *(f"{name} (hidden)" for name in self.hidden))
+
+    @property
+    def proposed(self) -> str | None:
+        """The sheet that is read if none is named; None if nothing holds anything."""
+        return next(iter(self.names), None)
+
+    @property
+    def likely(self) -> str | None:
+        """The sheet that people are asked about first: of those they see the first with a table, if any."""
+        seen = self.visible or self.hidden
+        return next((name for name in seen if name in self.tables), self.proposed)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Sheets that might have been meant instead of the one proposed."""
+        return tuple(name for name in (self.visible or self.hidden)[1:] if name not in self.companions)
+
+
+def is_workbook(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a workbook, told by its name."""
+    return Path(path).suffix.lower() in WORKBOOKS
+
+
+def refuse_sheet(path: str | os.PathLike[str], sheet: str | None) -> None:
+    """Refuse a sheet of what is no workbook."""
+    if sheet is not None and not is_workbook(path):
+        raise FormatError(f"{path} is no workbook and has no sheet '{sheet}'; leave the sheet out")
+
+
+def sheets_in(path: str | os.PathLike[str]) -> Sheets:
+    """The sheets of a workbook; :class:`FormatError` if it is none."""
+    return _sheets(path, _opened(path))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of sheets as messages tell them."""
+    return ", ".join(f"'{name}'" for name in names)
+
+
+@contextmanager
+def other_sheets_told(path: str | os.PathLike[str], sheet: str | None) -> Iterator[None]:
+    """What is wrong with a sheet that nobody named may be that another one is meant: errors say so."""
+    try:
+        yield
+    except InputError as error:
+        if sheet is not None or not is_workbook(path) or not Path(path).is_file():
+            raise
+        try:
+            sheets = sheets_in(path)
+        except FormatError:
+            raise error from None
+        if not sheets.others:
+            raise
+        what = f"That is sheet '{sheets.proposed}'; if another one is meant, name the sheet"
+        raise type(error)(f"{str(error).rstrip('.')}. {what}: {listed(sheets.others)}") from None
+
+
+def read_workbook(
+    path: str | os.PathLike[str],
+    sheet: str | None = None,
+    decimal: str = ".",
+    *,
+    footnotes: bool = False,
+    codes: Container[str] = (),
+) -> Columns:
+    """The columns of one sheet; the first row of it that holds anything, below titles, holds their names.
+
+    With ``footnotes`` those below the last row are left out too, but no row that holds one of ``codes``.
+    """
+    book = _opened(path)
+    chosen, notes = _proposed(path, book) if sheet is None else (_found(path, book, sheet), ())
+    place = f"{path}, sheet '{chosen}'"
+    grid = _from_first_column(_sheet(path, book, chosen).to_python(skip_empty_area=False))
+    above = titles_above(map(_texts, grid))
+    rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_text(v) for v in row)]
+    titles = [(number, _text(row[0])) for number, row in rows if number <= above]
+    rows = rows[len(titles) :]
+    if len(rows) < 2:
+        raise FormatError(f"{place}: a row of column names and at least one more are needed")
+    top, names = rows.pop(0)
+    header = [unescape(_text(v)) for v in names]
+    while header and not header[-1]:
+        header.pop()
+    below = footnotes_below(map(_texts, reversed(grid[top:])), len(header), codes) if footnotes else 0
+    left = [(number, _text(row[0])) for number, row in rows if number > len(grid) - below]
+    rows = rows[: len(rows) - len(left)]
+    if (repeated := first_repeated(header)) is not None:
+        raise FormatError(f"{place}, row {top}: two columns are called '{repeated}'; rename one of them")
+    for number, row in rows:
+        if any(_text(v) for v in row[len(header) :]):
+            raise FormatError(
+                f"{place}, row {number}: more fields than column names in row {top}: name every column "
+                "there, or delete that row if it is a heading"
+            )
+    numbers = [number for number, _ in rows]
+    data = {name: _column([row[k] for _, row in rows]) for k, name in enumerate(header)}
+    notes = (*notes, *note_on("title", "row", titles), *note_on("footnote", "row", left))
+    ends = {
+        name
+        for k, name in enumerate(header)
+        if any(isinstance(row[k], str) and row[k] != row[k].rstrip() for _, row in rows)
+    }
+    return Columns(
+        pa.table(data), lambda row: f"{place}, row {numbers[row]}", decimal, notes, trimmed=frozenset(ends)
+    )
+
+
+def _opened(path: str | os.PathLike[str]) -> CalamineWorkbook:
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        refuse_far_cells(path)
+        return CalamineWorkbook.from_path(str(path))
+    except (CalamineError, OSError) as error:
+        raise FormatError(
+            f"{path} cannot be read as a workbook ({error}); check the path and the format"
+        ) from None
+
+
+def _sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets:
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+    # One sheet is the one that is meant, whatever it holds: it need not be looked through.
+    known = [about for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    holding = [
+        about
+        for about in known
+        if len(known) == 1 or any(_text(v) for row in _sheet(path, book, about.name).iter_rows() for v in row)
+    ]
+    seen = [about.visible == SheetVisibleEnum.Visible for about in holding]
+    return Sheets(
+        tuple(about.name for about, visible in zip(holding, seen, strict=True) if visible),
+        tuple(about.name for about, visible in zip(holding, seen, strict=True) if not visible),
+        _companions(path, book, [about.name for about in holding]),
+        tuple(about.name for about in holding if _has_table(_sheet(path, book, about.name))),
+    )
+
+
+def _companions(
+    path: str | os.PathLike[str], book: CalamineWorkbook, names: Sequence[str]
+) -> tuple[str, ...]:
+    """The sheets that come with releases of ours. A name alone says little: the columns tell a release."""
+    released = [
+        name
+        for name in names
+        if len(names) > 1 and RELEASE.fullmatch(name) and _is_release(_sheet(path, book, name))
+    ]
+    ours = {"notes", *(name.replace("release", "crosstab") for name in released)} if released else set()
+    return tuple(name for name in names if name in ours)
+
+
+def _is_release(sheet: CalamineSheet) -> bool:
+    texts = ([_text(v) for v in row] for row in sheet.iter_rows())
+    return set(COLUMNS) <= set(next((row for row in texts if any(row)), ()))
+
+
+def _has_table(sheet: CalamineSheet) -> bool:
+    rows = ([text for v in row if (text := _text(v))] for row in sheet.iter_rows())
+    return any(len(row) > 1 and any(is_number(tidy(text)) for text in row) for row in rows)
+
+
+def _proposed(path: str | os.PathLike[str], book: CalamineWorkbook) -> tuple[str, tuple[str, ...]]:
+    """The sheet that is read where none is named, and a note on others."""
+    sheets = _sheets(path, book)
+    if sheets.proposed is None:
+        raise FormatError(f"{path}: no sheet holds anything; a row of column names and more are needed")
+    if not sheets.others:
+        return sheets.proposed, ()
+    note = (
+        f"sheet '{sheets.proposed}' was read, the first that holds anything; others: {listed(sheets.others)}"
+    )
+    return sheets.proposed, (note,)
+
+
+def _found(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> str:
+    """The sheet of this name, which must be one of cells."""
+    from python_calamine import SheetTypeEnum
+
+    names = [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    if sheet in names:
+        return sheet
+    wrong = f"sheet '{sheet}' holds no cells, but a chart or a program"
+    if sheet not in book.sheet_names:
+        wrong = f"there is no sheet '{sheet}'{did_you_mean(sheet, names)}"
+    raise FormatError(f"{path}: {wrong}; name the sheet: {listed(names)}")
+
+
+def _sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> CalamineSheet:
+    from python_calamine import CalamineError
+
+    try:
+        return book.get_sheet_by_name(sheet)
+    except CalamineError as error:
+        raise FormatError(f"{path}, sheet '{sheet}' cannot be read ({error}); check the format") from None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip() if value is not None else ""
+
+
+def _texts(row: Sequence[Any]) -> list[str]:
+    return [_text(v) for v in row]
+
+
+def _from_first_column(grid: list[list[Any]]) -> list[list[Any]]:
+    """Rows from the first column on that holds anything: tables often stand a little aside."""
+    first = min((k for row in grid if (k := next(_filled(row), None)) is not None), default=0)
+    return [row[first:] for row in grid] if first else grid
+
+
+def _filled(row: Sequence[Any]) -> Iterator[int]:
+    return (k for k, value in enumerate(row) if _text(value))
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Numbers where all that is given are numbers, text otherwise."""
+    given = [v for v in values if _text(v)]
+    if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
+        return pa.array([float(v) if _text(v) else None for v in values], pa.float64())
+    return pa.array([unescape(_text(v)) for v in values], pa.string())

@@ -1,8 +1,0 @@
-"""Classifications: trees of codes, and the ways they are written down."""
-
-from __future__ import annotations
-
-from tacita.hierarchy.links import DEFAULT_TOTAL
-from tacita.hierarchy.tree import Hierarchy
-
-__all__ = ["DEFAULT_TOTAL", "Hierarchy"]

@@ -1,0 +1,168 @@
+"""Losses of directions on networks: the network simplex goes on from the last tree.
+
+A sensitive cell is four arcs, two each way: one for its least move and one for what it may move beyond. In
+the direction that it goes, the first costs ``w - B`` and the second ``w``; in the other direction both cost
+``B``. ``B`` is dearer than every path, so the first is full and the other direction empty whenever that can
+be. A flip changes costs alone: the last flow stays a flow, its tree stays a tree, and a few pivots do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.core.compiled import kernel
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.run import Run
+from tacita.methods.adjustment.directions.losses import Loss, Reached
+from tacita.methods.adjustment.task import Choice, Task
+from tacita.solvers import network_simplex as simplex
+from tacita.solvers.cheapest_flow import BLOCK, PATH_BITS, PIVOTS
+from tacita.solvers.network import Network
+
+UP_LEAST, UP_BEYOND, DOWN_LEAST, DOWN_BEYOND = range(4)
+
+
+@kernel
+def reprice(arcs: simplex.Arcs, tree: simplex.Tree) -> None:
+    """Potentials that make the reduced costs of the tree zero, after costs have changed."""
+    root = tree.parent.size - 1
+    tree.stack[0], waiting = root, 1
+    while waiting > 0:
+        waiting -= 1
+        node = tree.stack[waiting]
+        child = tree.child[node]
+        while child != simplex.NONE:
+            cost = arcs.cost[tree.arc[child]]
+            tree.potential[child] = (
+                tree.potential[node] - cost if tree.upward[child] else tree.potential[node] + cost
+            )
+            tree.stack[waiting] = child
+            waiting += 1
+            child = tree.following[child]
+
+
+@kernel
+def paid(flow: Units, weight: Floats) -> float:
+    total = 0.0
+    for arc in range(weight.size):
+        if flow[arc] > 0:
+            total += weight[arc] * flow[arc]
+    return total
+
+
+class FlowLosses:
+    """Arcs: one up and one down per cell (none for sensitive ones), then four times the sensitive cells."""
+
+    quick = True
+
+    def __init__(self, task: Task, choice: Choice, network: Network) -> None:
+        self.task, self.choice, self.network = task, choice, network
+        n, count = len(task), choice.cells.size
+        ordinary = np.ones(n, dtype=bool)
+        ordinary[choice.cells] = False
+        self.cells: Cells = np.flatnonzero(ordinary)
+        self.start = np.clip(0, task.lower, task.upper)[self.cells]
+        weight = task.weight / task.one
+        own = weight[choice.cells]
+        capacity = np.concatenate(
+            [
+                task.upper[self.cells] - self.start,
+                self.start - task.lower[self.cells],
+                *(
+                    np.where(choice.can_rise, side, 0)
+                    for side in (choice.up_least, choice.up_most - choice.up_least)
+                ),
+                *(
+                    np.where(choice.can_fall, side, 0)
+                    for side in (choice.down_least, choice.down_most - choice.down_least)
+                ),
+            ]
+        )
+        capacity = np.minimum(capacity, UNBOUNDED)
+        there, back = network.tail, network.head
+        s = choice.cells
+        tail = np.concatenate([there[self.cells], back[self.cells], there[s], there[s], back[s], back[s]])
+        head = np.concatenate([back[self.cells], there[self.cells], back[s], back[s], there[s], there[s]])
+        self.weight = np.concatenate([weight[self.cells], weight[self.cells], own, own, own, own])
+        largest = np.sort(self.weight)[-network.n_nodes :]
+        self.dear = 2.0 * float(largest.sum()) or 1.0
+        # Every node of a path may join sensitive cells.
+        self.steps = PATH_BITS - int(np.frexp(network.n_nodes * (self.dear + float(largest[-1])))[1])
+        supply = np.zeros(network.n_nodes, np.int64)
+        np.subtract.at(supply, there[self.cells], self.start)
+        np.add.at(supply, back[self.cells], self.start)
+        order = _spread(tail.size)
+        self.place = np.empty(tail.size, np.int64)
+        self.place[order] = np.arange(tail.size)
+        self.special = self.place[2 * self.cells.size :].reshape(4, count)
+        self.up = choice.can_rise.copy()
+        cost = self._whole(self.weight)
+        self.spread_weight = self.weight[order]
+        self.fixed = float((weight[self.cells] * np.abs(self.start)).sum())
+        cost[2 * self.cells.size :] = self._costs(np.arange(count)).ravel()
+        self.arcs, self.tree = simplex.planted(
+            network.n_nodes, tail[order], head[order], capacity[order], cost[order], supply
+        )
+
+    def at(self, up: Mask, run: Run) -> Loss:
+        changed = np.flatnonzero(up != self.up)
+        if changed.size:
+            self.up = up.copy()
+            self.arcs.cost[self.special[:, changed]] = self._costs(changed)
+            reprice(self.arcs, self.tree)
+        n_arcs = self.place.size
+        block, done = int(BLOCK * n_arcs**0.5) + 1, PIVOTS
+        while done == PIVOTS:
+            if run.over:
+                raise StoppedError("time was over before the loss of directions was known: allow more")
+            done = simplex.improve(self.arcs, self.tree, block, PIVOTS)
+        if self.arcs.flow[n_arcs:].any():
+            raise InfeasibleError(
+                "no change of the table keeps its equations within the capacities: widen them"
+            )
+        return self._loss()
+
+    def _loss(self) -> Loss:
+        flow = self.arcs.flow[self.special]
+        least = np.where(self.up, self.choice.up_least, self.choice.down_least)
+        right = np.where(self.up, flow[UP_LEAST], flow[DOWN_LEAST])
+        wrong = np.where(self.up, flow[DOWN_LEAST] + flow[DOWN_BEYOND], flow[UP_LEAST] + flow[UP_BEYOND])
+        missed = float((least - right + wrong).sum())
+        return Loss(missed, self.fixed + paid(self.arcs.flow, self.spread_weight))
+
+    def reached(self) -> Reached:
+        flow = self.arcs.flow[self.place]
+        size, count = self.cells.size, self.choice.cells.size
+        z = np.zeros(len(self.task))
+        z[self.cells] = self.start + flow[:size] - flow[size : 2 * size]
+        rises, further, falls, deeper = flow[2 * size :].reshape(4, count)
+        z[self.choice.cells] = rises + further - falls - deeper
+        tail, head = (ends[self.choice.cells] for ends in (self.network.tail, self.network.head))
+        potential = self.tree.potential
+        slope = np.ldexp((potential[tail] - potential[head]).astype(np.float64), -self.steps)
+        return Reached(self._loss(), z, slope)
+
+    def _costs(self, which: Cells) -> Units:
+        """Of the four arcs of some sensitive cells."""
+        up, own = self.up[which], self.task.weight[self.choice.cells[which]] / self.task.one
+        dear = np.full(which.size, self.dear)
+        costs = np.stack(
+            [
+                np.where(up, own - dear, dear),
+                np.where(up, own, dear),
+                np.where(up, dear, own - dear),
+                np.where(up, dear, own),
+            ]
+        )
+        return self._whole(costs)
+
+    def _whole(self, cost: Floats) -> Units:
+        return np.rint(np.ldexp(cost, self.steps)).astype(np.int64)
+
+
+def _spread(count: int) -> Cells:
+    """An order in which neighbours are far apart: a block of arcs offers pivots all over the network."""
+    step = int(count**0.5) + 1
+    order = np.arange(step * step).reshape(step, step).T.ravel()
+    return order[order < count]

@@ -1,0 +1,214 @@
+"""What directions lose in the l1 norm, asked many times: the program stays hot between questions.
+
+Directions may hold no adjustment at all. So that searches find their way, sensitive cells may then stay
+behind their least moves: how many units they miss counts first, the loss second. With that, the task is one
+linear program (or one flow) in which a flip changes a few bounds (or costs).
+
+Where directions are given, the loss of the other cells is a convex function of the move ``z_p`` of one
+sensitive cell, with a slope ``g_p`` that the prices of the equations tell. Hence a flip cannot bring the loss
+below ``loss - w_p |z_p| + min over z'`` of ``g_p (z' - z_p) + w_p |z'|``, the least over the ends of the
+other range: flips that cannot gain need no solver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from tacita.core.compiled import LARGE
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.run import Run
+from tacita.methods.adjustment.directions.scales import Scales
+from tacita.methods.adjustment.task import Choice, Task
+from tacita.solvers.highs import Ended, quiet, solve_in_slices
+
+if TYPE_CHECKING:
+    from highspy import Highs
+
+NOISE = 1e-9
+"""Share of a loss below which differences are arithmetic."""
+
+
+MISSED = 1e-3
+"""Units that directions without an adjustment miss at least, whatever the arithmetic says."""
+
+
+class Loss(NamedTuple):
+    """Units by which sensitive cells miss their least moves, and the loss; compared in this order."""
+
+    missed: float
+    value: float
+
+    def below(self, other: Loss) -> bool:
+        """Whether this is better by more than arithmetic."""
+        if abs(self.missed - other.missed) > 1e-6 * max(1.0, other.missed):
+            return self.missed < other.missed
+        return self.value < other.value - NOISE * abs(other.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """An adjustment with given directions: moves in units, and the slopes ``g_p`` in losses per unit."""
+
+    loss: Loss
+    z: Floats
+    slope: Floats
+
+
+class Losses(Protocol):
+    """Asked for directions, tells what they lose; ``quick`` if thousands of questions take a second."""
+
+    quick: bool
+
+    def at(self, up: Mask, run: Run) -> Loss:
+        """The loss of the best adjustment with these directions."""
+
+    def reached(self) -> Reached:
+        """That adjustment, for the directions asked for last."""
+
+
+def losses_of(task: Task, choice: Choice) -> Losses:
+    """A flow where the task is a network large enough for compiled code, else a linear program."""
+    if task.side is None and 2 * len(task) >= LARGE:
+        from tacita.solvers.network import Network
+
+        network = Network.of(task.matrix)
+        if network is not None:
+            from tacita.methods.adjustment.directions.flow_losses import FlowLosses
+
+            return FlowLosses(task, choice, network)
+    return ProgramLosses(task, choice)
+
+
+def hopeful(task: Task, choice: Choice, up: Mask, at: Reached) -> Floats:
+    """What each flip may gain at most, negative; not below zero where it cannot gain."""
+    weight, z = task.weight[choice.cells] / task.one, at.z[choice.cells]
+    near = np.where(up, -choice.down_least, choice.up_least).astype(np.float64)
+    far = np.where(up, -choice.down_most, choice.up_most).astype(np.float64)
+    ends = [at.slope * (end - z) + weight * np.abs(end) for end in (near, far)]
+    estimate = np.minimum(*ends) - weight * np.abs(z)
+    return np.where(choice.can_rise & choice.can_fall, estimate, np.inf)
+
+
+class ProgramLosses:
+    """Losses by HiGHS, whose dual simplex goes on from the last basis.
+
+    Variables: ``z+`` and ``z-`` per cell, then per sensitive cell its least move (fixed), how far it may
+    exceed what it has (only when it goes down) and fall short of it (only when it goes up).
+    """
+
+    quick = False
+
+    def __init__(self, task: Task, choice: Choice) -> None:
+        self.task, self.choice = task, choice
+        self.n, self.count = len(task), choice.cells.size
+        self.scales = Scales.of(task, choice)
+        self.own = self.scales.cell[choice.cells]
+        weight = task.weight / task.one * self.scales.cell
+        self.shrink = 1.0 / (float(weight.max(initial=0.0)) or 1.0)
+        self.weight = weight * self.shrink
+        self.up: Mask | None = None
+        self.missing = False
+        self.highs = self._load()
+
+    def at(self, up: Mask, run: Run) -> Loss:
+        self._direct(up)
+        # Cells may differ by eleven digits, and no price of what is missed does for all: first nothing may.
+        self._allow_missing(None)
+        ended = solve_in_slices(self.highs, run)
+        if ended not in (Ended.OPTIMAL, Ended.STOPPED):
+            self._allow_missing(up)
+            ended = solve_in_slices(self.highs, run)
+        if ended is Ended.STOPPED:
+            raise StoppedError("time was over before directions were known to hold an adjustment: allow more")
+        if ended is not Ended.OPTIMAL:
+            raise InfeasibleError(
+                "no change of the table keeps its equations within the capacities: widen them"
+            )
+        self.point = np.array(self.highs.getSolution().col_value)
+        return self._loss()
+
+    def reached(self) -> Reached:
+        price = np.array(self.highs.getSolution().row_dual)
+        slope = -np.asarray(self.scales.forced.T @ price) / self.shrink
+        return Reached(self._loss(), self._moves(), slope)
+
+    def _loss(self) -> Loss:
+        short = self.point[2 * self.n + self.count :]
+        missed = float((short * np.tile(self.own, 2)).sum())
+        return Loss(max(missed, MISSED) if self.missing else 0.0, self.task.loss(self._moves(), "l1"))
+
+    def _moves(self) -> Floats:
+        n, x = self.n, self.point
+        z = (x[:n] - x[n : 2 * n]) * self.scales.cell
+        forced, more, less = x[2 * n :].reshape(3, self.count)
+        z[self.choice.cells] += (forced + more - less) * self.own
+        return np.asarray(z)
+
+    def _direct(self, up: Mask) -> None:
+        changed = np.arange(self.count) if self.up is None else np.flatnonzero(up != self.up)
+        self.up = up.copy()
+        if not changed.size:
+            return
+        c, n = self.choice, self.n
+        rises = up[changed]
+        up_least, down_least = c.up_least[changed], c.down_least[changed]
+        forced = np.where(rises, up_least, -down_least)
+        extra_up = np.where(rises, c.up_most[changed] - up_least, 0)
+        extra_down = np.where(rises, 0, c.down_most[changed] - down_least)
+        cells = c.cells[changed]
+        zero = np.zeros(changed.size)
+        for columns, low, high in (
+            (cells, zero, extra_up),
+            (n + cells, zero, extra_down),
+            (2 * n + changed, forced, forced),
+        ):
+            self._set_bounds(columns, low, high, self.own[changed])
+
+    def _allow_missing(self, up: Mask | None) -> None:
+        """Let cells stay behind their least moves in these directions, or even go the other way; or not."""
+        if up is None and not self.missing:
+            return
+        c, n, count = self.choice, self.n, self.count
+        self.missing = up is not None
+        less = more = np.zeros(count)
+        if up is not None:
+            less = np.where(up, c.up_least + np.where(c.can_fall, c.down_most, 0), 0).astype(np.float64)
+            more = np.where(up, 0, c.down_least + np.where(c.can_rise, c.up_most, 0)).astype(np.float64)
+        for first, high in ((2 * n + count, more), (2 * n + 2 * count, less)):
+            self._set_bounds(first + np.arange(count), np.zeros(count), high, self.own)
+
+    def _set_bounds(self, columns: Cells, low: Floats | Units, high: Floats | Units, own: Floats) -> None:
+        bounded = np.where(np.abs(high) < UNBOUNDED, high / own, np.inf)
+        self.highs.changeColsBounds(columns.size, columns.astype(np.int32), low / own, bounded)
+
+    def _load(self) -> Highs:
+        import highspy
+        from scipy.sparse import csr_array, diags_array, hstack
+
+        scales, count = self.scales, self.count
+        forced = scales.forced @ diags_array(self.own)
+        matrix = csr_array(hstack([scales.rows, -scales.rows, forced, forced, -forced]))
+        low, high = scales.scaled(self.task.lower), scales.scaled(self.task.upper)
+        lower = np.concatenate([np.maximum(low, 0.0), np.maximum(-high, 0.0), np.zeros(3 * count)])
+        upper = np.concatenate([np.maximum(high, 0.0), np.maximum(-low, 0.0), np.zeros(3 * count)])
+        # Sensitive cells get their bounds when they get their directions.
+        for at in (self.choice.cells, self.n + self.choice.cells):
+            lower[at] = upper[at] = 0.0
+        # A least move costs the same whatever is asked, so its cost is left to the sum at the end.
+        missing = np.full(2 * count, 1.0 + 2.0 * self.weight.sum())
+        highs = quiet(presolve="off")
+        program = highspy.HighsLp()
+        program.num_row_, program.num_col_ = matrix.shape
+        program.col_cost_ = np.concatenate([self.weight, self.weight, np.zeros(count), missing])
+        program.col_lower_, program.col_upper_ = lower, upper
+        program.row_lower_, program.row_upper_ = scales.least, scales.most
+        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        program.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+        program.a_matrix_.index_ = matrix.indices.astype(np.int32)
+        program.a_matrix_.value_ = matrix.data
+        highs.passModel(program)
+        return highs

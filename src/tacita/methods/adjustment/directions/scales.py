@@ -1,0 +1,92 @@
+"""Units in which solvers see the cells and equations of a task.
+
+Cells of a table may reach from 1 to 1e11 while tolerances of solvers are absolute. With ``z_i = d_i x_i``
+every ``x_i`` reaches to about a thousand, and equation ``q`` is divided by the largest of its ``|m_qi| d_i``.
+What a small cell moves then hardly counts in an equation of large ones, where making up for it costs next to
+nothing, and counts in full where it is among its equals. All scales are powers of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.core.exact import UNBOUNDED, Floats, Units
+from tacita.methods.adjustment.task import Choice, Task
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+REACH = 10
+"""Cells reach to ``2**REACH``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """Rows of a program of a task, the task's equations and then what it keeps, in scaled units.
+
+    Attributes
+    ----------
+    rows
+        Scaled coefficients of scaled changes.
+    forced
+        Scaled coefficients of the sensitive cells' changes in units.
+    least, most
+        Ends of the scaled rows.
+    cell, row
+        ``d_i`` per cell, and what each row was divided by.
+    """
+
+    rows: csr_array
+    forced: csr_array
+    least: Floats
+    most: Floats
+    cell: Floats
+    row: Floats
+
+    @classmethod
+    def of(cls, task: Task, choice: Choice) -> Scales:
+        from scipy.sparse import csr_array, diags_array, vstack
+
+        matrix = csr_array(task.matrix.astype(np.float64))
+        least = most = np.zeros(matrix.shape[0])
+        if task.side is not None:
+            matrix = csr_array(vstack([matrix, task.side.rows.astype(np.float64)]))
+            least, most = np.append(least, task.side.least), np.append(most, task.side.most)
+        reach = reaches(task, choice)
+        cell = _power(reach) * 2.0**-REACH
+        largest = np.asarray(abs(matrix @ diags_array(np.where(reach > 0, cell, 0.0))).max(axis=1).todense())
+        row = np.where(largest.ravel() > 0, _power(largest.ravel()), 1.0)
+        thinner = diags_array(1.0 / row) @ matrix
+        return cls(
+            csr_array(thinner @ diags_array(cell)),
+            csr_array(csr_array(thinner)[:, choice.cells]),
+            least / row,
+            most / row,
+            cell,
+            row,
+        )
+
+    def scaled(self, units: Units | Floats) -> Floats:
+        """Bounds of cells in scaled units, infinite where there is none."""
+        infinite = np.where(units > 0, np.inf, -np.inf)
+        return np.where(np.abs(units) < UNBOUNDED, units / self.cell, infinite)
+
+
+def reaches(task: Task, choice: Choice) -> Floats:
+    """How far a cell may move either way; as far as the farthest least move where nothing limits it."""
+    both = np.maximum(np.abs(task.lower), np.abs(task.upper))
+    rises, falls = (
+        np.where(choice.can_rise, choice.up_most, 0),
+        np.where(choice.can_fall, choice.down_most, 0),
+    )
+    both[choice.cells] = np.maximum(rises, falls)
+    least = np.where(choice.can_rise, choice.up_least, 0) + np.where(choice.can_fall, choice.down_least, 0)
+    return np.where(both < UNBOUNDED, both, max(1, int(least.max(initial=1)))).astype(np.float64)
+
+
+def _power(size: Floats) -> Floats:
+    """The power of two at or next above each number."""
+    return np.ldexp(1.0, np.frexp(np.maximum(size, 2.0**-40))[1])

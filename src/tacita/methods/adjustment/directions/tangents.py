@@ -1,0 +1,236 @@
+"""The best directions in convex norms, by tangents.
+
+A convex loss lies above its tangents, and those of a sensitive cell may be taken for both directions at once:
+with ``r`` and ``r'`` within its ranges,
+
+    c_p  >=  phi(r) y + phi'(r) (|z_p| - r y)  +  phi(r') (1 - y) + phi'(r') (|z_p| - r' (1 - y)),
+
+where the first ``|z_p|`` counts only if it goes up and the second only if it goes down. This is the tangent
+of the *perspective*, the tightest that is linear: between the two ranges it runs from one loss to the other.
+With such rows the least ``sum_i c_i`` is a mixed-integer program, and its bound is one for the task. Its
+directions are adjusted in their own norm; where the two differ, new tangents are taken there, until they
+meet.
+
+In the norm of the largest change, ``c >= w |z_i|`` is one such row per cell, and one program is enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.core.errors import InfeasibleError, SolverError, StoppedError
+from tacita.core.exact import Cells, Floats, Mask
+from tacita.core.run import Run
+from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.directions.balance import Balance
+from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
+from tacita.methods.adjustment.directions.direction_program import DirectionProgram
+from tacita.methods.adjustment.directions.flips import Flips
+from tacita.methods.adjustment.task import Choice, Task
+from tacita.solvers.highs import Ended
+from tacita.solvers.highs_mip import solve_mip
+from tacita.solvers.linear_program import Program
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+GAP = 1e-6
+"""Share of the loss at which the bound counts as met."""
+RELAXED_ROUNDS = 12
+ROUNDS = 200
+REFUTED = 1e-5
+"""Share of the loss by which no bound may exceed it."""
+LEAST_GAIN = 1e-7
+"""Share of the loss, per cell, from which on a tangent is added."""
+
+
+def by_tangents(
+    task: Task, choice: Choice, balance: Balance, flips: Flips, run: Run
+) -> tuple[Mask, float, bool]:
+    """Directions, a bound on the loss of all, and whether the two are proven to meet."""
+    search = _Search(task, choice, balance, flips, run)
+    if not flips.loss.missed:
+        search.consider(flips.up)
+    for _ in range(RELAXED_ROUNDS):
+        # Tangents that a linear program finds are as good as those of a search.
+        if run.over or not search.round(relaxed=True):
+            break
+    for _ in range(ROUNDS):
+        if run.over or search.met or not search.round(relaxed=False):
+            break
+    return search.told()
+
+
+class _Search:
+    """Tangents so far, the best directions and the bound."""
+
+    def __init__(self, task: Task, choice: Choice, balance: Balance, flips: Flips, run: Run) -> None:
+        self.task, self.choice, self.run = task, choice, run
+        program = DirectionProgram(flips.task, choice, balance)
+        self.directions = program.tightened(pattern_rows(balance, choice, run)[0])
+        self.best: Mask | None = None if flips.loss.missed else flips.up
+        self.value, self.bound, self.unit = np.inf, 0.0, 0.0
+        self.tangents: list[_Tangents] = []
+        least = np.zeros(len(task))
+        least[choice.cells] = choice.up_least
+        self._touch(least, np.arange(len(task)))
+
+    @property
+    def met(self) -> bool:
+        return bool(np.isfinite(self.value)) and self.value - self.bound <= GAP * max(self.value, 1e-12)
+
+    def told(self) -> tuple[Mask, float, bool]:
+        if self.bound > self.value * (1 + REFUTED):
+            # A loss that is known refutes the bound: the arithmetic of the programs has failed.
+            self.bound = 0.0
+        if self.best is None:
+            raise StoppedError(
+                f"stopped after {self.run.seconds:.0f} s before directions with an adjustment were found: "
+                "allow more time"
+            )
+        return self.best, min(self.bound, self.value), self.met
+
+    def consider(self, up: Mask) -> None:
+        """Adjust with these directions, and take tangents there."""
+        try:
+            found = adjusted(self.task.directed(up), self.run)
+        except (InfeasibleError, SolverError, StoppedError):
+            return
+        self._touch(found.z, np.arange(len(self.task)))
+        if found.value < self.value:
+            self.best, self.value = up.copy(), found.value
+            self.run.tell("directions", incumbent=self.value, bound=self.bound)
+
+    def round(self, relaxed: bool) -> bool:
+        """One program and new tangents where it lies below the losses; False if there are none."""
+        program = self._program(relaxed)
+        try:
+            found = solve_mip(program, self.run)
+        except SolverError:
+            # Directions that are known need no program: they are kept, and the bound is what it was.
+            if self.best is None:
+                raise
+            return False
+        if found.status is Ended.INFEASIBLE and self.best is None:
+            raise InfeasibleError(
+                "no directions of the sensitive cells hold an adjustment: widen the capacities"
+            )
+        if np.isfinite(found.bound):
+            self.bound = max(self.bound, found.bound * self.unit)
+        if found.status is not Ended.OPTIMAL:
+            return False
+        z, up = self._moves(found.point)
+        if not relaxed:
+            self.consider(up)
+        lay = self.directions.layout
+        told = found.point[lay.size :] * self.unit
+        if self.task.norm == "linf":
+            return False
+        short = self._losses(np.abs(z)) - told > LEAST_GAIN * max(self.bound, 1e-9) / len(self.task)
+        self._touch(z, np.flatnonzero(short))
+        return bool(short.any())
+
+    # ------------------------------------------------------------ the program
+
+    def _moves(self, x: Floats) -> tuple[Floats, Mask]:
+        """Changes of a point, as if each cell went the way it mostly goes."""
+        lay, c = self.directions.layout, self.choice
+        up = self.directions.directions(x)
+        z = (x[: lay.n] - x[lay.n : 2 * lay.n]) * self.directions.scales.cell
+        share = np.where(up, x[lay.y], 1.0 - x[lay.y])
+        z[c.cells] = np.where(up, c.up_least, -c.down_least) + z[c.cells] / share
+        return z, up
+
+    def _touch(self, z: Floats, cells: Cells) -> None:
+        """Tangents at these changes; a sensitive cell gets its least the other way."""
+        c = self.choice
+        size = np.abs(z)
+        up, down = size.copy(), size.copy()
+        up[c.cells] = np.maximum(z[c.cells], c.up_least)
+        down[c.cells] = np.maximum(-z[c.cells], c.down_least)
+        self.tangents.append(_Tangents(cells, up[cells], down[cells]))
+
+    def _losses(self, size: Floats, which: Cells | None = None) -> Floats:
+        """``w phi`` per cell, of changes in units."""
+        weight = self.task.weight if which is None else self.task.weight[which]
+        x, delta = size / self.task.one, self.task.delta
+        if self.task.norm == "l2":
+            return np.asarray(weight * x**2)
+        if self.task.norm == "linf":
+            return np.asarray(weight * x)
+        return np.asarray(weight * x**2 / (np.hypot(delta, x) + delta))
+
+    def _slopes(self, size: Floats, which: Cells) -> Floats:
+        """Derivatives of these, per unit."""
+        weight, x, delta = self.task.weight[which] / self.task.one, size / self.task.one, self.task.delta
+        if self.task.norm == "l2":
+            return np.asarray(2.0 * weight * x)
+        if self.task.norm == "linf":
+            return np.asarray(weight)
+        return np.asarray(weight * x / np.hypot(delta, x))
+
+    def _program(self, relaxed: bool) -> Program:
+        from scipy.sparse import block_array, csr_array, vstack
+
+        base, lay = self.directions.program, self.directions.layout
+        if not self.unit:
+            start = self._losses(np.maximum(self.tangents[-1].up, 0.0), self.tangents[-1].cells)
+            self.unit = float(start.sum()) / 1e3 or 1.0
+        count = 1 if self.task.norm == "linf" else lay.n
+        rows, right = zip(*(self._rows(t, count) for t in self.tangents if t.cells.size), strict=True)
+        wide = csr_array((base.rows.shape[0], count))
+        top = block_array([[base.rows, wide]], format="csr")
+        height = sum(r.shape[0] for r in rows)
+        return Program(
+            np.append(np.zeros(lay.size), np.ones(count)),
+            np.append(base.lower, np.zeros(count)),
+            np.append(base.upper, np.full(count, np.inf)),
+            np.append(np.zeros(lay.size, dtype=bool) if relaxed else base.whole, np.zeros(count, dtype=bool)),
+            csr_array(vstack([top, *rows])),
+            np.concatenate([base.row_lower, *right]),
+            np.append(base.row_upper, np.full(height, np.inf)),
+        )
+
+    def _rows(self, tangents: _Tangents, count: int) -> tuple[csr_array, Floats]:
+        """``c_i - slope_up v+ - slope_down v- - (change of the constant) y >= constant if down``."""
+        from scipy.sparse import csr_array
+
+        lay, c, cells = self.directions.layout, self.choice, tangents.cells
+        place = np.full(lay.n, -1)
+        place[c.cells] = np.arange(c.cells.size)
+        chooses = np.flatnonzero(place[cells] >= 0)
+        p = place[cells[chooses]]
+        rising, falling = self._slopes(tangents.up, cells), self._slopes(tangents.down, cells)
+        up_start = self._losses(tangents.up, cells) - rising * tangents.up
+        down_start = self._losses(tangents.down, cells) - falling * tangents.down
+        constant = down_start.copy()
+        constant[chooses] += falling[chooses] * c.down_least[p]
+        turned = up_start[chooses] + rising[chooses] * c.up_least[p] - constant[chooses]
+        k = np.arange(cells.size)
+        epigraph = lay.size + (np.zeros(cells.size, dtype=np.int64) if count == 1 else cells)
+        per_unit = self.directions.scales.cell[cells] / self.unit
+        matrix = csr_array(
+            (
+                np.concatenate(
+                    [np.ones(k.size), -rising * per_unit, -falling * per_unit, -turned / self.unit]
+                ),
+                (
+                    np.concatenate([k, k, k, chooses]),
+                    np.concatenate([epigraph, cells, lay.n + cells, lay.y.start + p]),
+                ),
+            ),
+            (cells.size, lay.size + count),
+        )
+        return matrix, constant / self.unit
+
+
+@dataclass(frozen=True, eq=False)
+class _Tangents:
+    """Cells and where their tangents touch, in units either way."""
+
+    cells: Cells
+    up: Floats
+    down: Floats

@@ -1,0 +1,164 @@
+"""A table of three and more dimensions as planes, and the equations within and between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.tables.dimension import Dimension
+from tacita.methods.adjustment.integer.steps import Steps
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+ACROSS = 2
+"""Dimensions of a plane."""
+FEWEST = 2
+"""Planes in the smallest neighbourhood: one alone can give nothing to another."""
+
+
+@dataclass(frozen=True, eq=False)
+class Planes:
+    """Cells that can change, plane after plane: totals after their parts, and planes with more room later.
+
+    Attributes
+    ----------
+    cell
+        All these cells; plane ``p`` is ``cell[first[p]:first[p + 1]]``.
+    columns
+        ``M`` restricted to them, in this order.
+    home
+        Of an equation: the plane that all its cells are in, or -1 if it joins planes.
+    last
+        Of an equation: the last plane with a cell of it.
+    n_cells
+        Of the table.
+    """
+
+    cell: Cells
+    first: Cells
+    columns: csc_array
+    home: Cells
+    last: Cells
+    n_cells: int
+
+    def __len__(self) -> int:
+        return self.first.size - 1
+
+    @classmethod
+    def of(cls, steps: Steps) -> Planes:
+        from scipy.sparse import csc_array
+
+        cells = np.flatnonzero(steps.movable | (steps.low != 0))
+        plane, height = _sliced(steps, cells)
+        target = steps.target[cells]
+        free = np.minimum(steps.high[cells] - target, target - steps.low[cells]) >= 1.0
+        size = np.bincount(plane)
+        order = np.lexsort((np.bincount(plane, free) / size, height))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        sequence = np.argsort(rank[plane], kind="stable")
+        columns = csc_array(steps.columns[:, cells[sequence]])
+        of_entry = np.repeat(rank[plane][sequence], np.diff(columns.indptr))
+        earliest, last = np.full(columns.shape[0], order.size), np.full(columns.shape[0], -1)
+        np.minimum.at(earliest, columns.indices, of_entry)
+        np.maximum.at(last, columns.indices, of_entry)
+        return cls(
+            cells[sequence],
+            np.concatenate([[0], np.cumsum(size[order])]).astype(np.int64),
+            columns,
+            np.where(earliest == last, last, -1),
+            last,
+            len(steps),
+        )
+
+    def cells(self, p: int) -> Cells:
+        return self.cell[self.first[p] : self.first[p + 1]]
+
+    def equations(self, p: int) -> csc_array:
+        """Those among the cells of one plane alone."""
+        from scipy.sparse import csc_array
+
+        row, column, coefficient = self._entries(p)
+        own = self.home[row] == p
+        _, place = np.unique(row[own], return_inverse=True)
+        size = int(self.first[p + 1] - self.first[p])
+        shape = (int(place.max(initial=-1)) + 1, size)
+        return csc_array((coefficient[own], (place, column[own])), shape=shape)
+
+    def share(self, p: int, owed: Floats) -> Floats:
+        """How much too large the cells of a plane are for the equations that join it to others.
+
+        An equation whose last plane this is must be met; of others a cell takes the mean.
+        """
+        row, column, coefficient = self._entries(p)
+        size = int(self.first[p + 1] - self.first[p])
+        joins, must = self.home[row] < 0, (self.home[row] < 0) & (self.last[row] == p)
+        bound = np.bincount(column[must], minlength=size) > 0
+        counted = must | (joins & ~bound[column])
+        number = np.bincount(column[counted], minlength=size)
+        excess = np.bincount(column[counted], (owed[row] / coefficient)[counted], size)
+        return np.asarray(excess / np.maximum(number, 1))
+
+    def settle(self, p: int, owed: Floats, change: Floats) -> None:
+        """Add to what equations owe that the cells of a plane have changed."""
+        row, column, coefficient = self._entries(p)
+        np.add.at(owed, row, coefficient * change[column])
+
+    def around(self, steps: Steps, x: Units) -> Iterator[Mask]:
+        """Cells of a few planes that can best meet the equations which ``x`` misses, twice as many each time,
+        while these are not all.
+        """
+        missed = steps.matrix @ x
+        plane = np.repeat(np.arange(len(self)), np.diff(self.first))
+        of_entry = np.repeat(np.arange(self.cell.size), np.diff(self.columns.indptr))
+        wanted = -np.sign(missed[self.columns.indices] * self.columns.data)
+        cell = self.cell[of_entry]
+        room = np.where(wanted > 0, steps.high[cell] - x[cell], x[cell] - steps.low[cell])
+        helps = np.bincount(plane[of_entry], (wanted != 0) & (room > 0), len(self))
+        order, count = np.argsort(-helps, kind="stable"), FEWEST
+        while count < len(self):
+            free = np.zeros(self.n_cells, dtype=bool)
+            free[self.cell[np.isin(plane, order[:count])]] = True
+            yield free
+            count *= 2
+
+    def _entries(self, p: int) -> tuple[Cells, Cells, Units]:
+        """Row, column within the plane and coefficient of every entry of a plane's columns."""
+        pointers = self.columns.indptr[self.first[p] : self.first[p + 1] + 1]
+        span = slice(pointers[0], pointers[-1])
+        column = np.repeat(np.arange(pointers.size - 1, dtype=np.int64), np.diff(pointers))
+        return np.asarray(self.columns.indices[span], np.int64), column, self.columns.data[span]
+
+
+def _sliced(steps: Steps, cells: Cells) -> tuple[Cells, Cells]:
+    """The plane of each cell, and how many levels of parts are below each plane.
+
+    Dimensions with subtotals are sliced first: a plane with two of those is no network.
+    """
+    dimensions, codes = steps.structure.dimensions, steps.structure.codes[cells].astype(np.int64)
+    heights = [_heights(dimension) for dimension in dimensions]
+    order = sorted(range(len(dimensions)), key=lambda d: (-int(heights[d].max()), len(dimensions[d].codes)))
+    key, height = np.zeros(cells.size, dtype=np.int64), np.zeros(cells.size, dtype=np.int64)
+    for d in order[: len(dimensions) - ACROSS]:
+        key = key * len(dimensions[d].codes) + codes[:, d]
+        height += heights[d][codes[:, d]]
+    _, one, plane = np.unique(key, return_index=True, return_inverse=True)
+    return plane, height[one]
+
+
+def _heights(dimension: Dimension) -> Cells:
+    """Levels of codes below each code."""
+    height = np.zeros(len(dimension.codes), dtype=np.int64)
+    rising = True
+    while rising:
+        before = height.copy()
+        for parent in dimension.parents:
+            child = np.flatnonzero(parent >= 0)
+            np.maximum.at(height, parent[child], height[child] + 1)
+        rising = bool((height != before).any())
+    return height

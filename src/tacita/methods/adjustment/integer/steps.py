@@ -1,0 +1,178 @@
+"""A directed task counted in steps, around the point that a solver found.
+
+    min  sum_i g_i(x_i)    s.t.  M x = 0,   low <= x <= high,   x whole,
+
+where a published change is ``step * x``. ``g_i`` is convex, so between whole numbers it is replaced by its
+chords: *pieces* of some steps each, of which later ones are never cheaper. A flow or an integer program that
+takes pieces takes them in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.tables.structure import Structure
+from tacita.methods.adjustment.integer.prices import CODES, price
+from tacita.methods.adjustment.task import Task
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+WHOLE = 1e-7
+"""How far from a whole number of steps a solver's number may be and still mean that one."""
+ROUND_OFF = 4 * float(np.finfo(np.float64).eps)
+FARTHEST = 1 << 31
+"""Steps from a solver's number beyond which nothing is looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Ways to change cells: piece ``p`` moves ``cell`` by ``sign`` for ``cost``, at most ``most`` times."""
+
+    cell: Cells
+    sign: Units
+    most: Units
+    cost: Floats
+
+    def moved(self, taken: Units, n_cells: int) -> Units:
+        """The change of every cell when pieces are taken so many times."""
+        change = np.zeros(n_cells, dtype=np.int64)
+        np.add.at(change, self.cell, self.sign * taken)
+        return change
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Bounds in whole steps and the solver's point ``target`` within them; empty ones have ``low > high``."""
+
+    task: Task
+    structure: Structure
+    low: Units
+    high: Units
+    target: Floats
+
+    @classmethod
+    def of(cls, task: Task, structure: Structure, z: Floats) -> Steps:
+        step = task.step
+        low, high = -(-task.lower // step), task.upper // step
+        target = np.clip(z / step, low, np.maximum(low, high))
+        nearest = np.rint(target).astype(np.int64)
+        low, high = np.maximum(low, nearest - FARTHEST), np.minimum(high, nearest + FARTHEST)
+        return cls(task, structure, low, high, target)
+
+    def __len__(self) -> int:
+        return self.low.size
+
+    @property
+    def matrix(self) -> csr_array:
+        return self.task.matrix
+
+    @cached_property
+    def columns(self) -> csc_array:
+        """``M`` by columns."""
+        return self.matrix.tocsc()
+
+    @cached_property
+    def nearest(self) -> Units:
+        """Whole steps next to the target, which need not add up."""
+        return np.asarray(np.rint(self.target).astype(np.int64))
+
+    @cached_property
+    def between(self) -> Mask:
+        """Cells whose target is no whole number."""
+        slack = WHOLE + ROUND_OFF * np.abs(self.target)
+        return np.asarray(np.abs(self.target - self.nearest) > slack)
+
+    @cached_property
+    def below(self) -> Units:
+        """The last whole number that is not above the target."""
+        return np.where(self.between, np.floor(self.target).astype(np.int64), self.nearest)
+
+    @cached_property
+    def movable(self) -> Mask:
+        return np.asarray(self.low < self.high)
+
+    @cached_property
+    def imbalance(self) -> int:
+        """At most so many steps are wrong in all equations together, beyond what rounding brings."""
+        matrix = self.matrix
+        whole, rest = self.below, self.target - self.below
+        missed = np.abs((matrix @ whole).astype(np.float64) + matrix @ rest).sum()
+        return int(np.ceil(missed + np.abs(np.where(self.between, 0.0, rest)).sum()))
+
+    def prices(self, cells: Cells | slice, x: Units | Floats) -> Floats:
+        """``g`` of some cells at some numbers of steps."""
+        task, scale = self.task, self.task.step / self.task.one
+        return np.asarray(
+            price(
+                CODES[task.norm],
+                x * scale,
+                self.target[cells] * scale,
+                task.weight[cells],
+                task.delta,
+                self.largest,
+            )
+        )
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest weighted change at the target, in values."""
+        return self.task.loss(self.target * self.task.step, "linf")
+
+    def adds_up(self, x: Units) -> bool:
+        return not (self.matrix @ x).any()
+
+    def holds(self, x: Units) -> bool:
+        """Whether steps keep every equation and every bound; exact."""
+        return bool((x >= self.low).all() and (x <= self.high).all() and self.adds_up(x))
+
+    def box(self) -> Pieces:
+        """From the whole number below the target to the one above."""
+        cells = np.flatnonzero(self.between)
+        return self._chord(cells, self.below, np.ones(cells.size, dtype=np.int64), 1)
+
+    def around_box(self, reach: int, surcharge: float = 0.0) -> Pieces:
+        """The box and up to ``reach`` steps beyond it, each at a surcharge."""
+        cells = np.flatnonzero(self.movable)
+        up, down = (
+            self._away(cells, self.below + self.between, reach, 1),
+            self._away(cells, self.below, reach, -1),
+        )
+        beyond = [replace(piece, cost=piece.cost + surcharge) for piece in up + down]
+        return _joined([self.box(), *beyond])
+
+    def around(self, start: Units, cells: Cells, reach: int) -> Pieces:
+        """Up to ``reach`` steps of some cells from a start that keeps the bounds."""
+        return _joined(self._away(cells, start, reach, 1) + self._away(cells, start, reach, -1))
+
+    def _away(self, cells: Cells, start: Units, reach: int, sign: int) -> list[Pieces]:
+        """One step, another one and the rest of ``reach`` in one direction, as far as bounds allow."""
+        limit = self.high if sign > 0 else self.low
+        room = np.minimum(sign * (limit[cells] - start[cells]), reach)
+        at, found = start.copy(), []
+        for width in (1, 1, reach):
+            taken = np.minimum(room, width)
+            some = taken > 0
+            found.append(self._chord(cells[some], at, taken[some], sign))
+            at[cells] += sign * taken
+            room = room - taken
+        return found
+
+    def _chord(self, cells: Cells, start: Units, width: Units, sign: int) -> Pieces:
+        before, after = start[cells], start[cells] + sign * width
+        rise = self.prices(cells, after) - self.prices(cells, before)
+        return Pieces(cells, np.full(cells.size, sign, dtype=np.int64), width, rise / width)
+
+
+def _joined(pieces: list[Pieces]) -> Pieces:
+    return Pieces(
+        np.concatenate([piece.cell for piece in pieces]),
+        np.concatenate([piece.sign for piece in pieces]),
+        np.concatenate([piece.most for piece in pieces]),
+        np.concatenate([piece.cost for piece in pieces]),
+    )

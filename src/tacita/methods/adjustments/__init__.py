@@ -1,1 +1,0 @@
-"""What an adjustment asks for, and the radius that is announced with it."""

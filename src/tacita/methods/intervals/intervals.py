@@ -1,0 +1,247 @@
+"""Interval publication (partial suppression): a cell may be published as an interval around its value.
+
+    min  sum_i w+_i z+_i + w-_i z-_i (+ w_i x_i)
+    s.t. cell i is published as [a_i - z-_i, a_i + z+_i],  0 <= z- <= a - lower,  0 <= z+ <= upper - a,
+         every sensitive cell keeps its levels against every attacker who sees the intervals
+
+where ``lower`` and ``upper`` are what everyone knows: no interval is wider. The intervals of sensitive cells
+reach beyond their levels, or their ends would tell the value (see
+:mod:`tacita.methods.intervals.drawn_ends`).
+ Binary ``x_i`` (``z_i > 0`` only
+if ``x_i = 1``) are there where intervals are counted, ``sum x_i <= q``, or must not be too narrow: then the
+outsider must find a width of at least ``minimum_width x_i``, a sliding level that holds where ``x_i = 1``.
+
+Ends are whole steps of the table. Where the largest level is at most ``COARSE`` steps they are whole in the
+model; else the model is a linear program, its ends are rounded outward, and what this costs is less than one
+part in ``COARSE``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from tacita.core.errors import InputError
+from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.words import so_many
+from tacita.engine.attack.demands import DOWN, OUTSIDER, SLIDING, UP, Demands, room
+from tacita.engine.model import NO_SWITCH, Model
+from tacita.methods.drafting.draft import Draft, Stated, alone
+from tacita.methods.drafting.settle import settle_drawn
+from tacita.methods.intervals.drawn_ends import ASSUMED, DRAWN, ENDS_HELP, EXACT, Ends, reaches
+from tacita.methods.intervals.widening import wide_start
+from tacita.methods.measuring import window_reaches
+from tacita.methods.options.distances import Draws
+from tacita.methods.options.per_cell import amounts, largest_level, weights
+from tacita.problem.problem import Problem, start_run
+
+COARSE = 100
+FARTHEST = 16
+"""Beyond networks, where 1 is enough, no end lies farther from the value than so many times the largest
+level. A move that meets a level needs no more: it is a sum of circuits of ``M``, whose entries differ by a
+factor of 1 in networks and of some 4 in small tables of three dimensions.
+"""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Publish some cells as intervals, as narrow as the levels allow."""
+
+    name: ClassVar[str] = "intervals"
+    does: ClassVar[str] = (
+        "Publishes some cells as intervals that contain their value, as narrow as the protection "
+        "levels allow; all other cells are published exactly as they are."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when readers should learn more than a gap tells them and can work with ranges. Not "
+        "when the publication has room for one number per cell only."
+    )
+
+    weight_up: str = field(
+        default="cost",
+        metadata={"help": "loss per unit above the value: cost (of the problem), unit, inverse, or a column"},
+    )
+    weight_down: str = field(default="cost", metadata={"help": "loss per unit below the value: likewise"})
+    weight_interval: str | None = field(
+        default=None, metadata={"help": "loss per cell that is published as an interval: likewise, or none"}
+    )
+    minimum_width: float = field(
+        default=0.0, metadata={"help": "width that every published interval has at least"}
+    )
+    at_most: int | None = field(default=None, metadata={"help": "limit on the number of intervals"})
+    margins: bool = field(default=True, metadata={"help": "totals that are not sensitive may be intervals"})
+    ends: Ends = field(default="drawn", metadata={"help": ENDS_HELP})
+
+    def __post_init__(self) -> None:
+        if self.ends not in ("drawn", "exact"):
+            raise InputError(f"option 'ends' must be drawn or exact, not '{self.ends}'")
+
+    def model(self, problem: Problem, run: Run | None = None) -> Model:
+        """Variables, windows, constraints and loss, with the ends that the seed of the run draws."""
+        return alone(self, problem, Draws((run or Run()).seed)).model
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """Intervals that protect every sensitive cell against every attacker of the problem."""
+        run = start_run(problem, run)
+        made_by = {"method": self.name, "options": asdict(self)}
+        wide = bool(self.minimum_width) and self.at_most is None
+        return settle_drawn(
+            lambda draws: alone(self, problem, draws),
+            made_by,
+            run,
+            self._remedy(problem),
+            (lambda draws: partial(self._start, draws)) if wide else None,
+        )
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return the weighted sum of the reaches of all windows; infinite where one is open to all sides."""
+        return float(self.cell_losses(problem, release).sum())
+
+    def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+        """Return the part of every cell (or of each of some ``cells``) in the loss."""
+        above, below = window_reaches(problem, release)
+        each = np.zeros(len(problem.table))
+        for reach, said, option in (
+            (above, self.weight_up, "weight_up"),
+            (below, self.weight_down, "weight_down"),
+        ):
+            # Nothing is lost where the weight is zero, however far the window reaches.
+            weight = weights(problem, said, option)
+            each += np.where(weight > 0, weight * np.where(reach > 0, reach, 0.0), 0.0)
+        if self.weight_interval is not None:
+            own = weights(problem, self.weight_interval, "weight_interval")
+            each += np.where((above > 0) | (below > 0), own, 0.0)
+        return each
+
+    def _start(self, draws: Draws, stated: Stated, run: Run) -> Floats | None:
+        """Where many cells must not be too narrow, a first release is hard to find for a general search."""
+        plain = replace(self, minimum_width=0.0, weight_interval=None)
+        return wide_start(stated, alone(plain, stated.model.problem, draws), run)
+
+    def _remedy(self, problem: Problem) -> str:
+        ways = []
+        if self.at_most is not None:
+            ways.append(f"allow more than {so_many(self.at_most, 'interval')}")
+        if self.minimum_width:
+            ways.append("allow narrower ones")
+        if not self.margins:
+            ways.append("allow totals to be intervals")
+        if (count := int(problem.must_publish.sum())) > 0:
+            ways.append(f"free cells that must be published ({count:,})")
+        return "; ".join([*ways, "lower the levels"]).capitalize() + "."
+
+    def state(self, draft: Draft, cells: Mask) -> None:
+        """The method for some cells; those that a switch can hide may be suppressed instead."""
+        problem, scale = draft.problem, draft.scale
+        width = int(amounts(problem, self.minimum_width, "minimum_width")[0])
+        at = self._cells(problem, cells)
+        largest = largest_level(problem)
+        least = self._least_reaches(draft, at)
+        longest = max(largest, width, *(int(reach.max(initial=0)) for reach in least))
+        farthest = (1 if draft.network else FARTHEST) * longest
+        only = draft.switch[at] == NO_SWITCH
+        sides = []
+        for known, reach, said, option in zip(
+            room(problem, OUTSIDER),
+            least,
+            (self.weight_up, self.weight_down),
+            ("weight_up", "weight_down"),
+            strict=True,
+        ):
+            most = np.minimum(known[at], farthest) / scale
+            end = draft.variables(
+                at.size,
+                weights(problem, said, option)[at] * (scale / 10.0**problem.table.decimals),
+                upper=most,
+                lower=np.where(only, np.minimum(reach / scale, most), 0.0),
+                whole=largest <= COARSE * problem.table.unit,
+            )
+            sides.append(_Side(end, most))
+        draft.stretch(at, sides[0].end, sides[1].end)
+        # A cell is an interval or suppressed: both at once would open it beyond what the outsider knows.
+        either = np.flatnonzero(~only)
+        for side, reach in zip(sides, least, strict=True):
+            most, switch = side.most[either], draft.switch[at[either]]
+            draft.require([(side.end[either], 1.0), (switch, most)], upper=most)
+            far = np.minimum(reach[either] / scale, most) if draft.drawn else np.zeros(either.size)
+            needed = np.flatnonzero(far)
+            draft.require([(side.end[either[needed]], 1.0), (switch[needed], far[needed])], lower=far[needed])
+        counted = np.arange(at.size)
+        if self.at_most is None and self.weight_interval is None and not width:
+            counted = np.flatnonzero(problem.must_hide[at])
+        self._count(draft, at[counted], [side.of(counted) for side in sides], width)
+
+    def _least_reaches(self, draft: Draft, at: Cells) -> tuple[Units, Units]:
+        """Return how far intervals of some cells reach at least above and below the value; readers must think
+        all of it possible.
+        """
+        problem, levels = draft.problem, draft.problem.levels
+        exact = levels.upper[at], levels.lower[at]
+        if not levels.sensitive[at].any():
+            return exact
+        if self.ends == "exact" or not draft.draws.share:
+            draft.remark(EXACT, ASSUMED)
+            return exact
+        draft.drawn = True
+        draft.remark(DRAWN)
+        draft.widen(at[~levels.sensitive[at]])
+        above, below = (reach[at] for reach in reaches(problem, draft.draws))
+        counts = self._told(draft, at)
+        for sign, reach in ((UP, above), (DOWN, below)):
+            asked = np.flatnonzero(reach)
+            attacker, signs = np.full(asked.size, OUTSIDER), np.full(asked.size, sign, dtype=np.int8)
+            draft.demand(Demands(attacker, at[asked], signs, reach[asked], counts[asked]))
+        return above, below
+
+    def _told(self, draft: Draft, at: Cells) -> Cells:
+        """Return per cell the variable that is 1 if it is told as an interval; a sensitive cell that is not
+        told as one is suppressed.
+        """
+        # Demands that always hold count for insiders too, who need no more than their levels.
+        told = np.repeat(draft.variables(1, 0.0, lower=1.0, whole=False), at.size)
+        either = np.flatnonzero((draft.switch[at] != NO_SWITCH) & draft.problem.levels.sensitive[at])
+        told[either] = draft.variables(either.size, 0.0)
+        draft.require([(told[either], 1.0), (draft.switch[at[either]], 1.0)], lower=1.0, upper=1.0)
+        return told
+
+    def _cells(self, problem: Problem, cells: Mask) -> Cells:
+        """Cells that may be intervals: something is unknown of them, and nothing forbids it."""
+        up, down = room(problem, OUTSIDER)
+        needed = problem.levels.sensitive | problem.must_hide
+        allowed = needed | ~problem.table.structure.is_total | self.margins
+        return np.flatnonzero(cells & allowed & ~problem.must_publish & (up + down > 0))
+
+    def _count(self, draft: Draft, at: Cells, sides: list[_Side], width: int) -> None:
+        """Binary variables that say which cells are intervals, and what follows from them."""
+        problem, switch = draft.problem, draft.switch[at]
+        said, hide = self.weight_interval, problem.must_hide[at]
+        cost = 0.0 if said is None else weights(problem, said, "weight_interval")[at]
+        surely = (hide | problem.levels.sensitive[at]) & (switch == NO_SWITCH)
+        is_interval = draft.variables(at.size, cost, lower=surely)
+        for side in sides:
+            draft.require([(side.end, 1.0), (is_interval, -side.most)], upper=0.0)
+        either = np.flatnonzero(hide & (switch != NO_SWITCH))
+        draft.require([(is_interval[either], 1.0), (switch[either], 1.0)], lower=1.0)
+        asked = np.where(hide, max(width, problem.table.unit), width)
+        draft.require([*((side.end, 1.0) for side in sides), (is_interval, -asked / draft.scale)], lower=0.0)
+        wide = np.flatnonzero(asked)
+        attacker, sign = np.full(wide.size, OUTSIDER), np.full(wide.size, SLIDING, dtype=np.int8)
+        draft.demand(Demands(attacker, at[wide], sign, asked[wide], is_interval[wide]))
+        if self.at_most is not None:
+            draft.bracket(is_interval, -np.inf, self.at_most)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The variables of one end of each interval, and how far each may go."""
+
+    end: Cells
+    most: Floats
+
+    def of(self, which: Cells) -> _Side:
+        return _Side(self.end[which], self.most[which])

@@ -1,0 +1,1 @@
+"""Several methods in one table, each for its own cells."""

@@ -1,0 +1,151 @@
+"""What a rounding of the sensitive cells must satisfy if anything is to protect them.
+
+For every attacker ``k`` and every move ``z`` he thinks possible, any prices ``g`` of the equations give
+``c = s e_p + M' g`` and
+
+    s z_p = c z <= sum_i  c+_i up_i + c-_i down_i,
+    up_i = min(UB_ik, x_i + b - a_i),    down_i = min(LB_ik, a_i - x_i + b),
+
+where ``x`` is published and ``b`` announced. So a level ``L`` can be kept only if the right side is ``L`` or
+more. Cells that are not sensitive count with the widest windows that their adjustment can have; a sensitive
+cell goes up or down, which makes the right side linear in these choices: a *protection inequality*. A sliding
+level has the sum of one for each way.
+
+One dual point is taken per level: the optimal prices where every sensitive cell has the narrower window on
+either side. Inequalities are necessary, not sufficient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.core.compiled import LARGE
+from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.run import Run
+from tacita.engine.attack.demands import DOWN, SLIDING, UP, Demands, all_demands, outsider_demands, room
+from tacita.methods.random_rounding.sensitive import Roundings
+from tacita.problem.problem import Problem
+from tacita.solvers.highs import Ended, Session
+
+NEGLIGIBLE = 1e-9
+"""Coefficients below this are zeros of exact arithmetic."""
+FEW = 8
+"""So many insiders have inequalities of their own; they only help to choose, and the release is checked."""
+TOLERANCE = 1e-6
+"""Share of a level that arithmetic may miss."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inequalities:
+    """``constant + rise up >= level``, a row per demand; ``up`` is 1 where a rounded cell goes up."""
+
+    demands: Demands
+    constant: Floats
+    rise: Floats
+
+    def met(self, roundings: Roundings) -> Mask:
+        """A row per rounding, a column per inequality: whether it holds."""
+        reached = roundings.astype(np.float64) @ self.rise.T + self.constant
+        return np.asarray(reached >= self.demands.level * (1 - TOLERANCE))
+
+    def leaves_open(self) -> tuple[Mask, Mask]:
+        """Per rounded cell whether it can go down and whether it can go up, if all others do what helps."""
+        most = self.constant + np.maximum(self.rise, 0.0).sum(axis=1)
+        spare = most - self.demands.level * (1 - TOLERANCE)
+        down, up = (np.maximum(side, 0.0) <= spare[:, None] for side in (self.rise, -self.rise))
+        return down.all(axis=0), up.all(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """How far readers think cells may lie above and below their values, in units.
+
+    Attributes
+    ----------
+    above, below
+        Per cell the most that its adjustment can leave; those of ``rounded`` cells do not count.
+    rounded
+        The cells that are rounded, and per cell what its window is if it goes down (row 0) or up (row 1).
+    """
+
+    above: Units
+    below: Units
+    rounded: Cells
+    rounded_above: Units
+    rounded_below: Units
+
+
+def protection_inequalities(problem: Problem, windows: Windows, run: Run) -> Inequalities:
+    """An inequality for every level that was reached before the time ended: of every attacker, or of the
+    outsider where there are many.
+    """
+    demands = all_demands(problem) if len(problem.insiders) <= FEW else outsider_demands(problem)
+    constant, rise, reached = [], [], []
+    for attacker in np.unique(demands.attacker):
+        his = np.flatnonzero(demands.attacker == attacker)
+        for d, terms in _his(problem, windows, demands[his], int(attacker), run):
+            # What a cell brings if it goes down, and how much more if it goes up.
+            constant.append(terms[0] + terms[1].sum())
+            rise.append(terms[2] - terms[1])
+            reached.append(int(his[d]))
+    shape = (len(reached), windows.rounded.size)
+    return Inequalities(
+        demands[np.array(reached, dtype=np.int64)],
+        np.array(constant, dtype=np.float64),
+        np.array(rise, dtype=np.float64).reshape(shape),
+    )
+
+
+Terms = tuple[float, Floats, Floats]
+"""What cells that are not rounded can bring, and what each rounded cell brings if it goes down, if up."""
+
+
+def _his(
+    problem: Problem, windows: Windows, demands: Demands, attacker: int, run: Run
+) -> Iterator[tuple[int, Terms]]:
+    up, down = room(problem, attacker)
+    above, below = np.minimum(up, windows.above), np.minimum(down, windows.below)
+    cells = windows.rounded
+    rounded = (
+        np.minimum(up[cells], windows.rounded_above),
+        np.minimum(down[cells], windows.rounded_below),
+    )
+    above[cells], below[cells] = rounded[0].min(axis=0), rounded[1].min(axis=0)
+    prices = _Prices(problem, above, below)
+    above[cells], below[cells] = 0.0, 0.0
+    for d in range(len(demands)):
+        if run.over:
+            return
+        total = (0.0, np.zeros(cells.size), np.zeros(cells.size))
+        for way in (UP, DOWN) if demands.sign[d] == SLIDING else (int(demands.sign[d]),):
+            c = prices.coefficients(int(demands.cell[d]), way, run)
+            rising, falling = np.maximum(c, 0.0), np.maximum(-c, 0.0)
+            others = float((rising * above + falling * below).sum())
+            if_down, if_up = (
+                rising[cells] * rounded[0][side] + falling[cells] * rounded[1][side] for side in (0, 1)
+            )
+            total = (total[0] + others, total[1] + if_down, total[2] + if_up)
+        yield d, total
+
+
+class _Prices:
+    """Optimal prices of one attacker's programs; none are asked for in large tables, where the window of the
+    cell itself is what counts.
+    """
+
+    def __init__(self, problem: Problem, above: Floats, below: Floats) -> None:
+        self._matrix = problem.table.equations.matrix.tocsc().astype(np.float64)
+        self._session = None
+        if len(problem.table) < LARGE:
+            self._session = Session(self._matrix, -below, above, np.zeros(self._matrix.shape[0]))
+
+    def coefficients(self, cell: int, way: int, run: Run) -> Floats:
+        """``c = s e_p + M' g``."""
+        c = np.zeros(self._matrix.shape[1])
+        if self._session is not None and self._session.extreme(cell, way, run).status is Ended.OPTIMAL:
+            c = np.asarray(self._matrix.T @ self._session.prices())
+        c[cell] += way
+        return np.where(np.abs(c) > NEGLIGIBLE, c, 0.0)

@@ -1,0 +1,158 @@
+"""Which base can protect: ``2 w >= LPL + UPL`` and what else can be told before anything is rounded.
+
+A value ``a`` between the multiples ``f`` and ``f + r`` is published as one of them with the window ``v - w ..
+v + w``. As the truth is nearer than a base, ``w`` is ``r`` less one step; it is ``r`` where multiples may
+move, and in the closed windows of the literature. A level is out of reach for both unless
+
+    v = f:      w - (a - f) >= UPL      and  w + (a - f) >= LPL,   or
+    v = f + r:  w + r - (a - f) >= UPL  and  w - r + (a - f) >= LPL.
+
+A multiple of the base stays, with a window of ``w`` either way, or of nothing where readers are told that it
+is exact; if multiples may move, it can also go up or down by a base. A base of a single step changes nothing
+else, as everyone can tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.exact import Cells, Mask, Units
+from tacita.methods.options.per_cell import amounts, round_number
+from tacita.problem.problem import Problem, Requirement
+
+MOST_BASES = 10_000
+"""Bases tried when the smallest one that can work is looked for."""
+USUAL = 5
+"""Steps of the base where nothing is sensitive and none is given."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What readers know besides the base: which multiples are exact, that multiples may have moved by a base,
+    that the truth is less than a base away, and which cells show the multiple that is nearest to them.
+    """
+
+    exact_multiples: bool = False
+    movable_multiples: bool = False
+    strict: bool = False
+    nearest: Mask | None = None
+
+    def reach(self, base: Units | int, step: int, cells: Cells | None = None) -> Units:
+        """How far from the published numbers of some cells, or of all, the truth can be for readers."""
+        wide = np.asarray(base - step * (self.strict and not self.movable_multiples))
+        if self.nearest is None:
+            return wide
+        nearest = self.nearest if cells is None else self.nearest[cells]
+        return np.where(nearest, base // 2 // step * step, wide)
+
+
+ONLY_THE_BASE = Told()
+
+
+def chosen_bases(
+    problem: Problem, said: float | str | None, cells: Mask, told: Told = ONLY_THE_BASE
+) -> Units:
+    """Base of every cell in units: a number, a column, or the first round number that can protect."""
+    table = problem.table
+    if said is None:
+        base = np.full(len(table), _round_base(problem, cells, told))
+    else:
+        base = amounts(problem, said, "base")
+        if (wrong := np.flatnonzero(cells & (base == 0))).size:
+            raise InputError(f"option 'base' is zero for ({table.name(int(wrong[0]))}): use more")
+        base = np.where(cells, base, 1)
+    return base
+
+
+def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = ONLY_THE_BASE) -> None:
+    """Raise where the window of a sensitive cell cannot hold its levels, whichever way it is rounded."""
+    table = problem.table
+    for need in problem.requirements():
+        fails = cells[need.cells] & ~can_work(problem, need, base[need.cells], told)
+        if not (wrong := np.flatnonzero(fails)).size:
+            continue
+        p = int(wrong[0])
+        cell = int(need.cells[p])
+        width = max(int(need.lower[p] + need.upper[p]), int(need.sliding[p]))
+        if base[cell] == table.unit and not told.movable_multiples:
+            why = "every number is a multiple of it, so nothing would change"
+        elif told.exact_multiples and table.units[cell] % base[cell] == 0:
+            why = "its value is a multiple of the base, so it would be published as it is"
+        elif 2 * (reach := int(told.reach(base[cell], table.unit, need.cells[p]))) < width:
+            alone = told.nearest is not None and told.nearest[cell]
+            wide = "twice the base" + (" less a step either way" if reach < base[cell] else "")
+            wide = "the base, as a cell in no sum shows the nearest multiple" if alone else wide
+            why = f"the window is {wide}, its levels need {exact.text(width, table.decimals)}"
+        else:
+            why = "neither neighbour of its value leaves room for both its levels"
+        raise InfeasibleError(
+            f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "
+            f"{exact.text(int(base[cell]), table.decimals)}: {why}. "
+            f"{_remedy(problem, cells, told)}"
+        )
+
+
+def can_work(problem: Problem, need: Requirement, base: Units | int, told: Told = ONLY_THE_BASE) -> Mask:
+    """Whether the window around one of the two neighbours holds every level of a cell."""
+    above = problem.table.units[need.cells] % base
+    reach = told.reach(base, problem.table.unit, need.cells)
+    down = (reach - above >= need.upper) & (reach + above >= need.lower)
+    up = (reach + base - above >= need.upper) & (reach - base + above >= need.lower)
+    up &= (above > 0) | told.movable_multiples
+    down |= (
+        told.movable_multiples & (above == 0) & (reach - base >= need.upper) & (reach + base >= need.lower)
+    )
+    wide = (2 * reach >= need.sliding) & ((base > problem.table.unit) | told.movable_multiples)
+    if told.exact_multiples:
+        wide &= above > 0
+    return np.asarray(wide & (down | up))
+
+
+def _works(problem: Problem, base: int, cells: Mask, needs: list[Requirement], told: Told) -> bool:
+    return all(bool((can_work(problem, need, base, told) | ~cells[need.cells]).all()) for need in needs)
+
+
+def _least_base(problem: Problem, cells: Mask, needs: list[Requirement]) -> int:
+    """Half of what the levels of some cell need, in whole steps."""
+    step = problem.table.unit
+    width = max(
+        (
+            int(np.maximum(need.lower + need.upper, need.sliding)[cells[need.cells]].max(initial=0))
+            for need in needs
+        ),
+        default=0,
+    )
+    return max(step, -(-width // (2 * step)) * step)
+
+
+def _largest_base(problem: Problem, least: int) -> int:
+    """Beyond twice the largest value with its levels no larger base helps: for every value 0 is nearest."""
+    return 2 * int(np.abs(problem.table.units).max(initial=0)) + 4 * (least + problem.table.unit)
+
+
+def _remedy(problem: Problem, cells: Mask, told: Told) -> str:
+    needs, step = list(problem.requirements()), problem.table.unit
+    least = _least_base(problem, cells, needs)
+    most = min(_largest_base(problem, least), least + MOST_BASES * step)
+    for base in range(least, most + step, step):
+        if _works(problem, base, cells, needs, told):
+            return f"The smallest base that can work is {exact.text(base, problem.table.decimals)}."
+    return f"No base below {exact.text(most, problem.table.decimals)} can work; use another method for it."
+
+
+def _round_base(problem: Problem, cells: Mask, told: Told) -> int:
+    """The smallest of 1, 2, 5, 10, .. steps that can work for every sensitive cell; else the largest tried,
+    which is refused by name.
+    """
+    needs, step = list(problem.requirements()), problem.table.unit
+    if not any(cells[need.cells].any() for need in needs):
+        return USUAL * step
+    least = _least_base(problem, cells, needs)
+    steps, most = round_number(least // step), _largest_base(problem, least)
+    while not _works(problem, steps * step, cells, needs, told) and steps * step <= most:
+        steps = round_number(steps + 1)
+    return steps * step

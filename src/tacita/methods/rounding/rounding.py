@@ -1,0 +1,286 @@
+"""Controlled rounding: every cell is published as a multiple of its base next to its value, and all add up.
+
+    min  sum_i w_i |v_i - a_i|^p      or another goal
+    s.t. v_i in { floor_i, floor_i + r_i },   M v = b,
+         every sensitive cell keeps its levels against every attacker who knows v_i - r_i < y_i < v_i + r_i
+
+``r_i`` is the base. A multiple of it stays; readers are not told which cells those are, unless multiples are
+``exact``. So the truth is less than a base away, and that is the window; ``strict=no`` takes the closed one
+of the literature, which is a step wider on both sides than what readers know.
+
+The loss is linear in the choice between the two neighbours. One- and two-dimensional tables, also with a
+hierarchy in one dimension, always have such a table, a cheapest flow finds the best one, and the rest is an
+integer program. With levels to keep, the engine searches.
+
+From three dimensions on there may be no such table. Then, if ``steps`` allows it, some cells go farther from
+their value by whole bases, and the announced radius grows with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.exact import Floats, Mask
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.words import so_many
+from tacita.engine.model import Model
+from tacita.methods.drafting.draft import Draft, Stated, refuse_open_secrets
+from tacita.methods.drafting.settle import settle
+from tacita.methods.measuring import shown_changes
+from tacita.methods.moving.sums import missed_with_sums
+from tacita.methods.rounding.bases import Told, chosen_bases, refuse_small_bases
+from tacita.methods.rounding.given import read_given
+from tacita.methods.rounding.goal import Goal, read_goal
+from tacita.methods.rounding.nearest import nearest
+from tacita.methods.rounding.question import ASSUMED, Question
+from tacita.methods.rounding.subtotals import read_subtotals
+from tacita.problem.problem import Problem, start_run
+
+Multiples = Literal["stay", "exact", "move"]
+Relax = Literal["fewest", "cheapest"]
+MOST_STEPS = 100
+CHOSEN = (
+    "the base was chosen by the program, as the first round number that has room for all levels: this tells "
+    "readers that the one before has not. For publication give a base that was not chosen by the values"
+)
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Round every cell up or down to a multiple of a base, so that the table still adds up."""
+
+    name: ClassVar[str] = "rounding"
+    does: ClassVar[str] = (
+        "Rounds every cell up or down to a multiple of a base, as near to its value as can be, so that "
+        "the table still adds up and stays protected."
+    )
+    choose: ClassVar[str] = (
+        "Choose it for counts, where small changes everywhere are better than gaps. Not when levels "
+        "are large beside the values: half their sum is the least base that can protect."
+    )
+
+    base: float | str | None = field(
+        default=None,
+        metadata={
+            "help": "base, or a column of bases; none: the first of 1, 2, 5, 10, ... steps of the table that "
+            "can protect, 5 steps where nothing is sensitive"
+        },
+    )
+    objective: str = field(
+        default="distance",
+        metadata={"help": "distance, mean (least change of the mean), or a column of linear coefficients"},
+    )
+    power: float = field(default=1.0, metadata={"help": "p of the distance sum |v - a|^p, 1 or more"})
+    weight: str = field(
+        default="unit",
+        metadata={"help": "weight of a cell in the distance: cost, unit, inverse, or a column"},
+    )
+    margins: bool = field(default=True, metadata={"help": "count totals in the distance"})
+    multiples: Multiples = field(
+        default="stay",
+        metadata={
+            "help": "multiples of the base: stay (announced like the others), exact (readers are told), "
+            "move (may go up or down by a base)"
+        },
+    )
+    strict: bool = field(
+        default=True,
+        metadata={
+            "help": "windows are what readers know, the truth less than a base away; no: closed windows of "
+            "the literature, a step wider"
+        },
+    )
+    steps: int = field(
+        default=0,
+        metadata={"help": "bases that cells may go beyond their neighbours where no such table adds up"},
+    )
+    relax: Relax = field(
+        default="fewest", metadata={"help": "which steps beyond: fewest, or cheapest in the distance"}
+    )
+    subtotals: str | None = field(
+        default=None,
+        metadata={"help": "sums to keep within one base too, as in 'region=A+B; region=C+D, sex=f|m'"},
+    )
+    given: str | None = field(
+        default=None, metadata={"help": "column of rounded values that some cells get; empty: chosen"}
+    )
+    at_most: int | None = field(
+        default=None,
+        metadata={"help": "limit on the number of rounded cells, the others being published as they are"},
+    )
+    protected: bool = field(default=True, metadata={"help": "keep the protection levels; no: only round"})
+
+    def __post_init__(self) -> None:
+        if not self.power >= 1:
+            raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
+        if not 0 <= self.steps <= MOST_STEPS:
+            raise InputError(f"option 'steps' is {self.steps}; cells can go 0 to {MOST_STEPS} bases farther")
+        if self.at_most is None:
+            return
+        others = {
+            "steps": self.steps > 0,
+            "subtotals": self.subtotals is not None,
+            "multiples": self.multiples != "stay",
+            "objective": self.objective == "mean",
+        }
+        if clash := [name for name, used in others.items() if used]:
+            raise InputError(
+                f"option 'at_most': where only some cells are rounded, '{clash[0]}' has no meaning; use one "
+                "of both"
+            )
+
+    def model(self, problem: Problem) -> Model:
+        """Variables, windows, constraints and loss."""
+        everything = np.ones(len(problem.table), dtype=bool)
+        return self._stated(self._question(problem, everything, 0)).model
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """A rounded table that adds up and, if ``protected``, keeps every level against every attacker."""
+        run = start_run(problem, run)
+        asked = problem if self.protected else _without_levels(problem)
+        try:
+            release = self._rounded(asked, 0, run)
+        except InfeasibleError:
+            if not self.steps:
+                raise
+            release = self._rounded(asked, self.steps, run)
+        return self._remarked(problem, release, run)
+
+    def _remarked(self, problem: Problem, release: Release, run: Run) -> Release:
+        """Return the release with remarks on what readers know beyond its windows."""
+        remarks = []
+        if self.base is None and self.protected and len(problem.sensitive):
+            remarks.append(CHOSEN)
+        if self.subtotals is not None and not self.protected and len(problem.sensitive):
+            sums = self._question(
+                _without_levels(problem), np.ones(len(problem.table), dtype=bool), 0
+            ).known_sums()
+            missing = np.unique(missed_with_sums(problem, release, sums, run).cell)
+            if missing.size:
+                remarks.append(
+                    "a reader who knows which subtotals are kept can deduce more than the audit says of "
+                    f"{problem.table.structure.names(missing)}: leave subtotals out, or use a larger base"
+                )
+        outcome = release.outcome
+        if outcome is None or not remarks:
+            return release
+        return replace(release, outcome=replace(outcome, remarks=(*outcome.remarks, *remarks)))
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return the distance of the shown numbers from the true ones, or the goal that takes its place."""
+        return self._goal(problem).reported(shown_changes(problem, release))
+
+    def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+        """Return the part of every cell (or of each of some ``cells``) in the loss where that is a sum."""
+        return self._goal(problem).of(np.arange(len(problem.table)), shown_changes(problem, release, cells))
+
+    def _goal(self, problem: Problem) -> Goal:
+        return read_goal(problem, self.objective, self.power, self.weight, self.margins)
+
+    def state(self, draft: Draft, cells: Mask) -> None:
+        """The method for some cells of a mixture, whose losses are added up and whose levels are all kept."""
+        if self.objective == "mean":
+            raise InputError(
+                "option 'objective': 'mean' comes before all distance, which a part of a mixture cannot; use "
+                "'distance' or a column there"
+            )
+        if self.steps:
+            raise InputError(
+                "option 'steps': in a mixture all rounded cells stay next to their values; leave it out"
+            )
+        if not self.protected:
+            raise InputError("option 'protected': a mixture keeps the levels of all cells; leave it out")
+        self._question(draft.problem, cells, 0).state(draft)
+
+    def _rounded(self, problem: Problem, beyond: int, run: Run) -> Release:
+        question = self._question(problem, np.ones(len(problem.table), dtype=bool), beyond)
+        if self.at_most is None and not any(need.cells.size for need in problem.requirements()):
+            return self._nearest(question, run)
+        made_by = {"method": self.name, "options": asdict(self)}
+        remedy = (
+            f"Try another base, more steps ({beyond + 1}), a mixture that rounds only some of the cells, or "
+            "another method."
+            if self.at_most is None
+            else f"Allow more than {so_many(self.at_most, 'rounded cell')}, or try another base."
+        )
+        try:
+            release = settle(self._stated(question), made_by, run, remedy)
+        except InfeasibleError as error:
+            why = "" if self.at_most is not None else question.why_none_at_all(run)
+            raise InfeasibleError(why or str(error)) from None
+        found = release.outcome
+        if found is None:
+            return release
+        outcome = question.outcome(release.value, bool(found.status), found.bound, found.seconds)
+        return replace(release, outcome=outcome)
+
+    def _nearest(self, question: Question, run: Run) -> Release:
+        """Nothing is sensitive: the cheapest table of multiples."""
+        problem = question.problem
+        refuse_open_secrets(problem, question.radius == 0)
+        found = nearest(question.points, problem.table.structure, run)
+        if found is None:
+            raise InfeasibleError(question.why_none(run))
+        outcome = question.outcome(found.value, found.proven, found.bound, run.seconds)
+        return Release.rounded(
+            problem.table,
+            found.value,
+            question.radius,
+            made_by={"method": self.name, "options": asdict(self)},
+            outcome=outcome,
+            assumption=ASSUMED if question.about_readers() else "",
+        )
+
+    def _nearest_alone(self, problem: Problem) -> Mask | None:
+        """Cells that show the nearest multiple, as every reader can tell: nothing but their own distance
+        counts, since they are in no sum. None where there are none, or where the literature asks for less.
+        """
+        goal, alone = self._goal(problem), np.ones(len(problem.table), dtype=bool)
+        alone[problem.table.equations.cells] = False
+        if not self.strict or goal.slope is not None or self.given is not None or not alone.any():
+            return None
+        return alone & (goal.weight > 0)
+
+    def _stated(self, question: Question) -> Stated:
+        draft = Draft(question.problem)
+        question.state(draft)
+        return draft.finish()
+
+    def _question(self, problem: Problem, cells: Mask, beyond: int) -> Question:
+        told = Told(
+            self.multiples == "exact", self.multiples == "move", self.strict, self._nearest_alone(problem)
+        )
+        base = chosen_bases(problem, self.base, cells, told)
+        if self.protected and not beyond:
+            refuse_small_bases(problem, base, cells, told)
+        groups = () if self.subtotals is None else read_subtotals(problem.table, self.subtotals)
+        return Question(
+            problem,
+            cells,
+            base,
+            self._goal(problem),
+            groups,
+            told,
+            beyond,
+            self.relax == "fewest" and beyond > 0,
+            None if self.given is None else read_given(problem, self.given, base, cells),
+            self.at_most,
+        )
+
+
+def _without_levels(problem: Problem) -> Problem:
+    """The same question with nothing sensitive in it."""
+    return Problem(
+        problem.table,
+        Levels.none(len(problem.table)),
+        ["outsider", problem.outsider],
+        cost=problem.cost,
+        must_publish=np.flatnonzero(problem.must_publish).tolist(),
+        must_hide=np.flatnonzero(problem.must_hide).tolist(),
+    )

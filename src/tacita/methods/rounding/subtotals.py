@@ -1,0 +1,175 @@
+"""Subtotals that rounding keeps within one base of the truth, though the table does not list them.
+
+A group ``G`` of cells with ``A = sum of a_i`` and base ``r`` asks for
+
+    sum of v_i over G  in  { floor(A / r) r,  ceil(A / r) r }.
+
+It is written as a cell of its own, ``s_G = sum of v_i``, which is rounded like the others. Where all of a
+group stands in one equation, ``s_G`` takes its place there: groups in rows, and groups in columns, leave a
+two-dimensional table a network if those of one row or column are disjoint or lie within each other, and then
+they can always be kept. Groups that overlap, and blocks of rows and columns, cannot (Cox and George 1989).
+
+Groups are said by codes: ``+`` adds them up, ``|`` lists several sums, a dimension that is not named has a
+sum for each of its codes, and ``;`` separates:
+
+    column=1+2+3, row=6|7|8|9;  row=1+2, column=1+2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.core.errors import InputError, did_you_mean
+from tacita.core.exact import Cells, Units
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.methods.options.phrases import split, unquoted
+from tacita.methods.rounding.lattice import Lattice
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Subtotal:
+    """Cells whose sum is watched."""
+
+    name: str
+    cells: Cells
+
+
+def read_subtotals(table: Table, said: str) -> tuple[Subtotal, ...]:
+    """The groups that an option asks for; sums of a single cell are no groups."""
+    structure = table.structure
+    if not structure.dimensions:
+        raise InputError("option 'subtotals' names codes, and this table has none: leave it out")
+    found = [group for phrase in split(said, ";") for group in _groups(structure, phrase)]
+    if not found:
+        raise InputError(f"option 'subtotals': '{said}' adds up no cells; write such as 'region=A+B'")
+    return tuple(found)
+
+
+def _groups(structure: Structure, phrase: str) -> list[Subtotal]:
+    dimensions = structure.dimensions
+    position = {d.name: k for k, d in enumerate(dimensions)}
+    named: dict[int, list[list[str]]] = {}
+    for piece in split(phrase, ","):
+        name, equals, said = piece.partition("=")
+        if not equals or unquoted(name) not in position:
+            hint = did_you_mean(unquoted(name), position)
+            raise InputError(
+                f"option 'subtotals': '{piece}' names no dimension{hint}; write NAME=CODE+CODE with one of "
+                f"{', '.join(position)}"
+            )
+        at = position[unquoted(name)]
+        sums = [[unquoted(code) for code in split(choice, "+")] for choice in split(said, "|")]
+        if at in named:
+            raise InputError(
+                f"option 'subtotals': '{phrase}' names {unquoted(name)} twice; list several sums as "
+                "'NAME=A+B|C+D', or separate them with ';'"
+            )
+        if not sums:
+            raise InputError(f"option 'subtotals': '{piece}' names no code; write NAME=CODE+CODE")
+        named[at] = sums
+    others = [k for k in range(len(dimensions)) if k not in named]
+    groups = []
+    for choice in product(*named.values()):
+        inside = np.ones(len(structure), dtype=bool)
+        for k, codes in zip(named, choice, strict=True):
+            own = [dimensions[k].representative[dimensions[k].index(code)] for code in codes]
+            inside &= np.isin(structure.codes[:, k], own)
+        cells = np.flatnonzero(inside)
+        words = [f"{dimensions[k].name}={'+'.join(codes)}" for k, codes in zip(named, choice, strict=True)]
+        rows, which = np.unique(structure.codes[cells][:, others], axis=0, return_inverse=True)
+        for g in range(len(rows)):
+            own = cells[which.ravel() == g]
+            rest = [
+                f"{dimensions[k].name}={dimensions[k].codes[c]}" for k, c in zip(others, rows[g], strict=True)
+            ]
+            if own.size > 1:
+                groups.append(Subtotal(", ".join([*words, *rest]), own))
+    return groups
+
+
+def neighbours(table: Table, base: Units, group: Subtotal) -> tuple[int, int]:
+    """The multiple below (or at) a subtotal, and its base, 0 where the subtotal is a multiple itself."""
+    bases = np.unique(base[group.cells])
+    if bases.size > 1:
+        raise InputError(f"subtotal ({group.name}) adds up cells of different bases: give them one base")
+    total = int(table.units[group.cells].sum())
+    floor = total // int(bases[0]) * int(bases[0])
+    return floor, int(bases[0]) if total > floor else 0
+
+
+def watched(lattice: Lattice, table: Table, groups: Sequence[Subtotal]) -> Lattice:
+    """The same lattice with a cell for every group."""
+    from scipy.sparse import csr_array, eye_array, hstack, vstack
+
+    if not groups:
+        return lattice
+    count = len(groups)
+    sizes = np.array([group.cells.size for group in groups])
+    entries = np.repeat(np.arange(count), sizes), np.concatenate([group.cells for group in groups])
+    sums = csr_array((np.ones(entries[0].size, dtype=np.int64), entries), shape=(count, lattice.own))
+    equations = csr_array(lattice.matrix)
+    # Whatever multiple of a group's equation is taken from another one, the system stays the same.
+    taken = _places(csr_array(vstack([equations, sums])), sums, sizes)
+    own = csr_array(hstack([sums, -eye_array(count, dtype=np.int64)]))
+    wide = csr_array(hstack([equations, csr_array((equations.shape[0], count), dtype=np.int64)]))
+    matrix = csr_array(csr_array(vstack([wide, own])) - taken @ own)
+    matrix.eliminate_zeros()
+    floors, bases = np.array([neighbours(table, lattice.base, group) for group in groups], dtype=np.int64).T
+    rises = lattice.own + np.flatnonzero(bases > 0)
+    return replace(
+        lattice,
+        matrix=matrix,
+        rhs=np.concatenate([lattice.rhs, np.zeros(count, dtype=np.int64)]),
+        base=np.concatenate([lattice.base, np.maximum(bases, 1)]),
+        low=np.concatenate([lattice.low, floors]),
+        cell=np.concatenate([lattice.cell, rises]),
+        cost=np.concatenate([lattice.cost, np.zeros(rises.size)]),
+    )
+
+
+def _places(rows: csr_array, sums: csr_array, sizes: Cells) -> csr_array:
+    """Per group one equation that holds all its cells with one sign, and that sign: the smallest group around
+    it, or else the first equation of the table.
+    """
+    from scipy.sparse import coo_array, csr_array
+
+    overlap, equations = coo_array(rows @ sums.T), rows.shape[0] - sizes.size
+    row, group, sign = overlap.row, overlap.col, np.sign(overlap.data)
+    around = np.concatenate([np.full(equations, np.iinfo(np.int64).max), sizes])[row]
+    earlier = (around > sizes[group]) | (row - equations < group)
+    holds = np.flatnonzero((np.abs(overlap.data) == sizes[group]) & earlier)
+    holds = holds[np.lexsort((row[holds], around[holds], group[holds]))]
+    _, first = np.unique(group[holds], return_index=True)
+    chosen = holds[first]
+    return csr_array((sign[chosen], (row[chosen], group[chosen])), shape=(rows.shape[0], sizes.size))
+
+
+def smallest_conflict(
+    groups: Sequence[Subtotal], works: Callable[[Sequence[Subtotal]], bool]
+) -> tuple[Subtotal, ...]:
+    """Groups that cannot all be kept though without any one of them the others can.
+
+    Halves are tried before single ones: few questions where few groups are to blame.
+    """
+
+    def to_blame(sure: Sequence[Subtotal], doubtful: Sequence[Subtotal], grown: bool) -> list[Subtotal]:
+        if grown and not works(sure):
+            return []
+        if len(doubtful) == 1:
+            return list(doubtful)
+        half = len(doubtful) // 2
+        early, late = doubtful[:half], doubtful[half:]
+        of_late = to_blame([*sure, *early], late, True)
+        of_early = to_blame([*sure, *of_late], early, bool(of_late))
+        return [*of_early, *of_late]
+
+    return tuple(to_blame([], list(groups), False))

@@ -1,0 +1,1 @@
+"""Suppression: cells that are not published."""

@@ -1,0 +1,62 @@
+"""Costs multiplied by secret random factors, so that a reader cannot re-run the program.
+
+Cost ``w_i`` becomes ``w_i f_i`` with ``f_i`` drawn between ``1 / (1 + noise)`` and 1, evenly in its
+logarithm. As no factor exceeds 1, what no release can cost less than in secret costs it cannot cost less than
+in the true ones: the bound stays a bound. The release is the best one for secret costs, which is in general
+not the best one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tacita.core.errors import InputError
+from tacita.core.exact import Floats
+from tacita.core.outcome import Status
+from tacita.core.release import Release
+
+COST_NOISE_HELP = (
+    "costs are multiplied by secret random factors that differ by up to this share, such as 0.5, so that "
+    "nobody can re-run the program; 0: the proven optimum"
+)
+NOISE = 1e-9
+STREAM = 2
+"""Factors have a stream of their own beside whatever else is drawn with the same seed."""
+
+
+def check_cost_noise(noise: float) -> None:
+    """Refuse a share that is negative or no number."""
+    if not 0 <= noise < np.inf:
+        raise InputError(f"option 'cost_noise' is {noise:g}: give a share of 0 or more, such as 0.5")
+
+
+def secret_factors(cells: int, noise: float, seed: int) -> Floats:
+    """Return a factor for the cost of every cell, all 1 without noise."""
+    if not noise:
+        return np.ones(cells)
+    drawn = np.random.default_rng([seed, STREAM]).uniform(0.0, np.log1p(noise), cells)
+    return np.asarray(np.exp(-drawn))
+
+
+def in_true_costs(release: Release, loss: float, noise: float, seed: int) -> Release:
+    """Return the release with its loss in true costs, and a remark on what it is the least of."""
+    outcome = release.outcome
+    if not noise or outcome is None:
+        return release
+    least = "it is the least in costs" if outcome.status else "costs were"
+    bound = min(outcome.bound, loss)
+    proven = loss - bound <= NOISE * abs(loss)
+    remark = (
+        f"{least} multiplied by secret random factors of {1 / (1 + noise):.2g} to 1; loss and bound are in "
+        "true costs"
+    )
+    told = replace(
+        outcome,
+        status=Status.OPTIMAL if proven else Status.FEASIBLE,
+        loss=loss,
+        bound=bound,
+        remarks=(*outcome.remarks, remark),
+    )
+    return replace(release, outcome=told, made_by={**release.made_by, "seed": seed})

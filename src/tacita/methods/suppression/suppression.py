@@ -1,0 +1,339 @@
+"""Cell suppression: some cells are not published, the others are published as they are.
+
+    min  sum_i w_i x_i
+    s.t. x_i = 1 where cell i is sensitive or must be hidden,  x_i = 0 where it must be published,
+         sum_i x_i <= q,
+         every sensitive cell keeps its levels against every attacker who sees the cells with x_i = 0,
+         max y_i >= a_i + U_i,  min y_i <= a_i - L_i,  max y_i - min y_i >= max(S_i, c |a_i|)
+         for the outsider, wherever x_i = 1 and cell i is not sensitive.
+
+``w`` is the problem's cost, and sensitive cells count too. ``q`` is the option ``at_most``. The last two
+lines are conditional levels (Salazar, section 7): ``c`` is the option ``conditional``, in percent, and ``U``,
+``L`` and ``S`` are the options ``conditional_upper``, ``conditional_lower`` and ``conditional_sliding``.
+
+Where cells are counts and the table is no network, a level may be met by fractions alone. Then the model gets
+a whole move for that level and is solved again: what is added holds for every protected pattern, so that
+bounds stay bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from tacita.core.errors import InfeasibleError, InputError, StoppedError
+from tacita.core.exact import Floats, Mask, Units, ceil_units
+from tacita.core.outcome import Outcome, Status
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.chosen import CellList, read_cells
+from tacita.core.words import so_many
+from tacita.engine.attack.arena import Arena
+from tacita.engine.attack.demands import (
+    DOWN,
+    OUTSIDER,
+    SLIDING,
+    UP,
+    Demands,
+    all_demands,
+    outsider_demands,
+    room,
+)
+from tacita.engine.model import Affine, Model
+from tacita.engine.search.conflict import why_nothing_protects
+from tacita.engine.search.proposals import patterns_for
+from tacita.methods.drafting.scaling import solved
+from tacita.methods.measuring import not_exact
+from tacita.methods.moving.moves import unmet
+from tacita.methods.moving.whole_moves import with_whole_moves
+from tacita.methods.options.per_cell import amounts
+from tacita.methods.suppression.network_heuristic import suppress_one_by_one
+from tacita.methods.suppression.secret_costs import (
+    COST_NOISE_HELP,
+    check_cost_noise,
+    in_true_costs,
+    secret_factors,
+)
+from tacita.problem.problem import Problem, start_run
+from tacita.solvers.network import Network
+from tacita.solvers.solution import Solution
+
+Search = Literal["optimal", "network", "network-apart"]
+FEW = 8
+"""So many insiders are in the model from the start; of more the engine takes in those who get through."""
+COARSE = 2_500_000
+"""Levels in units from which on the engine's arithmetic may be wrong by a unit."""
+MOST_ROUNDS = 20
+"""How often whole moves are added before the table is given up."""
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """Hide sensitive cells and, at the least cost, as many others as their protection needs."""
+
+    name: ClassVar[str] = "suppression"
+    does: ClassVar[str] = (
+        "Hides the sensitive cells and as few others as their protection needs, at the least cost; all "
+        "other cells are published exactly as they are."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when every published number must be true and readers can live with gaps. Not when "
+        "most cells are sensitive, or when readers need a number in every cell."
+    )
+
+    margins: bool = field(default=True, metadata={"help": "totals that are not sensitive may be hidden"})
+    at_most: int | None = field(
+        default=None, metadata={"help": "limit on the number of hidden cells, sensitive ones included"}
+    )
+    conditional: float | None = field(
+        default=None,
+        metadata={"help": "percent of its value by which every other hidden cell stays uncertain too"},
+    )
+    conditional_upper: float | str | None = field(
+        default=None,
+        metadata={"help": "upper level of every other hidden cell: an amount, or a column of amounts"},
+    )
+    conditional_lower: float | str | None = field(
+        default=None, metadata={"help": "lower level of every other hidden cell: likewise"}
+    )
+    conditional_sliding: float | str | None = field(
+        default=None, metadata={"help": "sliding level of every other hidden cell: likewise"}
+    )
+
+    search: Search = field(
+        default="optimal",
+        metadata={
+            "help": "optimal; for comparison, Cox's heuristic: network (primary by primary along cheapest "
+            "flows) or network-apart (no flow through another primary)"
+        },
+    )
+    cost_noise: float = field(default=0.0, metadata={"help": COST_NOISE_HELP})
+
+    def __post_init__(self) -> None:
+        check_cost_noise(self.cost_noise)
+
+    def model(self, problem: Problem) -> Model:
+        """Variables, windows, constraints and loss."""
+        from scipy.sparse import csr_array
+
+        n = len(problem.table)
+        forced = problem.levels.sensitive | problem.must_hide
+        few = len(problem.insiders) <= FEW
+        rows = csr_array((0, n)) if self.at_most is None else csr_array(np.ones((1, n)))
+        stated = Model(
+            problem,
+            cost=problem.cost,
+            lower=forced.astype(np.float64),
+            upper=(forced | self._may_be_hidden(problem)).astype(np.float64),
+            whole=np.ones(n, dtype=bool),
+            rows=rows,
+            row_lower=np.full(rows.shape[0], -np.inf),
+            row_upper=np.full(rows.shape[0], np.inf if self.at_most is None else float(self.at_most)),
+            above=Affine.zero(n, n),
+            below=Affine.zero(n, n),
+            switch=np.arange(n),
+            demands=all_demands(problem) if few else outsider_demands(problem),
+        )
+        return self._with_conditional_levels(stated) if self.has_conditional_levels else stated
+
+    @property
+    def has_conditional_levels(self) -> bool:
+        """Whether hidden cells that are not sensitive have levels too."""
+        others = (self.conditional_upper, self.conditional_lower, self.conditional_sliding)
+        return self.conditional is not None or any(level is not None for level in others)
+
+    def protect(
+        self, problem: Problem, run: Run | None = None, start: Release | CellList | None = None
+    ) -> Release:
+        """The pattern of least cost that protects every sensitive cell against every attacker of the problem.
+
+        Parameters
+        ----------
+        start
+            A pattern to begin with, last period's or another program's: a release, or the cells
+            that it hides. It is completed where it does not protect.
+        """
+        run = start_run(problem, run)
+        model = self.model(problem)
+        model = replace(model, cost=model.cost * secret_factors(model.size, self.cost_noise, run.seed))
+        if self.search != "optimal":
+            return self._by_network(model, start, run)
+        first = None if start is None else completed(model, _pattern(problem, start), run)
+        # Cells that conditional levels keep published are among the reasons why nothing protects.
+        hideable = np.maximum(model.upper, self._may_be_hidden(problem))
+        solution = _solved(model, run, first, replace(model, upper=hideable))
+        hidden = solution.x[: len(problem.table)] > 0.5
+        return self._released(problem, hidden, solution.status, solution.bound, run)
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return the cost of all cells whose value a release does not give exactly."""
+        return float(self.cell_losses(problem, release).sum())
+
+    def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
+        """Return the part of every cell (or of each of some ``cells``) in the loss."""
+        return np.where(not_exact(problem, release), problem.cost, 0.0)
+
+    def _released(self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run) -> Release:
+        loss = float(problem.cost[hidden].sum())
+        release = Release.suppress(
+            problem.table,
+            hidden,
+            primary=problem.levels.sensitive,
+            outcome=Outcome(
+                status, loss, loss if status and not self.cost_noise else min(loss, float(bound)), run.seconds
+            ),
+            made_by={"method": self.name, "options": asdict(self)},
+        )
+        return in_true_costs(release, loss, self.cost_noise, run.seed)
+
+    def _by_network(self, model: Model, start: Release | CellList | None, run: Run) -> Release:
+        """Return the pattern of Cox's heuristic, completed where it does not hold against every attacker."""
+        problem, forced = model.problem, model.lower > 0
+        first = forced if start is None else forced | (_pattern(problem, start) & (model.upper > 0))
+        hidden = suppress_one_by_one(model, first, self.search == "network-apart", run)
+        for _ in range(MOST_ROUNDS):
+            missing = unmet(model, hidden.astype(np.float64), problem.table.unit, run)
+            if not len(missing):
+                break
+            grown = replace(model, demands=Demands.join([model.demands, missing]))
+            x = completed(grown, hidden, run, clean=False)
+            if x is None:
+                raise InfeasibleError(why_nothing_protects(model, run))
+            hidden = x > 0.5
+        if self.at_most is not None and int(hidden.sum()) > self.at_most:
+            raise InfeasibleError(
+                f"the heuristic hides {so_many(int(hidden.sum()), 'cell')}, more than {self.at_most:,}: "
+                "allow more, or use search = optimal"
+            )
+        return self._released(problem, hidden, Status.FEASIBLE, float(model.cost[forced].sum()), run)
+
+    def _may_be_hidden(self, problem: Problem) -> Mask:
+        """Hiding what everyone knows exactly says nothing less."""
+        up, down = room(problem, OUTSIDER)
+        allowed = ~problem.must_publish & (up + down > 0)
+        return allowed if self.margins else allowed & ~problem.table.structure.is_total
+
+    def _with_conditional_levels(self, model: Model) -> Model:
+        """Return the model with levels for cells that are hidden though not sensitive.
+
+        A cell that could not keep its level even if everything else were hidden stays published.
+        """
+        problem, table = model.problem, model.problem.table
+        may_be_hidden = (model.upper > 0) & ~problem.levels.sensitive
+        stuck = Arena.of(model).position < 0
+        up, down = room(problem, OUTSIDER)
+        published, demands = np.zeros(len(table), dtype=bool), [model.demands]
+        for (sign, level), farthest in zip(
+            self._conditional_levels(problem), (up, down, up + down), strict=True
+        ):
+            asked = may_be_hidden & (level > 0)
+            published |= asked & (stuck | (level > farthest))
+            cells = np.flatnonzero(asked & ~stuck)
+            attacker, signs = np.full(cells.size, OUTSIDER), np.full(cells.size, sign, dtype=np.int8)
+            demands.append(Demands(attacker, cells, signs, level[cells], cells))
+        if (wrong := np.flatnonzero(published & problem.must_hide)).size:
+            raise InfeasibleError(
+                f"{table.structure.names(wrong)}: must be hidden and, by 'conditional', stay uncertain, but "
+                "follows from cells that cannot be hidden or from what everyone knows: take it off "
+                "must_hide, lower the conditional level, or free cells around it"
+            )
+        return replace(model, upper=np.where(published, 0.0, model.upper), demands=Demands.join(demands))
+
+    def _conditional_levels(self, problem: Problem) -> tuple[tuple[int, Units], ...]:
+        """Return the conditional levels of all cells in units: upper, lower and sliding."""
+        table, percent = problem.table, self.conditional
+        if percent is not None and not 0 < percent < np.inf:
+            raise InputError(f"option 'conditional' must be a percentage above zero, not {percent}")
+
+        def level(option: str) -> Units:
+            given = getattr(self, option)
+            return np.zeros(len(table), dtype=np.int64) if given is None else amounts(problem, given, option)
+
+        share = ceil_units(np.abs(table.values) * (percent or 0) / 100, table.decimals, table.unit)
+        return (
+            (UP, level("conditional_upper")),
+            (DOWN, level("conditional_lower")),
+            (SLIDING, np.maximum(level("conditional_sliding"), share)),
+        )
+
+
+def completed(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Floats | None:
+    """A protected pattern around one that may not be, as a point of a suppression model; None if there is
+    none or the time is over. ``clean`` takes off it what it does not need.
+    """
+    arena, demands = Arena.of(model), model.demands
+    demands = demands[arena.position[demands.cell] >= 0]
+    cells, kept = arena.switch, model.lower[arena.switch] > 0
+    price = np.where(model.upper[cells] > 0, model.cost[cells], np.inf)
+    patterns = patterns_for(arena, demands, run)
+    try:
+        built = patterns.build(
+            kept | (hidden[cells] & np.isfinite(price)), price, np.argsort(-demands.level, kind="stable")
+        )
+        if built is None:
+            return None
+        built = patterns.clean(built, kept, price) if clean else built
+    except StoppedError:
+        return None
+    x = model.lower.copy()
+    x[cells[built]] = 1.0
+    return x
+
+
+def _solved(model: Model, run: Run, start: Floats | None, explained: Model) -> Solution:
+    """Return the least pattern that also holds against attackers who know that cells are integers; where
+    there is none, conflicts are looked for in the model ``explained``.
+    """
+    table, grown, missing = model.problem.table, model, model.demands[:0]
+    only_whole = table.whole and Network.of(table.equations.matrix.tocsc()) is None
+    least = 0 if only_whole else COARSE
+    for _ in range(MOST_ROUNDS):
+        try:
+            solution = solved(grown, run, start)
+        except InfeasibleError:
+            if grown is not model:
+                break
+            raise InfeasibleError(why_nothing_protects(explained, run)) from None
+        if only_whole or model.demands.level.max(initial=0) >= COARSE:
+            missing = unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
+            if run.over and solution.status:
+                # The check may have ended early, so the audit has the last word.
+                solution = replace(solution, status=Status.FEASIBLE)
+        if not len(missing):
+            return solution
+        grown = with_whole_moves(grown, missing) if only_whole else _without(grown, solution.x)
+        start = None
+    cells = table.structure.names(np.unique(missing.cell))
+    why = "protected by fractions alone, which a reader who knows that cells are counts rules out"
+    raise InfeasibleError(
+        f"{cells}: {why if only_whole else 'protected only up to rounding errors'}. "
+        "Lower the levels, or allow more cells to be hidden."
+    )
+
+
+def _without(model: Model, x: Floats) -> Model:
+    """The model without a pattern that fails, and without those that hide still less: one more cell of the
+    others must be hidden.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    others = ((x < 0.5) & (model.upper > 0)).astype(np.float64)
+    return replace(
+        model,
+        rows=csr_array(vstack([model.rows, csr_array(others[None, :])])),
+        row_lower=np.append(model.row_lower, 1.0),
+        row_upper=np.append(model.row_upper, np.inf),
+    )
+
+
+def _pattern(problem: Problem, start: Release | CellList) -> Mask:
+    """The cells that a start does not publish."""
+    if isinstance(start, Release):
+        if not start.structure.same_cells(problem.table.structure):
+            raise InputError(
+                "the release to start from lists other cells than the table: read it for this table"
+            )
+        return start.changed
+    return read_cells(problem.table, start, "the pattern to start from")

@@ -1,0 +1,1 @@
+"""Unbiased rounding: every cell keeps its expected value."""

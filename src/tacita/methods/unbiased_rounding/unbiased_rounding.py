@@ -1,0 +1,265 @@
+"""Unbiased controlled rounding: a draw among the roundings that add up, right on average in every cell.
+
+    v_i = floor_i or floor_i + B,    M v = b,    E v_i = a_i
+
+``floor_i`` is the largest multiple of the base ``B`` that is not above ``a_i``; a multiple stays. So cell
+``i`` goes up with probability ``(a_i - floor_i) / B``, and the draw correlates cells so that totals agree.
+It is made by alternating cycles (Cox 1987) on tables that are networks: one dimension (Fellegi 1975), two,
+and two with one hierarchy.
+
+Beyond networks it cannot be had in general. The 2 x 2 x 2 table with inner cells ``[[0, 0], [0, 1]]`` and
+``[[0, 1], [1, 0]]`` has to base 2 no rounding at all that adds up with every cell next to its value, hence no
+draw of one. What can be had is unbiased and additive everywhere, with neighbours in a part that is a network:
+every other total is a sum of ``k`` rounded cells, known beforehand, and lies within ``k B`` of its value.
+
+Readers know the truth to be less than ``B`` away from each rounded cell, multiples too: they do not know
+which these are. So the window is one step less than ``B`` on either side, ``k`` times that for a sum of
+``k``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.errors import InfeasibleError, InputError
+from tacita.core.exact import UNBOUNDED, Mask, Units
+from tacita.core.outcome import Outcome, Status
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.table import Table
+from tacita.core.words import so_many
+from tacita.methods.measuring import shown_changes
+from tacita.methods.moving.missed import missed
+from tacita.methods.options.per_cell import largest_level, round_number
+from tacita.methods.rounding.bases import Told, chosen_bases, refuse_small_bases
+from tacita.methods.rounding.question import ASSUMED, CLOSED
+from tacita.methods.unbiased_rounding.alternating_cycles import MOST, Coins, coins_of, rounded_up
+from tacita.methods.unbiased_rounding.two_trees import TwoTrees, summed
+from tacita.problem.problem import Problem, Requirement, start_run
+from tacita.solvers.network import Network
+
+NOT_ADDITIVE = "not additive: for comparison only"
+
+
+@dataclass(frozen=True)
+class UnbiasedRounding:
+    """Round every cell to a neighbour at random, right on average, so that the table still adds up."""
+
+    name: ClassVar[str] = "unbiased-rounding"
+    does: ClassVar[str] = (
+        "Rounds every cell at random to one of the two multiples of a base beside it, so that the "
+        "table adds up and every cell is right on average."
+    )
+    choose: ClassVar[str] = (
+        "Choose it when published numbers will be added up or averaged over many tables. Needs one or "
+        "two dimensions, at most one of them with a hierarchy; keep the seed secret. Not when this one "
+        "table should come as near to the truth as it can."
+    )
+
+    base: float | str | None = field(
+        default=None,
+        metadata={
+            "help": "base, or a column that says the same for all cells; "
+            "none: the first of 2, 5, 10, ... steps of the table that protects whichever way cells go"
+        },
+    )
+    additive: bool = field(
+        default=True,
+        metadata={"help": "totals are sums of their parts; no: every cell on its own, for comparison only"},
+    )
+    partial: bool = field(
+        default=False,
+        metadata={
+            "help": "beyond networks round what can be, other totals are sums of rounded cells; no: refuse"
+        },
+    )
+    strict: bool = field(
+        default=True,
+        metadata={
+            "help": "windows are what readers know, the truth less than a base away; no: closed windows of "
+            "the literature, a step wider"
+        },
+    )
+    protected: bool = field(
+        default=True, metadata={"help": "refuse a draw that misses a protection level; no: only round"}
+    )
+
+    def loss(self, problem: Problem, release: Release) -> float:
+        """Return ``sum |v - a|`` over all cells."""
+        return float(np.abs(shown_changes(problem, release)).sum() / 10.0**problem.table.decimals)
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """A rounded table drawn with the seed of the run; its loss is ``sum |v - a|``.
+
+        Raises
+        ------
+        InfeasibleError
+            No such draw can be had, or the one that was drawn misses a protection level. It is not drawn
+            anew: a draw that is chosen by its result is not unbiased.
+        """
+        run = start_run(problem, run)
+        table = problem.table
+        base = self._base(problem)
+        residue = table.units % base
+        network, trees = self._parts(table, base)
+        pieces = np.ones(len(table), dtype=np.int64) if trees is None else trees.pieces
+        radius = _radius(problem, base, residue, pieces, self.strict)
+        coins = coins_of(run.seed)
+        floor = table.units - residue
+        if network is not None:
+            value = floor + base * rounded_up(network, residue, base, coins, run)
+        elif trees is not None:
+            above = rounded_up(trees.network, residue[trees.cell], base, coins, run)
+            floor[trees.cell] = floor[trees.cell] + base * above
+            value, _ = summed(table.equations, ~table.structure.is_total, floor)
+        else:
+            value = floor + base * _on_its_own(residue, base, coins)
+        if self.protected and len(problem.sensitive):
+            self._refuse_missed(problem, base, value, radius, network, run)
+        one = 10.0**table.decimals
+        return Release.rounded(
+            table,
+            value,
+            radius,
+            primary=problem.levels.sensitive,
+            made_by={"method": self.name, "options": asdict(self), "seed": run.seed},
+            outcome=Outcome(
+                Status.FEASIBLE,
+                float(np.abs(value - table.units).astype(np.float64).sum()) / one,
+                float(np.minimum(residue, base - residue).astype(np.float64).sum()) / one,
+                run.seconds,
+                (*self._remarks(pieces), *run.seed_remarks),
+            ),
+            notice="" if self.additive else NOT_ADDITIVE,
+            assumption="" if self.strict else ASSUMED,
+        )
+
+    def _base(self, problem: Problem) -> int:
+        rounded = ~problem.must_publish
+        told = Told(strict=self.strict)
+        base = chosen_bases(problem, self.base, rounded, told)
+        if self.base is None:
+            least = max(int(base.max(initial=1)), 2 * problem.table.unit)
+            base = np.full(base.size, _either_way(problem, least, self.strict) or least)
+        one = int(base[rounded].max(initial=1))
+        if (wrong := np.flatnonzero(rounded & (base != one))).size:
+            raise InputError(
+                f"option 'base' differs between cells, see ({problem.table.name(int(wrong[0]))}): one base "
+                "is needed for a draw that adds up. Give a number, or use the method 'rounding'."
+            )
+        if self.protected:
+            refuse_small_bases(problem, base, rounded, told)
+        return one
+
+    def _parts(self, table: Table, base: int) -> tuple[Network | None, TwoTrees | None]:
+        """The network to draw on: the table itself, or a part of it; none where cells go on their own."""
+        if not self.additive:
+            return None, None
+        if (wrong := np.flatnonzero(table.equations.rhs % base)).size:
+            raise InfeasibleError(
+                f"{table.structure.describe_equation(int(wrong[0]))}, with a constant that is no multiple of "
+                f"{exact.text(base, table.decimals)}: rounded numbers cannot add up to it. Use another base."
+            )
+        network = Network.of(table.equations.matrix)
+        if network is not None:
+            return network, None
+        if not self.partial:
+            raise InfeasibleError(
+                "the table is no network (more than two dimensions, or more than one hierarchy): in general "
+                "no draw adds up, is right on average and puts every cell next to its value. Switch "
+                "partial on, and some totals become sums of rounded cells, several bases from their values; "
+                "or use the method 'rounding'."
+            )
+        trees = TwoTrees.of(table.structure)
+        if trees is None:
+            raise InfeasibleError(
+                "the table has totals that are no sums of its inner cells, or are in several ways, as in "
+                "linked tables: rounding a part of it does not round the rest. Round the tables one by one, "
+                "or use the method 'rounding'."
+            )
+        return None, trees
+
+    def _refuse_missed(
+        self, problem: Problem, base: int, value: Units, radius: Units, network: Network | None, run: Run
+    ) -> None:
+        moved = np.where(radius > 0, value - problem.table.units, 0)
+        missing = missed(problem, radius + moved, radius - moved, run, network)
+        if len(missing):
+            table, sure = problem.table, _either_way(problem, base + 1, self.strict)
+            room = ""
+            if sure is not None:
+                room = f" ({exact.text(sure, table.decimals)} has room whichever way cells go)"
+            raise InfeasibleError(
+                f"{table.structure.names(np.unique(missing.cell))}: this draw leaves less uncertainty than "
+                f"the levels ask for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a "
+                f"larger base{room}, switch protected off, or use another method. (To draw until it fits "
+                "would not be unbiased.)"
+            )
+
+    def _remarks(self, pieces: Units) -> tuple[str, ...]:
+        said = [] if self.strict else [CLOSED]
+        said += [] if self.additive else [NOT_ADDITIVE]
+        if (farther := pieces[pieces > 1]).size:
+            said.append(
+                f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: "
+                f"{so_many(farther.size, 'total')}; all others lie next to theirs"
+            )
+        return tuple(said)
+
+
+def _radius(problem: Problem, base: int, residue: Units, pieces: Units, strict: bool) -> Units:
+    """What readers know per cell, in units: it follows from base and structure, not from values."""
+    table = problem.table
+    if (wrong := np.flatnonzero(problem.must_publish & ((residue > 0) | (pieces > 1)))).size:
+        raise InfeasibleError(
+            f"{table.structure.names(wrong)}: must be published, but rounding changes it; choose a base that "
+            "it is a multiple of, or take it off the list"
+        )
+    if (wrong := np.flatnonzero(np.abs(table.units) + 2.0 * base * pieces >= UNBOUNDED)).size:
+        raise InputError(
+            f"{table.structure.names(wrong)}: value and radius are too large to be counted exactly; use a "
+            "larger unit, such as thousands, or a smaller base"
+        )
+    # Rounding to a single step changes nothing, as everyone can tell.
+    exactly = problem.must_publish | (base == table.unit)
+    if (wrong := np.flatnonzero(problem.must_hide & exactly)).size:
+        raise InfeasibleError(
+            f"{table.structure.names(wrong)}: must be hidden, but a base of one step leaves it as it is; use "
+            "a larger base"
+        )
+    return np.where(exactly, 0, pieces * (base - table.unit * strict))
+
+
+def _on_its_own(residue: Units, base: int, coins: Coins) -> Mask:
+    """Up with probability ``residue / base``, each cell independently of the others."""
+    coin = coins(residue.size)
+    while (again := np.flatnonzero(coin >= MOST // base * base)).size:
+        coin[again] = coins(again.size)
+    return np.asarray(coin % base < residue)
+
+
+def _either_way(problem: Problem, least: int, strict: bool) -> int | None:
+    """The first round number of steps from ``least`` on with ``a - floor >= LPL``, ``floor + B - a >= UPL``
+    (each a step more where readers know that much) in every sensitive cell: its window holds its levels
+    whichever way it goes. None if even a base beyond all values does not.
+    """
+    table, needs = problem.table, list(problem.requirements())
+    most = max(least, int(np.abs(table.units).max(initial=0)) + largest_level(problem))
+    steps = round_number(-(-least // table.unit))
+    less = table.unit * strict
+    while not all(_holds(table.units[need.cells], need, steps * table.unit, less) for need in needs):
+        if steps * table.unit > most:
+            return None
+        steps = round_number(steps + 1)
+    return steps * table.unit
+
+
+def _holds(units: Units, need: Requirement, base: int, less: int) -> bool:
+    above = units % base
+    below = np.where(above == 0, base, above) - less
+    wide = 2 * (base - less) >= need.sliding
+    return bool(((below >= need.lower) & (base - above - less >= need.upper) & wide).all())

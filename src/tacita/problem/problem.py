@@ -1,0 +1,489 @@
+"""The question put to a method and to the audit: this table, these levels, these attackers, this cost.
+
+Before anything is solved the question itself is checked. For each attacker ``k`` and each sensitive cell
+``p``
+
+    lower_kp <= a_p - LPL,    a_p + UPL <= upper_kp,    upper_kp - lower_kp >= SPL,
+
+since no release can keep an attacker from what he knew before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacita.attackers.considered import Considered
+from tacita.attackers.insider_list import InsiderList
+from tacita.attackers.insiders import AttackerLike, insiders_among, listed, outsider_among
+from tacita.core import exact
+from tacita.core.attacker import Insider, Outsider, refuse_negative
+from tacita.core.errors import BoundsError, InputError, LevelsError, issue_warnings, likewise
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
+from tacita.core.levels import Levels
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.chosen import CellList, read_cells
+from tacita.core.tables.table import Table
+from tacita.core.windows import note_unshared, windows_together
+from tacita.core.words import so_many
+from tacita.rules import Rule, parse_rule
+from tacita.rules.percentages import in_room, percentage_warnings
+
+COSTS = ("value", "unit", "log", "percent", "count", "distance")
+"""What hiding a cell can be said to cost, besides a column or one number per cell."""
+LEVELS = ("lower protection level", "upper protection level", "sliding protection level")
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Problem:
+    """A table with its requirement, its threat and its costs; immutable.
+
+    Parameters
+    ----------
+    table
+        The table to protect.
+    rule
+        A rule (or several joined with ``|``), its written form such as ``"threshold(3)"``, or levels that
+        were worked out elsewhere.
+    attackers
+        ``"outsider"``, ``"respondents"``, ``"holdings"``, an :class:`Outsider`, :class:`Coalition` s,
+        :class:`Insider` s, or a list of these. An outsider is always among them. Unless one of the three
+        words says otherwise, so is everyone whom the table knows to contribute, respondents and holdings:
+        ``"outsider"`` leaves them out.
+    cost
+        What hiding or changing a cell costs: ``"value"``, ``"unit"`` (1 each), ``"log"`` (log(1 + value)),
+        ``"percent"`` (of all that is not a total), ``"count"``, ``"distance"`` (1 for sensitive cells, 2 for
+        those in a sum with one, and so on), the name of a column, or one number per cell.
+    must_publish, must_hide
+        Cells that a method must leave as they are, or must hide: by mask, by codes or by position (see
+        :mod:`tacita.core.tables.chosen`).
+    already_published
+        Releases of this table, or of tables that share cells with it, that readers may have: everyone knows
+        what they say (see :mod:`tacita.core.windows`).
+
+    Attributes
+    ----------
+    outsider
+        What everyone knows, ``already_published`` included.
+    outsider_beforehand
+        What everyone would know without it.
+    exempt
+        Cells that a rule or a mark hits, and that are not sensitive as they were declared safe by hand.
+    considered
+        Whom the attackers stand for: ``insiders`` lacks those whom another one implies.
+    given_attackers
+        The attackers as they were given, without the outsider's bounds.
+    warnings
+        What may not be meant as it stands, of the table and of the rule, in sentences. Those of the rule are
+        issued as :class:`TacitaWarning` too.
+    """
+
+    table: Table
+    levels: Levels
+    outsider: Outsider
+    insiders: InsiderList
+    considered: Considered
+    given_attackers: tuple[AttackerLike, ...]
+    cost: Floats
+    must_publish: Mask
+    must_hide: Mask
+    exempt: Mask
+    rule: Rule | None
+    already_published: tuple[Release, ...]
+    outsider_beforehand: Outsider
+    warnings: tuple[str, ...]
+
+    def __init__(
+        self,
+        table: Table,
+        rule: Rule | Levels | str,
+        attackers: AttackerLike | Sequence[AttackerLike] | None = None,
+        cost: str | ArrayLike = "value",
+        must_publish: CellList = (),
+        must_hide: CellList = (),
+        already_published: Release | Iterable[Release] = (),
+    ) -> None:
+        rule = _read_question(table, rule)
+        own_rule = None if isinstance(rule, Levels) else rule
+        if isinstance(rule, Levels):
+            _refuse_broken_levels(table, rule)
+        # Levels are not capped at what an earlier release leaves possible: it must not lower them silently.
+        given = listed(attackers)
+        outsider = _knowing_structural_zeros(table, outsider_among(table, given))
+        earlier = (already_published,) if isinstance(already_published, Release) else tuple(already_published)
+        levels = (
+            in_room(rule, table, outsider) if isinstance(rule, Levels) else rule.required(table, outsider)
+        )
+        _refuse_broken_levels(table, levels)
+        insiders, considered = insiders_among(table, own_rule, levels, outsider, given)
+        fields = {
+            "table": table,
+            "levels": levels,
+            "outsider": _knowing_releases(table, outsider, earlier),
+            "insiders": insiders,
+            "considered": considered,
+            "given_attackers": tuple(a for a in given if not isinstance(a, Outsider)),
+            "cost": frozen(_costs(table, cost, levels.sensitive)),
+            "must_publish": frozen(read_cells(table, must_publish, "must_publish")),
+            "must_hide": frozen(read_cells(table, must_hide, "must_hide")),
+            "exempt": frozen(_none(table) if own_rule is None else own_rule.exempted(table)),
+            "rule": own_rule,
+            "already_published": earlier,
+            "outsider_beforehand": outsider,
+        }
+        own_warnings = percentage_warnings(levels, table, outsider)
+        if own_rule is not None:
+            own_warnings = (*own_rule.warnings(table), *own_warnings)
+        fields["warnings"] = (*table.warnings, *own_warnings)
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        self._check()
+        issue_warnings(own_warnings)
+
+    def __repr__(self) -> str:
+        sensitive = so_many(len(self.levels), "sensitive cell")
+        return f"Problem({self.table!r}, {sensitive}, against {self.considered.text})"
+
+    @property
+    def sensitive(self) -> Cells:
+        """Positions of the sensitive cells."""
+        return self.levels.cells
+
+    @property
+    def attackers(self) -> tuple[str, ...]:
+        """The attackers by name, the outsider first."""
+        return (self.outsider.name, *self.insiders.names)
+
+    @property
+    def published_notes(self) -> tuple[str, ...]:
+        """What to know of the earlier releases: those that speak of other cells, too."""
+        return tuple(note_unshared(self.table, self.already_published))
+
+    def with_published(self, releases: Iterable[Release]) -> Problem:
+        """The same question to readers who have further releases."""
+        earlier = (*self.already_published, *releases)
+        outsider = _knowing_releases(self.table, self.outsider_beforehand, earlier)
+        return self._changed(outsider=outsider, already_published=earlier)
+
+    def with_everyone_knowing(self, lower: Units, upper: Units) -> Problem:
+        """Return the same problem in which everyone also knows that cells lie within these bounds.
+
+        Raises
+        ------
+        LevelsError, BoundsError
+            The bounds are false, or narrower than levels.
+        """
+        low, high = np.maximum(self.outsider.lower, lower), np.minimum(self.outsider.upper, upper)
+        return self._changed(outsider=replace(self.outsider, lower=low, upper=high))
+
+    def _changed(self, **changed: object) -> Problem:
+        """The same problem with other fields, checked."""
+        problem = object.__new__(Problem)
+        for field in fields(self):
+            object.__setattr__(problem, field.name, changed.get(field.name, getattr(self, field.name)))
+        problem._check()
+        return problem
+
+    def requirements(self) -> Iterator[Requirement]:
+        """What must hold against each attacker, the outsider first; long where there are many insiders."""
+        yield self.against_everyone()
+        for insider in self.insiders:
+            yield self.against(insider, self.sensitive)
+
+    def against_everyone(self) -> Requirement:
+        """What must hold against the outsider."""
+        at = self.sensitive
+        return Requirement(
+            self.outsider.name,
+            None,
+            at,
+            self.levels.lower[at],
+            self.levels.upper[at],
+            self.levels.sliding[at],
+        )
+
+    def against(self, insider: Insider, sensitive: Cells) -> Requirement:
+        """What must hold against an insider in his own targets and, unless he has only these, in
+        ``sensitive``.
+        """
+        own, own_levels = insider.own_targets()
+        common = np.zeros(0, dtype=np.int64)
+        if insider.targets is None or insider.also_others:
+            not_common = np.concatenate([own, insider.cells[insider.knows_exactly()]])
+            common = sensitive[~np.isin(sensitive, not_common)]
+        attacked = own_levels.any(axis=0)
+        cells = np.concatenate([own[attacked], common])
+        order = np.argsort(cells, kind="stable")
+        problem_levels = (self.levels.lower, self.levels.upper, self.levels.sliding)
+        lower, upper, sliding = (
+            np.concatenate([his[attacked], everyones[common]])[order]
+            for his, everyones in zip(own_levels, problem_levels, strict=True)
+        )
+        return Requirement(insider.name, insider, cells[order], lower, upper, sliding)
+
+    def bounds_at(self, insider: Insider | None, cells: Cells) -> tuple[Units, Units]:
+        """What an attacker knows of some cells beforehand."""
+        low, high = self.outsider.lower[cells].copy(), self.outsider.upper[cells].copy()
+        if insider is not None and insider.cells.size:
+            at = np.minimum(np.searchsorted(insider.cells, cells), insider.cells.size - 1)
+            own = insider.cells[at] == cells
+            low[own] = np.maximum(low[own], insider.lower[at[own]])
+            high[own] = np.minimum(high[own], insider.upper[at[own]])
+        return low, high
+
+    def _check(self) -> None:
+        table = self.table
+        if (wrong := np.flatnonzero(self.must_publish & self.levels.sensitive)).size:
+            raise InputError(
+                f"{table.structure.names(wrong)}: sensitive, yet must be published; "
+                "take it off one of the two lists"
+            )
+        if (wrong := np.flatnonzero(self.must_publish & self.must_hide)).size:
+            raise InputError(
+                f"{table.structure.names(wrong)}: must be published and must be hidden; choose one"
+            )
+        _refuse_false_bounds(table, self.outsider_beforehand)
+        self._check_insiders()
+        need = self.against_everyone()
+        nobody = np.full(need.cells.size, -1)
+        self._check_levels(nobody, need.cells, np.array([need.lower, need.upper, need.sliding]))
+        # Where insiders know nothing and have no levels of their own they are like the outsider.
+        insiders, levels = self.insiders, self.levels
+        common = np.flatnonzero(levels.sensitive[insiders.cells] & insiders.others[insiders.owner])
+        common = common[~insiders.is_spared(insiders.owner[common], insiders.cells[common])]
+        at = insiders.cells[common]
+        self._check_levels(
+            np.concatenate([insiders.target_owner, insiders.owner[common]]),
+            np.concatenate([insiders.targets, at]),
+            np.hstack([insiders.levels, [levels.lower[at], levels.upper[at], levels.sliding[at]]]),
+        )
+
+    def _check_insiders(self) -> None:
+        """Refuse bounds that are not true, levels of cells that are not sensitive, and cells that are not."""
+        table, insiders = self.table, self.insiders
+        for cells, owner in ((insiders.cells, insiders.owner), (insiders.targets, insiders.target_owner)):
+            if (wrong := np.flatnonzero((cells < 0) | (cells >= len(table)))).size:
+                k = int(owner[wrong[0]])
+                _refuse_unknown_cells(len(table), cells[wrong], insiders.names[k])
+        stray = insiders.levels.any(axis=0) & ~self.levels.sensitive[insiders.targets]
+        if (wrong := np.flatnonzero(stray)).size:
+            k = int(insiders.target_owner[wrong[0]])
+            theirs = insiders.targets[wrong[insiders.target_owner[wrong] == k]]
+            raise InputError(
+                f"{insiders.names[k]} has levels of his own for {table.structure.names(theirs)}, which no "
+                "rule calls sensitive: mark the cell as sensitive too"
+            )
+        value = table.units[insiders.cells]
+        if (wrong := np.flatnonzero((insiders.lower > value) | (insiders.upper < value))).size:
+            k = int(insiders.owner[wrong[0]])
+            theirs = insiders.cells[wrong[insiders.owner[wrong] == k]]
+            raise InputError(
+                f"{insiders.names[k]} is said to know bounds that are not true of "
+                f"{table.structure.names(theirs)}: widen the bounds so that they contain the value"
+            )
+
+    def _check_levels(self, who: Cells, cells: Cells, levels: Units) -> None:
+        """Refuse levels (rows LPL, UPL, SPL) that insiders, or the outsider (-1), can rule out beforehand."""
+        table = self.table
+        rooms = self._rooms(who, cells, self.outsider)
+        for what, level, room in zip(LEVELS, levels, rooms, strict=True):
+            if (wrong := np.flatnonzero(level > room)).size:
+                p = int(wrong[0])
+                alike = likewise(int((who[wrong] == who[p]).sum()), "cell")
+                wanted = exact.text(int(level[p]), table.decimals)
+                name = self.outsider.name if who[p] < 0 else self.insiders.names[int(who[p])]
+                told = f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against {name}"
+                before = self._rooms(who, cells, self.outsider_beforehand)[LEVELS.index(what)]
+                if level[p] <= before[p]:
+                    raise LevelsError(
+                        f"{told} any more: what was published earlier lies closer to the value{alike}. "
+                        "Exempt the cell, lower its level, or withdraw the earlier release."
+                    )
+                raise LevelsError(
+                    f"{told}, whose own bounds lie closer to the value{alike}. Lower the level (it can be "
+                    "capped at what the bounds allow), or widen the attacker's bounds."
+                )
+
+    def _rooms(self, who: Cells, cells: Cells, everyone: Outsider) -> tuple[Units, Units, Units]:
+        """How far the bounds of insiders, or the outsider's (-1), lie below and above the values, and in
+        all.
+        """
+        low, high, value = everyone.lower[cells], everyone.upper[cells], self.table.units[cells]
+        known = self.insiders.find(who, cells)
+        own = np.flatnonzero(known >= 0)
+        low[own] = np.maximum(low[own], self.insiders.lower[known[own]])
+        high[own] = np.minimum(high[own], self.insiders.upper[known[own]])
+        below = np.where(low <= -UNBOUNDED, UNBOUNDED, value - np.maximum(low, -UNBOUNDED + 1))
+        above = np.where(high >= UNBOUNDED, UNBOUNDED, high - value)
+        return below, above, np.minimum(below, UNBOUNDED // 2) + np.minimum(above, UNBOUNDED // 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Requirement:
+    """Levels of one attacker's target cells; ``insider`` is None for the outsider."""
+
+    attacker: str
+    insider: Insider | None
+    cells: Cells
+    lower: Units
+    upper: Units
+    sliding: Units
+
+
+def start_run(problem: object, run: object) -> Run:
+    """Return the run that was given, or a new one where none was.
+
+    Raises
+    ------
+    InputError
+        ``problem`` is no :class:`Problem`, or ``run`` no :class:`Run`.
+    """
+    if not isinstance(problem, Problem):
+        remedy = (
+            "state what is sensitive first: Problem(table, Threshold(3))"
+            if isinstance(problem, Table)
+            else "give the problem first, then the rest"
+        )
+        raise InputError(f"a problem is needed, not a {type(problem).__name__}: {remedy}")
+    if run is None:
+        return Run()
+    if not isinstance(run, Run):
+        number = isinstance(run, int | float) and not isinstance(run, bool)
+        remedy = f"Run(time_limit={run}) for so many seconds" if number else "Run(time_limit=60), for example"
+        raise InputError(f"a run is needed, not {run!r}: write {remedy}")
+    return run
+
+
+def _read_question(table: object, rule: object) -> Rule | Levels:
+    """The rule or levels that were given; refuse what is neither, and a table that is none."""
+    if not isinstance(table, Table):
+        raise InputError(
+            f"a problem needs a Table, not a {type(table).__name__}: make one with Table.from_array, "
+            "Table.from_frame, tabulate or read_case"
+        )
+    if isinstance(rule, str):
+        return parse_rule(rule)
+    if not isinstance(rule, Rule | Levels):
+        raise InputError(
+            f"a problem needs a rule, not a {type(rule).__name__}: give one such as Threshold(3), its "
+            "written form 'threshold(3)', or Levels"
+        )
+    return rule
+
+
+def _refuse_false_bounds(table: Table, everyone: Outsider) -> None:
+    """That a cell is negative is told in plain words: most who make it so never spoke of bounds."""
+    # Structural zeros, whose upper bound is 0 too, no wider bounds would help.
+    negative = np.flatnonzero((table.units < 0) & (everyone.lower == 0) & (everyone.upper > 0))
+    if negative.size:
+        refuse_negative(table, int(negative[np.argmin(table.units[negative])]))
+    wrong = (everyone.lower > table.units) | (everyone.upper < table.units)
+    if wrong.any():
+        raise BoundsError(
+            f"{everyone.name} is said to know bounds that are not true of "
+            f"{table.structure.names(np.flatnonzero(wrong))}: widen the bounds so that they contain the value"
+        )
+
+
+def _refuse_broken_levels(table: Table, levels: Levels) -> None:
+    columns = (levels.sensitive, levels.lower, levels.upper, levels.sliding)
+    if any(column.shape != (len(table),) for column in columns):
+        raise LevelsError(f"levels are needed for each cell of the table, {len(table):,} in all")
+    each = np.array(columns[1:])
+    if (wrong := np.flatnonzero((each < 0).any(axis=0))).size:
+        raise LevelsError(f"{table.structure.names(wrong)}: a protection level is negative; use 0 or more")
+    if (wrong := np.flatnonzero((each >= UNBOUNDED // 2).any(axis=0))).size:
+        raise LevelsError(
+            f"{table.structure.names(wrong)}: a protection level is larger than any value can be; lower it"
+        )
+    if (wrong := np.flatnonzero(levels.sensitive != each.any(axis=0))).size:
+        raise LevelsError(
+            f"{table.structure.names(wrong)}: a sensitive cell needs a level above zero, and levels need a "
+            "sensitive cell; Levels.of sees to both"
+        )
+
+
+def _knowing_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
+    """Everyone knows that a structural zero is zero, whatever bounds are given."""
+    if outsider.lower.shape != (len(table),) or outsider.upper.shape != (len(table),):
+        raise InputError(
+            f"{outsider.name} needs a lower and an upper bound for each cell, {len(table):,} in all"
+        )
+    if table.structural is None:
+        return outsider
+    low, high = (np.where(table.structural, 0, bound) for bound in (outsider.lower, outsider.upper))
+    return replace(outsider, lower=low, upper=high)
+
+
+def _knowing_releases(table: Table, outsider: Outsider, earlier: Sequence[Release]) -> Outsider:
+    """Everyone knows what was published earlier."""
+    if not earlier:
+        return outsider
+    low, high = windows_together(table, earlier)
+    return replace(outsider, lower=np.maximum(outsider.lower, low), upper=np.minimum(outsider.upper, high))
+
+
+def _refuse_unknown_cells(n: int, cells: Cells, who: str) -> None:
+    if (wrong := cells[(cells < 0) | (cells >= n)]).size:
+        raise InputError(f"{who}: there is no cell number {wrong[0]}; cells are numbered 0 to {n - 1}")
+
+
+def _none(table: Table) -> Mask:
+    return np.zeros(len(table), dtype=bool)
+
+
+def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
+    if not isinstance(cost, str):
+        array = np.asarray(cost, dtype=np.float64)
+        if array.shape != (len(table),):
+            raise InputError(
+                f"{so_many(array.size, 'cost')} for {so_many(len(table), 'cell')}: give one per cell"
+            )
+    elif cost == "value":
+        array = np.abs(table.values).copy()
+    elif cost == "unit":
+        array = np.ones(len(table))
+    elif cost == "log":
+        array = np.log1p(np.abs(table.values))
+    elif cost == "percent":
+        size = np.abs(table.values)
+        array = 100 * size / max(float(size[~table.structure.is_total].sum()), np.finfo(float).tiny)
+    elif cost == "distance":
+        array = 1.0 + _distances(table, sensitive)
+    elif cost == "count":
+        if table.count is None:
+            raise InputError(
+                "cost 'count' needs the number of respondents per cell: tabulate microdata or name its column"
+            )
+        array = table.count.astype(np.float64)
+    elif cost in table.columns:
+        array = np.asarray(table.columns[cost], dtype=np.float64).copy()
+    else:
+        known = [*COSTS, *table.columns]
+        raise InputError(f"unknown cost '{cost}': use one of {', '.join(known)}, or one number per cell")
+    if not np.isfinite(array).all() or (array < 0).any():
+        cell = int(np.flatnonzero(~np.isfinite(array) | (array < 0))[0])
+        raise InputError(
+            f"the cost of ({table.name(cell)}) is negative or not a number: costs must be zero or more"
+        )
+    return array
+
+
+def _distances(table: Table, targets: Mask) -> Floats:
+    """How many sums lead from the nearest target to each cell; cells that none lead to are one step beyond
+    the farthest.
+    """
+    together = abs(table.equations.matrix)
+    reached, steps = targets.copy(), np.zeros(len(table))
+    farther = 0
+    while True:
+        farther += 1
+        steps[~reached] = farther
+        beside = (together.T @ (together @ reached.astype(np.int64))) > 0
+        if not (beside & ~reached).any():
+            return steps
+        reached |= beside

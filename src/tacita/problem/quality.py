@@ -1,0 +1,167 @@
+"""What releases of one table lost, side by side.
+
+With ``v`` shown and ``a`` true, over all cells that show a number, totals included:
+
+| column | is |
+|---|---|
+| ``l1`` | ``sum abs(v - a)`` |
+| ``l2`` | ``sqrt(sum (v - a)^2)`` |
+| ``largest`` | ``max abs(v - a)`` |
+| ``changed`` | cells whose number is not the true one, or that show none |
+| ``percent`` | these, of all cells |
+| ``others`` | of these the cells that are not sensitive |
+| ``silent`` | of these the cells that show no number |
+
+Distances say what was lost, not whether it protects: for that there is the audit. Beside them stands the
+risk: for a sensitive cell ``p`` of which an attacker deduces ``[low_p, high_p]``
+
+    r_p = max(LPL_p + UPL_p, SPL_p) / (high_p - low_p),
+
+the width that its levels ask for over the width that is left. ``r_p <= 1`` is necessary for safety, not
+sufficient, since the levels also say on which side of the value the room must be. All of this is for the
+house, as it tells of true values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from tacita.core.errors import InfeasibleError, ReleaseError
+from tacita.core.exact import Cells, Floats, Mask, rescale
+from tacita.core.release import Release
+from tacita.core.run import Run
+from tacita.core.tables.table import Table
+from tacita.problem.problem import Problem
+
+
+class Protects(Protocol):
+    """Anything that makes releases of problems: a method."""
+
+    name: ClassVar[str]
+
+    def protect(self, problem: Problem, run: Run | None = None) -> Release:
+        """A release of the problem."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What one release lost; ``none`` says why there is no release, and then the numbers are NaN or zero."""
+
+    name: str
+    l1: float = float("nan")
+    l2: float = float("nan")
+    largest: float = float("nan")
+    changed: int = 0
+    percent: float = float("nan")
+    others: int = 0
+    silent: int = 0
+    none: str = ""
+
+
+class Comparison(tuple[Lost, ...]):
+    """Rows in the order they were asked for; as text, a table."""
+
+    def __str__(self) -> str:
+        heads = ["", "l1", "l2", "largest", "changed", "percent", "others", "silent"]
+        lines = [heads]
+        for row in self:
+            numbers = [f"{row.l1:.2f}", f"{row.l2:.2f}", f"{row.largest:.2f}"]
+            counts = [f"{row.changed:,}", f"{row.percent:.1f}", f"{row.others:,}", f"{row.silent:,}"]
+            lines.append([row.name, *(["no release", *[""] * 6] if row.none else numbers + counts)])
+        widths = [max(len(line[k]) for line in lines) for k in range(len(heads))]
+        return "\n".join(
+            "  ".join(
+                [line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))]
+            )
+            for line in lines
+        )
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The largest and the median ``r_p`` over the sensitive cells (0 if there are none), and how many of
+    these are known exactly.
+    """
+
+    worst: float
+    median: float
+    exact: int
+
+
+def risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
+    """What the intervals that an attacker deduces leave of the protection that the levels ask for.
+
+    ``r_p`` is infinite for a cell that is known exactly, and zero for one of which nothing is known.
+
+    Parameters
+    ----------
+    cells, low, high
+        The hidden cells with their intervals, in plain numbers, as in a :class:`Deduction`. A sensitive cell
+        that is not among them is published, hence known. Where an end is not settled (NaN) the risk is not
+        either, unless some cell is known exactly: what is not known is called neither small nor large.
+    """
+    levels, at = problem.levels, problem.sensitive
+    if at.size == 0:
+        return Risk(0.0, 0.0, 0)
+    lower, upper, sliding = (
+        level[at].astype(np.float64) for level in (levels.lower, levels.upper, levels.sliding)
+    )
+    needed = np.maximum(lower + upper, sliding) / 10.0**problem.table.decimals
+    width = np.zeros(len(problem.table))
+    width[cells] = np.asarray(high) - np.asarray(low)
+    left = width[at]
+    each = np.full(at.size, np.inf)
+    np.divide(needed, left, out=each, where=left != 0)
+    worst = np.inf if (left == 0).any() else each.max()
+    return Risk(float(worst), float(np.median(each)), int((left == 0).sum()))
+
+
+def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run | None = None) -> Comparison:
+    """What each release lost; a method is asked for its release first.
+
+    A method that finds none has a row that says why.
+    """
+    return Comparison(_row(problem, one, run) for one in releases)
+
+
+def _row(problem: Problem, one: Release | Protects, run: Run | None) -> Lost:
+    if isinstance(one, Release):
+        return _lost(problem, one, str(one.made_by.get("method", "release")))
+    try:
+        return _lost(problem, one.protect(problem, run), one.name)
+    except InfeasibleError as error:
+        return Lost(one.name, none=str(error))
+
+
+def not_as_they_are(table: Table, release: Release) -> Mask:
+    """True for cells whose number is not the true one, or that show none.
+
+    A number that is told with a radius, and is the true one, is shown as it is.
+    """
+    decimals = max(table.decimals, release.decimals)
+    true = rescale(table.units, table.decimals, decimals)
+    return np.asarray(~release.shown | (release.with_decimals(decimals).value != true))
+
+
+def _lost(problem: Problem, release: Release, name: str) -> Lost:
+    table = problem.table
+    if not release.structure.same_cells(table.structure):
+        raise ReleaseError(f"the release '{name}' lists other cells than the table: compare releases of it")
+    decimals = max(table.decimals, release.decimals)
+    true, shown = rescale(table.units, table.decimals, decimals), release.with_decimals(decimals).value
+    distance = np.where(release.shown, np.abs(shown - true), 0) / 10.0**decimals
+    changed = not_as_they_are(table, release)
+    return Lost(
+        name,
+        float(distance.sum()),
+        float(np.sqrt((distance**2).sum())),
+        float(distance.max(initial=0.0)),
+        int(changed.sum()),
+        100.0 * float(changed.mean()),
+        int((changed & ~problem.levels.sensitive).sum()),
+        int((~release.shown).sum()),
+    )

@@ -1,0 +1,167 @@
+"""Reading a release that was published earlier, of this table or of one that shares cells with it.
+
+The file may have fewer columns of codes than the table, whose other dimensions are then at their totals;
+further ones, where only the rows at their totals are of this table; and other codes. Rows that are of no cell
+of this table are left out and counted. Cells that the file does not list it says nothing of.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacita.core.errors import ReleaseError
+from tacita.core.exact import Mask
+from tacita.core.release import Release
+from tacita.core.tables.columns import Columns
+from tacita.core.tables.disguised import usual_total
+from tacita.core.tables.frames import part_of
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.formats.cell_rows import cells_of_rows
+from tacita.formats.columns import read_columns
+from tacita.publication.release_read import (
+    VALUE_NAMES,
+    UntrueError,
+    melted,
+    named,
+    release_of_rows,
+)
+from tacita.publication.rounded_by_others import How
+from tacita.verify import LABELS, RELEASE
+
+REVISED = (
+    ". If the table was revised since, the earlier release does not speak of it any more: take the revised "
+    "cells out of its file, or leave it out"
+)
+
+
+def read_earlier(
+    path: str | os.PathLike[str],
+    table: Table,
+    *,
+    value: str | None = None,
+    base: float | None = None,
+    radius: float | None = None,
+    rounded: How | None = None,
+    decimal: str = ".",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+) -> Release:
+    """Return what an earlier release says of the cells of ``table``, as a release of it.
+
+    Parameters are those of :func:`~tacita.publication.release_read.read_release`.
+
+    Raises
+    ------
+    ReleaseError
+        No row is of a cell of this table, or one says something that is not true of it.
+    """
+    source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
+    structure = table.structure
+    with named(path):
+        source = _long(source, structure)
+        rows = source.data.num_rows
+        source = _at_totals(source, table, value)
+        cells = cells_of_rows(source, structure)
+        listed = cells >= 0
+        if not listed.any():
+            raise ReleaseError(
+                "no row is of a cell of the table: dimensions and codes are matched by their names, so give "
+                "both the same ones"
+            )
+        source = _rows(source, listed)
+        try:
+            release = release_of_rows(
+                source, table, cells[listed], value, path, base, radius, "suppressed", rounded
+            )
+        except UntrueError as error:
+            raise UntrueError(f"{error}{REVISED}") from None
+    about = {**release.made_by, "file": Path(path).name, "rows": rows, "left_out": rows - int(listed.sum())}
+    return replace(release, made_by=about)
+
+
+def _long(source: Columns, structure: Structure) -> Columns:
+    """A crosstab of two dimensions as long columns, also where some of its codes are none of the table's."""
+    names = [dimension.name for dimension in structure.dimensions]
+    if structure.labels or "mark" in source.names or len(names) != 2:
+        return source
+    first, *others = source.names
+    down, right = (structure.dimensions[d] for d in part_of(structure, 0).dimensions)
+    if first == right.name:
+        down, right = right, down
+    shared = [name for name in others if name in right.position]
+    if right.name in source.names or len(shared) < 2:
+        return source
+    return melted(source, down, right)
+
+
+def _at_totals(source: Columns, table: Table, value: str | None) -> Columns:
+    """The rows with a code for each dimension of the table and nothing beside these but what is published.
+
+    Dimensions that the file lacks, and codes that it leaves empty, are at their totals. Rows that are not at
+    the total of a further column become rows of no cell.
+    """
+    structure, data = table.structure, source.data
+    if structure.labels:
+        return source
+    if not any(dimension.name in source.names for dimension in structure.dimensions):
+        known = ", ".join(repr(dimension.name) for dimension in structure.dimensions)
+        raise ReleaseError(f"the file has none of the columns of codes {known}: name them in its first line")
+    elsewhere = np.zeros(data.num_rows, dtype=bool)
+    for name in _further(source, table, value):
+        elsewhere |= ~_is_total(source, name)
+        data = data.drop_columns([name])
+    if "table" in data.column_names and "mark" in data.column_names:
+        data = data.drop_columns(["table"])
+    for dimension in structure.dimensions:
+        total = pa.array([dimension.total] * data.num_rows, pa.string())
+        if dimension.name not in data.column_names:
+            data = data.append_column(dimension.name, total)
+            continue
+        codes = _texts(source, dimension.name)
+        usual = usual_total(codes.unique().to_pylist())
+        nothing = ["", *([usual] if usual is not None and usual not in dimension.position else [])]
+        codes = pc.if_else(pc.is_in(codes, value_set=pa.array(nothing)), total, codes)
+        data = data.set_column(data.column_names.index(dimension.name), dimension.name, codes)
+    return _rows(replace(source, data=data), ~elsewhere)
+
+
+def _further(source: Columns, table: Table, value: str | None) -> list[str]:
+    """Columns that name cells by dimensions which the table does not have."""
+    own = [dimension.name for dimension in table.structure.dimensions]
+    if "mark" in source.names:
+        return [name for name in source.names if name not in (*own, *RELEASE, *LABELS, "table")]
+    left = [name for name in source.names if name not in own]
+    usual = (*VALUE_NAMES, table.value_name.lower())
+    values = [name for name in left if name == value or (value is None and name.lower() in usual)]
+    return [name for name in left if name not in values] if len(values) == 1 else []
+
+
+def _is_total(source: Columns, name: str) -> Mask:
+    """Rows at the total of a column, by the usual names of a total, or without a code."""
+    texts = _texts(source, name)
+    total = usual_total(texts.unique().to_pylist())
+    chosen = pc.is_in(texts, value_set=pa.array(["", *([total] if total is not None else [])]))
+    return np.asarray(chosen.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _texts(source: Columns, name: str) -> pa.ChunkedArray:
+    return source.texts(name)
+
+
+def _rows(source: Columns, chosen: Mask) -> Columns:
+    """Some of the rows, which keep their places in the file."""
+    if chosen.all():
+        return source
+    places: Sequence[int] = np.flatnonzero(chosen).tolist()
+    place = source.place
+    return replace(
+        source, data=source.data.take(pa.array(places, pa.int64())), place=lambda row: place(places[row])
+    )

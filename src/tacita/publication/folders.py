@@ -1,0 +1,157 @@
+"""The two folders that results go to, side by side, so that what is published never holds what is not.
+
+DIR/publication/*     what may be published, and nothing else
+DIR/internal/*        what stays in the house: the verdict, the proof, true values
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from tacita.core.errors import InputError
+from tacita.publication.release_write import FORMATS
+from tacita.storage.internal import INTERNAL as INTERNAL
+from tacita.storage.internal import PUBLICATION as PUBLICATION
+from tacita.storage.internal import refuse_published
+from tacita.storage.recovery import recover
+from tacita.storage.switch import MARKER
+
+RELEASES = tuple(f"release.{ending}" for ending in FORMATS)
+"""Names of a release, one per format."""
+CERTIFICATE = "certificate.json"
+EARLIER_DRAFT = re.compile(r"\.draft-[a-z0-9_]{8}|\..+\.[0-9a-f]{8}\.(tmp|old)")
+"""What interrupted runs of earlier versions left inside the folders of results."""
+
+
+def release_in(folder: Path) -> Path:
+    """The ``release.csv`` of a folder: in its ``publication``, or in itself.
+
+    Raises
+    ------
+    InputError
+        There is none, or there are two: earlier versions wrote releases to the folder itself.
+    """
+    files = (folder / PUBLICATION / "release.csv", folder / "release.csv")
+    for file in files:
+        refuse_incomplete(file)
+    found = [file for file in files if file.is_file()]
+    if not found:
+        raise InputError(
+            f"{folder} holds no release.csv, nor does {PUBLICATION} in it: name the file of the release"
+        )
+    if len(found) > 1:
+        raise InputError(
+            f"{folder} holds two releases, {found[0]} and {found[1]}: name the file that is meant"
+        )
+    return found[0]
+
+
+def certificate_in(folder: Path) -> Path:
+    """The ``certificate.json`` of a folder: in itself, in its ``internal``, or in the one beside it if the
+    folder is a ``publication``.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    whole = {folder.absolute(), folder.resolve()}
+    beside = [path.parent / INTERNAL for path in whole if path.name == PUBLICATION]
+    for place in (folder, folder / INTERNAL, *beside):
+        refuse_incomplete(place / CERTIFICATE)
+        if (place / CERTIFICATE).is_file():
+            return place / CERTIFICATE
+    told = "beside it" if beside else "in it"
+    raise InputError(f"{folder} holds no {CERTIFICATE}, nor does {INTERNAL} {told}: name the file")
+
+
+def refuse_incomplete(file: Path) -> None:
+    """Refuse a file of results whose folder may hold files of two releases.
+
+    Raises
+    ------
+    InputError
+        The folder is marked: a run was interrupted while it replaced the files, or is at it.
+    """
+    if (file.parent / MARKER).exists():
+        raise InputError(
+            f"{file.parent} is marked by {MARKER}: a run was interrupted while it replaced the files there. "
+            f"Run it again, or: tacita doctor {file.parent.parent}"
+        )
+
+
+def recover_results(folder: Path) -> tuple[str, ...]:
+    """Undo, finish and remove what interrupted runs left in a folder of results; return notes on that.
+
+    Raises
+    ------
+    InputError
+        See :func:`tacita.storage.recovery.recover`.
+    """
+    return (*recover(folder), *remove_earlier_drafts(folder))
+
+
+def remove_earlier_drafts(folder: Path) -> tuple[str, ...]:
+    """Remove what interrupted runs of earlier versions left inside the folders of results; return a note."""
+    removed = []
+    for place in (folder / PUBLICATION, folder / INTERNAL):
+        names = sorted(os.listdir(place)) if place.is_dir() else []
+        for path in (place / name for name in names if EARLIER_DRAFT.fullmatch(name)):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+            removed.append(path)
+    return (f"removed, as left by an interrupted run: {', '.join(map(str, removed))}",) if removed else ()
+
+
+def refuse_mixed(folder: Path) -> None:
+    """Refuse a folder of results whose house would lie inside its publication, or that cannot be filled.
+
+    Raises
+    ------
+    InputError
+        The folder lies in what is published (see :func:`tacita.storage.internal.refuse_published`), links
+        lead its house into its publication, its publication holds the house of other results, or something
+        else stands in the way.
+    """
+    public, house = folder / PUBLICATION, folder / INTERNAL
+    for place in (folder, house):
+        refuse_published(place)
+    for place in (folder, public, house):
+        _refuse_blocked(place)
+    if public.resolve() in (house.resolve(), *house.resolve().parents):
+        raise InputError(f"{house} leads into {public}: what stays in the house would be published")
+    for below, folders, _ in os.walk(public):
+        if inside := next((name for name in folders if name.lower() == INTERNAL), None):
+            raise InputError(
+                f"{Path(below, inside)}: what stays in the house lies inside a folder called "
+                f"'{PUBLICATION}': move it elsewhere, or choose another folder"
+            )
+
+
+def _refuse_blocked(place: Path) -> None:
+    """Refuse what is no folder and cannot become one."""
+    there = next(path for path in (place, *place.absolute().parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise InputError(f"{there} is no folder: results need one. Choose another, or move it elsewhere")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{there}: nothing may be written to it: check its permissions, or choose another")
+
+
+def releases_outside(folder: Path) -> tuple[str, ...]:
+    """What to know of files beside ``publication`` that are called like releases: earlier versions wrote them
+    there.
+
+    They may as well be somebody's own, hence they are told and not removed.
+    """
+    there = [str(folder / name) for name in RELEASES if (folder / name).is_file()]
+    if not there:
+        return ()
+    return (
+        f"not of this release: {', '.join(there)}. Earlier versions wrote releases there: remove what is "
+        "one, since two releases of a table can be set off against each other",
+    )

@@ -1,0 +1,478 @@
+"""Reading a release: our own files, and tables that somebody protected by hand or with another program.
+
+Every number that is said to be the value is compared with the table, and every window must hold the value: a
+release that contradicts its table is refused by the name of the cell. So is a file that tells readers more
+than a release can hold: further columns, or a number beside the mark of a hidden cell.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tacita.core import exact
+from tacita.core.errors import FormatError, InputError, ReleaseError, issue_warnings, likewise
+from tacita.core.exact import Cells, Floats, Mask, Units, frozen
+from tacita.core.release import Mark, Release
+from tacita.core.tables.columns import Columns
+from tacita.core.tables.dimension import Dimension
+from tacita.core.tables.disguised import usual_total_for
+from tacita.core.tables.frames import part_of
+from tacita.core.tables.structure import Structure
+from tacita.core.tables.table import Table
+from tacita.formats.cell_rows import cells_of_rows, code_columns
+from tacita.formats.columns import read_columns
+from tacita.formats.published_cells import DASHES, parse_published
+from tacita.publication.folders import refuse_incomplete
+from tacita.publication.rounded_by_others import How, windows_of_rounded
+from tacita.verify import LABELS, NOTICES, RELEASE
+
+VALUE_NAMES = ("value", "published", "release", "released", "figure")
+READERS_SEE = (
+    "readers see titles and footnotes, which the audit does not judge: check that they say nothing of single "
+    "cells"
+)
+WORDS = {mark.word: int(mark) for mark in Mark}
+
+
+def read_release(
+    path: str | os.PathLike[str],
+    table: Table,
+    *,
+    value: str | None = None,
+    base: float | None = None,
+    radius: float | None = None,
+    rounded: How | None = None,
+    absent: Literal["refuse", "suppressed"] = "refuse",
+    part: int = 0,
+    decimal: str = ".",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+) -> Release:
+    """A release of ``table`` from a file.
+
+    Three shapes are understood: our own (a column ``mark``); long, one row per cell with codes and a column
+    that holds a value, a mark for hidden cells or an interval (see :mod:`tacita.formats.published_cells`);
+    for 2-D tables also a crosstab. Pages are read as those of cases are: titles and footnotes are left out,
+    with a note of the release each, since readers see them and the audit does not judge them.
+
+    Parameters
+    ----------
+    value
+        The column of published values, where it cannot be told by its name. Other columns are then taken to
+        stay in the house; without this word they are refused.
+    base
+        The numbers are rounded to multiples of ``base``. Other numbers are refused, and windows of a file of
+        ours that are wider than it allows.
+    radius
+        The numbers are adjusted: the truth is announced to be within ``radius`` of them. Wider windows are
+        refused.
+    rounded
+        How they were rounded: ``"nearest"``, ``"down"``, ``"up"``, ``"adjacent"`` (up or down) or
+        ``"within"`` (multiples moved too); none: the first of these that agrees with all numbers, as
+        :mod:`tacita.publication.rounded_by_others` states. The release carries the assumption, and verdicts
+        name it.
+    absent
+        ``"suppressed"`` if cells that the file does not list count as hidden; they are refused by default.
+    part
+        Which of several linked tables the file shows; a file of ours with a column ``table`` holds them all.
+    decimal, delimiter, sheet
+        How to read the file.
+    """
+    if absent not in ("refuse", "suppressed"):
+        raise InputError(f"absent cells cannot be taken as '{absent}': choose 'refuse' or 'suppressed'")
+    refuse_incomplete(Path(path))
+    source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
+    source = _long(source, table, part, path)
+    with named(path):
+        cells = _cells(source, table, part)
+        return release_of_rows(source, table, cells, value, path, base, radius, absent, rounded)
+
+
+def release_of_rows(
+    source: Columns,
+    table: Table,
+    cells: Cells,
+    value: str | None,
+    path: str | os.PathLike[str],
+    base: float | None,
+    radius: float | None,
+    absent: str,
+    rounded: str | None = None,
+) -> Release:
+    """The release that rows state, each of which speaks of one of ``cells``; see :func:`read_release`."""
+    if "mark" in source.names:
+        _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
+        _refuse_varying_labels(source)
+        said = _as_rounded(_own(source, base, radius), table, cells, base, rounded)
+        return replace(_release(table, source, cells, said, absent, base), notice=_notice(source))
+    said = _as_rounded(_foreign(source, table, cells, value, path, base, radius), table, cells, base, rounded)
+    return _release(table, source, cells, said, absent, base)
+
+
+@contextmanager
+def named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the name of the file before what is wrong with a release."""
+    try:
+        yield
+    except ReleaseError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise type(error)(f"{path}: {error}") from None
+
+
+class UntrueError(ReleaseError):
+    """A release says something of a cell that is not true of the table."""
+
+
+def is_ours(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file has the form of a ``release.csv``, of which there is one way to write it."""
+    return os.fspath(path).lower().endswith(".csv") and "mark" in read_columns(path).names
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What each row of a file says of its cell; NaN where no number is shown."""
+
+    marks: NDArray[np.uint8]
+    low: Floats
+    high: Floats
+    value: Floats
+    primary: Mask
+    bare: Mask
+    """Rounded numbers without a window of their own, which is then that of the base."""
+    assumption: str = ""
+
+
+def _long(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
+    """A crosstab as long columns; anything else as it is."""
+    structure = table.structure
+    if structure.labels or "mark" in source.names or len(part_of(structure, part).dimensions) != 2:
+        return source
+    rows, across = (structure.dimensions[d] for d in part_of(structure, part).dimensions)
+    if rows.name in source.names and across.name in source.names:
+        return source
+    first, *others = source.names
+    # The first field may name the dimension that goes down; without a name it is the first of the table.
+    for down, right in (
+        ((across, rows), (rows, across)) if first == across.name else ((rows, across), (across, rows))
+    ):
+        known = {*right.position, usual_total_for(others, right)}
+        if others and all(name in known for name in others) and first not in known:
+            return melted(source, down, right)
+    raise FormatError(
+        f"{path}: neither columns '{rows.name}' and '{across.name}' nor a crosstab of them: the first line "
+        "should name these columns, or hold the codes of one of the two after the first field"
+    )
+
+
+def melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
+    """A crosstab as long columns."""
+    first, *others = source.names
+    n = source.data.num_rows
+    texts = {name: source.texts(name).combine_chunks() for name in source.names}
+    data = pa.table(
+        {
+            down.name: pa.concat_arrays([texts[first]] * len(others)),
+            right.name: pa.array(np.repeat(np.array(others, dtype=object), n)),
+            "value": pa.concat_arrays([texts[name] for name in others]),
+        }
+    )
+    return Columns(
+        data,
+        lambda row: f"{source.place(row % n)}, column '{others[row // n]}'",
+        source.decimal,
+        source.notes,
+    )
+
+
+def _cells(source: Columns, table: Table, part: int) -> Cells:
+    """The cell that each row speaks of."""
+    structure = table.structure
+    found = np.full(source.data.num_rows, -1, dtype=np.int64)
+    for own, rows in _parts(source, structure, part):
+        picked = Columns(source.data.take(pa.array(rows)), _placed(source, rows), source.decimal)
+        _refuse_other_codes(picked, structure, own)
+        found[rows] = cells_of_rows(picked, structure, part_of(structure, own).dimensions)
+    if (wrong := np.flatnonzero(found < 0)).size:
+        raise ReleaseError(
+            f"{source.place(int(wrong[0]))}: the table has no such cell{likewise(wrong.size, 'row')}: "
+            "check that the release belongs to this table"
+        )
+    return found
+
+
+def _parts(source: Columns, structure: Structure, part: int) -> list[tuple[int, Cells]]:
+    """The tables that a file shows, and the rows of each."""
+    parts = structure.parts
+    if len(parts) < 2 or "table" not in source.names:
+        return [(part, np.arange(source.data.num_rows))]
+    codes, distinct = source.codes("table")
+    numbers = {p.name: k for k, p in enumerate(parts)}
+    strange = [name for name in distinct if name not in numbers]
+    if strange:
+        raise ReleaseError(f"there is no table {strange[0]!r}; there are {', '.join(map(repr, numbers))}")
+    return [(numbers[name], np.flatnonzero(codes == k)) for k, name in enumerate(distinct)]
+
+
+def _placed(source: Columns, rows: Cells) -> Callable[[int], str]:
+    return lambda row: source.place(int(rows[row]))
+
+
+def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> None:
+    """Rows of one linked table have nothing to say in the columns of the others."""
+    own = part_of(structure, part)
+    for d, dimension in enumerate(structure.dimensions):
+        if d in own.dimensions or dimension.name not in source.names:
+            continue
+        texts = source.texts(dimension.name)
+        idle = pc.is_in(texts, value_set=pa.array(["", dimension.total])).to_numpy(zero_copy_only=False)
+        if not idle.all():
+            raise ReleaseError(
+                f"{source.place(int(np.flatnonzero(~idle)[0]))}: table '{own.name}' has no dimension "
+                f"'{dimension.name}': leave its column empty in this row"
+            )
+
+
+def _code_columns(structure: Structure) -> list[str]:
+    """The columns by which a file may say which cells it shows."""
+    return [*(["table"] if len(structure.parts) > 1 else []), *code_columns(structure)]
+
+
+def _refuse_further(source: Columns, known: Sequence[str]) -> None:
+    """What stands in a column besides, readers see and the audit does not."""
+    if further := [name for name in source.names if name not in known]:
+        raise ReleaseError(
+            f"column '{further[0]}' is none of a release, whose columns here are {', '.join(known)}: readers "
+            "would see what the audit cannot: take it out"
+        )
+
+
+def _refuse_varying_labels(source: Columns) -> None:
+    """A label speaks of the whole release, so it is the same in every row."""
+    for name in LABELS:
+        if name in source.names and len(source.column(name).unique()) > 1:
+            raise ReleaseError(
+                f"column '{name}' differs from row to row, so it may say something of single cells: "
+                "write the same words in every row, or take it out"
+            )
+
+
+def _notice(source: Columns) -> str:
+    """Return the notice of a release, one of those that releases have."""
+    notice = str(source.column("notice")[0].as_py() or "") if "notice" in source.names else ""
+    if notice not in NOTICES:
+        raise ReleaseError(
+            "column 'notice' holds words that no release of Tacita has: readers would see what the audit "
+            "cannot: take it out"
+        )
+    return notice
+
+
+def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
+    """Rows with a mark each; what a row tells a reader beyond its window, the audit would miss: refused."""
+    codes, distinct = source.codes("mark")
+    strange = [k for k, word in enumerate(distinct) if word.lower() not in WORDS]
+    if strange:
+        row = int(np.flatnonzero(codes == strange[0])[0])
+        raise ReleaseError(
+            f"{source.place(row)}: mark {distinct[strange[0]]!r} is unknown; use one of {', '.join(WORDS)}"
+        )
+    marks = np.array([WORDS[word.lower()] for word in distinct], dtype=np.uint8)[codes]
+    low, high, shown = (_with_gaps(source, name) for name in ("low", "high", "value"))
+    exactly = marks == Mark.PUBLISHED
+    hidden = marks == Mark.SUPPRESSED
+    near = np.isin(marks, (Mark.ROUNDED, Mark.ADJUSTED))
+    reach = base if base is not None else radius
+    bare = (marks == Mark.ROUNDED) & np.isnan(low) & np.isnan(high) & (base is not None)
+    if reach is not None:
+        low = np.where(near & np.isnan(low), shown - reach, low)
+        high = np.where(near & np.isnan(high), shown + reach, high)
+    said = ~np.isnan(low) | ~np.isnan(high)
+    for wrong, what in (
+        (exactly & np.isnan(shown), "is published but has no value: give it"),
+        (near & np.isnan(shown), "is rounded or adjusted but has no value: give it"),
+        (hidden & ~np.isnan(shown), "is suppressed but has a value: take it out"),
+        (hidden & said, "is suppressed but has low or high: mark it 'interval' or take them out"),
+        ((marks == Mark.INTERVAL) & ~np.isnan(shown), "is an interval but has a value: take it out"),
+        ((marks == Mark.INTERVAL) & ~said, "is an interval but has neither low nor high: give them"),
+        (
+            near & (np.isnan(low) | np.isnan(high)),
+            "is rounded or adjusted, but how far? Give low and high, or the base of the release",
+        ),
+        (
+            near & (high - low > 2 * (np.inf if reach is None else reach)),
+            "has a window wider than what is announced: readers know more than the file says: correct the "
+            "window, or give neither the base of the release nor its radius, as the file says how far itself",
+        ),
+        (low > high, "has low above high: correct it"),
+    ):
+        if wrong.any():
+            raise ReleaseError(f"{source.place(int(np.flatnonzero(wrong)[0]))}: the cell {what}")
+    low = np.where(exactly, shown, np.where(np.isnan(low), -np.inf, low))
+    high = np.where(exactly, shown, np.where(np.isnan(high), np.inf, high))
+    return Rows(marks, low, high, shown, np.zeros(marks.size, dtype=bool), bare)
+
+
+def _with_gaps(source: Columns, name: str) -> Floats:
+    if name not in source.names:
+        return np.full(source.data.num_rows, np.nan)
+    numbers, missing = source.numbers(name)
+    return np.where(missing, np.nan, numbers.astype(np.float64))
+
+
+def _foreign(
+    source: Columns,
+    table: Table,
+    cells: Cells,
+    value: str | None,
+    path: str | os.PathLike[str],
+    base: float | None,
+    radius: float | None,
+) -> Rows:
+    name = value if value is not None else _value_column(source, table, path)
+    encoded = source.texts(name).combine_chunks().dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    at = encoded.indices.to_numpy()
+    said = parse_published(distinct, source.decimal, table.whole)
+    if (wrong := np.flatnonzero(said.beside[at])).size:
+        row = int(wrong[0])
+        raise ReleaseError(
+            f"{source.place(row)}: something stands beside the mark of ({table.name(int(cells[row]))})"
+            f"{likewise(wrong.size, 'cell')}, so every reader knows it: write the mark alone"
+        )
+    if (wrong := np.flatnonzero(said.unreadable[at])).size:
+        row = int(wrong[0])
+        raise ReleaseError(
+            f"{source.place(row)}: '{distinct[at[row]]}' is neither a number, nor a mark such as x, "
+            "nor an interval such as [4...10]"
+        )
+    marks, low, high = said.marks[at].copy(), said.low[at].copy(), said.high[at].copy()
+    # Many offices write a zero as a dash: a reader may take it for one, so the audit must.
+    dashed_zero = np.isin(at, [k for k, text in enumerate(distinct) if text.strip() in DASHES])
+    dashed_zero &= table.units[cells] == 0
+    marks[dashed_zero], low[dashed_zero], high[dashed_zero] = Mark.PUBLISHED, 0.0, 0.0
+    shown = np.where(marks == Mark.PUBLISHED, low, np.nan)
+    reach = float(base if base is not None else radius or 0.0)
+    if reach > 0:
+        number = marks == Mark.PUBLISHED
+        marks[number] = Mark.ROUNDED if base is not None else Mark.ADJUSTED
+        low, high = np.where(number, low - reach, low), np.where(number, high + reach, high)
+    return Rows(marks, low, high, shown, said.primary[at], marks == Mark.ROUNDED)
+
+
+def _as_rounded(rows: Rows, table: Table, cells: Cells, base: float | None, how: str | None) -> Rows:
+    """Return the rows with the windows that readers know of rounded numbers which came without any."""
+    if base is None:
+        if how is not None:
+            raise InputError("how numbers were rounded is given without the base of the release: give it too")
+        return rows
+    at = np.flatnonzero(rows.bare)
+    found = windows_of_rounded(table, cells[at], rows.value[at], base, how)
+    low, high, marks, value = rows.low.copy(), rows.high.copy(), rows.marks.copy(), rows.value.copy()
+    low[at], high[at] = found.low, found.high
+    # A number that does not stand in the middle of its window is told as the window alone.
+    aside = at[found.high - value[at] != value[at] - found.low]
+    marks[aside], value[aside] = Mark.INTERVAL, np.nan
+    return Rows(marks, low, high, value, rows.primary, rows.bare, found.assumption if at.size else "")
+
+
+def _value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -> str:
+    codes = _code_columns(table.structure)
+    left = [name for name in source.names if name not in codes]
+    named = [name for name in left if name.lower() in (*VALUE_NAMES, table.value_name.lower())]
+    for choice in (named, left):
+        if len(choice) == 1:
+            _refuse_further(source, [*codes, choice[0]])
+            return choice[0]
+    raise FormatError(
+        f"{path}: which column holds the published values: {' or '.join(left)}? Name the column of values"
+    )
+
+
+def _release(
+    table: Table, source: Columns, cells: Cells, rows: Rows, absent: str, base: float | None
+) -> Release:
+    n = len(table)
+    said = (rows.low, rows.high, rows.value, np.array([0.0 if base is None else base]))
+    decimals = max(table.decimals, *(exact.decimals_needed(c[np.isfinite(c)]) for c in said))
+    row_of = np.full(n, -1, dtype=np.int64)
+    row_of[cells[::-1]] = np.arange(cells.size)[::-1]
+    first = row_of[cells]
+    same = (
+        (rows.marks == rows.marks[first])
+        & (rows.low == rows.low[first])
+        & (rows.high == rows.high[first])
+        & ((rows.value == rows.value[first]) | np.isnan(rows.value))
+    )
+    if not same.all():
+        r = int(np.flatnonzero(~same)[0])
+        raise ReleaseError(
+            f"{source.place(int(first[r]))} and {source.place(r)} say different things of "
+            f"({table.name(int(cells[r]))}): keep one of them"
+        )
+    listed = row_of >= 0
+    if not listed.all() and absent != "suppressed":
+        raise ReleaseError(
+            f"the release does not list {table.structure.names(np.flatnonzero(~listed))}: "
+            "add the rows, or say that absent cells are suppressed"
+        )
+    at = np.where(listed, row_of, 0)
+    shown = listed & ~np.isnan(rows.value[at])
+    low = exact.to_units(np.where(listed, rows.low[at], -np.inf), decimals)
+    high = exact.to_units(np.where(listed, rows.high[at], np.inf), decimals)
+    value = exact.to_units(np.where(shown, rows.value[at], 0.0), decimals)
+    marks = np.where(listed, rows.marks[at], Mark.SUPPRESSED).astype(np.uint8)
+    _refuse_contradictions(table, decimals, marks, low, high, value, base)
+    primary = frozen(listed & rows.primary[at])
+    made_by = {"read": "from a file"}
+    structure = table.with_decimals(decimals).structure
+    notes = (*source.notes, *([READERS_SEE] if any("taken for" in note for note in source.notes) else []))
+    issue_warnings(notes)
+    return Release(
+        structure,
+        decimals,
+        marks,
+        low,
+        high,
+        value,
+        shown,
+        primary,
+        made_by,
+        notes=notes,
+        assumption=rows.assumption,
+    )
+
+
+def _refuse_contradictions(
+    table: Table,
+    decimals: int,
+    marks: NDArray[np.uint8],
+    low: Units,
+    high: Units,
+    value: Units,
+    base: float | None,
+) -> None:
+    truth = exact.rescale(table.units, table.decimals, decimals)
+    published = marks == Mark.PUBLISHED
+    names = table.structure.names
+    if (wrong := np.flatnonzero(published & (value != truth))).size:
+        raise UntrueError(
+            f"published values differ from the table in {names(wrong)}: "
+            "correct them, or give the base of the release or its radius if numbers are rounded or adjusted"
+        )
+    if (wrong := np.flatnonzero(~published & ((truth < low) | (truth > high)))).size:
+        raise UntrueError(f"the value lies outside what is published of {names(wrong)}: correct the window")
+    if base is not None:
+        step = max(1, round(base * 10**decimals))
+        if (wrong := np.flatnonzero((marks == Mark.ROUNDED) & (value % step != 0))).size:
+            raise ReleaseError(f"not a multiple of the base: {names(wrong)}; correct the base")

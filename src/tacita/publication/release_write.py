@@ -1,0 +1,150 @@
+"""Writing a release for publication.
+
+Nothing is written unless an audit found this very release safe, or a reason for going without is given,
+which the file then carries. What is written is what the release says; it knows no value that it hides.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from tacita.core.errors import InputError, ReleaseError, UnsafeError
+from tacita.core.release import Mark, Release
+from tacita.core.tables.frames import listing, part_of
+from tacita.formats.csv import write_rows
+from tacita.formats.escape import escape, escape_all
+from tacita.formats.number_texts import number_texts
+from tacita.formats.published_cells import COLUMNS
+from tacita.verify import NOTICES
+
+if TYPE_CHECKING:
+    from tacita.auditing.audit import Audit
+
+Format = Literal["csv", "parquet", "xlsx", "txt", "tsv", "html"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+"""What a release can be written as: endings of files, without the point."""
+FEWEST_WORDS, FEWEST_LETTERS = 3, 10
+"""Of a reason."""
+WORDS = [mark.word for mark in Mark]
+
+
+def write_release(
+    release: Release,
+    path: str | os.PathLike[str],
+    audit: Audit | None = None,
+    unaudited: str | None = None,
+) -> Path:
+    """Write a release; the ending of ``path`` chooses the format.
+
+    Parameters
+    ----------
+    path
+        ``.csv`` and ``.parquet``: one row per cell with mark, low, high, value. ``.xlsx``: the same and a
+        crosstab, all hidden cells alike. ``.txt`` and ``.tsv``: tab-separated rows of a 2-D table, hidden
+        cells PS or CS: the only format that says which cells are primary. ``.html``: a page to look at.
+    audit
+        An audit of this release that found it safe.
+    unaudited
+        Why the release is written without one, in a few words (see :func:`is_reason`), which stand in the
+        file, as the release's notice does.
+
+    Raises
+    ------
+    UnsafeError
+        There is neither.
+    """
+    if unaudited is None:
+        refuse_unless_safe(release, audit)
+    if release.notice not in NOTICES:
+        raise ReleaseError(
+            "the release has a notice that readers cannot tell from a message: use one of "
+            f"tacita.verify.NOTICES, or none; not '{release.notice}'"
+        )
+    labels = {"unaudited": None if unaudited is None else reason_of(unaudited), "notice": release.notice}
+    told = {name: text for name, text in labels.items() if text}
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix == ".csv":
+        return write_csv(release, target, told)
+    if suffix == ".parquet":
+        from tacita.formats.parquet import write_parquet
+
+        return write_parquet(release, target, told)
+    if suffix == ".xlsx":
+        from tacita.formats.excel import write_excel
+
+        return write_excel(release, target, told)
+    if suffix in (".txt", ".tsv"):
+        from tacita.formats.nchs import write_nchs_release
+
+        return write_nchs_release(release, target, told)
+    if suffix == ".html":
+        from tacita.publication.release_html import write_html
+
+        return write_html(release, target, told)
+    known = ", ".join(f".{ending}" for ending in FORMATS)
+    raise InputError(f"{target}: no format has the ending '{suffix}'; use one of {known}")
+
+
+def is_reason(text: str) -> bool:
+    """Whether a text can stand in for an audit that found everything safe: a few words, not mere letters."""
+    return len(text.split()) >= FEWEST_WORDS and len(text.strip()) >= FEWEST_LETTERS
+
+
+def reason_of(text: str) -> str:
+    """The reason as files carry it, on one line; refused if it is none."""
+    if not is_reason(text):
+        raise UnsafeError(
+            "a release that is not proven safe is written with a reason only: say in a few words why, and "
+            "for whom it is; they will stand in every file"
+        )
+    return " ".join(text.split())
+
+
+def refuse_unless_safe(release: Release, audit: Audit | None) -> None:
+    """Raise unless an audit of this very release found it safe."""
+    if audit is None:
+        raise UnsafeError(
+            "no audit stands behind this release: give its audit, or a reason to write it unaudited"
+        )
+    if audit.release is not release:
+        raise UnsafeError("the audit is of another release: audit this one")
+    if not audit.safe:
+        raise UnsafeError(
+            "the audit does not call this release safe: protect the cells it names, "
+            "or give a reason to write it all the same"
+        )
+
+
+def write_csv(release: Release, path: Path, told: Mapping[str, str]) -> Path:
+    """One row per cell: codes (or ``cell``), mark, low, high, value; linked tables follow each other. What
+    is told of the whole release stands in columns of its own.
+    """
+    structure = release.structure
+    linked = len(structure.parts) > 1
+    names = [d.name for d in structure.dimensions] or ["cell"]
+    header = [*(["table"] if linked else []), *map(escape, names), *COLUMNS]
+    columns: list[list[str]] = [[] for _ in header]
+    for part in range(max(1, len(structure.parts))):
+        for column, more in zip(columns, _part_rows(release, part, names, linked), strict=True):
+            column.extend(more)
+    header += told
+    columns += [[escape(text)] * len(columns[0]) for text in told.values()]
+    return write_rows(path, header, columns, public=True)
+
+
+def _part_rows(release: Release, part: int, names: list[str], linked: bool) -> list[list[str]]:
+    own, codes, cells = listing(release.structure, part)
+    by_name = {name: escape_all(column.to_pylist()) for name, column in zip(own, codes, strict=True)}
+    blank = [""] * cells.size
+    return [
+        *([[escape(part_of(release.structure, part).name)] * cells.size] if linked else []),
+        *(by_name.get(name, blank) for name in names),
+        [WORDS[mark] for mark in release.marks[cells].tolist()],
+        number_texts(release.low[cells], release.decimals),
+        number_texts(release.high[cells], release.decimals),
+        number_texts(release.value[cells], release.decimals, ~release.shown[cells]),
+    ]

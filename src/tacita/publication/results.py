@@ -1,0 +1,164 @@
+"""Where results go: ``publication``, and beside it ``internal`` for the house.
+
+| file | for | written |
+|---|---|---|
+| ``publication/release.csv`` and other formats | publication | if the release is safe, or a reason is given |
+| ``internal/release-internal.xlsx`` | the house | with ``release.xlsx``: tells primary cells apart |
+| ``internal/audit.json`` | the house | always |
+| ``internal/certificate.json`` | the house | if the release is safe |
+| ``internal/earlier-release.csv`` | the house | if another release of the same table was there |
+
+All of them are complete before any takes its place, and all take their places or none does. Files of an
+earlier release go first: a certificate beside another release would be taken for its proof, and two releases
+of one table can be set off against each other. The release comes last, and so never without its verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacita.core.errors import InputError
+from tacita.publication.folders import (
+    CERTIFICATE,
+    INTERNAL,
+    PUBLICATION,
+    RELEASES,
+    refuse_mixed,
+    releases_outside,
+    remove_earlier_drafts,
+)
+from tacita.publication.release_write import FORMATS, reason_of, write_release
+from tacita.publication.replaced import keep_replaced
+from tacita.storage.atomic import write_text
+from tacita.storage.file_set import together
+
+if TYPE_CHECKING:
+    from tacita.auditing.audit import Audit
+
+VERDICT = (f"{INTERNAL}/{CERTIFICATE}", f"{INTERNAL}/audit.json")
+WORKBOOK = f"{INTERNAL}/release-internal.xlsx"
+RESULTS = (*VERDICT, WORKBOOK, *(f"{PUBLICATION}/{name}" for name in RELEASES))
+"""What speaks of one release alone, by its place in the folder; the certificate first, as it goes first."""
+PRIMARY_TOLD = (
+    "marks primary cells PS and the others CS, as its format demands: readers learn which cells a rule hits, "
+    "which the audit does not assume them to know. Publish another format where that matters."
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files that were written, and what their owner should know of them; warnings ask for a decision."""
+
+    paths: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def write_results(
+    audit: Audit,
+    folder: Path,
+    formats: Sequence[str] = ("csv",),
+    reason: str | None = None,
+    *,
+    with_them: Sequence[Path] = (),
+) -> Written:
+    """Write the release in each format, and the verdict on it; an earlier release and its verdict go.
+
+    Parameters
+    ----------
+    formats
+        Endings without the point: ``csv``, ``parquet``, ``xlsx``, ``txt``, ``tsv``, ``html``.
+    reason
+        Why a release that is not proven safe is written all the same, in a few words, which its files then
+        carry. Without it nothing is written for publication. A safe release needs none, and carries none.
+    with_them
+        Further files for the house, complete but not in their places: they are moved with the others.
+
+    Raises
+    ------
+    UnsafeError
+        The reason is not one.
+    InputError
+        There is no such format, or the folder cannot take results; see :func:`refuse_blocked`.
+    """
+    refuse_blocked(folder)
+    if strange := [ending for ending in formats if ending not in FORMATS]:
+        raise InputError(
+            f"no format of a release is called '{strange[0]}': choose among {', '.join(FORMATS)}"
+        )
+    unaudited = None if audit.safe or reason is None else reason_of(reason)
+    chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
+    with together(folder) as files:
+        public, house = files.new(PUBLICATION), files.new(INTERNAL)
+        for ending in chosen:
+            write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
+        if "xlsx" in chosen:
+            _write_workbook(audit, house)
+        _write_verdict(audit, house)
+        for path in with_them:
+            shutil.move(path, house / path.name)
+        _, warnings = keep_replaced(audit, folder, house, published=bool(chosen))
+        notes = (*files.notes, *remove_earlier_drafts(folder))
+        gone = earlier_results(folder)
+        placed = files.take_places(gone, whole=PUBLICATION)
+    paths = tuple(sorted(placed, key=lambda path: path.parent.name == INTERNAL))
+    told = [f"{path} {PRIMARY_TOLD}" for path in paths if path.suffix in (".txt", ".tsv")]
+    more = (*_left_behind(gone, paths), *releases_outside(folder))
+    return Written(paths, (*notes, *told, *more), warnings)
+
+
+def write_verdict(audit: Audit, folder: Path) -> Written:
+    """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe; an earlier verdict
+    goes.
+    """
+    refuse_blocked(folder)
+    with together(folder) as files:
+        _write_verdict(audit, files.new(INTERNAL))
+        gone = earlier_results(folder, VERDICT)
+        paths = files.take_places(gone)
+    return Written(paths, (*files.notes, *_left_behind(gone, paths)))
+
+
+def refuse_blocked(folder: Path) -> None:
+    """Refuse a folder that cannot take results, so that nothing is worked out for it in vain.
+
+    Raises
+    ------
+    InputError
+        See :func:`tacita.publication.folders.refuse_mixed`; or a folder stands where a result is to be.
+    """
+    refuse_mixed(folder)
+    if blocked := next((folder / name for name in RESULTS if (folder / name).is_dir()), None):
+        raise InputError(f"{blocked} is a folder, where a result is to be: move it, or choose another")
+
+
+def earlier_results(folder: Path, names: Iterable[str] = RESULTS) -> list[Path]:
+    """What is there of an earlier release, among the files of these names."""
+    return [folder / name for name in names if (folder / name).is_file()]
+
+
+def _write_verdict(audit: Audit, house: Path) -> None:
+    from tacita.auditing.certificate import certify, dump
+    from tacita.report.record import audit_record, finite
+
+    record = json.dumps(finite(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
+    write_text(house / "audit.json", record + "\n")
+    if audit.safe:
+        write_text(house / CERTIFICATE, dump(certify(audit)))
+
+
+def _write_workbook(audit: Audit, house: Path) -> None:
+    from tacita.formats.excel import write_excel
+
+    write_excel(audit.release, house / Path(WORKBOOK).name, internal=True)
+
+
+def _left_behind(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:
+    """That files are gone which nothing came in place of."""
+    lost = [str(path) for path in gone if path not in written]
+    return (f"removed, as of an earlier release: {', '.join(lost)}",) if lost else ()

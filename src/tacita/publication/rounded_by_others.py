@@ -1,0 +1,152 @@
+"""How somebody else rounded the numbers of a release, and what a reader knows of each from that.
+
+With the base ``b`` and the last place of the table as a step of 1, a number ``v`` tells
+
+| rounded | the truth lies in |
+|---|---|
+| nearest | ``v - b/2 .. v + b/2``, less the end at which a tie goes the other way |
+| down | ``v .. v + b - 1`` |
+| up | ``v - b + 1 .. v`` |
+| adjacent | ``v - b + 1 .. v + b - 1``: up or down to a multiple, as in controlled or random rounding |
+| within | ``v - b .. v + b``: multiples may have moved too |
+
+A reader who sees that a table is from a spreadsheet takes its numbers for the nearest multiples. So unless it
+is given, the way of rounding is the first of these that all numbers agree with. Ties go away from zero, as
+spreadsheets round, or to even multiples, as most programming languages do, whichever all ties of the table
+agree with. Where they agree with neither, rounding up and down are tried first, and ties may go either way.
+
+A tie away from zero lies at one end of its window only. For other values that end is left out, so that the
+number is the middle of its window: this favours the attacker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from tacita.core import exact
+from tacita.core.errors import InputError, ReleaseError
+from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.tables.table import Table
+
+How = Literal["nearest", "down", "up", "adjacent", "within"]
+WAYS: tuple[How, ...] = get_args(How)
+
+IN_WORDS = {
+    "nearest": "to the nearest multiple of",
+    "down": "down to a multiple of",
+    "up": "up to a multiple of",
+    "adjacent": "up or down to a multiple of",
+    "within": "by at most one base, to a multiple of",
+}
+AWAY, EVEN, EITHER = ", ties away from zero", ", ties to even multiples", ", ties either way"
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedNumbers:
+    """The way of rounding, in words that end with the base, and the windows of the numbers."""
+
+    how: How
+    assumption: str
+    low: Floats
+    high: Floats
+
+
+def windows_of_rounded(
+    table: Table, cells: Cells, shown: Floats, base: float, how: str | None = None
+) -> RoundedNumbers:
+    """Return what a reader knows of numbers that somebody else rounded.
+
+    Parameters
+    ----------
+    cells, shown
+        The cells of the table that show a number, and the numbers.
+    how
+        The way of rounding; none: the first way that agrees with all numbers.
+
+    Raises
+    ------
+    ReleaseError
+        A number is no multiple of the base, or the numbers were not rounded in the way that was given. One
+        that is more than a base from the truth is the caller's to refuse.
+    """
+    if how is not None and how not in WAYS:
+        raise InputError(f"numbers cannot be rounded '{how}': choose one of {', '.join(WAYS)}")
+    if not 0 < base < np.inf:
+        raise InputError(f"the base of the release is {base:g}: give a number above zero")
+    decimals = max(table.decimals, *(exact.decimals_needed(x) for x in (shown, np.array([base]))))
+    fine = table.with_decimals(decimals)
+    value, multiple = exact.to_units(shown, decimals), int(exact.to_units(np.array([base]), decimals)[0])
+    moved = value - fine.units[cells]
+    if (wrong := np.flatnonzero(value % multiple)).size:
+        names = table.structure.names(np.unique(cells[wrong]))
+        raise ReleaseError(f"not a multiple of the base: {names}; correct the base")
+    ties = _ties(value, moved, multiple, fine.unit)
+    agrees = _agreeing(moved, multiple)
+    order: tuple[How, ...] = WAYS if ties != EITHER else ("down", "up", "nearest", "adjacent")
+    agreeing = (way for way in order if way == how or (how is None and agrees[way].all()))
+    found: How = next(agreeing, "within")
+    if how is not None and not agrees[found].all():
+        names = table.structure.names(np.unique(cells[~agrees[found]]))
+        raise ReleaseError(
+            f"the numbers are not rounded {IN_WORDS[found]} {base:g}: see {names}; correct the base, or "
+            "leave out how numbers were rounded"
+        )
+    below, above = _reach(found, value, moved, multiple, fine.unit, ties)
+    size = 10.0**decimals
+    said = "" if how is not None else ", as all of them are"
+    return RoundedNumbers(
+        found,
+        "assuming that readers take numbers to be rounded "
+        f"{IN_WORDS[found]} {base:g}{ties if found == 'nearest' else ''}{said}",
+        (value - below) / size,
+        (value + above) / size,
+    )
+
+
+def _agreeing(moved: Units, base: int) -> dict[How, Mask]:
+    """Which numbers agree with each way of rounding."""
+    return {
+        "nearest": 2 * np.abs(moved) <= base,
+        "down": (moved <= 0) & (moved > -base),
+        "up": (moved >= 0) & (moved < base),
+        "adjacent": np.abs(moved) < base,
+        "within": np.abs(moved) <= base,
+    }
+
+
+def _ties(value: Units, moved: Units, base: int, step: int) -> str:
+    """Return how values in the middle between two multiples were rounded; nothing where there can be none."""
+    if base % (2 * step):
+        return ""
+    tied = 2 * np.abs(moved) == base
+    if (np.sign(moved) == np.sign(value))[tied].all():
+        return AWAY
+    return EITHER if (value // base % 2)[tied].any() else EVEN
+
+
+def _reach(how: How, value: Units, moved: Units, base: int, step: int, ties: str) -> tuple[Units, Units]:
+    """Return how far below and above each number the truth can lie."""
+    nothing = np.zeros_like(value)
+    less = nothing + (base - 1) // step * step
+    if how == "down":
+        return nothing, less
+    if how == "up":
+        return less, nothing
+    if how != "nearest":
+        far = less if how == "adjacent" else nothing + base // step * step
+        return far, far
+    half = nothing + base // (2 * step) * step
+    if ties == AWAY:
+        # The number is to be the middle of its window, so the end where a tie would lie is left out unless
+        # the value is one or nothing else would be left: this favours the attacker.
+        entire = (2 * np.abs(moved) == base) | (half == step)
+        return (
+            np.where(entire & (value > 0), half, half - step),
+            np.where(entire & (value < 0), half, half - step),
+        )
+    if ties == EVEN:
+        half = np.where(value // base % 2, half - step, half)
+    return half, half

@@ -1,0 +1,105 @@
+"""Cells in a project file: by their codes, with the levels of those that are marked by hand.
+
+    exempt = [{ region = "North", size = "small" }]
+    sensitive = [{ region = "North" }, { region = "South", size = "small", lpl = 3, upl = 5 }]
+
+A dimension that is left out is at its total. Cells of a JJ file go by number: ``{ cell = "12" }``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from tacita.core.arithmetic import Number, as_fraction
+from tacita.core.errors import InputError
+from tacita.core.exact import Mask
+from tacita.core.tables.chosen import read_cells
+from tacita.core.tables.table import Table
+from tacita.formats.jj import cell_numbers
+from tacita.rules import Given, Marked, Rule
+from tacita.rules.percentages import USUAL_PERCENT, pair_of
+
+Amount = Field(default=None, ge=0, strict=True, allow_inf_nan=False)
+LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding"}
+"""Levels of a cell in files, by the argument of :class:`~tacita.rules.Marked` that they are."""
+
+
+class MarkSpec(BaseModel):
+    """A cell that is sensitive by hand: its codes, and levels as amounts or in percent of the value.
+
+    Where neither ``lpl`` nor ``upl`` is said, both are ``protection`` percent, or 20.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, str]
+
+    lpl: float | None = Amount
+    upl: float | None = Amount
+    spl: float | None = Amount
+    protection: float | tuple[float, float] | None = None
+
+
+def place_of(table: Table, codes: Mapping[str, str], where: str) -> int:
+    """The position of a cell; errors name the list that it stands in."""
+    dimensions = table.structure.dimensions
+    try:
+        if table.structure.labels or any(name not in {d.name for d in dimensions} for name in codes):
+            return table.find(**codes)
+        return table.find(*(codes.get(d.name, d.total) for d in dimensions))
+    except InputError as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Rule]:
+    """What is sensitive by hand, cells with equal levels together.
+
+    A mark is a decision on each of its cells, which whoever opens the project can take back. One that names
+    its percentage states levels of cells, as a file does that leaves them empty.
+    """
+    alike: dict[tuple[Any, ...], list[int]] = {}
+    for entry in entries:
+        amounts = [None if a is None else as_fraction(a) for a in (entry.lpl, entry.upl, entry.spl)]
+        states = entry.protection is not None and amounts[:2] == [None, None]
+        levels = (*amounts, USUAL_PERCENT if entry.protection is None else entry.protection)
+        cell = place_of(table, entry.__pydantic_extra__, "[rules] sensitive")
+        alike.setdefault((states, levels), []).append(cell)
+    marks = ((states, Marked(cells, *levels)) for (states, levels), cells in alike.items())
+    return [Given(mark.levels(table)) if states else mark for states, mark in marks]
+
+
+def mark_entries(
+    table: Table, marks: Sequence[Marked], by_number: bool, *, percent: bool = False
+) -> list[dict[str, Any]]:
+    """Marks as a project file lists them; with ``percent`` also where it is the usual one."""
+    entries = []
+    for mark in marks:
+        levels: dict[str, Any] = {
+            key: _plain(amount) for key, name in LEVELS.items() if (amount := getattr(mark, name)) is not None
+        }
+        below, above = map(_plain, pair_of(mark.protection))
+        unusual = percent or (below, above) != (USUAL_PERCENT, USUAL_PERCENT)
+        if mark.lower is None and mark.upper is None and unusual:
+            levels["protection"] = below if below == above else [below, above]
+        hit = read_cells(table, mark.cells, mark.text)
+        entries += [{**codes, **levels} for codes in cells_by_codes(table, hit, by_number)]
+    return entries
+
+
+def cells_by_codes(table: Table, marked: Mask, by_number: bool) -> list[dict[str, str]]:
+    """Cells by their codes; with ``by_number`` as a JJ file calls them."""
+    structure = table.structure
+    cells = np.flatnonzero(marked).tolist()
+    if structure.labels or by_number:
+        numbers = cell_numbers(structure) if by_number else structure.labels
+        return [{"cell": numbers[cell]} for cell in cells]
+    names = [dimension.name for dimension in structure.dimensions]
+    return [dict(zip(names, structure.key(cell), strict=True)) for cell in cells]
+
+
+def _plain(number: Number) -> int | float:
+    """A number as TOML writes it."""
+    return int(number) if number == int(number) else float(number)

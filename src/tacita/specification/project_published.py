@@ -1,0 +1,55 @@
+"""Earlier releases in a project: ``[published]`` names their files.
+
+A problem that is written keeps what they say of its cells, one file of windows for each; what they say of
+other cells it never knew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacita.core.exact import UNBOUNDED
+from tacita.core.release import Mark, Release
+from tacita.core.tables.table import Table
+from tacita.core.windows import shared_windows
+from tacita.problem.problem import Problem
+from tacita.publication.release_write import write_csv
+from tacita.verify import LABELS, RELEASE
+
+
+def can_name_releases(table: Table) -> bool:
+    """Whether columns of codes and columns of a release can stand in one file."""
+    return not {d.name for d in table.structure.dimensions} & {*RELEASE, *LABELS, "table"}
+
+
+def write_published(
+    problem: Problem, table: Table, folder: Path, free_name: Callable[[str], str]
+) -> tuple[list[Path], dict[str, Any]]:
+    """Write what each earlier release says of the cells; return the files and the section that names them.
+
+    Parameters
+    ----------
+    table
+        The cells of the problem, in their order, as the project calls them.
+    free_name
+        A name for a file, made from a wish.
+    """
+    files: list[Path] = []
+    for release in problem.already_published:
+        wanted = Path(str(release.made_by.get("file", "published.csv"))).stem
+        files.append(
+            write_csv(_in_windows(problem.table, release, table), folder / f"{free_name(wanted)}.csv", {})
+        )
+    return files, {"files": [file.name for file in files] or None}
+
+
+def _in_windows(table: Table, release: Release, named: Table) -> Release:
+    """The windows of a release as a release of ``named``, whose cells are those of the table."""
+    low, high = shared_windows(table, release)
+    silent = (low <= -UNBOUNDED) & (high >= UNBOUNDED)
+    marks = np.where(silent, Mark.SUPPRESSED, Mark.INTERVAL).astype(np.uint8)
+    return Release.mixed(named, low < high, marks, low, high)

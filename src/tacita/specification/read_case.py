@@ -1,0 +1,75 @@
+"""A case from a file: the ending of its name says how to read it.
+
+``.jj`` and ``project.toml``, or the folder it is in, state a whole problem. CSV, Parquet and Excel files
+state a table, one row per cell; with a column ``status``, or a rule, they state a problem too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tacita.core.errors import FormatError, InputError
+from tacita.core.tables.table import Table
+from tacita.formats.columns import FORMATS
+from tacita.formats.jj import read_jj
+from tacita.formats.nchs import read_nchs
+from tacita.formats.petrenko import FILES as THESIS
+from tacita.formats.petrenko import read_thesis
+from tacita.formats.table_file import read_table_file
+from tacita.problem.problem import Problem
+from tacita.specification.project import load_project
+
+PROJECT = "project.toml"
+"""What a project is called in a folder that stands for it."""
+
+
+def project_file(path: str | os.PathLike[str]) -> Path | None:
+    """The project that a path means: the file itself, or ``project.toml`` in a folder; None for others."""
+    path = Path(path)
+    if path.is_dir():
+        return path / PROJECT if (path / PROJECT).is_file() else None
+    return path if path.suffix.lower() == ".toml" else None
+
+
+def read_case(path: str | os.PathLike[str], **options: Any) -> Problem | Table:
+    """A problem, or a table where the file says nothing of what is sensitive.
+
+    Options are those of :func:`read_jj` for ``.jj``, of :func:`read_nchs` for ``.txt`` and ``.dat``, of
+    :func:`read_table_file` for CSV, Parquet and Excel, of :func:`read_thesis` for the folder of the thesis
+    program; a project, be it named by its file or its folder, takes none.
+    """
+    suffix = Path(path).suffix.lower()
+    if not Path(path).exists():
+        raise FormatError(f"{path}: there is no such file; check the path")
+    if (project := project_file(path)) is not None:
+        _refuse_options(project, options, ())
+        return load_project(project).problem()
+    if Path(path).is_dir():
+        if not any((Path(path) / name).exists() for name in THESIS):
+            raise FormatError(
+                f"{path}: a folder should hold a {PROJECT}, or {', '.join(THESIS)} of the thesis program: "
+                "name a file, or another folder"
+            )
+        _refuse_options(path, options, ("lower",))
+        return read_thesis(path, **options)
+    if suffix == ".jj":
+        _refuse_options(path, options, ("decimals", "counts"))
+        return read_jj(path, **options)
+    if suffix in (".txt", ".dat"):
+        _refuse_options(path, options, ("decimals", "counts"))
+        return read_nchs(path, **options)
+    if suffix in FORMATS:
+        return read_table_file(path, **options)
+    known = ", ".join([".jj", ".toml", ".txt", *FORMATS])
+    raise FormatError(f"{path}: no case has the ending '{suffix}'; use one of {known}")
+
+
+def _refuse_options(path: str | os.PathLike[str], options: Mapping[str, Any], known: Sequence[str]) -> None:
+    strange = [name for name in options if name not in known]
+    if strange:
+        raise InputError(
+            f"{path}: this kind of file has no option '{strange[0]}', only {', '.join(known) or 'none'}"
+        )

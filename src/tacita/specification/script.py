@@ -1,0 +1,76 @@
+"""A run as a Python script: what a statistician keeps beside ``project.toml`` to do it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tacita.core.errors import InputError
+from tacita.methods import make_method, options_of
+from tacita.storage.atomic import write_text
+
+SCRIPT = '''\
+"""Protects the table of project.toml once more, audits the result, and writes it if it is safe."""
+
+from pathlib import Path
+
+import tacita as tc
+from tacita.specification.project import load_project
+from tacita.publication.results import write_results
+
+HERE = Path(__file__).resolve().parent
+
+problem = load_project(HERE / "project.toml").problem()
+method = tc.{method}
+release = method.protect(problem, tc.Run({run}))
+if (outcome := release.outcome) is not None:
+    print(f"{{outcome.status.value}}: loss {{outcome.loss:g}}, bound {{outcome.bound:g}}")
+audit = tc.audit(problem, release)
+print(audit.verdict)
+for path in write_results(audit, HERE / "out", {formats}).paths:
+    print(path)
+'''
+
+
+def write_script(
+    folder: Path,
+    *,
+    method: str,
+    options: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    time_limit: float | None = None,
+    formats: Sequence[str] = ("csv",),
+) -> Path:
+    """Write ``repeat.py`` beside the ``project.toml`` of the same run; see
+    :func:`~tacita.specification.project_write.write_project`.
+
+    The script gives the same release if it has the seed of what was drawn at random, unless time ended the
+    run before the method was through. It is internal for that reason too.
+
+    Raises
+    ------
+    InputError
+        An option cannot be written as text.
+    """
+    chosen = make_method(method, options)
+    said = []
+    for option in options_of(method):
+        value = getattr(chosen, option.name)
+        if value != option.default:
+            said.append(f"{option.name}={_literal(option.name, value)}")
+    run = [f"time_limit={time_limit!r}"] if time_limit is not None else []
+    run += [f"seed={seed}"] if seed is not None else []
+    text = SCRIPT.format(
+        method=f"{type(chosen).__name__}({', '.join(said)})",
+        run=", ".join(run),
+        formats=json.dumps(list(formats)),
+    )
+    return write_text(folder / "repeat.py", text)
+
+
+def _literal(name: str, value: object) -> str:
+    if value is None or isinstance(value, str | bool | int | float):
+        return repr(value)
+    raise InputError(f"option '{name}': a {type(value).__name__} cannot be written as text: say it in words")

@@ -1,0 +1,70 @@
+"""Files that are there as a whole or not at all.
+
+What is written goes to a draft (see :mod:`tacita.storage`), from which it takes the place of the
+old file in one step when it is complete. An interrupted run leaves the old file as it was. What is not said
+to be ``public`` is for the house, and refused where things are published; see
+:mod:`tacita.storage.internal`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tacita.core.errors import InputError, not_written
+from tacita.storage.drafts import new_draft
+from tacita.storage.internal import outside_publication, refuse_published
+from tacita.storage.recovery import recover
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], *, public: bool = False) -> Iterator[Path]:
+    """Yield a path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not.
+
+    Parameters
+    ----------
+    public
+        Whether the file may be published, as releases may.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written: there is no such folder, no permission, no room on the disk. Or it is for
+        the house and would lie inside what is published.
+
+    Examples
+    --------
+    >>> with replacing("release.csv") as temporary:  # doctest: +SKIP
+    ...     temporary.write_text("cell,mark\\n")
+    """
+    target = Path(path)
+    if not public:
+        refuse_published(target)
+    if target.is_dir():
+        raise InputError(f"{target} is a folder: give the name of a file in it")
+    if not target.parent.is_dir():
+        raise InputError(f"the folder {target.parent} does not exist: make it first, or write elsewhere")
+    home = outside_publication(target.parent)
+    if notes := recover(home):
+        # There is no result that could carry them.
+        import logging
+
+        logging.getLogger("tacita").warning("; ".join(notes))
+    with new_draft(home) as draft:
+        temporary = draft / target.name
+        try:
+            yield temporary
+            with temporary.open("rb+") as written:
+                os.fsync(written.fileno())
+            os.replace(temporary, target)
+        except OSError as error:
+            raise not_written(target, error) from error
+
+
+def write_text(path: str | os.PathLike[str], text: str, *, public: bool = False) -> Path:
+    """Write a text file in UTF-8 with the line ends it has; all or nothing."""
+    with replacing(path, public=public) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+    return Path(path)

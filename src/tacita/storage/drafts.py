@@ -1,0 +1,98 @@
+"""Drafts: private folders that their run removes, or the next run if it has died."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tacita.core.errors import not_written
+from tacita.storage.journal import draft_in_use
+from tacita.storage.locks import acquire
+from tacita.storage.signals import deferred
+
+LOCK = ".tacita-lock"
+_NAME = re.compile(r"\.tacita-[0-9a-f]{16}")
+
+
+def is_draft(name: str) -> bool:
+    """Return whether an entry of a folder is called like a draft."""
+    return _NAME.fullmatch(name) is not None
+
+
+@contextmanager
+def new_draft(home: Path) -> Iterator[Path]:
+    """Yield a new folder inside ``home`` that only its user can read; it is gone when the block ends.
+
+    It stays if a switch could not be undone: then the files that were there before are in it.
+
+    Raises
+    ------
+    InputError
+        No folder can be made there.
+    """
+    with deferred():
+        draft, lock = _make(home)
+    try:
+        yield draft
+    finally:
+        with deferred():
+            _remove(draft)
+            if lock is not None:
+                os.close(lock)
+                # Systems that do not remove open files have left the lock.
+                _remove(draft)
+
+
+def drafts_in(home: Path) -> list[Path]:
+    """Return the drafts in a folder, of runs that are at work or have ended."""
+    try:
+        found = [home / name for name in sorted(os.listdir(home)) if is_draft(name)]
+    except OSError:
+        return []
+    return [draft for draft in found if draft.is_dir() and not draft.is_symlink()]
+
+
+def dead_drafts(home: Path) -> Generator[Path, None, None]:
+    """Yield the drafts of runs that have ended, each locked until the next is asked for."""
+    for draft in drafts_in(home):
+        if (lock := acquire(draft / LOCK)) is None:
+            continue
+        try:
+            yield draft
+        finally:
+            os.close(lock)
+
+
+def remove_dead_drafts(home: Path) -> tuple[Path, ...]:
+    """Remove what runs that have ended left in a folder, and return what it was."""
+    with deferred():
+        found = []
+        for draft in dead_drafts(home):
+            _remove(draft)
+            found.append(draft)
+        for draft in found:
+            _remove(draft)
+    return tuple(draft for draft in found if not draft.exists())
+
+
+def _make(home: Path) -> tuple[Path, int | None]:
+    while True:
+        draft = home / f".tacita-{secrets.token_hex(8)}"
+        try:
+            draft.mkdir(mode=0o700)
+        except OSError as error:
+            raise not_written(home, error) from error
+        lock = acquire(draft / LOCK)
+        # A run that tidies up may have been faster than the lock.
+        if draft.is_dir():
+            return draft, lock
+
+
+def _remove(draft: Path) -> None:
+    if draft_in_use(draft.parent) != draft.name:
+        shutil.rmtree(draft, ignore_errors=True)

@@ -1,0 +1,73 @@
+"""Several files that belong together: all of them take their places, or none does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacita.core.errors import TacitaError, not_written
+from tacita.storage.drafts import new_draft
+from tacita.storage.internal import refuse_published
+from tacita.storage.recovery import recover
+from tacita.storage.switch import switch
+
+
+@dataclass(frozen=True)
+class Together:
+    """Files for a folder and for folders in it, written to a draft first.
+
+    ``notes`` tell what interrupted runs had left there.
+    """
+
+    home: Path
+    draft: Path
+    notes: tuple[str, ...]
+
+    def new(self, folder: str = ".") -> Path:
+        """Return where to write the files that are meant for a folder inside ``home``, or for itself."""
+        place = self.draft / "new" / folder
+        place.mkdir(parents=True, exist_ok=True)
+        return place
+
+    def take_places(self, leaving: Iterable[Path] = (), whole: str | None = None) -> tuple[Path, ...]:
+        """Move all files to their places, and return them; see
+        :func:`tacita.storage.switch.switch`.
+        """
+        return switch(self.home, self.draft, leaving, whole)
+
+
+@contextmanager
+def together(home: Path) -> Iterator[Together]:
+    """Yield a draft for a folder that is not published, which is made if need be; one that the block leaves
+    empty goes, unless it was there.
+
+    What interrupted runs have left goes first. Errors name files as they would have been called: a draft says
+    nothing to those who read of it.
+    """
+    refuse_published(home)
+    was_there = home.is_dir()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(home, error) from error
+    try:
+        notes = recover(home)
+        with new_draft(home) as draft:
+            try:
+                yield Together(home, draft, notes)
+            except TacitaError as error:
+                raise type(error)(_named(draft, home, error)) from error.__cause__
+            except OSError as error:
+                raise not_written(Path(_named(draft, home, error.filename or home)), error) from error
+    finally:
+        if not was_there:
+            # The system refuses where something is in it.
+            with suppress(OSError):
+                home.rmdir()
+
+
+def _named(draft: Path, home: Path, text: object) -> str:
+    """A text in which files of a draft are called as they would have been."""
+    return str(text).replace(str(draft / "new"), str(home)).replace(str(draft), str(home))

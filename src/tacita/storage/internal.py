@@ -1,0 +1,59 @@
+"""What stays in the house is never written inside what is published.
+
+Files hold true values, or tell which cells are sensitive, unless they are releases. So only what its writer
+calls public goes into a folder called ``publication``, or anywhere inside one that results were written to. A
+folder of that name in which an office keeps all its work is no such place.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tacita.core.errors import InputError
+
+PUBLICATION = "publication"
+INTERNAL = "internal"
+
+
+def refuse_published(place: str | os.PathLike[str]) -> None:
+    """Refuse a file or folder of the house that lies in what is published, by its path as it is given or as
+    links lead it.
+
+    Raises
+    ------
+    InputError
+        It is called ``publication``, lies directly in a folder of that name, or deeper in one that holds a
+        release or stands beside ``internal``.
+    """
+    given = Path(place)
+    for path in (Path(os.path.normpath(given.absolute())), given.resolve()):
+        named = [folder for folder in (path, *path.parents) if folder.name.lower() == PUBLICATION]
+        if any(folder in (path, path.parent) or _of_results(folder) for folder in named):
+            raise InputError(
+                f"{given}: what stays in the house would lie inside a folder called '{PUBLICATION}': choose "
+                "a place outside it"
+            )
+
+
+def outside_publication(folder: Path) -> Path:
+    """Return where drafts of files for a folder go: beside the outermost folder of results called
+    ``publication`` that it is or lies in, or else into itself.
+
+    So do those for a publication that is the only place on its device or that its user may write to.
+    """
+    given = Path(os.path.normpath(folder.absolute()))
+    named = [
+        place
+        for place in (given, *given.parents)
+        if place.name.lower() == PUBLICATION and (place == given or _of_results(place))
+    ]
+    if not named:
+        return folder
+    beside = named[-1].parent
+    same = os.stat(beside).st_dev == os.stat(folder).st_dev and os.access(beside, os.W_OK | os.X_OK)
+    return beside if same else folder
+
+
+def _of_results(folder: Path) -> bool:
+    return (folder.parent / INTERNAL).exists() or any(folder.glob("release.*"))

@@ -1,0 +1,114 @@
+"""The journal of a switch: which files leave their folders and which come, written before the first moves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tacita.core.errors import FormatError
+
+SWITCH = ".tacita-switch"
+BEGUN, DONE = "begun.json", "done.json"
+"""The journal is called the one until everything has moved, the other from then on."""
+_PLAIN = re.compile(r"[^/\\\0]+")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder, relative to the one that the drafts are in, with the names that come and leave.
+
+    ``made`` says that it was not there before.
+    """
+
+    folder: str
+    coming: tuple[str, ...]
+    leaving: tuple[str, ...]
+    made: bool
+
+
+@dataclass(frozen=True)
+class Journal:
+    """A switch: folders whose files move one by one, and one that is replaced as a whole after them, if any.
+
+    ``fingerprint`` is that of the new folder: the journal cannot tell whether it has been exchanged.
+    """
+
+    draft: str
+    places: tuple[Place, ...]
+    whole: Place | None = None
+    fingerprint: str = ""
+
+
+def write_journal(folder: Path, journal: Journal) -> None:
+    """Write a journal that has begun into a folder; all or nothing."""
+    draft = folder / f"{BEGUN}.part"
+    with draft.open("w", encoding="utf-8") as out:
+        json.dump(asdict(journal), out)
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(draft, folder / BEGUN)
+
+
+def read_journal(home: Path) -> tuple[Journal, bool] | None:
+    """Return the journal of a folder and whether everything has moved; None if no switch has begun.
+
+    Raises
+    ------
+    FormatError
+        The journal is not one of ours: its names must not lead out of the folder.
+    """
+    # In this order: the one is renamed to the other.
+    for name, done in ((BEGUN, False), (DONE, True)):
+        try:
+            text = (home / SWITCH / name).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+        except (OSError, UnicodeDecodeError) as error:
+            raise _strange(home) from error
+        try:
+            return _journal(json.loads(text)), done
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise _strange(home) from error
+    return None
+
+
+def draft_in_use(home: Path) -> str | None:
+    """Return the name of the draft that an unfinished switch takes its files from, None if there is none."""
+    try:
+        found = read_journal(home)
+    except FormatError:
+        return None
+    return None if found is None else found[0].draft
+
+
+def _journal(said: Any) -> Journal:
+    whole = said["whole"]
+    return Journal(
+        _plain(said["draft"]),
+        tuple(map(_place, said["places"])),
+        None if whole is None else _place(whole),
+        str(said["fingerprint"]),
+    )
+
+
+def _place(said: Any) -> Place:
+    folder = said["folder"] if said["folder"] == "." else _plain(said["folder"])
+    coming, leaving = (tuple(map(_plain, said[key])) for key in ("coming", "leaving"))
+    return Place(folder, coming, leaving, bool(said["made"]))
+
+
+def _plain(name: Any) -> str:
+    if not isinstance(name, str) or name in (".", "..") or _PLAIN.fullmatch(name) is None:
+        raise ValueError(name)
+    return name
+
+
+def _strange(home: Path) -> FormatError:
+    return FormatError(
+        f"{home / SWITCH}: this is no journal of an interrupted run: remove the folder, and check the files "
+        f"in {home} yourself"
+    )

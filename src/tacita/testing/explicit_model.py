@@ -1,0 +1,180 @@
+"""Salazar's first model: for every demand a witness that the program itself must find.
+
+    min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  some x_j whole,
+         and for every demand (k, p, L) a move z with
+              M z = 0,   z_p >= L,
+              z_i <= U_i(x) + up_ik x_switch(i),     z_i <= up_ik + up_ik x_switch(i),
+             -z_i <= D_i(x) + down_ik x_switch(i),  -z_i <= down_ik + down_ik x_switch(i),
+
+``-z_p >= L`` where the demand is downwards, ``L x_switch`` for ``L`` where it has a switch. A sliding demand
+has two moves, and the first less the second reaches ``L`` at ``p``. One program holds it all, so its size is
+the number of demands times that of the table: slow, plain, and the oracle that the engine is tested against.
+
+Moves are counted in parts of their level, ``z / L``, and none need be longer than ``LONGEST``, which stands
+for infinite room. For a move is a sum of circuits of ``M`` (moves of smallest support) whose signs agree with
+its own. Those that leave ``p`` alone can be dropped and the rest scaled until ``z_p = L``: this shrinks every
+entry, so the windows, which contain the truth, still hold it. Then ``|z_i| / L`` is at most the largest ratio
+of two entries of a circuit: exactly 1 in a network, where circuits have entries -1, 0, 1. A local search for
+circuits with a large ratio met at most 2 in 2x2x2 tables, two crossed hierarchies and linked tables, 3 in
+3x3x2 and 4 in 3x3x3 ones. Were ``LONGEST`` ever too small, the oracle would forbid too much, and its loss
+would exceed that of an engine whose releases are audited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.exact import Floats
+from tacita.core.outcome import Status
+from tacita.core.run import Run
+from tacita.engine.attack.demands import ALWAYS, DOWN, SLIDING, UP, Demands, all_demands, room
+from tacita.engine.model import NO_SWITCH, Affine, Model
+from tacita.solvers.highs import Ended
+from tacita.solvers.highs_mip import solve_mip
+from tacita.solvers.linear_program import Program
+from tacita.solvers.solution import Solution
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+LONGEST = 16.0
+"""Largest change of a cell in any move, in parts of the level."""
+
+
+def solve_first_model(model: Model, run: Run | None = None) -> Solution:
+    """The least loss, by one mixed-integer program that states every attacker's move.
+
+    Raises
+    ------
+    InfeasibleError
+        No values of the variables meet every demand.
+    StoppedError
+        The time ended before any were found.
+    """
+    run = run or Run()
+    found = solve_mip(_program(model), run)
+    if found.status is Ended.INFEASIBLE:
+        raise InfeasibleError(
+            "no choice of the method's variables protects the table: lower the levels, free cells "
+            f"that must be published ({int(model.problem.must_publish.sum()):,}), or relax the method"
+        )
+    if not found.point.size:
+        raise StoppedError(f"stopped after {run.seconds:.0f} s before a first solution: allow more time")
+    x = found.point[: model.size]
+    x = np.where(model.whole, np.rint(x), x)
+    status = Status.OPTIMAL if found.status is Ended.OPTIMAL else Status.FEASIBLE
+    loss = model.loss(x)
+    return Solution(x, loss, min(loss, model.constant + found.bound), status)
+
+
+def _program(model: Model) -> Program:
+    from scipy.sparse import block_array, block_diag, csr_array, vstack
+
+    cells, witnesses = len(model.problem.table), _witnesses(model)
+    if not witnesses:
+        return Program(
+            model.cost,
+            model.lower,
+            model.upper,
+            model.whole,
+            csr_array(model.rows),
+            model.row_lower,
+            model.row_upper,
+        )
+    moved = cells * sum(w.moves for w in witnesses)
+    rows = block_array(
+        [
+            [csr_array(model.rows), csr_array((model.rows.shape[0], moved))],
+            [vstack([w.on_variables for w in witnesses]), block_diag([w.on_moves for w in witnesses])],
+        ]
+    )
+    return Program(
+        np.concatenate([model.cost, np.zeros(moved)]),
+        np.concatenate([model.lower, np.full(moved, -LONGEST)]),
+        np.concatenate([model.upper, np.full(moved, LONGEST)]),
+        np.concatenate([model.whole, np.zeros(moved, dtype=bool)]),
+        csr_array(rows),
+        np.concatenate([model.row_lower, *(w.row_lower for w in witnesses)]),
+        np.concatenate([model.row_upper, *(w.row_upper for w in witnesses)]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Witness:
+    """Rows ``row_lower <= on_variables x + on_moves z <= row_upper`` of one demand's ``moves`` moves."""
+
+    moves: int
+    on_variables: csr_array
+    on_moves: csr_array
+    row_lower: Floats
+    row_upper: Floats
+
+
+def _witnesses(model: Model) -> list[_Witness]:
+    conditional = model.demands[model.demands.switch != ALWAYS]
+    demands = Demands.join([all_demands(model.problem), conditional])
+    rooms = {int(k): room(model.problem, int(k)) for k in np.unique(demands.attacker)}
+    return [
+        _witness(model, rooms[int(demands.attacker[d])], demands, d)
+        for d in range(len(demands))
+        if demands.level[d] > 0
+    ]
+
+
+def _witness(model: Model, room_of_attacker: tuple[Floats, Floats], demands: Demands, d: int) -> _Witness:
+    from scipy.sparse import block_diag, csr_array, vstack
+
+    level, cell, sign = float(demands.level[d]), int(demands.cell[d]), int(demands.sign[d])
+    ways = (UP, DOWN) if sign == SLIDING else (sign,)
+    on_variables, on_move, row_lower, row_upper = _confined(model, room_of_attacker, level)
+    cells = on_move.shape[1]
+    columns = np.arange(len(ways)) * cells + cell
+    reached = csr_array(
+        (np.array(ways, dtype=float), (np.zeros(len(ways), int), columns)), (1, len(ways) * cells)
+    )
+    switch = int(demands.switch[d])
+    asked = csr_array((1, model.size))
+    if switch != ALWAYS:
+        asked = csr_array((np.array([-1.0]), (np.array([0]), np.array([switch]))), (1, model.size))
+    return _Witness(
+        len(ways),
+        csr_array(vstack([*[on_variables] * len(ways), asked])),
+        csr_array(vstack([block_diag([on_move] * len(ways)), reached])),
+        np.concatenate([*[row_lower] * len(ways), [1.0 if switch == ALWAYS else 0.0]]),
+        np.concatenate([*[row_upper] * len(ways), [np.inf]]),
+    )
+
+
+def _confined(
+    model: Model, room_of_attacker: tuple[Floats, Floats], level: float
+) -> tuple[csr_array, csr_array, Floats, Floats]:
+    """What holds for every move, in parts of the level: it keeps the equations and stays inside the windows
+    and inside what the attacker knows.
+    """
+    from scipy.sparse import csr_array, diags_array, eye_array, vstack
+
+    equations = csr_array(model.problem.table.equations.matrix.astype(np.float64))
+    count, cells = equations.shape
+    switched = np.flatnonzero(model.switch != NO_SWITCH)
+    opens = csr_array((np.ones(switched.size), (switched, model.switch[switched])), (cells, model.size))
+    on_variables, on_move = [csr_array((count, model.size))], [equations]
+    row_lower, row_upper = [np.zeros(count)], [np.zeros(count)]
+    windows: tuple[Affine, Affine] = (model.above, model.below)
+    for sign, known, window in zip((1.0, -1.0), room_of_attacker, windows, strict=True):
+        most = np.minimum(known / level, LONGEST)
+        opened = diags_array(most) @ opens
+        for base, matrix in ((window.base / level, window.matrix / level + opened), (most, opened)):
+            on_variables.append(csr_array(-matrix))
+            on_move.append(csr_array(sign * eye_array(cells)))
+            row_lower.append(np.full(cells, -np.inf))
+            row_upper.append(base)
+    return (
+        csr_array(vstack(on_variables)),
+        csr_array(vstack(on_move)),
+        np.concatenate(row_lower),
+        np.concatenate(row_upper),
+    )
