@@ -229,13 +229,13 @@ def test_an_exempt_cell_stays_so_where_its_levels_are_beyond_its_bounds(tmp_path
     bounds = tc.Outsider(np.zeros(9, dtype=np.int64), table.units + 4)
     far = tc.Exempt(Elsewhere(cell), [cell])
     problem = tc.Problem(table, far, attackers=bounds)
-    (note,) = tc.io.write_project(problem, tmp_path / "two", method="suppression").notes
+    (note,) = tc.write_project(problem, tmp_path / "two", method="suppression").notes
     assert "as far as bounds leave room" in note
     again = load_project(tmp_path / "two" / "project.toml").problem()
     assert differences(problem, again) == []
     assert np.flatnonzero(again.exempt).tolist() == [cell]
     known = tc.Problem(table, far, attackers=tc.Outsider(table.units, table.units))
-    *_, note = tc.io.write_project(known, tmp_path / "two", method="suppression").notes
+    *_, note = tc.write_project(known, tmp_path / "two", method="suppression").notes
     assert note == "exempt, though nothing hits them in these files: (row=1, column=1)"
 
 

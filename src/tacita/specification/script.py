@@ -17,19 +17,17 @@ SCRIPT = '''\
 from pathlib import Path
 
 import tacita as tc
-from tacita.specification.project import load_project
-from tacita.publication.results import write_results
 
 HERE = Path(__file__).resolve().parent
 
-problem = load_project(HERE / "project.toml").problem()
+problem = tc.load_project(HERE / "project.toml").problem()
 method = tc.{method}
 release = method.protect(problem, tc.Run({run}))
 if (outcome := release.outcome) is not None:
     print(f"{{outcome.status.value}}: loss {{outcome.loss:g}}, bound {{outcome.bound:g}}")
 audit = tc.audit(problem, release)
 print(audit.verdict)
-for path in write_results(audit, HERE / "out", {formats}).paths:
+for path in tc.write_results(audit, HERE / "out", {formats}).paths:
     print(path)
 '''
 

@@ -1,6 +1,6 @@
 """Where a case comes from: files, pasted text, nothing but zeros, chance, or the literature.
 
-Readers belong to :mod:`tacita.io`; here it is told which one to ask. Whatever is wrong is told in their
+Readers belong to :mod:`tacita.formats`; here it is told which one to ask. Whatever is wrong is told in their
 words, and no case comes out.
 """
 

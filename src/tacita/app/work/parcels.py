@@ -59,7 +59,7 @@ def pack(
 ) -> Parcel:
     """Write all files of a run, or none; for publication none where it is neither safe nor given a reason.
 
-    Files of an earlier release go: see :func:`tacita.io.write_results`.
+    Files of an earlier release go: see :func:`tacita.publication.results.write_results`.
 
     Parameters
     ----------
