@@ -1,4 +1,5 @@
-"""Writing a table with its true values, for the house; :func:`tacita.specification.read_case.read_case` reads it back.
+"""Writing a table with its true values, for the house; :func:`tacita.specification.read_case.read_case` reads
+it back.
 
 One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions), ``structural``, the
 table's further columns of numbers; with a problem also ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
