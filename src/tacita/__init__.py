@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacita.core.release import Release as Release
     from tacita.core.run import Run as Run
     from tacita.core.tables.linked import link as link
+    from tacita.core.tables.read_options import ReadOptions as ReadOptions
     from tacita.core.tables.table import Table as Table
     from tacita.core.tables.undeclared import Found as Found
     from tacita.core.tables.undeclared import find_sums as find_sums
@@ -111,6 +112,7 @@ _HOMES = {
     ),
     "tacita.core.run": ("Run",),
     "tacita.core.tables.linked": ("link",),
+    "tacita.core.tables.read_options": ("ReadOptions",),
     "tacita.core.tables.table": ("Table",),
     "tacita.core.tables.undeclared": ("Found", "find_sums"),
     "tacita.tabulation.tabulate": ("tabulate",),

@@ -18,6 +18,7 @@ from tacita.app.work.open_case import Attackers
 from tacita.app.work.opening import case_from_path
 from tacita.cli.case_options import RequirementOptions, TableOptions, load_problem
 from tacita.core.errors import InputError
+from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.table_file import read_table_file
 from tacita.formats.toml import toml_text
 from tacita.problem.problem import Problem
@@ -112,7 +113,9 @@ def test_the_same_words_ask_the_same_everywhere(said: Words) -> None:
             answers["options on a project"] = asked(lambda: load_problem(bare, TableOptions(), option))
         if everyone.within is None and not marks:
             bounds = {"lower": everyone.lower, "upper": everyone.upper}
-            answers["reader"] = asked(lambda: read_table_file(file, counts=True, rule=rule, **bounds))
+            answers["reader"] = asked(
+                lambda: read_table_file(file, ReadOptions(counts=True), rule=rule, **bounds)
+            )
             answers["options on a file"] = asked(lambda: load_problem(file, COUNTS, option))
     for who, answer in answers.items():
         assert answer == answers["project"], who

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacita.app.work.open_case import Attackers
 from tacita.app.work.opening import case_from_path
 from tacita.cli.case_options import RequirementOptions, TableOptions, load_problem
-from tacita.formats.dimensions import dimensions_as_said
-from tacita.formats.hierarchy import read_hierarchy
+from tacita.core.errors import InputError
+from tacita.core.tables.read_options import ReadOptions
+from tacita.formats.table_file import read_table_file
 from tacita.specification.project import load_project
 
 CELLS = "region,size,value,status\nN,s,10,u\nN,l,20,s\nS,s,30,s\nS,l,1,s\n"
@@ -35,12 +37,18 @@ def test_rules_of_the_command_line_leave_what_a_project_s_file_marks(tmp_path: P
 def test_a_total_is_said_for_one_dimension_or_for_all_that_have_it(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("region,size,value\nN,s,10\nN,all,10\nall,s,10\nall,all,10\nN,x,0\nall,x,0\n")
-    assert dimensions_as_said(path, totals="all") == {"region": "all", "size": "all"}
-    assert dimensions_as_said(path, totals="N") == {"region": "N", "size": None}
-    assert dimensions_as_said(path, totals={"size": "all"}) == {"region": None, "size": "all"}
     (tmp_path / "tree.csv").write_text("parent,child\nall,s\nall,x\n")
-    said = dimensions_as_said(path, ["size"], {"size": [tmp_path / "tree.csv"]}, "all")
-    assert said == {"size": [read_hierarchy(tmp_path / "tree.csv", "all")]}
+
+    def totals(**read: Any) -> list[str]:
+        table = read_table_file(path, ReadOptions(**read))
+        return [dimension.total for dimension in table.structure.dimensions]
+
+    assert totals(total="all") == totals(total={"size": "all"}) == ["all", "all"]
+    assert totals(total="N", repair=True) == ["N", "all"]
+    assert totals(total={"size": "s"}, repair=True) == ["all", "s"]
+    assert totals(hierarchies={"size": [tmp_path / "tree.csv"]}, total="all") == ["all", "all"]
+    with pytest.raises(InputError, match=r"'sise'.* is none of the dimensions region, size"):
+        totals(total={"sise": "all"})
 
 
 @pytest.mark.parametrize(("side", "said", "other"), [("lower", -5.0, "upper"), ("upper", 99.0, "lower")])

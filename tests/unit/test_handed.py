@@ -11,10 +11,11 @@ from workbooks import workbook
 from tacita.app.work.either import otherwise
 from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import UNTOLD, Reading
+from tacita.app.work.opening import UNTOLD
 from tacita.app.work.records import Choice, case_of_records, records_from_files, records_from_path
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, RecordsError, SeveralValuesError
+from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.workbook import Sheets
 from tacita.specification.project import load_project
 
@@ -37,7 +38,7 @@ def workspace() -> Iterator[Workspace]:
     opened.close()
 
 
-def at(path: Path, reading: Reading = UNTOLD) -> Handed:
+def at(path: Path, reading: ReadOptions = UNTOLD) -> Handed:
     return handed_path(path, reading)
 
 
@@ -51,8 +52,8 @@ def test_a_sheet_is_asked_for_where_several_could_be_meant(tmp_path: Path) -> No
     asked = Sheets(("one", "two"), ("lists",))
     assert at(book).sheets() == handed_files([book], UNTOLD).sheets() == asked
     assert asked.labels == ("one", "two", "lists (hidden)")
-    assert at(book, Reading(sheet="two")).sheets() is None
-    table = at(book, Reading(sheet="two")).table().table
+    assert at(book, ReadOptions(sheet="two")).sheets() is None
+    table = at(book, ReadOptions(sheet="two")).table().table
     assert table.values[table.find("Total", "Total")] == 204
 
 
@@ -99,7 +100,7 @@ def test_files_stay_as_long_as_something_is_to_be_read_from_them(workspace: Work
     workspace.asked = Asked(handed, sheets, as_records=True)
     workspace.drop(folder)
     assert book.exists()
-    workspace.records = records_from_files([book], Reading(sheet="one"))
+    workspace.records = records_from_files([book], ReadOptions(sheet="one"))
     workspace.asked = None
     assert book.exists()
     workspace.records = workspace.records.with_sheet("two")

@@ -13,7 +13,6 @@ from tacita import generate
 from tacita.app.work.open_case import Attackers, Case, Kind, Wish
 from tacita.app.work.opening import (
     UNTOLD,
-    Reading,
     case_from_files,
     case_from_path,
     case_from_text,
@@ -26,6 +25,7 @@ from tacita.app.work.opening import (
 from tacita.app.work.parcels import save
 from tacita.core.errors import BoundsError, InputError
 from tacita.core.tables.editing import with_values
+from tacita.core.tables.read_options import ReadOptions
 from tacita.examples import example, example_names
 from tacita.formats.hierarchy import write_hierarchy
 from tacita.formats.petrenko import write_thesis
@@ -161,7 +161,7 @@ def test_a_project_is_called_like_its_folder_unless_its_file_has_a_name(
 def test_negative_values_are_told_with_the_page_that_says_what_everyone_knows(tmp_path: Path) -> None:
     case = case_from_path(write(tmp_path, t_csv=CELLS.replace("N,s,12", "N,s,-12"))[0])
     assert "some values are negative: they were taken as amounts, not as counts" in notes_on(case, UNTOLD)
-    assert not any("negative" in note for note in notes_on(case, Reading(counts=False)))
+    assert not any("negative" in note for note in notes_on(case, ReadOptions(counts=False)))
     told = (
         r"\(region=N, size=s\) is negative, so nobody .*: give the lower bound that everyone knows, or say "
         r"that there is none, on the page Rules under 'Everyone knows'"
@@ -275,19 +275,19 @@ def test_how_to_read_is_followed(tmp_path: Path) -> None:
     text = "region;size;n;turnover\nN;s;1;1,5\nN;l;2;2\nS;s;3;4\nS;l;4;5\nN;all;3;3,5\nS;all;7;9\n"
     text += "all;s;4;5,5\nall;l;6;7\nall;all;10;12,6\n"
     path = write(tmp_path, t_csv=text)[0]
-    reading = Reading(decimal=",", value="turnover", count="n", total="all", repair=True)
+    reading = ReadOptions(decimal=",", value="turnover", count="n", total="all", repair=True)
     table = case_from_path(path, reading).table
     assert table.values[table.find("all", "all")] == 12.5
     assert table.count is not None
     with pytest.raises(InputError, match="no option 'decimal'"):
-        case_from_path(write(tmp_path, t_txt="1 2\n3 4\n")[0], Reading(decimal=","))
+        case_from_path(write(tmp_path, t_txt="1 2\n3 4\n")[0], ReadOptions(decimal=","))
     with pytest.raises(InputError, match="a project says itself"):
-        case_from_path(write(tmp_path, project_toml="")[0], Reading(counts=True))
+        case_from_path(write(tmp_path, project_toml="")[0], ReadOptions(counts=True))
 
 
 def test_counts_that_were_taken_for_granted_are_told() -> None:
     text = "1 2\n3 4"
-    told, untold = Reading(counts=False), Reading()
+    told, untold = ReadOptions(counts=False), ReadOptions()
     assert "taken as counts" in notes_on(case_from_text(text, untold), untold)[-1]
     assert not any("counts" in note for note in notes_on(case_from_text(text, told), told))
     assert not case_from_text(text, told).table.whole

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from budget import examples
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tacita.core.errors import FormatError, InputError
+from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.formats.pasted import read_pasted
 from tacita.problem.problem import Problem
@@ -17,8 +20,8 @@ from tacita.problem.problem import Problem
 CROSSTAB = "region\tfood\ttools\nNorth\t1\t2\nSouth\t3\t4"
 
 
-def read(text: str, **options: object) -> Table:
-    found = read_pasted(text, **options)
+def read(text: str, **options: Any) -> Table:
+    found = read_pasted(text, ReadOptions(**options))
     assert isinstance(found, Table)
     return found
 

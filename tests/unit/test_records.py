@@ -12,7 +12,7 @@ import pytest
 import xlsxwriter
 
 from tacita.app.work.job import Job, State
-from tacita.app.work.opening import Reading, case_from_path, case_from_text
+from tacita.app.work.opening import case_from_path, case_from_text
 from tacita.app.work.parcels import pack
 from tacita.app.work.records import (
     Choice,
@@ -24,6 +24,7 @@ from tacita.app.work.records import (
 )
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, RepeatedCellError
+from tacita.core.tables.read_options import ReadOptions
 from tacita.generate import microdata
 from tacita.specification.project import load_project
 from tacita.tabulation.tabulate import tabulate
@@ -64,7 +65,7 @@ def test_a_decimal_comma_makes_numbers_where_it_is_said(tmp_path: Path) -> None:
     path = tmp_path / "firms.csv"
     path.write_text("region;turnover\nN;1,5\nS;2\n")
     assert not records_from_path(path).seen.columns[1].numbers
-    found = records_from_path(path, Reading(decimal=","))
+    found = records_from_path(path, ReadOptions(decimal=","))
     assert found.seen.columns[1].numbers
     assert records_from_path(path).with_decimal(",") == found
     case = case_of_records(found, Choice(("region",), "turnover"), tmp_path)

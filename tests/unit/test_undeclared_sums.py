@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.opening import Reading, case_from_files, case_from_path, case_from_text
+from tacita.app.work.opening import case_from_files, case_from_path, case_from_text
 from tacita.cli import main
 from tacita.core.errors import InputError, TacitaWarning, UndeclaredSumsError
 from tacita.core.hierarchy import Hierarchy
+from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.undeclared import CERTAIN, Found
 from tacita.specification.project import load_project
 from tacita.specification.read_case import read_case
@@ -200,10 +201,10 @@ def test_the_app_reads_with_what_is_found(case: Path, tmp_path: Path) -> None:
         lambda reading: case_from_files([case], reading),
     ):
         with pytest.raises(UndeclaredSumsError) as refused:
-            read(Reading())
+            read(ReadOptions())
         assert refused.value.dimensions == ("region",)
-        assert tree_of(read(Reading(found=refused.value.dimensions)).table) == TREE
-        assert len(read(Reading(ignore_sums=True)).table) == 28
+        assert tree_of(read(ReadOptions(found=refused.value.dimensions)).table) == TREE
+        assert len(read(ReadOptions(undeclared_sums="ignore")).table) == 28
 
 
 def leaves_under(tree: Hierarchy, code: str) -> set[str]:

@@ -16,6 +16,7 @@ import typer
 
 from tacita.cli.console import say
 from tacita.core.errors import InputError
+from tacita.core.tables.read_options import ReadOptions, UndeclaredSums
 
 if TYPE_CHECKING:
     from tacita.core.levels import Levels
@@ -39,65 +40,62 @@ REQUIREMENT = "What is sensitive, and who attacks"
 NOTHING_SENSITIVE = "nothing is sensitive under these rules: nothing was protected or checked"
 
 
+def _flag(name: str, *flags: str, text: str | None = None, metavar: str | None = None) -> Any:
+    """Return the option that sets a field of ReadOptions, with the help of the field."""
+    words = text or ReadOptions.__dataclass_fields__[name].metadata["help"]
+    return typer.Option(*flags, help=words, metavar=metavar, rich_help_panel=TABLE)
+
+
 @dataclass(frozen=True)
 class TableOptions:
-    """How to read a table."""
+    """How to read a table: flags that set fields of :class:`ReadOptions`."""
 
     by: Annotated[
         list[str],
-        typer.Option(
+        _flag(
+            "by",
             metavar="NAME",
-            help="A column of codes; repeat. Other columns without a part are then left aside.",
-            rich_help_panel=TABLE,
+            text="A column of codes; repeat. Other columns without a part are then left aside.",
         ),
     ] = field(default_factory=list)
     hierarchy: Annotated[
         list[str],
-        typer.Option(
+        _flag(
+            "hierarchies",
             metavar="NAME=FILE",
-            help="Classification of a dimension: CSV (parent, child) or .hrc; NAME=found: the one that sums "
+            text="Classification of a dimension: CSV (parent, child) or .hrc; NAME=found: the one that sums "
             "among its codes make. Repeat for more.",
-            rich_help_panel=TABLE,
         ),
     ] = field(default_factory=list)
-    total: Annotated[
-        list[str],
-        typer.Option(metavar="NAME=CODE", help="Code of the total of a dimension.", rich_help_panel=TABLE),
-    ] = field(default_factory=list)
-    value: Annotated[str | None, typer.Option(help="Column of values.", rich_help_panel=TABLE)] = None
-    count: Annotated[
-        str | None, typer.Option(help="Column of respondents per cell.", rich_help_panel=TABLE)
-    ] = None
-    counts: Annotated[
-        bool | None,
-        typer.Option(
-            "--counts/--magnitudes",
-            help="Whether everyone knows that cells are whole numbers. Default: told by the values.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
-    repair: Annotated[
-        bool,
-        typer.Option("--repair", help="Compute wrong totals anew, and say which.", rich_help_panel=TABLE),
-    ] = False
-    undeclared_sums: Annotated[
-        Literal["refuse", "warn", "ignore"],
-        typer.Option(
-            help="Codes whose numbers are sums of others', without a classification that says so.",
-            rich_help_panel=TABLE,
-        ),
-    ] = "refuse"
-    decimal: Annotated[
-        str, typer.Option(help="Decimal sign of numbers in text files.", rich_help_panel=TABLE)
-    ] = "."
-    sheet: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Sheet of a workbook. Default: the first that holds anything.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None
+    total: Annotated[list[str], _flag("total", metavar="NAME=CODE")] = field(default_factory=list)
+    value: Annotated[str | None, _flag("value")] = None
+    count: Annotated[str | None, _flag("count")] = None
+    counts: Annotated[bool | None, _flag("counts", "--counts/--magnitudes")] = None
+    repair: Annotated[bool, _flag("repair", "--repair")] = False
+    undeclared_sums: Annotated[UndeclaredSums, _flag("undeclared_sums")] = "refuse"
+    decimal: Annotated[str, _flag("decimal")] = "."
+    sheet: Annotated[str | None, _flag("sheet", metavar="NAME")] = None
+
+    @property
+    def read(self) -> ReadOptions:
+        """What the flags say."""
+        trees: dict[str, list[Path]] = {}
+        found = []
+        for text in self.hierarchy:
+            name, file = pair(text, "--hierarchy NAME=FILE")
+            if file == "found" and not Path(file).exists():
+                found.append(name)
+            else:
+                trees.setdefault(name, []).append(Path(file))
+        plain = ("value", "count", "counts", "repair", "undeclared_sums", "sheet")
+        return ReadOptions(
+            self.by or None,
+            trees,
+            pairs(self.total, "--total") or None,
+            found,
+            decimal=None if self.decimal == "." else self.decimal,
+            **{name: getattr(self, name) for name in plain},
+        )
 
 
 @dataclass(frozen=True)
@@ -175,56 +173,8 @@ def load_case(
     from tacita.specification.read_case import read_case
 
     required = requirement or RequirementOptions()
-    given: dict[str, Any] = {
-        "by": _dimensions(path, options),
-        "value": options.value,
-        "count": options.count,
-        "counts": options.counts,
-        "found": _to_be_found(options) or None,
-        "repair": options.repair or None,
-        "undeclared_sums": None if options.undeclared_sums == "refuse" else options.undeclared_sums,
-        "decimal": None if options.decimal == "." else options.decimal,
-        "sheet": options.sheet,
-        "rule": required.rules,
-        "lower": required.lower,
-        "upper": required.upper,
-    }
-    return read_case(path, **{name: value for name, value in given.items() if value is not None})
-
-
-def _dimensions(path: Path, options: TableOptions) -> dict[str, Any] | None:
-    """Each dimension with its classifications or the code of its total; None if the command line names none.
-
-    A classification of one dimension leaves the others to be found in the file.
-    """
-    from tacita.formats.dimensions import dimensions_as_said
-
-    if not (options.by or options.hierarchy or options.total):
-        return None
-    trees: dict[str, list[Path]] = {}
-    found = _to_be_found(options)
-    for text in options.hierarchy:
-        name, file = pair(text, "--hierarchy NAME=FILE")
-        if name not in found:
-            trees.setdefault(name, []).append(Path(file))
-    if not (options.by or trees or options.total):
-        return None
-    return dimensions_as_said(
-        path,
-        options.by,
-        trees,
-        pairs(options.total, "--total"),
-        value=options.value,
-        count=options.count,
-        decimal=options.decimal,
-        sheet=options.sheet,
-    )
-
-
-def _to_be_found(options: TableOptions) -> list[str]:
-    """Dimensions whose classification is to be found in the numbers: ``--hierarchy region=found``."""
-    named = [pair(text, "--hierarchy NAME=FILE") for text in options.hierarchy]
-    return [name for name, file in named if file == "found" and not Path(file).exists()]
+    said = {"rule": required.rules, "lower": required.lower, "upper": required.upper}
+    return read_case(path, options.read, **{name: value for name, value in said.items() if value is not None})
 
 
 def load_problem(path: Path, table: TableOptions, requirement: RequirementOptions) -> Problem:

@@ -2,6 +2,7 @@
 
     TacitaError                    everything this package raises on purpose
     ├── InputError                 what the user handed over cannot be used as it is
+    │   ├── SpecificationError     options that contradict each other, or are out of range
     │   ├── HierarchyError         a classification is broken: cycle, two parents, unknown code
     │   ├── RecordsError           the rows are records about respondents, not cells
     │   │   └── RepeatedCellError  a cell is given more than once, which may as well be an error
@@ -45,6 +46,10 @@ class TacitaError(Exception):
 
 class InputError(TacitaError):
     """What the user handed over cannot be used as it is."""
+
+
+class SpecificationError(InputError, ValueError):
+    """Options contradict each other, or one is out of range."""
 
 
 class HierarchyError(InputError):

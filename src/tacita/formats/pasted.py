@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from tacita.core.errors import DecimalSignError, FormatError, InputError, reword
 from tacita.core.exact import Floats
 from tacita.core.numerals import has_signs_beside, is_number, plain, signs_told, tidy
 from tacita.core.tables.columns import refuse_wide
+from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.words import so_many
 from tacita.formats.captions import count_up, footnotes_below, note_on
@@ -31,7 +31,7 @@ from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape
 from tacita.formats.extent import FEW, SPARSE
 from tacita.formats.published_cells import parse_published
-from tacita.formats.table_file import read_table_file
+from tacita.formats.table_file import AS_USUAL, read_table_file
 from tacita.problem.problem import Problem
 
 NAME = "pasted text"
@@ -40,37 +40,23 @@ Block = list[list[str]]
 BLANK = [""]
 
 
-def read_pasted(
-    text: str,
-    *,
-    decimal: str | None = None,
-    counts: bool | None = None,
-    repair: bool = False,
-    **options: Any,
-) -> Problem | Table:
-    """A problem, or a table where nothing says what is sensitive.
+def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
+    """Return the problem that a pasted text states, or its table where nothing says what is sensitive.
 
-    Parameters
-    ----------
-    decimal
-        The decimal sign, ``.`` or ``,``. Default: the one that the numbers give away; where they do not,
-        the text is refused with the question.
-    counts, repair
-        As for :meth:`Table.from_frame`.
-    options
-        Further ones of :func:`read_table_file`, for text with names in its first line.
+    Without a decimal sign in ``read`` it is the one that the numbers show; where they do not, the text is
+    refused with the question.
     """
-    block = _block(text.rstrip("\r\n"), decimal) if text.strip() else []
+    block = _block(text.rstrip("\r\n"), read.decimal) if text.strip() else []
     first, titles = _titles(block)
     block, notes = _without_footnotes(block[first:], first)
     if not block:
         raise FormatError("there is nothing to read: copy a block of cells, with or without names")
     bare = all(is_number(field) for row in block if row is not BLANK for field in row)
-    sign = decimal or _decimal_sign(block, first, bare)
+    sign = read.decimal or _decimal_sign(block, first, bare)
     if bare:
-        found: Problem | Table = _from_numbers(block, first, sign, counts, options)
+        found: Problem | Table = _from_numbers(block, first, sign, read)
     else:
-        found = _from_names(block, first, sign, counts=counts, repair=repair, **options)
+        found = _from_names(block, first, sign, read)
     return replace(found, notes=(*titles, *notes, *found.notes)) if isinstance(found, Table) else found
 
 
@@ -190,9 +176,9 @@ def _decimal_sign(block: Block, first: int, bare: bool) -> str:
     return "."
 
 
-def _from_numbers(block: Block, first: int, sign: str, counts: bool | None, options: dict[str, Any]) -> Table:
-    if options:
-        raise InputError(f"{NAME}: numbers without names have no columns to choose: leave out {min(options)}")
+def _from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Table:
+    if strange := sorted(read.given.keys() - {"decimal", "counts", "repair"}):
+        raise InputError(f"{NAME}: numbers without names have no columns to choose: leave out {strange[0]}")
     rows: list[list[float]] = []
     for line, row in enumerate(block, start=first + 1):
         if row is BLANK:
@@ -214,7 +200,7 @@ def _from_numbers(block: Block, first: int, sign: str, counts: bool | None, opti
     values = np.array(rows)
     # One line, or one number per line, is a list.
     inner, notes = _without_totals(values if min(values.shape) > 1 else values.ravel())
-    table = Table.from_array(inner, counts=counts)
+    table = Table.from_array(inner, counts=read.counts)
     return replace(table, notes=(*notes, *table.notes))
 
 
@@ -237,9 +223,9 @@ def _sum_of_others(values: Floats, axis: int) -> int | None:
     return int(everywhere[-1]) if everywhere.size else None
 
 
-def _from_names(block: Block, first: int, sign: str, **options: Any) -> Problem | Table:
+def _from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Problem | Table:
     header, *rows = block
-    if "by" not in options and "value" not in options:
+    if read.by is None and read.value is None:
         _refuse_numbers_for_names(header, rows, first)
     columns = list(
         map(list, zip(*([""] * len(header) if row is BLANK else row for row in rows), strict=True))
@@ -250,7 +236,7 @@ def _from_names(block: Block, first: int, sign: str, **options: Any) -> Problem 
         path = Path(folder) / f"{NAME}.csv"
         try:
             write_rows(path, header, [[escape(field) for field in column] for column in columns])
-            found = read_table_file(path, delimiter=",", **options)
+            found = read_table_file(path, replace(read, delimiter=",", decimal="."))
         except InputError as error:
             told = re.sub(
                 rf"{re.escape(str(path))}(?:, line (\d+))?",

@@ -13,11 +13,13 @@ import pyarrow as pa
 
 from tacita.attackers.insiders import AttackerLike
 from tacita.core.errors import InputError, RecordsError, did_you_mean, reword
-from tacita.core.tables.columns import Columns, Spec, Totals, is_text, table_from_columns
+from tacita.core.tables.columns import Columns, Spec, is_text, table_from_columns
+from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
-from tacita.core.tables.undeclared import Found, UndeclaredSums
+from tacita.core.tables.undeclared import Found
 from tacita.formats.columns import read_columns
 from tacita.formats.crosstab import one_row_per_cell
+from tacita.formats.hierarchy import read_hierarchy
 from tacita.formats.marks import Marks, costs_from_marks, outsider_from_marks, problem_from_marks
 from tacita.formats.roles import NUMERIC, Roles, find_roles
 from tacita.formats.workbook import other_sheets_told
@@ -25,51 +27,31 @@ from tacita.problem.problem import Problem
 from tacita.rules import Given, Rule, parse_rule
 from tacita.rules.percentages import USUAL_PERCENT
 
+AS_USUAL = ReadOptions()
+NAMED = ("value", "count", "status", "structural", "holding_count")
+"""Roles of columns that options name."""
 FEWEST_RECORDS = 20
 """Shorter lists are tables often enough."""
 
 
 def read_table_file(
     path: str | os.PathLike[str],
+    read: ReadOptions = AS_USUAL,
     *,
-    by: Mapping[str, Spec] | Sequence[str] | None = None,
-    value: str | None = None,
-    count: str | None = None,
-    status: str | None = None,
-    largest: Sequence[str] | None = None,
     rule: Rule | str | None = None,
     attackers: AttackerLike | Sequence[AttackerLike] | None = None,
     cost: str | None = None,
     lower: float | None = None,
     upper: float | None = None,
     protection: float = USUAL_PERCENT,
-    totals: Totals = "auto",
-    decimals: int | None = None,
-    counts: bool | None = None,
-    repair: bool = False,
-    undeclared_sums: UndeclaredSums = "refuse",
-    found: Sequence[str] = (),
-    columns: Sequence[str] = (),
-    name: str | None = None,
-    decimal: str = ".",
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    sheet: str | None = None,
 ) -> Problem | Table:
-    """A table file with one row per cell, or a crosstab (see :mod:`tacita.formats.crosstab`).
+    """Return the table of a file: one row per cell, or a crosstab (see :mod:`tacita.formats.crosstab`).
 
     Columns are recognised by name (``value``, ``freq``, ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
     ``upl``, ``spl``, ``max1`` ..; see :mod:`tacita.formats.roles`); the others hold codes.
 
     Parameters
     ----------
-    by, value, count, largest, totals, decimals, counts, repair, undeclared_sums, columns, name
-        As for :meth:`Table.from_frame`; sums among the codes that no classification declares are refused by
-        default.
-    found
-        Dimensions whose classification is the one that sums among their codes make.
-    status
-        The column of status letters; see :mod:`tacita.formats.marks`.
     rule, attackers, cost
         What makes the table a problem. A rule adds to the cells that the status marks. The attacker is
         the outsider with the bounds of the file, the cost the column ``cost``, or else the value.
@@ -77,37 +59,36 @@ def read_table_file(
         What everyone knows of all cells, instead of the bounds of the file.
     protection
         Levels of cells with status ``u``, in percent of the value, where the file has no levels.
-    decimal, delimiter, encoding, sheet
-        How to read the file. A workbook's sheet is the first that holds anything, if none is named.
     """
-    with other_sheets_told(path, sheet):
-        source = read_columns(path, decimal=decimal, delimiter=delimiter, encoding=encoding, sheet=sheet)
-        given = {"value": value, "count": count, "status": status}
-        source = one_row_per_cell(source, path, None if by is None else list(by), given)
-        roles = find_roles(source, path, None if by is None else list(by), given, largest)
-        if by is None:
+    if isinstance(read.largest, int):
+        raise InputError(f"{path}: largest {read.largest}: of a file of cells, name the columns")
+    with other_sheets_told(path, read.sheet):
+        source = read_columns(
+            path,
+            decimal=read.decimal or ".",
+            delimiter=read.delimiter,
+            encoding=read.encoding,
+            sheet=read.sheet,
+        )
+        given = {role: getattr(read, role) for role in NAMED}
+        source = one_row_per_cell(source, path, read.dimensions, given)
+        roles = find_roles(source, path, read.dimensions, given, read.largest)
+        if read.by is None and not (read.hierarchies or read.total):
             _refuse_records(source, path, roles)
         carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
-        source = _with_numbers(source, [c for c in (*carried, *columns) if c != roles.get("status")])
-        specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(roles.dimensions)
-        specs |= _to_be_found(path, specs, found)
+        source = _with_numbers(source, [c for c in (*carried, *read.columns) if c != roles.get("status")])
+        specs = _dimensions(path, read, source, roles.dimensions)
+        named: dict[str, Any] = {role: roles.get(role) for role in NAMED}
+        found = replace(
+            read,
+            **named,
+            by=specs,
+            largest=roles.largest,
+            columns=tuple(dict.fromkeys([*carried, *read.columns])),
+            name=read.name or Path(path).stem,
+        )
         try:
-            table = table_from_columns(
-                source,
-                specs,
-                value=roles.get("value"),
-                count=roles.get("count"),
-                totals=totals,
-                decimals=decimals,
-                counts=counts,
-                repair=repair,
-                structural=roles.get("structural"),
-                largest=roles.largest,
-                holding_count=roles.get("holding_count"),
-                columns=tuple(dict.fromkeys([*carried, *columns])),
-                name=name or Path(path).stem,
-                undeclared_sums=undeclared_sums,
-            )
+            table = table_from_columns(source, found)
             return _problem(table, roles, rule, attackers, cost, protection, (lower, upper))
         except InputError as error:
             if str(error).startswith(str(path)):
@@ -162,14 +143,27 @@ def _problem(
     )
 
 
-def _to_be_found(path: object, specs: Mapping[str, Spec], found: Sequence[str]) -> dict[str, Spec]:
-    """The dimensions whose classification is to be found, each with the code of its total if it is named."""
-    if strange := [name for name in found if name not in specs]:
-        raise InputError(
-            f"{path}: '{strange[0]}'{did_you_mean(strange[0], specs)} is none of the dimensions "
-            f"{', '.join(specs)}: correct the name"
-        )
-    return {name: Found(total if isinstance(total := specs[name], str) else None) for name in found}
+def _dimensions(path: object, read: ReadOptions, source: Columns, names: Sequence[str]) -> dict[str, Spec]:
+    """Return each dimension with its classifications, the code of its total, or None: as its codes show."""
+    specs: dict[str, Spec] = dict(read.by) if isinstance(read.by, Mapping) else dict.fromkeys(names)
+    totals = read.total if isinstance(read.total, Mapping) else {}
+    for name in (*read.hierarchies, *totals, *read.found):
+        if name not in specs:
+            files = ", ".join(t.name for t in read.hierarchies.get(name, ()) if isinstance(t, Path))
+            raise InputError(
+                f"{path}: '{name}'{did_you_mean(name, specs)} is none of the dimensions {', '.join(specs)}"
+                f"{f', so {files} classifies nothing' if files else ''}: correct the name"
+            )
+    if isinstance(read.total, str):
+        totals = {name: read.total for name in names if read.total in source.codes(name)[1]}
+    specs |= {name: total for name, total in totals.items() if specs[name] is None}
+    for name, trees in read.hierarchies.items():
+        specs[name] = [read_hierarchy(t, totals.get(name)) if isinstance(t, Path) else t for t in trees]
+    return specs | {name: Found(_total(specs[name])) for name in read.found}
+
+
+def _total(spec: Spec) -> str | None:
+    return spec if isinstance(spec, str) else None
 
 
 def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles) -> None:

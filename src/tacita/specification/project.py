@@ -26,6 +26,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -40,6 +41,7 @@ from tacita.core.errors import FormatError, InputError, did_you_mean
 from tacita.core.hierarchy import DEFAULT_TOTAL, Hierarchy
 from tacita.core.levels import Levels
 from tacita.core.tables.linked import link
+from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared import Found
 from tacita.formats.hierarchy import read_hierarchy
@@ -118,6 +120,12 @@ class TableSpec(Section):
         if self.file is not None and isinstance(self.largest, int):
             raise ValueError("with a file of cells, largest is a list of columns")
         return self
+
+    @property
+    def options(self) -> ReadOptions:
+        """How the file is read, but for what the names of hierarchies stand for."""
+        names = {field.name for field in fields(ReadOptions)} & type(self).model_fields.keys()
+        return ReadOptions(**{name: getattr(self, name) for name in names})
 
 
 class RulesSpec(Section):
@@ -372,30 +380,19 @@ class Project(Section):
             return read_jj(path, decimals=spec.decimals, counts=spec.counts)
         return read_table_file(
             path,
-            by=by,
-            value=spec.value,
-            count=spec.count,
-            status=spec.status,
+            replace(
+                spec.options,
+                by=by,
+                found=[key for key, tree in hierarchies.items() if by is None and isinstance(tree, Found)],
+                name=name,
+            ),
             # Bounds and costs of the file hold also where only the project's rule makes it a problem.
             rule=NO_RULE if stating or self.rules.says_what_is_sensitive else None,
             # What the project says of costs is worked out later, on all cells, instead of the file's.
             cost=None if self.cost.by is None else "unit",
-            largest=spec.largest if isinstance(spec.largest, list) else None,
             protection=self.rules.protection,
             lower=self.attackers.lower,
             upper=self.attackers.upper,
-            totals=spec.totals,
-            decimals=spec.decimals,
-            counts=spec.counts,
-            repair=spec.repair,
-            undeclared_sums=spec.undeclared_sums,
-            found=[key for key, tree in hierarchies.items() if by is None and isinstance(tree, Found)],
-            columns=spec.columns,
-            name=name,
-            decimal=spec.decimal,
-            delimiter=spec.delimiter,
-            encoding=spec.encoding,
-            sheet=spec.sheet,
         )
 
 

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from tacita.core.errors import FormatError, InputError
+from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.formats.columns import FORMATS
 from tacita.formats.jj import read_jj
 from tacita.formats.nchs import read_nchs
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import read_thesis
-from tacita.formats.table_file import read_table_file
+from tacita.formats.table_file import AS_USUAL, read_table_file
 from tacita.problem.problem import Problem
 from tacita.specification.project import load_project
 
+READ = tuple(field.name for field in fields(ReadOptions))
 PROJECT = "project.toml"
 """What a project is called in a folder that stands for it."""
 
@@ -34,18 +37,26 @@ def project_file(path: str | os.PathLike[str]) -> Path | None:
     return path if path.suffix.lower() == ".toml" else None
 
 
-def read_case(path: str | os.PathLike[str], **options: Any) -> Problem | Table:
-    """A problem, or a table where the file says nothing of what is sensitive.
+def read_case(path: str | os.PathLike[str], read: ReadOptions = AS_USUAL, **options: Any) -> Problem | Table:
+    """Return the problem that a file states, or its table where nothing says what is sensitive.
 
-    Options are those of :func:`read_jj` for ``.jj``, of :func:`read_nchs` for ``.txt`` and ``.dat``, of
-    :func:`read_table_file` for CSV, Parquet and Excel, of :func:`read_thesis` for the folder of the thesis
-    program; a project, be it named by its file or its folder, takes none.
+    Parameters
+    ----------
+    read
+        How to read a table. A JJ file and NCHS text take ``decimals`` and ``counts`` only; a project, be it
+        named by its file or its folder, and the folder of the thesis program take none of them.
+    options
+        Fields of :class:`ReadOptions` one by one, and further options of
+        :func:`~tacita.formats.table_file.read_table_file` for CSV, Parquet and Excel, or of
+        :func:`~tacita.formats.petrenko.read_thesis` for the folder of the thesis program.
     """
+    read = replace(read, **{name: options.pop(name) for name in READ if name in options})
+    given = {**read.given, **options}
     suffix = Path(path).suffix.lower()
     if not Path(path).exists():
         raise FormatError(f"{path}: there is no such file; check the path")
     if (project := project_file(path)) is not None:
-        _refuse_options(project, options, ())
+        _refuse_options(project, given, ())
         return load_project(project).problem()
     if Path(path).is_dir():
         if not any((Path(path) / name).exists() for name in THESIS):
@@ -53,16 +64,16 @@ def read_case(path: str | os.PathLike[str], **options: Any) -> Problem | Table:
                 f"{path}: a folder should hold a {PROJECT}, or {', '.join(THESIS)} of the thesis program: "
                 "name a file, or another folder"
             )
-        _refuse_options(path, options, ("lower",))
+        _refuse_options(path, given, ("lower",))
         return read_thesis(path, **options)
     if suffix == ".jj":
-        _refuse_options(path, options, ("decimals", "counts"))
-        return read_jj(path, **options)
+        _refuse_options(path, given, ("decimals", "counts"))
+        return read_jj(path, decimals=read.decimals, counts=read.counts)
     if suffix in (".txt", ".dat"):
-        _refuse_options(path, options, ("decimals", "counts"))
-        return read_nchs(path, **options)
+        _refuse_options(path, given, ("decimals", "counts"))
+        return read_nchs(path, decimals=read.decimals, counts=read.counts)
     if suffix in FORMATS:
-        return read_table_file(path, **options)
+        return read_table_file(path, read, **options)
     known = ", ".join([".jj", ".toml", ".txt", *FORMATS])
     raise FormatError(f"{path}: no case has the ending '{suffix}'; use one of {known}")
 

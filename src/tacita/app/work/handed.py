@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import Reading, case_from_files, case_from_path, case_from_text
+from tacita.app.work.opening import case_from_files, case_from_path, case_from_text
 from tacita.app.work.paths import path_written
 from tacita.app.work.records import RecordsAtHand, records_from_files, records_from_path, records_from_text
 from tacita.core.errors import FormatError
+from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.workbook import Sheets, is_workbook, sheets_in
 
 
@@ -31,9 +32,9 @@ class Handed:
     """
 
     name: str
-    reading: Reading
-    read_table: Callable[[Reading], Case]
-    read_records: Callable[[Reading], RecordsAtHand]
+    reading: ReadOptions
+    read_table: Callable[[ReadOptions], Case]
+    read_records: Callable[[ReadOptions], RecordsAtHand]
     workbook: Path | None = None
     private: Path | None = None
 
@@ -70,7 +71,7 @@ class Asked:
         return self.handed.private
 
 
-def handed_path(written: str | os.PathLike[str], reading: Reading) -> Handed:
+def handed_path(written: str | os.PathLike[str], reading: ReadOptions) -> Handed:
     """A file or folder of this machine."""
     path = path_written(written)
     return Handed(
@@ -82,7 +83,7 @@ def handed_path(written: str | os.PathLike[str], reading: Reading) -> Handed:
     )
 
 
-def handed_files(paths: Sequence[Path], reading: Reading) -> Handed:
+def handed_files(paths: Sequence[Path], reading: ReadOptions) -> Handed:
     """Files that were handed over, in a folder of their own."""
     books = [path for path in paths if is_workbook(path)]
     # A project says itself how its files are read.
@@ -97,6 +98,6 @@ def handed_files(paths: Sequence[Path], reading: Reading) -> Handed:
     )
 
 
-def handed_text(text: str, folder: Path, reading: Reading) -> Handed:
+def handed_text(text: str, folder: Path, reading: ReadOptions) -> Handed:
     """Pasted text; ``folder`` is the session's."""
     return Handed("pasted", reading, partial(case_from_text, text), partial(records_from_text, text, folder))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from tacita.app.work.open_case import Attackers, Case, Wish
 from tacita.app.work.paths import path_written
 from tacita.core.errors import FormatError, InputError, reword
 from tacita.core.exact import MOST_DECIMALS
+from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.words import so_many
 from tacita.examples import EXAMPLES, example
 from tacita.formats.columns import FORMATS, read_columns
-from tacita.formats.dimensions import dimensions_as_said
 from tacita.formats.pasted import read_pasted
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import read_thesis
@@ -40,55 +40,10 @@ MOST_CELLS = 1_000_000
 MOST_NOTES = 10
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What only the user can say of a file or a text: how it is to be read.
-
-    Attributes
-    ----------
-    counts
-        Whether everyone knows that values are whole numbers; None: told by the values.
-    repair
-        Compute wrong totals anew.
-    decimal
-        The decimal sign; None: a point in files, in pasted text what the numbers tell.
-    sheet
-        Of a workbook; None: the first that holds anything.
-    by, value, count
-        Columns of codes, of values and of respondents per cell; what is left out is found by name.
-    total
-        The code of the total, in every dimension that has it.
-    found
-        Dimensions whose classification is the one that sums among their codes make.
-    ignore_sums
-        Take codes for separate parts though their numbers are sums of others'.
-    """
-
-    counts: bool | None = None
-    repair: bool = False
-    decimal: str | None = None
-    sheet: str | None = None
-    by: tuple[str, ...] = ()
-    value: str | None = None
-    count: str | None = None
-    total: str | None = None
-    found: tuple[str, ...] = ()
-    ignore_sums: bool = False
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What was said, as options of the readers; dimensions and totals need the file besides."""
-        said = {name: getattr(self, name) for name in ("counts", "decimal", "sheet", "value", "count")}
-        said["repair"] = self.repair or None
-        said["found"] = self.found or None
-        said["undeclared_sums"] = "ignore" if self.ignore_sums else None
-        return {name: value for name, value in said.items() if value is not None}
+UNTOLD = ReadOptions()
 
 
-UNTOLD = Reading()
-
-
-def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> Case:
+def case_from_path(path: str | os.PathLike[str], reading: ReadOptions = UNTOLD) -> Case:
     """The case of one file or folder on this machine.
 
     A project is called like its file, or like its folder where the file has the name that all have.
@@ -98,10 +53,10 @@ def case_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> C
         folder = project.absolute().parent.name
         name = folder if project.name == PROJECT and folder else project.stem
         return _case_of_project(project, reading, name)
-    return Case.of(read_case(path, **_options(path, reading, {})), path.stem)
+    return Case.of(read_case(path, reading), path.stem)
 
 
-def case_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Case:
+def case_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> Case:
     """The case of files that were handed over together, in a folder of their own.
 
     That is a project with its data, the three files of the thesis program, or one table with the
@@ -119,14 +74,9 @@ def case_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Case:
         raise reword(error, told) from None
 
 
-def case_from_text(text: str, reading: Reading = UNTOLD) -> Case:
+def case_from_text(text: str, reading: ReadOptions = UNTOLD) -> Case:
     """The case of a block pasted from a spreadsheet."""
-    options = reading.options
-    if reading.total:
-        raise InputError("pasted text: write 'Total' for the code of the total instead of naming it here")
-    if reading.by:
-        options["by"] = reading.by
-    return Case.of(read_pasted(text, **options), "pasted")
+    return Case.of(read_pasted(text, reading), "pasted")
 
 
 def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = True, decimals: int = 0) -> Case:
@@ -184,7 +134,7 @@ def case_of_example(name: str) -> Case:
     return Case.of(example(name), EXAMPLES[name].title)
 
 
-def notes_on(case: Case, reading: Reading) -> list[str]:
+def notes_on(case: Case, reading: ReadOptions) -> list[str]:
     """What was done to the input, and what was taken for granted, in sentences."""
     table = case.table
     notes = [f"Warning: {text}" for text in table.warnings[:MOST_NOTES]] + list(table.notes[:MOST_NOTES])
@@ -206,7 +156,7 @@ def _some_negative(table: Table) -> bool:
     return not table.whole and table.decimals == 0 and not told and bool((table.units < 0).any())
 
 
-def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Case:
+def _case_of_files(folder: Path, paths: Sequence[Path], reading: ReadOptions) -> Case:
     projects = [path for path in paths if path.suffix.lower() == ".toml"]
     if len(projects) == 1:
         # Its folder is the session's, whose name says nothing.
@@ -224,7 +174,8 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: Reading) -> Cas
     table = tables[0]
     if trees and table.suffix.lower() not in FORMATS:
         raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
-    return Case.of(read_case(table, **_options(table, reading, files_by_dimension(table, trees))), table.stem)
+    found = read_case(table, replace(reading, hierarchies=files_by_dimension(table, trees)))
+    return Case.of(found, table.stem)
 
 
 def files_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
@@ -248,22 +199,11 @@ def is_classification(path: Path) -> bool:
     return {"parent", "child"} <= names
 
 
-def _options(path: Path, reading: Reading, trees: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """Options of the reader, with all dimensions as soon as something is said of one of them."""
-    options = reading.options
-    if not (reading.by or reading.total or trees):
-        return options
-    if path.suffix.lower() not in FORMATS:
-        return {**options, **{name: said for name in ("by", "total") if (said := getattr(reading, name))}}
-    how = {name: options[name] for name in ("value", "count", "decimal", "sheet") if name in options}
-    return {**options, "by": dimensions_as_said(path, reading.by, trees, reading.total, **how)}
-
-
-def _case_of_project(path: Path, reading: Reading, name: str) -> Case:
+def _case_of_project(path: Path, reading: ReadOptions, name: str) -> Case:
     """What a project asks, in parts that can be changed one by one; without rules if it has none."""
     from tacita.specification.project import NO_RULE, CostSpec, load_project
 
-    if said := [*reading.options, *(name for name in ("by", "total") if getattr(reading, name))]:
+    if said := list(reading.given):
         raise InputError(f"{path}: a project says itself how its files are read; leave out {said[0]}")
     project = load_project(path)
     rules, attack = project.rules, project.attackers

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import UNTOLD, Reading, case_from_path, files_by_dimension, is_classification
+from tacita.app.work.opening import UNTOLD, case_from_path, files_by_dimension, is_classification
 from tacita.app.work.paths import path_written
 from tacita.core.errors import InputError, TacitaError
+from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.records import records_in
 from tacita.formats.toml import toml_text
 from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, sheets_in
@@ -85,13 +86,13 @@ class RecordsAtHand:
 
     def with_sheet(self, sheet: str) -> RecordsAtHand:
         """The records of another sheet of the workbook, looked through; nothing is chosen of them yet."""
-        reading = Reading(decimal=self.decimal, sheet=sheet)
+        reading = ReadOptions(decimal=self.decimal, sheet=sheet)
         if self.private is None:
             return records_from_path(self.path, reading)
         return records_from_files(sorted(self.private.iterdir()), reading)
 
 
-def records_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -> RecordsAtHand:
+def records_from_path(path: str | os.PathLike[str], reading: ReadOptions = UNTOLD) -> RecordsAtHand:
     """Records in a file of this machine; classifications are found beside it, by the names of columns."""
     path = path_written(path).absolute()
     found, sheets = _look(path, reading)
@@ -104,7 +105,7 @@ def records_from_path(path: str | os.PathLike[str], reading: Reading = UNTOLD) -
     return RecordsAtHand(path, found, trees, reading.decimal or ".", _read_of(sheets, reading), sheets)
 
 
-def records_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> RecordsAtHand:
+def records_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> RecordsAtHand:
     """Records that were handed over, in a folder of their own, with classifications called like columns."""
     classifications = [path for path in paths if is_classification(path)]
     others = [path for path in paths if path not in classifications]
@@ -127,7 +128,7 @@ def records_from_files(paths: Sequence[Path], reading: Reading = UNTOLD) -> Reco
     return RecordsAtHand(path, found, trees, reading.decimal or ".", sheet, sheets, path.parent)
 
 
-def records_from_text(text: str, folder: Path, reading: Reading = UNTOLD) -> RecordsAtHand:
+def records_from_text(text: str, folder: Path, reading: ReadOptions = UNTOLD) -> RecordsAtHand:
     """Pasted records, put into a folder of their own within ``folder``."""
     place = Path(tempfile.mkdtemp(prefix="pasted-", dir=folder))
     try:
@@ -179,7 +180,7 @@ def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Cas
         raise
 
 
-def _look(path: Path, reading: Reading) -> tuple[Overview, Sheets | None]:
+def _look(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:
     """What a file holds, and of a workbook its sheets."""
     if not path.name.lower().endswith(ENDINGS):
         raise InputError(f"{path}: records are read from {' '.join(ENDINGS)}; save them in one of these")
@@ -189,7 +190,7 @@ def _look(path: Path, reading: Reading) -> tuple[Overview, Sheets | None]:
     return seen, sheets_in(path) if is_workbook(path) else None
 
 
-def _read_of(sheets: Sheets | None, reading: Reading) -> str | None:
+def _read_of(sheets: Sheets | None, reading: ReadOptions) -> str | None:
     """The sheet that was read: the one that is said, or else the one that is proposed."""
     return reading.sheet or (None if sheets is None else sheets.proposed)
 

@@ -14,8 +14,9 @@ from tacita.core.errors import InputError, issue_warnings
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.build import build_table
 from tacita.core.tables.dimension import Dimension
+from tacita.core.tables.read_options import UndeclaredSums
 from tacita.core.tables.table import Table
-from tacita.core.tables.undeclared import UndeclaredSums, refuse_undeclared_sums
+from tacita.core.tables.undeclared import refuse_undeclared_sums
 from tacita.core.words import so_many
 
 AXES = ("row", "column", "layer", "sheet", "book")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,8 +30,9 @@ from tacita.core.tables.build import build_table, representatives
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.dimension import Codes, Dimension, blanks_in_codes
 from tacita.core.tables.disguised import TOTAL_CODES, refuse_disguised_totals, usual_total
+from tacita.core.tables.read_options import ReadOptions, Totals
 from tacita.core.tables.table import Table
-from tacita.core.tables.undeclared import Found, UndeclaredSums, classify, refuse_undeclared_sums
+from tacita.core.tables.undeclared import Found, classify, refuse_undeclared_sums
 from tacita.core.words import so_many
 
 MOST_COLUMNS = 20_000
@@ -39,7 +40,6 @@ MOST_COLUMNS = 20_000
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 Spec: TypeAlias = "Hierarchy | Sequence[Hierarchy] | str | Found | None"
-Totals: TypeAlias = Literal["auto", "given", "compute"]
 
 
 def refuse_wide(place: object, columns: int) -> None:
@@ -171,25 +171,12 @@ class Columns:
         raise InputError(f"{self.place(row)}, column '{name}'{likewise(how_many, 'row')}: {reason}")
 
 
-def table_from_columns(
-    source: Columns,
-    by: Mapping[str, Spec] | Sequence[str],
-    *,
-    value: str | None = None,
-    count: str | None = None,
-    totals: Totals = "auto",
-    decimals: int | None = None,
-    counts: bool | None = None,
-    repair: bool = False,
-    structural: str | None = None,
-    largest: Sequence[str] = (),
-    holding_count: str | None = None,
-    columns: Sequence[str] = (),
-    name: str = "table",
-    undeclared_sums: UndeclaredSums = "warn",
-) -> Table:
-    """A table from one row per cell; the parameters are those of :meth:`Table.from_frame`."""
-    specs = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
+def table_from_columns(source: Columns, read: ReadOptions) -> Table:
+    """Return the table of one row per cell, in the columns that ``read`` names."""
+    specs: dict[str, Spec] = dict(read.by) if isinstance(read.by, Mapping) else dict.fromkeys(read.by or ())
+    value, count, totals, decimals = read.value, read.count, read.totals, read.decimals
+    holding_count, structural = read.holding_count, read.structural
+    largest = () if read.largest is None or isinstance(read.largest, int) else read.largest
     if not specs:
         raise InputError("a table needs at least one dimension: name the columns of codes")
     if value is None and count is None:
@@ -208,7 +195,7 @@ def table_from_columns(
         dimensions, shown = _dimensions(source, {**specs, **trees.specs}, totals)
         source = replace(source, notes=(*source.notes, *trees.notes))
     compute = _compute_totals(dimensions, shown, totals)
-    whole = counts
+    whole = read.counts
     if whole is None:
         negative = bool((number[~missing] < 0).any())
         whole = value is None or (count is None and not largest and places == 0 and not negative)
@@ -227,24 +214,24 @@ def table_from_columns(
         flat = [dimension for dimension, spec in specs.items() if spec is None]
         refuse_disguised_totals(dimensions, shown, units, missing, flat)
         flat = [dimension for dimension, spec in specs.items() if spec is None or isinstance(spec, str)]
-        sums = refuse_undeclared_sums(dimensions, shown, units, missing, flat, undeclared_sums)
+        sums = refuse_undeclared_sums(dimensions, shown, units, missing, flat, read.undeclared_sums)
     table = build_table(
         dimensions,
         shown,
         units,
         places,
         compute_totals=compute,
-        repair=repair,
+        repair=read.repair,
         missing=missing,
         additive=additive,
-        name=name,
+        name=read.name or "table",
         whole=whole,
         value_name=value if value is not None else str(count),
     )
     warnings = (*_blanks(source, dimensions), *sums, *table.warnings)
     issue_warnings(warnings)
     rows = table.structure.locate(representatives(dimensions, shown))
-    carried = {column: _carry(source, column, rows, len(table)) for column in columns}
+    carried = {column: _carry(source, column, rows, len(table)) for column in read.columns}
     return replace(
         table,
         columns=carried,

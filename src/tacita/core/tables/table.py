@@ -34,8 +34,8 @@ from tacita.core.tables.structure import Structure
 from tacita.core.words import so_many
 
 if TYPE_CHECKING:
-    from tacita.core.tables.columns import Spec, Totals
-    from tacita.core.tables.undeclared import UndeclaredSums
+    from tacita.core.tables.columns import Spec
+    from tacita.core.tables.read_options import Totals, UndeclaredSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,44 +225,22 @@ class Table:
         ----------
         frame
             pandas, polars, Arrow or DuckDB.
-        by
-            The columns of codes. Per column a :class:`Hierarchy`, several of them, the code of the total, or
-            None: then the classification is flat and its total is recognised if it has a usual name such as
-            ``Total``. A :class:`Found` stands for the classification that sums among the codes make.
-        value
-            The column of values. Without it the table is one of counts, given by ``count``.
-        count, holding_count
-            Columns with the number of respondents and of holdings per cell.
-        totals
-            ``"given"``: the rows are all the cells. ``"compute"``: the rows are leaf cells and are summed up.
-            ``"auto"``: given as soon as one row has the code of a total.
-        decimals
-            Decimals that count; as many as the values need by default.
-        counts
-            Whether everyone knows that cells are whole numbers. Default: for tables of counts, and for whole,
-            non-negative values that come without a column of counts or contributions.
-        repair
-            Compute wrong totals anew; the table's notes say which.
-        structural
-            A column that is true for cells which can only be zero.
-        largest
-            Columns with the largest contributions per cell, in order.
-        columns
-            Further columns to keep, such as a cost.
+        by, value, count, totals, decimals, counts, repair, structural, largest, holding_count, columns
+            The columns, and how to read them; see :class:`~tacita.ReadOptions`.
         name
             What the table is called where there are several.
         decimal
             The decimal sign of numbers that are given as text.
         undeclared_sums
-            ``"warn"``, ``"refuse"`` or ``"ignore"`` codes whose numbers are sums of other codes' without a
+            ``"warn"`` of, ``"refuse"`` or ``"ignore"`` codes whose numbers are sums of other codes' without a
             classification that says so (see :mod:`tacita.core.tables.undeclared`).
         """
         from tacita.core.tables.columns import Columns, table_from_columns
         from tacita.core.tables.frames import to_arrow
+        from tacita.core.tables.read_options import ReadOptions
 
         single = (column for column in (value, count, structural, holding_count) if column is not None)
-        return table_from_columns(
-            Columns(to_arrow(frame, [*by, *single, *largest, *columns]), decimal=decimal),
+        read = ReadOptions(
             by,
             value=value,
             count=count,
@@ -277,3 +255,5 @@ class Table:
             name=name,
             undeclared_sums=undeclared_sums,
         )
+        source = Columns(to_arrow(frame, [*by, *single, *largest, *columns]), decimal=decimal)
+        return table_from_columns(source, read)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +23,7 @@ from tacita.core.errors import InputError, UndeclaredSumsError
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.read_options import UndeclaredSums
 from tacita.core.tables.structure import cell_keys
 from tacita.core.tables.sums import Sum, search_other_sums, search_sums
 from tacita.core.tables.table import Table
@@ -33,9 +33,6 @@ CERTAIN, LIKELY = 10.0, 4.0
 """Evidence in bits from which sums are refused, and from which they get a warning."""
 MOST_SHOWN = 6
 MOST_CODES = 20_000
-
-UndeclaredSums: TypeAlias = Literal["refuse", "warn", "ignore"]
-"""What to do about sums that no classification declares."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from nicegui import ui
 
 from tacita.app.work.handed import Asked
-from tacita.app.work.opening import Reading
+from tacita.core.tables.read_options import ReadOptions
 
 TOLD_BY_VALUES, COUNTS, AMOUNTS = "told by the values", "counts", "amounts"
 AS_FOUND, POINT, COMMA = "as usual", "point: 1.5", "comma: 1,5"
@@ -91,17 +91,17 @@ class ReadingPanel:
             asking.run_method("focus")
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> ReadOptions:
         """What is filled in."""
-        return Reading(
+        return ReadOptions(
             counts={COUNTS: True, AMOUNTS: False}.get(str(self._counts.value)),
             repair=bool(self._repair.value),
             decimal={POINT: ".", COMMA: ","}.get(str(self._decimal.value)),
-            by=tuple(word.strip() for word in (_said(self._by) or "").split(",") if word.strip()),
+            by=[word.strip() for word in (_said(self._by) or "").split(",") if word.strip()] or None,
             value=_said(self._value),
             count=_said(self._count),
             total=_said(self._total),
-            ignore_sums=bool(self._ignore_sums.value),
+            undeclared_sums="ignore" if self._ignore_sums.value else "refuse",
         )
 
 

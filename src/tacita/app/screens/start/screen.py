@@ -34,7 +34,7 @@ from tacita.app.screens.start.records_panel import RecordsPanel
 from tacita.app.work.either import Otherwise, otherwise
 from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import ENDINGS, UNTOLD, Reading, case_of_example, notes_on
+from tacita.app.work.opening import ENDINGS, UNTOLD, case_of_example, notes_on
 from tacita.app.work.paths import places_in
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import (
@@ -44,6 +44,7 @@ from tacita.core.errors import (
     SeveralValuesError,
     UndeclaredSumsError,
 )
+from tacita.core.tables.read_options import ReadOptions
 from tacita.core.words import so_many
 from tacita.examples import EXAMPLES
 
@@ -260,7 +261,7 @@ class StartScreen:
             self._busy.set_visibility(False)
 
     async def _begin(
-        self, make: Callable[[], Case], reading: Reading | None = None, handed: Handed | None = None
+        self, make: Callable[[], Case], reading: ReadOptions | None = None, handed: Handed | None = None
     ) -> Case | None:
         """Open what is made and lead on to it; None if nothing came of it.
 

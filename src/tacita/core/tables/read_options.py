@@ -1,0 +1,138 @@
+"""How a table is read, whoever asks: Python, a project file, the command line or the web app."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeAlias
+
+from tacita.core.errors import SpecificationError
+from tacita.core.words import so_many
+
+Totals: TypeAlias = Literal["auto", "given", "compute"]
+UndeclaredSums: TypeAlias = Literal["refuse", "warn", "ignore"]
+
+
+def _help(text: str) -> dict[str, str]:
+    return {"help": text}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a table with one row per cell is read: its columns, its classifications, its numbers and totals.
+
+    Attributes
+    ----------
+    by
+        The columns of codes; None: told by their names. Per column a :class:`~tacita.Hierarchy`, several of
+        them, the code of the total, or None: then the classification is flat and its total is recognised if
+        it has a usual name such as ``Total``. A :class:`~tacita.Found` stands for the classification that
+        sums among the codes make.
+    hierarchies
+        Classifications by dimension, as hierarchies or as paths of their files, where ``by`` gives none.
+        Other dimensions stay as they are.
+    total
+        Codes of totals by dimension; or one code, for every dimension that has it.
+    found
+        Dimensions whose classification is the one that sums among their codes make.
+    value
+        The column of values. Without it the table is one of counts, given by ``count``.
+    count, holding_count
+        Columns with the number of respondents and of holdings per cell.
+    status
+        The column of status letters; see :mod:`tacita.formats.marks`.
+    structural
+        A column that is true for cells which can only be zero.
+    largest
+        Columns with the largest contributions per cell, in order; of microdata, how many are kept.
+    columns
+        Further columns to keep, such as a cost.
+    totals
+        ``"given"``: the rows are all the cells. ``"compute"``: the rows are leaf cells and are summed up.
+        ``"auto"``: given as soon as one row has the code of a total.
+    decimals
+        Decimals that count; as many as the values need by default.
+    counts
+        Whether everyone knows that cells are integers. Default: for tables of counts, and for integer,
+        non-negative values that come without a column of counts or contributions.
+    repair
+        Compute wrong totals anew; the table's notes say which.
+    undeclared_sums
+        ``"refuse"``, ``"warn"`` of or ``"ignore"`` codes whose numbers are sums of other codes' without a
+        classification that says so (see :mod:`tacita.core.tables.undeclared`).
+    name
+        What the table is called where there are several; None: like its file.
+    decimal
+        The decimal sign of numbers in text; None: a point in files, in pasted text what the numbers show.
+    delimiter, encoding, sheet
+        How to read the file. A workbook's sheet is the first that holds anything, if none is named.
+    """
+
+    by: Any = field(
+        default=None, metadata=_help("Columns of codes. Other columns without a part are then left aside.")
+    )
+    hierarchies: Mapping[str, Any] = field(
+        default_factory=dict, metadata=_help("Classifications by dimension.")
+    )
+    total: Mapping[str, str] | str | None = field(
+        default=None, metadata=_help("Code of the total of a dimension.")
+    )
+    found: Sequence[str] = field(
+        default=(), metadata=_help("Dimensions whose classification is found in the numbers.")
+    )
+    value: str | None = field(default=None, metadata=_help("Column of values."))
+    count: str | None = field(default=None, metadata=_help("Column of respondents per cell."))
+    holding_count: str | None = field(default=None, metadata=_help("Column of holdings per cell."))
+    status: str | None = field(default=None, metadata=_help("Column of status letters."))
+    structural: str | None = field(
+        default=None, metadata=_help("Column that is true for cells which can only be zero.")
+    )
+    largest: int | Sequence[str] | None = field(
+        default=None, metadata=_help("Columns of the largest contributions, in order.")
+    )
+    columns: Sequence[str] = field(default=(), metadata=_help("Further columns to keep."))
+    totals: Totals = field(
+        default="auto", metadata=_help("Whether the rows hold the totals: auto, given, compute.")
+    )
+    decimals: int | None = field(default=None, metadata=_help("Decimals that count."))
+    counts: bool | None = field(
+        default=None,
+        metadata=_help("Whether everyone knows that cells are integers. Default: recognised by the values."),
+    )
+    repair: bool = field(default=False, metadata=_help("Compute wrong totals anew, and say which."))
+    undeclared_sums: UndeclaredSums = field(
+        default="refuse",
+        metadata=_help("Codes whose numbers are sums of others', without a classification that says so."),
+    )
+    name: str | None = field(default=None, metadata=_help("What the table is called."))
+    decimal: str | None = field(default=None, metadata=_help("Decimal sign of numbers in text files."))
+    delimiter: str | None = field(default=None, metadata=_help("Sign between the columns of a text file."))
+    encoding: str | None = field(default=None, metadata=_help("Encoding of a text file."))
+    sheet: str | None = field(
+        default=None, metadata=_help("Sheet of a workbook. Default: the first that holds anything.")
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("by", "found", "largest", "columns"):
+            if isinstance(listed := getattr(self, name), list):
+                object.__setattr__(self, name, tuple(listed))
+        if self.decimal not in (None, ".", ","):
+            raise SpecificationError(f"'{self.decimal}' is no decimal sign: choose the point or the comma")
+        if self.decimals is not None:
+            from tacita.core.exact import MOST_DECIMALS
+
+            if not 0 <= self.decimals <= MOST_DECIMALS:
+                said = so_many(self.decimals, "decimal")
+                raise SpecificationError(f"{said}: give a number from 0 to {MOST_DECIMALS}")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        usual = ReadOptions()
+        values = {each.name: getattr(self, each.name) for each in fields(ReadOptions)}
+        return {name: value for name, value in values.items() if value != getattr(usual, name)}
+
+    @property
+    def dimensions(self) -> list[str] | None:
+        """The columns of codes, if they are named."""
+        return None if self.by is None else list(self.by)
