@@ -11,6 +11,6 @@ settings.register_profile(
     "ci", max_examples=50, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
-    "long", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "long", max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("TACITA_HYPOTHESIS_PROFILE", "ci"))
