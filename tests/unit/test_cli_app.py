@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import tacita
 from tacita.cli import main
 
 
@@ -54,6 +56,26 @@ def test_what_cannot_be_served_is_an_error_before_any_address(
     out, err = capsys.readouterr()
     assert out == ""
     assert named in err
+
+
+def test_without_the_web_app_the_remedy_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nicegui", None)
+    assert main(["app", "--no-browser"]) == 1
+    assert "install it with pip install 'tacita[app]'" in capsys.readouterr().err
+
+
+def test_nothing_but_the_web_app_imports_what_only_its_extra_brings() -> None:
+    source = Path(tacita.__file__).parent
+    rooms = [path for path in source.rglob("*.py") if path.relative_to(source).parts[0] != "app"]
+    found = [
+        str(path)
+        for path in rooms
+        if re.search(r"^\s*(import|from) (nicegui|fastapi|starlette|uvicorn)", path.read_text("utf-8"), re.M)
+    ]
+    assert len(rooms) > 100
+    assert not found
 
 
 def test_a_run_deep_in_a_solver_does_not_hold_the_terminal() -> None:

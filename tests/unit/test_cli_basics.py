@@ -184,7 +184,7 @@ def test_doctor_finds_this_installation_well(capsys: pytest.CaptureFixture[str])
     assert {"python", "highspy", "solver", "temporary files"} <= {
         n for n, left in optional.items() if not left
     }
-    assert {name for name, left in optional.items() if left} == {"pandas", "polars"}
+    assert {name for name, left in optional.items() if left} == {"nicegui", "pandas", "polars"}
 
 
 def test_demo_goes_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

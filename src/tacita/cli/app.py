@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import threading
@@ -13,6 +14,7 @@ import typer
 
 from tacita.cli.console import print_json, say
 from tacita.cli.verb import DONE, Output
+from tacita.core.errors import InputError
 
 PATIENCE = 2.0
 """Seconds that runs have to notice that they were stopped."""
@@ -36,6 +38,8 @@ def open_app(
     ] = 64,
 ) -> int:
     """Protect tables in the browser. The page is for this machine only; what is not exported is not kept."""
+    if importlib.util.find_spec("nicegui") is None:
+        raise InputError("the web app is not installed: install it with pip install 'tacita[app]'")
     from tacita.app.serving.guard import MEBIBYTE
     from tacita.app.serving.server import serve
 

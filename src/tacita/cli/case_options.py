@@ -180,12 +180,12 @@ def load_case(
 def load_problem(path: Path, table: TableOptions, requirement: RequirementOptions) -> Problem:
     """The question that a file and the command line ask together; notes on the way go to stderr."""
     from tacita.cli.earlier import with_published
-    from tacita.formats.columns import FORMATS
+    from tacita.formats.columns import has_columns
     from tacita.problem.problem import Problem
 
     earlier, requirement = requirement.published, replace(requirement, published=[])
     _refuse_unknown_contributors(path, requirement)
-    if path.suffix.lower() in FORMATS:
+    if has_columns(path):
         # A table file has costs and bounds besides the rule, which only its reader knows how to join.
         loaded = load_case(path, table, requirement)
         requirement = replace(requirement, rules=None, lower=None, upper=None)

@@ -23,9 +23,11 @@ from tacita.core.errors import InputError
 
 NEEDED = (
     *("numpy", "scipy", "highspy", "pyscipopt", "numba", "duckdb", "narwhals", "pyarrow"),
-    *("pydantic", "typer", "rich", "python-calamine", "xlsxwriter", "nicegui"),
+    *("pydantic", "typer", "rich", "python-calamine", "xlsxwriter"),
 )
-WELCOME = ("pandas", "polars")
+WELCOME = {"nicegui": ("app", "want the web app"), "pandas": ("pandas", "use pandas frames")}
+WELCOME["polars"] = ("polars", "use polars frames")
+"""Optional packages: the extra that brings them, and who needs it."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ def doctor(
         _python(),
         *(_package(name, True) for name in NEEDED),
         *(_package(name, False) for name in WELCOME),
+        *_plugins(),
     ]
     checks += [
         _tried("solver", _solve),
@@ -94,8 +97,28 @@ def _package(name: str, needed: bool) -> Check:
     try:
         return Check(name, True, metadata.version(name), needed=needed)
     except metadata.PackageNotFoundError:
-        use = "pip install tacita" if needed else f"pip install 'tacita[{name}]', if you use {name} frames"
-        return Check(name, False, "not installed", use, needed)
+        if needed:
+            return Check(name, False, "not installed", "pip install tacita")
+        extra, who = WELCOME[name]
+        return Check(name, False, "not installed", f"pip install 'tacita[{extra}]', if you {who}", False)
+
+
+def _plugins() -> list[Check]:
+    """Methods, rules and formats of other packages; the installation is well without those that fail."""
+    from tacita.formats.columns import format_plugins
+    from tacita.methods.method import method_plugins
+    from tacita.rules.parse import rule_plugins
+
+    return [
+        Check(
+            f"plug-in {plugin.name}",
+            not plugin.fault,
+            f"{plugin.group}, of {plugin.package}{plugin.fault and f': {plugin.fault}'}",
+            "update or uninstall that package",
+            needed=False,
+        )
+        for plugin in (*method_plugins(), *rule_plugins(), *format_plugins())
+    ]
 
 
 def _tried(name: str, attempt: Callable[[], str]) -> Check:

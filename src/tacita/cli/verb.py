@@ -10,15 +10,16 @@ from __future__ import annotations
 import inspect
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TextIO, get_type_hints
 
 import typer
 
-from tacita.cli.console import print_json, report_error
+from tacita.cli.console import print_json, report_error, say
 from tacita.cli.flags import with_flags
-from tacita.core.errors import TacitaError, TacitaWarning
+from tacita.core.errors import PluginWarning, TacitaError, TacitaWarning
 from tacita.storage.signals import like_ctrl_c
 
 DONE = 0
@@ -78,10 +79,8 @@ def _options(group: type[Any]) -> list[inspect.Parameter]:
 
 def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
     output = next(value for value in arguments.values() if isinstance(value, Output))
-    # Verbs tell the warnings that tables and problems keep.
-    warnings.simplefilter("ignore", TacitaWarning)
     try:
-        with like_ctrl_c():
+        with like_ctrl_c(), _warnings_on_stderr():
             return function(**arguments)
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"
@@ -97,6 +96,31 @@ def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters
     if output.json:
         print_json({"error": message})
     return ERROR
+
+
+@contextmanager
+def _warnings_on_stderr() -> Iterator[None]:
+    """Show warnings about plug-ins; those of tables and problems are kept there, and the verbs show them."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, PluginWarning):
+                say(str(message), "warning:", "bold yellow")
+            else:
+                usual(message, category, filename, lineno, file, line)
+
+        warnings.simplefilter("ignore", TacitaWarning)
+        warnings.simplefilter("always", PluginWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _in_words(error: Exception) -> str:

@@ -22,6 +22,7 @@
     └── InfeasibleError            no release of the chosen kind protects the table
 
     TacitaWarning                  what was read or asked for may not be what was meant
+    └── PluginWarning              a method, rule or format of another package cannot be used
 
 Warnings are kept where they belong, in ``Table.warnings`` and ``Problem.warnings``. In Python they are issued
 as well; the command line and the app show those that are kept.
@@ -135,7 +136,11 @@ class TacitaWarning(UserWarning):
     """What was read or asked for may not be what was meant."""
 
 
-def issue_warnings(texts: Iterable[str]) -> None:
+class PluginWarning(TacitaWarning):
+    """A method, rule or format of another package cannot be used."""
+
+
+def issue_warnings(texts: Iterable[str], kind: type[TacitaWarning] = TacitaWarning) -> None:
     """Issue warnings to Python at the first caller outside this package."""
     import sys
     import warnings
@@ -144,7 +149,7 @@ def issue_warnings(texts: Iterable[str]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tacita."):
         frame, level = frame.f_back, level + 1
     for text in texts:
-        warnings.warn(text, TacitaWarning, stacklevel=level)
+        warnings.warn(text, kind, stacklevel=level)
 
 
 MOST_NAMES = 20_000

@@ -4,13 +4,49 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
-from tacita.core.errors import FormatError
-from tacita.core.tables.columns import Columns
+import pyarrow as pa
+
+from tacita.core.errors import FormatError, TacitaError
+from tacita.core.plugins import Plugin, find_plugins, working
+from tacita.core.tables.columns import Columns, refuse_wide
 from tacita.core.tables.table import Table
+from tacita.formats.captions import first_repeated
 from tacita.formats.workbook import WORKBOOKS, refuse_sheet
 
 FORMATS = (".csv", ".tab", ".parquet", *WORKBOOKS)
+"""Endings of the built-in formats of columns."""
+TAKEN = (*FORMATS, ".jj", ".toml", ".txt", ".tsv", ".dat", ".hrc", ".html", ".htm", ".json")
+"""Endings that no format of another package may have."""
+
+
+def column_endings() -> tuple[str, ...]:
+    """Return the endings of all files of columns, the built-in ones first."""
+    return (*FORMATS, *(f".{name}" for name in working(format_plugins())))
+
+
+def has_columns(path: str | os.PathLike[str]) -> bool:
+    """Return whether the ending of a file's name stands for columns."""
+    suffix = Path(path).suffix.lower()
+    return suffix in FORMATS or (suffix not in TAKEN and suffix in column_endings())
+
+
+def format_plugins() -> tuple[Plugin, ...]:
+    """Return the formats that other packages bring, with what is wrong with them.
+
+    The name of a format is the ending of its files. It has a function ``read(path)`` that returns a pyarrow
+    table with one row per cell, and may have ``write(table, path)``, which writes one.
+    """
+    return find_plugins("tacita.formats", frozenset(ending[1:] for ending in TAKEN), _fault_of_format)
+
+
+def _fault_of_format(name: str, value: Any) -> str:
+    if not name.isalnum() or name != name.lower():
+        return "a name of a format is the ending of its files, in small letters and digits"
+    if not callable(getattr(value, "read", None)):
+        return "it has no function 'read'"
+    return "" if callable(getattr(value, "write", len)) else "its 'write' is no function"
 
 
 def read_columns(
@@ -51,4 +87,28 @@ def read_columns(
         from tacita.formats.nchs import read_nchs_release
 
         return read_nchs_release(path, table)
-    raise FormatError(f"{path}: no reader for the ending '{suffix}'; use one of {', '.join(FORMATS)}")
+    if (foreign := working(format_plugins()).get(suffix[1:])) is not None:
+        return _read_foreign(path, foreign)
+    raise FormatError(
+        f"{path}: no reader for the ending '{suffix}'; use one of {', '.join(column_endings())}"
+    )
+
+
+def _read_foreign(path: str | os.PathLike[str], foreign: Any) -> Columns:
+    """Return what a format of another package reads, checked; its exceptions become errors that name it."""
+    try:
+        data = foreign.read(Path(path))
+        if not isinstance(data, pa.Table):
+            raise TypeError(f"its reader returned no pyarrow table but a {type(data).__name__}")
+        data.validate(full=True)
+    except TacitaError:
+        raise
+    except Exception as error:
+        raise FormatError(
+            f"{path}: the plug-in for {Path(path).suffix} files cannot read it ({error}); check the file, or "
+            "save it as CSV"
+        ) from error
+    refuse_wide(path, data.num_columns)
+    if (repeated := first_repeated(data.column_names)) is not None:
+        raise FormatError(f"{path}: two columns are called '{repeated}'; rename one of them")
+    return Columns(data, lambda row: f"{path}, row {row + 1}")

@@ -39,5 +39,5 @@ def left_out(problem: Problem, way: str) -> tuple[str, ...]:
         "costs": int((problem.cost != np.abs(table.values)).sum()),
         "bounds": int(((known.lower != usual.lower) | (known.upper != usual.upper)).sum()),
     }
-    lost = [f"{what} ({n:,})" for what, n in there.items() if n and what not in HELD[way]]
+    lost = [f"{what} ({n:,})" for what, n in there.items() if n and what not in HELD.get(way, HELD["csv"])]
     return (f"not in these files, but in a project folder: {', '.join(lost)}",) if lost else ()

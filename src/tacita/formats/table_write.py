@@ -8,7 +8,7 @@ table's further columns of numbers; with a problem also ``status``, ``cost``, ``
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,9 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InputError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
+from tacita.core.plugins import working
 from tacita.core.tables.frames import listing, numbers_to_arrow
+from tacita.formats.columns import format_plugins
 from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape, escape_all
 from tacita.formats.excel import new_workbook
@@ -74,13 +76,19 @@ def write_table(table: Table, path: Path, problem: Problem | None = None, unsaid
         return write_rows(path, list(columns), list(columns.values()))
     arrays = {name: numbers_to_arrow(units, d, blank.get(name)) for name, units, d in numbers}
     if suffix == ".parquet":
-        return _write_parquet(path, {**words, **arrays, **floats})
+        from pyarrow.parquet import write_table as write_parquet
+
+        return _write_arrow(path, {**words, **arrays, **floats}, write_parquet)
     if suffix == ".xlsx":
         plain = {name: column.to_pylist() for name, column in arrays.items()}
         # A sheet has no way to write what is no number.
         told = {n: [v if np.isfinite(v) else None for v in c.tolist()] for n, c in floats.items()}
         return _write_excel(path, {**words, **plain, **told})
-    raise InputError(f"{path}: a table is written as {', '.join(FORMATS)}; choose one of these endings")
+    foreign = {name: each.write for name, each in working(format_plugins()).items() if hasattr(each, "write")}
+    if suffix[1:] in foreign:
+        return _write_arrow(path, {**words, **arrays, **floats}, foreign[suffix[1:]])
+    known = ", ".join((*FORMATS, *(f".{name}" for name in foreign)))
+    raise InputError(f"{path}: a table is written as {known}; choose one of these endings")
 
 
 def role_columns(table: Table) -> dict[str, str]:
@@ -144,12 +152,11 @@ def _float_texts(column: Floats) -> list[str]:
     return ["" if v != v else str(int(v)) if v == int(v) else repr(v) for v in column.tolist()]
 
 
-def _write_parquet(path: Path, columns: dict[str, Any]) -> Path:
+def _write_arrow(path: Path, columns: dict[str, Any], write: Callable[[Any, Path], object]) -> Path:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     with replacing(path) as temporary:
-        pq.write_table(pa.table(columns), temporary)
+        write(pa.table(columns), temporary)
     return path
 
 

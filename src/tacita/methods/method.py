@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from tacita.core.errors import InputError, did_you_mean
+from tacita.core.plugins import Plugin, find_plugins, working
 
 if TYPE_CHECKING:
     from tacita.core.release import Release
@@ -30,7 +31,7 @@ METHODS: Mapping[str, str] = {
     "adjustment": "tacita.methods.adjustment.adjustment:Adjustment",
     "mixture": "tacita.methods.mixture.mixture:Mixture",
 }
-"""Where each method lives; it is imported when it is asked for."""
+"""Where each built-in method lives; it is imported when it is asked for."""
 
 IN_WORDS = {bool: "yes or no", int: "a whole number", float: "a number", type(None): "empty"}
 
@@ -98,16 +99,37 @@ class Option:
 
 
 def method_names() -> tuple[str, ...]:
-    """All methods, in the order they are listed."""
-    return tuple(METHODS)
+    """Return the names of all methods, the built-in ones first."""
+    return (*METHODS, *working(method_plugins()))
+
+
+def method_plugins() -> tuple[Plugin, ...]:
+    """Return the methods that other packages bring, with what is wrong with them."""
+    return find_plugins("tacita.methods", frozenset(METHODS), _fault_of_method)
+
+
+def _fault_of_method(name: str, cls: Any) -> str:
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+        return "it is no dataclass"
+    if missing := [part for part in ("name", "does", "choose", "protect", "loss") if not hasattr(cls, part)]:
+        return f"its class has no '{missing[0]}'"
+    if cls.name != name:  # type: ignore[attr-defined]
+        return f"its class has another name, '{cls.name}'"  # type: ignore[attr-defined]
+    required = [option.name for option in options_from(cls) if option.required]
+    return f"its option '{required[0]}' has no default" if required else ""
 
 
 def method_class(name: str) -> type[Any]:
-    """The class of a method; unknown names are refused with what there is."""
+    """Return the class of a method; unknown names are refused with what there is."""
     if name not in METHODS:
-        raise InputError(
-            f"there is no method '{name}'{did_you_mean(name, METHODS)}: choose one of {', '.join(METHODS)}"
-        )
+        foreign = working(method_plugins())
+        if name not in foreign:
+            known = (*METHODS, *foreign)
+            raise InputError(
+                f"there is no method '{name}'{did_you_mean(name, known)}: choose one of {', '.join(known)}"
+            )
+        other: type[Any] = foreign[name]
+        return other
     module, attribute = METHODS[name].split(":")
     found: type[Any] = getattr(importlib.import_module(module), attribute)
     return found

@@ -16,6 +16,7 @@ from dataclasses import fields
 from typing import Any
 
 from tacita.core.errors import RuleError, did_you_mean
+from tacita.core.plugins import Plugin, find_plugins, working
 from tacita.rules.concentration import PQ, Dominance, LinearSensitivity, PPercent
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
 from tacita.rules.marks import FromColumns, Marked, Request
@@ -33,12 +34,53 @@ RULES: dict[str, type[Rule]] = {
     "marked": Marked,
     "columns": FromColumns,
 }
+"""The built-in rules."""
 
 _WORDS = {"true": True, "false": False, "none": None}
 # A rule: its name, and what stands between the outer brackets, in which texts and lists may hold anything.
 _RULE = re.compile(
     r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<arguments>(?:[^()\"']|\"[^\"]*\"|'[^']*'|\([^()]*\))*)\))?\s*"
 )
+
+
+def rule_kinds() -> dict[str, type[Rule]]:
+    """Return the classes of all rules by their names, the built-in ones first."""
+    return RULES | working(rule_plugins())
+
+
+def rule_plugins() -> tuple[Plugin, ...]:
+    """Return the rules that other packages bring, with what is wrong with them."""
+    return find_plugins("tacita.rules", frozenset(RULES), _fault_of_rule)
+
+
+def _fault_of_rule(name: str, kind: Any) -> str:
+    if not (isinstance(kind, type) and issubclass(kind, Rule) and hasattr(kind, "__dataclass_fields__")):
+        return "it is no dataclass that inherits from tacita.Rule"
+    if _RULE.fullmatch(name) is None or name != name.lower():
+        return "a name of a rule has small letters, digits and -"
+    if missing := [part for part in ("does", "example") if not hasattr(kind, part)]:
+        return f"its class has no '{missing[0]}'"
+    arguments = _RULE.fullmatch(kind.example)
+    if arguments is None or arguments["name"] != name or not isinstance(_read(kind, arguments), kind):
+        return f"its example '{kind.example}' is no such rule"
+    return ""
+
+
+def rule_kind(name: str) -> type[Rule]:
+    """Return the class of a rule; unknown names are refused with what there is."""
+    if (kind := RULES.get(name.lower())) is not None:
+        return kind
+    known = rule_kinds()
+    if name.lower() not in known:
+        raise RuleError(
+            f"there is no rule '{name}'{did_you_mean(name.lower(), known)}: choose one of {', '.join(known)}"
+        )
+    return known[name.lower()]
+
+
+def has_written_form(rule: Rule) -> bool:
+    """Return whether a rule is of a kind that can be written."""
+    return type(rule) in RULES.values() or type(rule) in rule_kinds().values()
 
 
 def parse_rule(text: str) -> Rule:
@@ -55,21 +97,16 @@ def parse_rule(text: str) -> Rule:
             where = match.end() if match else at
             raise RuleError(
                 f"cannot read the rule '{text}' from place {where + 1} on: write name(argument, "
-                f"argument=value), several joined with |; known rules: {', '.join(RULES)}"
+                f"argument=value), several joined with |; known rules: {', '.join(rule_kinds())}"
             )
-        found.append(_one(match["name"], match["arguments"] or ""))
+        found.append(_read(rule_kind(match["name"]), match))
         at = match.end() + 1
         if match.end() == len(text):
             return found[0] if len(found) == 1 else AnyOf(tuple(found))
 
 
-def _one(name: str, arguments: str) -> Rule:
-    kind = RULES.get(name.lower())
-    if kind is None:
-        raise RuleError(
-            f"there is no rule '{name}'{did_you_mean(name.lower(), RULES)}: choose one of {', '.join(RULES)}"
-        )
-    names = argument_names(kind)
+def _read(kind: type[Rule], match: re.Match[str]) -> Rule:
+    name, arguments, names = match["name"], match["arguments"] or "", argument_names(kind)
     usage = f"{name} takes {', '.join(names)}"
     try:
         call = ast.parse(f"rule({arguments})", mode="eval").body

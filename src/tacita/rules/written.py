@@ -13,7 +13,7 @@ from keyword import iskeyword
 from typing import Any
 
 from tacita.core.errors import RuleError
-from tacita.rules.parse import RULES, argument_names
+from tacita.rules.parse import RULES, argument_names, rule_kind, rule_kinds
 from tacita.rules.rule import AnyOf, Rule
 
 _WORDS = {True: "true", False: "false", None: "none"}
@@ -33,10 +33,11 @@ def written(rule: Rule) -> str:
 
 def rule_name(rule: Rule) -> str:
     """The name that a rule is written with."""
-    for name, kind in RULES.items():
-        if type(rule) is kind:
-            return name
-    raise RuleError(f"{rule.text}: such a rule has no written form; choose one of {', '.join(RULES)}")
+    for kinds in (RULES, rule_kinds()):
+        for name, kind in kinds.items():
+            if type(rule) is kind:
+                return name
+    raise RuleError(f"{rule.text}: such a rule has no written form; choose one of {', '.join(rule_kinds())}")
 
 
 def arguments(rule: Rule) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def arguments(rule: Rule) -> dict[str, Any]:
 
 def compose(name: str, texts: Mapping[str, str]) -> str:
     """A rule from its name and the texts of its arguments; those that must be there come first, unnamed."""
-    defaults = _defaults(RULES[name])
+    defaults = _defaults(rule_kind(name))
     parts = [text if defaults[key] is MISSING else f"{key}={text}" for key, text in texts.items()]
     return f"{name}({', '.join(parts)})" if parts else name
 

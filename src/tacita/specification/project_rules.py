@@ -29,7 +29,7 @@ from tacita.core.levels import Levels
 from tacita.core.tables.chosen import read_cells
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
-from tacita.rules import RULES, AnyOf, FromColumns, Given, Marked, Rule, parse_rule
+from tacita.rules import AnyOf, FromColumns, Given, Marked, Rule, has_written_form, parse_rule
 from tacita.rules.contributors import ContributorRule
 from tacita.rules.percentages import USUAL_PERCENT, amounts_in
 from tacita.rules.rule import in_parts
@@ -83,7 +83,7 @@ def worded_rules(problem: Problem) -> tuple[Rule, ...]:
     return tuple(
         part
         for part in parts
-        if type(part) in RULES.values() and not (isinstance(part, Marked) and part.by_position)
+        if has_written_form(part) and not (isinstance(part, Marked) and part.by_position)
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from tacita.core.errors import FormatError, InputError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
-from tacita.formats.columns import FORMATS
+from tacita.formats.columns import column_endings, has_columns
 from tacita.formats.jj import read_jj
 from tacita.formats.nchs import read_nchs
 from tacita.formats.petrenko import FILES as THESIS
@@ -72,9 +72,9 @@ def read_case(path: str | os.PathLike[str], read: ReadOptions = AS_USUAL, **opti
     if suffix in (".txt", ".dat"):
         _refuse_options(path, given, ("decimals", "counts"))
         return read_nchs(path, decimals=read.decimals, counts=read.counts)
-    if suffix in FORMATS:
+    if has_columns(path):
         return read_table_file(path, read, **options)
-    known = ", ".join([".jj", ".toml", ".txt", *FORMATS])
+    known = ", ".join([".jj", ".toml", ".txt", *column_endings()])
     raise FormatError(f"{path}: no case has the ending '{suffix}'; use one of {known}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tacita.core.errors import InputError
 from tacita.methods import make_method, options_of
+from tacita.methods.method import METHODS
 from tacita.storage.atomic import write_text
 
 SCRIPT = '''\
@@ -17,11 +18,11 @@ SCRIPT = '''\
 from pathlib import Path
 
 import tacita as tc
-
+{imports}
 HERE = Path(__file__).resolve().parent
 
 problem = tc.load_project(HERE / "project.toml").problem()
-method = tc.{method}
+method = {method}
 release = method.protect(problem, tc.Run({run}))
 if (outcome := release.outcome) is not None:
     print(f"{{outcome.status.value}}: loss {{outcome.loss:g}}, bound {{outcome.bound:g}}")
@@ -60,8 +61,10 @@ def write_script(
             said.append(f"{option.name}={_literal(option.name, value)}")
     run = [f"time_limit={time_limit!r}"] if time_limit is not None else []
     run += [f"seed={seed}"] if seed is not None else []
+    cls = type(chosen)
     text = SCRIPT.format(
-        method=f"{type(chosen).__name__}({', '.join(said)})",
+        imports="" if method in METHODS else f"from {cls.__module__} import {cls.__name__}\n",
+        method=f"{'tc.' if method in METHODS else ''}{cls.__name__}({', '.join(said)})",
         run=", ".join(run),
         formats=json.dumps(list(formats)),
     )

@@ -30,7 +30,7 @@ from tacita.core.tables.chosen import read_cells
 from tacita.core.tables.editing import moved
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
-from tacita.rules import RULES, Exempt, Given, Marked, Rule, parse_rule
+from tacita.rules import Exempt, Given, Marked, Rule, has_written_form, parse_rule
 from tacita.rules.percentages import USUAL_PERCENT, amounts_in, pair_of
 from tacita.rules.rule import in_parts
 from tacita.rules.written import written
@@ -337,7 +337,7 @@ def _in_parts(problem: Problem, *, worded: bool) -> tuple[tuple[str, ...], list[
     for rule in in_parts(problem.rule or Given(problem.levels))[0]:
         if isinstance(rule, Marked) and (rule.by_position or not (worded or isinstance(rule.cells, str))):
             marks.append(rule)
-        elif type(rule) in RULES.values():
+        elif has_written_form(rule):
             rules.append(written(rule))
         else:
             levels |= rule.required(table, problem.outsider_beforehand)

@@ -25,7 +25,7 @@ from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.words import so_many
 from tacita.examples import EXAMPLES, example
-from tacita.formats.columns import FORMATS, read_columns
+from tacita.formats.columns import column_endings, has_columns, read_columns
 from tacita.formats.pasted import read_pasted
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import read_thesis
@@ -33,14 +33,17 @@ from tacita.rules.written import written
 from tacita.specification.project import Project
 from tacita.specification.read_case import PROJECT, project_file, read_case
 
-ENDINGS = (*FORMATS, ".jj", ".txt", ".dat", ".toml", ".hrc")
-"""What a file may be called that is opened."""
 MOST_CELLS = 1_000_000
 """Cells of a table that is made here; larger ones are made in Python and opened by their path."""
 MOST_NOTES = 10
 
 
 UNTOLD = ReadOptions()
+
+
+def endings() -> tuple[str, ...]:
+    """Return the endings of files that can be opened."""
+    return (*column_endings(), ".jj", ".txt", ".dat", ".toml", ".hrc")
 
 
 def case_from_path(path: str | os.PathLike[str], reading: ReadOptions = UNTOLD) -> Case:
@@ -172,7 +175,7 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: ReadOptions) ->
             "dimensions), or a project.toml with the files it names"
         )
     table = tables[0]
-    if trees and table.suffix.lower() not in FORMATS:
+    if trees and not has_columns(table):
         raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
     found = read_case(table, replace(reading, hierarchies=files_by_dimension(table, trees)))
     return Case.of(found, table.stem)

@@ -14,7 +14,7 @@ from tacita.app.work.desk import Desk
 from tacita.core.errors import TacitaError
 from tacita.core.words import so_many
 from tacita.methods.method import Option, options_from
-from tacita.rules import RULES, AnyOf, Rule, parse_rule
+from tacita.rules import AnyOf, Rule, parse_rule, rule_kinds
 from tacita.rules.written import arguments, compose, rule_name, value_text, written
 
 LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "sliding", "cell_weight"}
@@ -37,7 +37,7 @@ class RuleList:
             self._about = ui.label().classes("muted")
             self._place = ui.element("div").classes("rule-rows")
             with ui.element("div").classes("strip"):
-                choice = ui.select({name: name for name in RULES}, label="Add a rule")
+                choice = ui.select(list(rule_kinds()), label="Add a rule")
                 choice.props(
                     'outlined dense options-dense data-testid=add-rule aria-label="Add a rule"'
                 ).classes("short")
@@ -53,7 +53,7 @@ class RuleList:
         if name is None:
             return
         choice.set_value(None)
-        self._add(RULES[name].example)
+        self._add(rule_kinds()[name].example)
         self.changed("add")
         self._desk.settle()
 
@@ -151,7 +151,7 @@ class _Row:
         return rule
 
     def _make_form(self, given: Mapping[str, Any]) -> None:
-        kind = RULES[self._kind]
+        kind = rule_kinds()[self._kind]
         self._does.set_text(kind.does)
         self._arguments.clear()
         options = options_from(kind)
@@ -177,7 +177,7 @@ class _Row:
         )
 
     def _form_changed(self) -> None:
-        kinds = {option.name: option for option in options_from(RULES[self._kind])}
+        kinds = {option.name: option for option in options_from(rule_kinds()[self._kind])}
         typed = {name: text for form in self._form for name, text in form.texts().items()}
         texts = {name: _grammar(kinds[name], typed[name]) for name in kinds if name in typed}
         self._busy = True

@@ -34,7 +34,7 @@ from tacita.app.screens.start.records_panel import RecordsPanel
 from tacita.app.work.either import Otherwise, otherwise
 from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import ENDINGS, UNTOLD, case_of_example, notes_on
+from tacita.app.work.opening import UNTOLD, case_of_example, endings, notes_on
 from tacita.app.work.paths import places_in
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import (
@@ -108,7 +108,7 @@ class StartScreen:
                 "A table, with classifications called like its dimensions; or a project with its data; or A, "
                 "PSC and VSC of the thesis program."
             ).classes("muted")
-            ui.label(" ".join(ENDINGS)).classes("muted endings")
+            ui.label(" ".join(endings())).classes("muted endings")
             self._reading = ReadingPanel(self.workspace.asked, self._chosen_sheet)
 
     def _open_path(self) -> None:

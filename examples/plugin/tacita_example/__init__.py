@@ -1,0 +1,1 @@
+"""A method, a rule and a format for Tacita."""
