@@ -155,7 +155,10 @@ def compare(name: str, table: Table, mask: np.ndarray) -> None:
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[random.choice(hidden, hidden.size // 2, replace=False)] = True
     level = np.maximum(1, table.units * 15 // 100)
-    problem, release = Problem(table, Levels.of(sensitive, level, level)), Release.suppress(table, mask)
+    problem, release = (
+        Problem(table, Levels.of(sensitive, lower=level, upper=level)),
+        Release.suppress(table, mask),
+    )
     matrix, values = bare(table, hidden)
     bounds = 2 * hidden.size
     cold = cold_sample(matrix, values, random) * bounds
@@ -192,7 +195,7 @@ def all_within_a_radius() -> None:
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[random.choice(inner, 3000, replace=False)] = True
     level = np.maximum(1, table.units * 15 // 100)
-    problem = Problem(table, Levels.of(sensitive, level, np.minimum(level, table.units)))
+    problem = Problem(table, Levels.of(sensitive, upper=level, lower=np.minimum(level, table.units)))
     highs = solver(csc_array(table.equations.matrix.astype(float)), table.values)
     columns = np.arange(len(table), dtype=np.int32)
     highs.changeColsBounds(columns.size, columns, low.astype(float), high.astype(float))
@@ -221,7 +224,7 @@ def million() -> None:
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[np.flatnonzero(mask)[::5]] = True
     level = np.maximum(1, table.units * 15 // 100)
-    problem = Problem(table, Levels.of(sensitive, level, level))
+    problem = Problem(table, Levels.of(sensitive, lower=level, upper=level))
     seconds, found = timed(audit, problem, Release.suppress(table, mask))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tacita import examples as examples
     from tacita import generate as generate
+    from tacita import verify as verify
     from tacita.attackers.insiders import Coalition as Coalition
     from tacita.auditing.audit import Audit as Audit
     from tacita.auditing.audit import audit as audit
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from tacita.methods.adjustment.joint import adjust_together as adjust_together
     from tacita.methods.adjustment.joint import changed_statistics as changed_statistics
     from tacita.methods.adjustment.joint import every_direction as every_direction
+    from tacita.methods.adjustment.statistics.measures import Keep as Keep
     from tacita.methods.intervals.intervals import Intervals as Intervals
     from tacita.methods.mixture.mixture import Mixture as Mixture
     from tacita.methods.perturbation import Perturbation as Perturbation
@@ -94,6 +96,7 @@ _HOMES = {
     "tacita.specification.script": ("write_script",),
     "tacita.core.levels": ("Levels",),
     "tacita.methods.adjustment.adjustment": ("Adjustment",),
+    "tacita.methods.adjustment.statistics.measures": ("Keep",),
     "tacita.methods.intervals.intervals": ("Intervals",),
     "tacita.methods.adjustment.joint": ("adjust_together", "changed_statistics", "every_direction"),
     "tacita.methods.mixture.mixture": ("Mixture",),
@@ -119,7 +122,7 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-_MODULES = ("examples", "generate")
+_MODULES = ("examples", "generate", "verify")
 
 __all__ = ["__version__", *_MODULES, *sorted(_HOME)]
 

@@ -50,7 +50,7 @@ def audits(side: int) -> tuple[tc.Audit, tc.Audit]:
     table = tc.Table.from_array(values)
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[[table.find(1, 1), table.find(2, 2)]] = True
-    problem = tc.Problem(table, tc.Levels.of(sensitive, np.where(sensitive, 3, 0)))
+    problem = tc.Problem(table, tc.Levels.of(sensitive, upper=np.where(sensitive, 3, 0)))
     found = []
     for other in (3, 4):
         hidden = np.zeros(len(table), dtype=bool)

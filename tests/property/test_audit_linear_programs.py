@@ -97,7 +97,10 @@ def random_problem(generator: np.random.Generator, table: Table) -> Problem | No
     sensitive[generator.choice(open_cells, min(3, open_cells.size), replace=False)] = True
     up, down, wide = (generator.integers(0, 15, n) for _ in range(3))
     levels = Levels.of(
-        sensitive, np.minimum(up, above), np.minimum(down, below), np.minimum(wide * 2, below + above)
+        sensitive,
+        upper=np.minimum(up, above),
+        lower=np.minimum(down, below),
+        sliding=np.minimum(wide * 2, below + above),
     )
     insiders = []
     for k in range(int(generator.integers(0, 3))):

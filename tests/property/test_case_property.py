@@ -152,7 +152,7 @@ class Model:
         ]
         sensitive = (lower > 0) | (upper > 0)
         sensitive[[cell for cells in in_percent.values() for cell in cells]] = True
-        return Levels.of(sensitive, upper, lower, reasons=reasons, least=table.unit)
+        return Levels.of(sensitive, lower=lower, upper=upper, reasons=reasons, least=table.unit)
 
     def following(self, changed: Model, where: Callable[[Key], Key | None]) -> Model:
         """What was said of cells, at their place in a changed table; refused if that is contradictory."""

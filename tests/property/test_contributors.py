@@ -59,7 +59,7 @@ def some_levels(random: Random, table: Table) -> Levels:
     sensitive[random.sample(inner.tolist(), random.choice([1, 1, 2]))] = True
     level = np.where(sensitive, np.maximum(1, table.units * random.choice([5, 20, 50]) // 100), 0)
     wide = np.where(sensitive, random.choice([0, 0, 3]) * level, 0)
-    return Levels.of(sensitive, level, level, wide)
+    return Levels.of(sensitive, lower=level, upper=level, sliding=wide)
 
 
 Need = tuple[int, int, int, int]

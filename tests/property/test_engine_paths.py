@@ -286,7 +286,9 @@ def test_a_witness_counts_only_while_its_own_cell_may_move_so_far() -> None:
     """Intervals of 4 let a cell move by its level of 4; once its own is cut to 1, that move fits no more."""
     table = Table.from_array(np.full((2, 2), 20))
     cell = int(np.flatnonzero(~table.structure.is_total)[0])
-    problem = Problem(table, Levels.of(np.arange(len(table)) == cell, 4, 0), attackers=Outsider.of(table))
+    problem = Problem(
+        table, Levels.of(np.arange(len(table)) == cell, upper=4, lower=0), attackers=Outsider.of(table)
+    )
     stated = Intervals(ends="exact").model(problem)
     nothing = np.zeros(stated.size)
     model = replace(stated, lower=nothing, whole=nothing > 0)
@@ -361,7 +363,9 @@ def extreme(kind: str, seed: int) -> Problem:
     level = int(rng.integers(1, 4))
     below = np.where(unbounded, level, np.clip(table.units, 0, level))
     costs = ["value", "unit", np.where(rng.random(len(table)) < 0.5, 0.0, np.abs(table.values))]
-    return Problem(table, Levels.of(sensitive, level, below), attackers=outsider, cost=costs[seed % 3])
+    return Problem(
+        table, Levels.of(sensitive, lower=below, upper=level), attackers=outsider, cost=costs[seed % 3]
+    )
 
 
 @pytest.mark.parametrize("moved", [(), FLOWS, SIFTING], ids=["programs", "flows", "sifting"])

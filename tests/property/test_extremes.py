@@ -73,7 +73,7 @@ def extreme_problem(random: Random) -> tc.Problem:
     kept = random.choice([0.0, 0.0, 0.3, 1.0])
     return tc.Problem(
         table,
-        Levels.of(sensitive, upper, lower),
+        Levels.of(sensitive, lower=lower, upper=upper),
         attackers=tc.Outsider(np.full(n, -widest if (table.units < 0).any() else 0), np.full(n, widest))
         if (table.units < 0).any() or random.random() < 0.5
         else "outsider",
@@ -107,7 +107,7 @@ def line(values: list[int], levels: dict[int, int], **about: Any) -> tc.Problem:
     upper = np.zeros(len(table), dtype=np.int64)
     for cell, level in levels.items():
         sensitive[cell], upper[cell] = True, level
-    return tc.Problem(table, Levels.of(sensitive, upper, np.zeros_like(upper)), **about)
+    return tc.Problem(table, Levels.of(sensitive, upper=upper, lower=np.zeros_like(upper)), **about)
 
 
 def test_a_level_of_one_unit_beside_one_of_a_trillion_is_kept() -> None:
@@ -130,7 +130,7 @@ def test_a_level_that_the_solver_cannot_see_is_named_with_the_remedy() -> None:
     cost[[0, 4, 5, 6, 8, 10]] = 1e6
     problem = tc.Problem(
         table,
-        Levels.of(sensitive, upper, np.zeros_like(upper)),
+        Levels.of(sensitive, upper=upper, lower=np.zeros_like(upper)),
         attackers=tc.Outsider(-wide, wide),
         cost=cost,
         must_publish=[4, 8],
@@ -155,7 +155,7 @@ def test_scip_is_not_left_without_a_branch() -> None:
 def test_directions_are_chosen_without_a_program_that_the_solver_refuses() -> None:
     table = tc.Table.from_array([175102299002440])
     everyone = tc.Outsider.of(table, upper=350204948209488)
-    problem = tc.Problem(table, Levels.of(np.ones(1, bool), np.array([175102299])), attackers=everyone)
+    problem = tc.Problem(table, Levels.of(np.ones(1, bool), upper=np.array([175102299])), attackers=everyone)
     release = tc.Adjustment(norm="l2", capacity=1.0, shortfall=True).protect(problem)
     assert tc.audit(problem, release).safe
 
@@ -173,7 +173,7 @@ def test_the_audit_settles_what_the_first_answer_of_the_solver_leaves_open() -> 
     p, q = table.find("Total", "3"), table.find("1", "2")
     sensitive, upper = np.zeros(len(table), dtype=bool), np.zeros(len(table), dtype=np.int64)
     sensitive[[p, q]], upper[p], upper[q] = True, 393242177137, 93199861226
-    problem = tc.Problem(table, Levels.of(sensitive, upper, np.zeros_like(upper)))
+    problem = tc.Problem(table, Levels.of(sensitive, upper=upper, lower=np.zeros_like(upper)))
     corners = [table.find(row, column) for row in ("Total", "1") for column in ("Total", "2", "3")]
     assert tc.audit(problem, tc.Release.suppress(table, corners)).safe
 
@@ -186,7 +186,7 @@ def test_an_optimum_without_a_point_proves_nothing() -> None:
     sensitive, upper = np.zeros(len(table), dtype=bool), np.zeros(len(table), dtype=np.int64)
     sensitive[[11, 12, 14]], upper[[11, 12]], upper[14] = True, 10**4, 1
     problem = tc.Problem(
-        table, Levels.of(sensitive, upper, np.zeros_like(upper)), must_publish=[6, 9, 10, 13]
+        table, Levels.of(sensitive, upper=upper, lower=np.zeros_like(upper)), must_publish=[6, 9, 10, 13]
     )
     method = tc.Adjustment(norm="l2", capacity=1.0, shortfall=True)
     release = method.protect(problem, tc.Run(time_limit=20, seed=22388))

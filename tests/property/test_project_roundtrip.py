@@ -58,7 +58,7 @@ def problems(draw: st.DrawFn) -> tc.Problem:
     if bounds != "both":
         none = free if bounds == "some" else np.ones(n, dtype=bool)
         lower, upper = np.where(none, -UNBOUNDED, lower), np.where(none, UNBOUNDED, upper)
-    kept = tc.Levels.of(sensitive, levels[1], levels[0], levels[2], least=unit)
+    kept = tc.Levels.of(sensitive, upper=levels[1], lower=levels[0], sliding=levels[2], least=unit)
     stays = ~kept.sensitive & (random.random(n) < 0.2)
     goes = ~stays & (random.random(n) < 0.2)
     return tc.Problem(

@@ -83,7 +83,7 @@ def roomy_problems(draw_from) -> tc.Problem:
         tc.Insider.knowing(f"insider {c}", table, {c: (table.units[c] - 5, table.units[c] + 6)})
         for c in known
     ]
-    levels = tc.Levels.of(sensitive, np.full(len(table), level))
+    levels = tc.Levels.of(sensitive, upper=np.full(len(table), level))
     return tc.Problem(table, levels, ["outsider", *insiders])
 
 

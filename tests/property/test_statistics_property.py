@@ -19,7 +19,7 @@ from tacita.methods.adjustment.statistics.keeping import AdjustedKeeping, keepin
 from tacita.methods.adjustment.statistics.measures import (
     ALONE,
     TOGETHER,
-    Kept,
+    Keep,
     changes,
     changes_together,
     measures,
@@ -129,7 +129,7 @@ def test_gradients_are_derivatives(seed: int, names: tuple[str, ...]) -> None:
 @given(st.dictionaries(st.sampled_from(ALONE), st.floats(0, 100, allow_subnormal=False)))
 def test_what_is_written_is_read(asked: dict[str, float]) -> None:
     text = ", ".join(f"{name}={tolerance!r}" for name, tolerance in asked.items())
-    assert read_kept(text) == Kept(**asked)
+    assert read_kept(text) == Keep(**asked)
 
 
 @st.composite
@@ -167,7 +167,7 @@ def has_solution(task: Task) -> bool:
 
 def kept_or_refused(task: Task, asked: dict[str, float], values, cells) -> AdjustedKeeping | str:
     try:
-        return keeping(task, Kept(**asked), values, cells, Run(), solve)
+        return keeping(task, Keep(**asked), values, cells, Run(), solve)
     except InfeasibleError as error:
         return str(error)
 

@@ -149,7 +149,7 @@ def test_an_insider_by_hand_is_written_in_plain_numbers() -> None:
     )
     assert (insider.lower.tolist(), insider.upper.tolist()) == ([43], [99])
     assert insider.own_targets()[1].ravel().tolist() == [4, 13, 0]
-    problem = tc.Problem(table, Levels.of(sensitive, np.where(sensitive, 20, 0)), attackers=insider)
+    problem = tc.Problem(table, Levels.of(sensitive, upper=np.where(sensitive, 20, 0)), attackers=insider)
     need = list(problem.requirements())[1]
     assert (need.lower.tolist(), need.upper.tolist()) == ([4], [13])
     with pytest.raises(InputError, match="zero or more"):

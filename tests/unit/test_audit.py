@@ -34,7 +34,7 @@ def sensitive(
     hit[cells] = True
     n = len(table)
     below = None if lower is None else np.full(n, lower)
-    return Levels.of(hit, np.full(n, upper), below, np.full(n, sliding))
+    return Levels.of(hit, upper=np.full(n, upper), lower=below, sliding=np.full(n, sliding))
 
 
 def system(values: list[int], rows: list[tuple[list[int], list[int]]], whole: bool = False) -> Table:

@@ -140,7 +140,7 @@ def test_a_safe_total_does_not_make_its_last_part_safe() -> None:
 def test_levels_of_a_file_hold_for_the_cell_that_two_become() -> None:
     table = two_rows().table
     here = np.arange(len(table)) == table.find("I", "A")
-    levels = tc.Levels.of(here, np.where(here, 7, 0))
+    levels = tc.Levels.of(here, upper=np.where(here, 7, 0))
     opened = Case.of(tc.Problem(table, levels), "x")
     left = opened.with_table(without_code(table, "activity", "II"))
     assert left.problem.levels.upper[left.table.find("I", "A")] == 7

@@ -29,7 +29,7 @@ INNER = np.array([TABLE.find(r, c) for r in "12" for c in "12"])
 def levels(upper: int = 3, cell: int = 0) -> Levels:
     sensitive = np.zeros(N, dtype=bool)
     sensitive[INNER[cell]] = True
-    return Levels.of(sensitive, np.full(N, upper))
+    return Levels.of(sensitive, upper=np.full(N, upper))
 
 
 def safe(problem: Problem | None = None) -> Audit:
@@ -75,7 +75,7 @@ def test_every_attacker_has_claims_or_needs_none() -> None:
     cells = np.array([table.find(r, c) for r in "123" for c in "123"])
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[cells[0]] = True
-    asked = Levels.of(sensitive, np.full(len(table), 3))
+    asked = Levels.of(sensitive, upper=np.full(len(table), 3))
     higher = [np.array([x]) for x in (0, 8, 0)]
     insiders = [
         *(Insider.knowing(f"alone in {c}", table, {int(c): (table.values[c],) * 2}) for c in cells[1:]),
@@ -140,7 +140,7 @@ def test_counts_with_decimals_are_certified_in_whole_steps() -> None:
     table = TABLE.with_decimals(2)
     sensitive = np.zeros(N, dtype=bool)
     sensitive[INNER[0]] = True
-    found = safe(Problem(table, Levels.of(sensitive, np.full(N, 250))))
+    found = safe(Problem(table, Levels.of(sensitive, upper=np.full(N, 250))))
     certificate = certify(found)
     assert verify.verify(certificate) == 1
     assert all(change % 100 == 0 for _, _, changes in certificate["moves"] for change in changes)

@@ -264,7 +264,9 @@ def rounding(seed: int) -> Model:
     table = Table.from_array(np.random.default_rng(seed).integers(1, 15, (2, 3)))
     n, floor = len(table), table.units // 5 * 5
     sensitive = np.isin(np.arange(n), [0, 5])
-    problem = Problem(table, Levels.of(sensitive, 6, 3), attackers=Outsider.of(table, lower=-np.inf))
+    problem = Problem(
+        table, Levels.of(sensitive, upper=6, lower=3), attackers=Outsider.of(table, lower=-np.inf)
+    )
     steps = csr_array(np.diag(np.full(n, 5.0)))
     return replace(
         Suppression().model(problem),
@@ -282,7 +284,7 @@ def two_cells() -> tuple[Model, Arena]:
     sensitive = np.zeros(3, dtype=bool)
     first = int(np.flatnonzero(~table.structure.is_total)[0])
     sensitive[first] = True
-    problem = Problem(table, Levels.of(sensitive, 4, 0), attackers=Outsider.of(table))
+    problem = Problem(table, Levels.of(sensitive, upper=4, lower=0), attackers=Outsider.of(table))
     model = Suppression().model(problem)
     return model, Arena.of(model)
 
@@ -344,7 +346,7 @@ def test_what_is_hidden_anyway_helps_a_conditional_level() -> None:
     reach = np.full(len(table), 20)
     reach[inner[[0, 2]]] = 6, 4
     outsider = Outsider(table.units - reach, table.units + reach)
-    levels = Levels.of(np.arange(len(table)) == inner[0], 1, 0)
+    levels = Levels.of(np.arange(len(table)) == inner[0], upper=1, lower=0)
     model = Suppression().model(Problem(table, levels, attackers=outsider))
     sides = np.array([UP], dtype=np.int8)
     demands = Demands(np.array([OUTSIDER]), inner[1:2], sides, np.array([10]), inner[1:2])

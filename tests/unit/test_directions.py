@@ -393,7 +393,7 @@ def test_alternating_goes_by_least_change_or_by_value() -> None:
     cells = [table.find(code) for code in "1234"]
     sensitive, levels = np.zeros(len(table), dtype=bool), np.zeros(len(table), dtype=np.int64)
     sensitive[cells], levels[cells] = True, [40, 30, 20, 10]
-    problem = tc.Problem(table, Levels.of(sensitive, levels))
+    problem = tc.Problem(table, Levels.of(sensitive, upper=levels))
     for directions, up in (
         ("alternating", [True, False, True, False]),
         ("alternating by value", [False, True, False, True]),

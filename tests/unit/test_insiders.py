@@ -155,7 +155,7 @@ def test_given_levels_keep_the_upper_and_cap_the_lower_level() -> None:
     table = business(PEOPLE)
     cell = table.find("r1", "c1")
     sensitive = np.arange(len(table)) == cell
-    levels = Levels.of(sensitive, np.where(sensitive, 20, 0))
+    levels = Levels.of(sensitive, upper=np.where(sensitive, 20, 0))
     problem = Problem(table, levels, attackers="respondents")
     assert asked(problem, "respondent a")["r1", "c1"] == (16, 20, 0)
 
@@ -204,12 +204,14 @@ def test_one_who_knows_a_sensitive_cell_does_not_stand_in_for_one_who_does_not()
     table = business(PEOPLE)
     alone = np.arange(len(table)) == table.find("r1", "c2")
     problem = Problem(
-        table, Levels.of(alone, np.where(alone, 4, 0)), attackers=["outsider", Coalition("b"), Coalition("c")]
+        table,
+        Levels.of(alone, upper=np.where(alone, 4, 0)),
+        attackers=["outsider", Coalition("b"), Coalition("c")],
     )
     assert asked(problem, "coalition of b") == {}
     assert asked(problem, "coalition of c") == {("r1", "c2"): (4, 4, 0)}
     elsewhere = np.arange(len(table)) == table.find("r2", "c2")
-    levels = Levels.of(elsewhere, np.where(elsewhere, 4, 0))
+    levels = Levels.of(elsewhere, upper=np.where(elsewhere, 4, 0))
     problem = Problem(table, levels, attackers=["outsider", Coalition("c"), Coalition("b")])
     assert list(by_name(problem)) == ["coalition of b"]
 

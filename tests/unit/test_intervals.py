@@ -158,7 +158,7 @@ def test_counts_beyond_networks_are_protected_by_whole_numbers() -> None:
         room_down, room_up = (np.where(above + below > 0, room, dear) for room in (below, above))
         problem = tc.Problem(
             replace(table, columns={"price": np.where(above + below > 0, 1.0, 100.0)}),
-            tc.Levels.of(target, target.astype(np.int64), np.zeros_like(table.units)),
+            tc.Levels.of(target, upper=target.astype(np.int64), lower=np.zeros_like(table.units)),
             attackers=[tc.Outsider(table.units - room_down, table.units + room_up)],
         )
         priced = Intervals(weight_up="price", weight_down="price", ends="exact")

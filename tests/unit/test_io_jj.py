@@ -170,7 +170,7 @@ def test_tables_that_do_not_add_up_and_levels_that_cannot_be_met(path: Path) -> 
 def test_what_is_written_reads_back_the_same(path: Path) -> None:
     table = Table.from_array([[1.25, 2.5], [3.0, 4.0]])
     sensitive = np.arange(len(table)) == table.find("1", "1")
-    levels = Levels.of(sensitive, np.where(sensitive, 50, 0), np.where(sensitive, 25, 0))
+    levels = Levels.of(sensitive, upper=np.where(sensitive, 50, 0), lower=np.where(sensitive, 25, 0))
     problem = Problem(table, levels, cost="unit", must_publish=[0])
     write_jj(problem, path)
     back = read_case(path)

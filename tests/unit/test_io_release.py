@@ -112,7 +112,7 @@ def test_a_release_needs_an_audit_of_itself_that_found_it_safe(tmp_path: Path) -
     table = Table.from_array([[20, 30], [40, 50]])
     cell = table.find("1", "1")
     sensitive = np.arange(9) == cell
-    problem = Problem(table, Levels.of(sensitive, np.where(sensitive, 2, 0)))
+    problem = Problem(table, Levels.of(sensitive, upper=np.where(sensitive, 2, 0)))
     path = tmp_path / "release.csv"
     unsafe = Release.suppress(table, sensitive)
     square = np.array([table.find(r, c) for r in "12" for c in "12"])

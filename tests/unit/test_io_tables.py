@@ -13,7 +13,6 @@ import xlsxwriter
 from tacita.core.errors import FormatError, InputError, RuleError
 from tacita.core.exact import UNBOUNDED
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.tables.frames import table_to_frame
 from tacita.core.tables.table import Table
 from tacita.formats.nchs import read_nchs
 from tacita.formats.petrenko import read_thesis, write_thesis
@@ -184,7 +183,7 @@ def test_unknown_endings_and_options(tmp_path: Path) -> None:
 
 def test_a_table_frame_is_a_table_file(tmp_path: Path) -> None:
     table = Table.from_array([[1, 2], [3, 4]])
-    pyarrow.parquet.write_table(table_to_frame(table), tmp_path / "t.parquet")
+    pyarrow.parquet.write_table(table.to_arrow(), tmp_path / "t.parquet")
     back = read_table(tmp_path / "t.parquet")
     assert back.units.tolist() == table.units.tolist()
     assert len(back.equations) == len(table.equations)

@@ -90,7 +90,9 @@ def test_a_shorter_proof_takes_the_place_of_another_only_if_it_reaches_the_level
         )
         for cell in np.flatnonzero(inner & ~sensitive)[:8].tolist()
     ]
-    problem = tc.Problem(table, Levels.of(sensitive, np.where(sensitive, 10**10, 0)), attackers=insiders)
+    problem = tc.Problem(
+        table, Levels.of(sensitive, upper=np.where(sensitive, 10**10, 0)), attackers=insiders
+    )
     find = short_moves.ShortMoves.find
 
     def a_hair_short(self: short_moves.ShortMoves, *question: object, **how: object) -> np.ndarray | None:

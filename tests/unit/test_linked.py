@@ -12,7 +12,6 @@ from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.release import Release
 from tacita.core.tables.contributions import Contributions
-from tacita.core.tables.frames import release_to_frame, table_to_frame
 from tacita.core.tables.linked import link
 from tacita.core.tables.table import Table
 from tacita.formats.table_write import write_table
@@ -41,14 +40,14 @@ def test_each_table_comes_back_on_its_own() -> None:
     tables = {"size": by_size(), "kind": by_kind()}
     table = link(tables)
     for k, one in enumerate(tables.values()):
-        back = table_to_frame(table, "pandas", part=k)
-        pd.testing.assert_frame_equal(back, table_to_frame(one, "pandas").astype(back.dtypes.to_dict()))
+        back = table.to_pandas(part=k)
+        pd.testing.assert_frame_equal(back, one.to_pandas().astype(back.dtypes.to_dict()))
     hidden = Release.suppress(table, np.array([table.find(region="1")]))
     for k in range(2):
-        frame = release_to_frame(hidden, "pandas", part=k)
+        frame = hidden.to_pandas(part=k)
         assert frame[frame.mark == "suppressed"].iloc[0, :2].tolist() == ["1", "Total"]
     with pytest.raises(InputError, match="choose 0 to 1"):
-        release_to_frame(hidden, part=2)
+        hidden.to_arrow(part=2)
 
 
 def test_a_shared_cell_has_one_value() -> None:

@@ -25,7 +25,7 @@ def one(cell: int = CELL, upper: int = 3, lower: int | None = None, sliding: int
     sensitive = np.zeros(N, dtype=bool)
     sensitive[cell] = True
     least = None if lower is None else np.full(N, lower)
-    return Levels.of(sensitive, np.full(N, upper), least, np.full(N, sliding))
+    return Levels.of(sensitive, upper=np.full(N, upper), lower=least, sliding=np.full(N, sliding))
 
 
 def bounds(low: int, high: int) -> Outsider:
@@ -160,7 +160,7 @@ def test_a_rule_and_its_levels_ask_the_same() -> None:
 def test_arrays_that_were_handed_over_stay_the_callers() -> None:
     table = Table.from_array([[1, 2], [3, 4]])
     sensitive, upper = np.zeros(len(table), dtype=bool), np.ones(len(table), dtype=np.int64)
-    levels = Levels.of(sensitive, upper)
+    levels = Levels.of(sensitive, upper=upper)
     lower = np.zeros(len(table), dtype=np.int64)
     outsider = Outsider(lower, table.units + 5)
     sensitive[0], upper[0], lower[0] = True, 9, 1

@@ -34,7 +34,7 @@ def problem() -> Problem:
     table = Table.from_array(VALUES)
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[table.find(*SENSITIVE)] = True
-    return Problem(table, Levels.of(sensitive, np.where(sensitive, 300, 0)))
+    return Problem(table, Levels.of(sensitive, upper=np.where(sensitive, 300, 0)))
 
 
 def audited(problem: Problem, hidden: tuple[tuple[str, str], ...]) -> Audit:

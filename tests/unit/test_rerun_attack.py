@@ -66,12 +66,12 @@ def test_every_method_can_be_attacked(method) -> None:
 def test_levels_without_a_rule_need_the_question() -> None:
     table = tc.Table.from_array([2, 6])
     marked = np.array([False, True, False])
-    problem = tc.Problem(table, tc.Levels.of(marked, np.ones(3, dtype=np.int64)))
+    problem = tc.Problem(table, tc.Levels.of(marked, upper=np.ones(3, dtype=np.int64)))
     with pytest.raises(InputError, match="give the function"):
         rerun_attack(tc.Suppression(), problem)
 
     def ask(other: tc.Table) -> tc.Problem:
-        return tc.Problem(other, tc.Levels.of(marked, np.ones(3, dtype=np.int64)))
+        return tc.Problem(other, tc.Levels.of(marked, upper=np.ones(3, dtype=np.int64)))
 
     # The pattern does not depend on values: only tables without room for the levels drop out.
     found = rerun_attack(tc.Suppression(), problem, ask)

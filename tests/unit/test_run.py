@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+import tacita as tc
 from tacita.core.run import Run
 
 HOUR = 3600.0
@@ -85,3 +86,35 @@ def test_workers_elsewhere_get_what_is_left() -> None:
     sent = pickle.loads(pickle.dumps(run.finishing(60.0)))
     assert sent.seed == 3
     assert 50.0 < sent.remaining <= 60.0
+
+
+def test_one_run_serves_many_tables() -> None:
+    seen: list[float] = []
+    long_ago = Run().started - 2 * HOUR
+    run = Run(HOUR, listener=lambda event: seen.append(event.seconds), started=long_ago)
+    assert run.over
+    problem = tc.Problem(tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]]), "threshold(9)")
+    for _ in range(2):
+        release = tc.Suppression().protect(problem, run)
+        assert release.outcome is not None
+        assert release.outcome.status
+        assert release.outcome.seconds < HOUR
+        assert tc.audit(problem, release, run).safe
+        assert len(tc.deduce(problem, release, run=run))
+        assert len(tc.expose(release, run=run))
+    assert max(seen) < HOUR
+
+
+def test_the_clock_goes_on_within_work_that_has_begun() -> None:
+    run = replace(Run(HOUR).begin(), started=Run().started - 2 * HOUR)
+    assert run.begin() is run
+    assert run.finishing(1.0).begin().over
+    assert pickle.loads(pickle.dumps(run)).begin().over
+
+
+def test_a_cancel_is_heard_by_work_that_has_begun() -> None:
+    run = Run(HOUR)
+    begun = run.begin()
+    run.cancel()
+    assert begun.over
+    assert run.begin().over

@@ -24,7 +24,7 @@ from tacita.engine.search.incumbent import NOISE, ROUGH, Search
 def model(cost: list[float], whole: list[bool] | None = None, constant: float = 0.0) -> Model:
     """Binary variables (or continuous ones) with these costs; the table behind them plays no part."""
     table = Table.from_array(np.array([[3, 4], [5, 6]]))
-    problem = Problem(table, Levels.of(np.arange(len(table)) == 0, 1, 1))
+    problem = Problem(table, Levels.of(np.arange(len(table)) == 0, upper=1, lower=1))
     n, cells = len(cost), len(table)
     return Model(
         problem,

@@ -18,7 +18,7 @@ from tacita.core.run import Run
 from tacita.methods.adjustment.convex.solve import adjusted
 from tacita.methods.adjustment.directions.choose import chosen
 from tacita.methods.adjustment.statistics.keeping import keeping, rows_to_choose_by
-from tacita.methods.adjustment.statistics.measures import TOGETHER, Kept, changes, changes_together, read_kept
+from tacita.methods.adjustment.statistics.measures import TOGETHER, Keep, changes, changes_together, read_kept
 from tacita.methods.adjustment.statistics.statistic_rows import beside
 from tacita.methods.adjustment.statistics.together import adjusted_together, over_directions
 from tacita.methods.adjustment.task import Adjusted, Choice, Side, Task
@@ -53,7 +53,7 @@ def four(capacity: int) -> Task:
 def test_a_slope_kept_exactly_costs_what_it_must() -> None:
     # y2 + y3 + y4 = -6 and -5 y2 + 5 y3 + 15 y4 = 90 leave one degree of freedom:
     # |y4 - 12| + |6 - 2 y4| + |y4| is least at y4 = 3, which costs 12 beside the 6 of the first cell.
-    found = keeping(four(20), Kept(slope=0.0), FOUR, INNER, Run(), solve)
+    found = keeping(four(20), Keep(slope=0.0), FOUR, INNER, Run(), solve)
     assert found.value == pytest.approx(18)
     assert found.z == pytest.approx([6, -9, 0, 3, 0])
     assert found.bound == pytest.approx(12)
@@ -61,13 +61,13 @@ def test_a_slope_kept_exactly_costs_what_it_must() -> None:
 
 
 def test_what_holds_already_costs_nothing() -> None:
-    found = keeping(four(20), Kept(mean=0.0), FOUR, INNER, Run(), solve)
+    found = keeping(four(20), Keep(mean=0.0), FOUR, INNER, Run(), solve)
     assert found.value == pytest.approx(12)
 
 
 def test_statistics_of_some_cells_leave_the_others_alone() -> None:
     some = np.array([True, True, False, False, False])
-    found = keeping(four(20), Kept(mean=0.0), FOUR, some, Run(), solve)
+    found = keeping(four(20), Keep(mean=0.0), FOUR, some, Run(), solve)
     assert found.z == pytest.approx([6, -6, 0, 0, 0], abs=1e-6)
 
 
@@ -76,17 +76,17 @@ def test_what_is_impossible_names_a_tolerance_that_works() -> None:
     with pytest.raises(
         InfeasibleError, match=r"slope to 1 %.*smallest tolerances that work are slope"
     ) as caught:
-        keeping(four(2), Kept(slope=1.0), FOUR, INNER, Run(), solve)
+        keeping(four(2), Keep(slope=1.0), FOUR, INNER, Run(), solve)
     named = float(re.findall(r"are slope ([\d.]+) %", str(caught.value))[0])
     assert 24 <= named <= 24 * 1.06
-    assert keeping(four(2), Kept(slope=named), FOUR, INNER, Run(), solve).remarks == ()
+    assert keeping(four(2), Keep(slope=named), FOUR, INNER, Run(), solve).remarks == ()
 
 
 def test_variance_and_slope_contradict_each_other_unless_a_tolerance_gives_way() -> None:
     # Slope 0 means L = 0, and then the variance grows by Var(y) / Var(a) > 0.
     with pytest.raises(InfeasibleError, match=r"variance .* %, slope .* %; allow these"):
-        keeping(four(20), Kept(variance=0.01, slope=0.01), FOUR, INNER, Run(), solve)
-    found = keeping(four(20), Kept(variance=0.01, slope=50.0), FOUR, INNER, Run(), solve)
+        keeping(four(20), Keep(variance=0.01, slope=0.01), FOUR, INNER, Run(), solve)
+    found = keeping(four(20), Keep(variance=0.01, slope=50.0), FOUR, INNER, Run(), solve)
     assert found.remarks == ()
     after = FOUR[INNER] + found.z[INNER]
     assert np.var(after) == pytest.approx(np.var(FOUR[INNER]), rel=1e-4)
@@ -94,13 +94,13 @@ def test_variance_and_slope_contradict_each_other_unless_a_tolerance_gives_way()
 
 def test_side_rows_of_the_task_stay() -> None:
     third = Side(csr_array(np.array([[0.0, 0.0, 1.0, 0.0, 0.0]])), np.array([-1.0]), np.array([-1.0]))
-    found = keeping(replace(four(20), side=third), Kept(slope=0.0), FOUR, INNER, Run(), solve)
+    found = keeping(replace(four(20), side=third), Keep(slope=0.0), FOUR, INNER, Run(), solve)
     assert found.z[2] == pytest.approx(-1)
     assert changes(FOUR, FOUR + found.z, INNER)["slope"] == pytest.approx(0, abs=1e-5)
 
 
 def test_rows_around_the_result_hold_there() -> None:
-    found = keeping(four(20), Kept(variance=0.1), FOUR, INNER, Run(), solve)
+    found = keeping(four(20), Keep(variance=0.1), FOUR, INNER, Run(), solve)
     reached = found.side.rows @ found.z
     assert (found.side.least - 1e-9 <= reached).all()
     assert (reached <= found.side.most + 1e-9).all()
@@ -110,8 +110,8 @@ def test_rows_around_the_result_hold_there() -> None:
 def test_the_unit_does_not_matter(unit: int) -> None:
     task = four(20)
     fine = replace(task, lower=task.lower * unit, upper=task.upper * unit, one=unit)
-    found = keeping(fine, Kept(variance=0.1), FOUR, INNER, Run(), solve)
-    assert found.value == pytest.approx(keeping(task, Kept(variance=0.1), FOUR, INNER, Run(), solve).value)
+    found = keeping(fine, Keep(variance=0.1), FOUR, INNER, Run(), solve)
+    assert found.value == pytest.approx(keeping(task, Keep(variance=0.1), FOUR, INNER, Run(), solve).value)
     assert abs(changes(FOUR, FOUR + found.z / unit, INNER)["variance"]) <= 0.1
 
 
@@ -119,7 +119,7 @@ def test_open_bounds_are_open() -> None:
     task = four(20)
     lower, upper = task.lower.copy(), task.upper.copy()
     lower[1:4], upper[1:4] = -UNBOUNDED, UNBOUNDED
-    found = keeping(replace(task, lower=lower, upper=upper), Kept(slope=0.0), FOUR, INNER, Run(), solve)
+    found = keeping(replace(task, lower=lower, upper=upper), Keep(slope=0.0), FOUR, INNER, Run(), solve)
     assert found.value == pytest.approx(18)
 
 
@@ -127,13 +127,13 @@ def test_directions_must_be_given() -> None:
     one = np.array([6])
     task = replace(four(20), choice=Choice(np.array([0]), one, one, one, one))
     with pytest.raises(InputError, match="given directions"):
-        keeping(task, Kept(slope=0.0), FOUR, INNER, Run(), lambda t: solve(t.directed(np.array([True]))))
+        keeping(task, Keep(slope=0.0), FOUR, INNER, Run(), lambda t: solve(t.directed(np.array([True]))))
 
 
 def test_a_statistic_that_is_zero_has_no_percent() -> None:
     flat = np.array([25.0, 25.0, 25.0, 25.0, 100.0])
     with pytest.raises(InputError, match=r"variance has no change in percent.*choose other cells"):
-        keeping(four(20), Kept(variance=0.1), flat, INNER, Run(), solve)
+        keeping(four(20), Keep(variance=0.1), flat, INNER, Run(), solve)
 
 
 def test_a_run_that_is_over_keeps_the_first_changes_and_says_what_they_miss() -> None:
@@ -144,7 +144,7 @@ def test_a_run_that_is_over_keeps_the_first_changes_and_says_what_they_miss() ->
         run.cancel()
         return found
 
-    found = keeping(four(20), Kept(slope=0.0), FOUR, INNER, run, first_only)
+    found = keeping(four(20), Keep(slope=0.0), FOUR, INNER, run, first_only)
     assert found.value == pytest.approx(12)
     assert len(found.remarks) == 1
     assert re.match(r"the slope changes by [\d.]+ %, more than the 0 % allowed", found.remarks[0])
@@ -154,10 +154,10 @@ def test_a_run_that_is_over_keeps_the_first_changes_and_says_what_they_miss() ->
 
 
 def test_text_says_what_to_keep() -> None:
-    assert read_kept("mean, variance=0.5, slope = 2 %") == Kept(mean=0.0, variance=0.5, slope=2.0)
-    assert read_kept("correlation") == Kept(correlation=0.1)
-    assert read_kept("") == Kept()
-    assert read_kept("covariance, regression=1", TOGETHER) == Kept(covariance=0.1, regression=1.0)
+    assert read_kept("mean, variance=0.5, slope = 2 %") == Keep(mean=0.0, variance=0.5, slope=2.0)
+    assert read_kept("correlation") == Keep(correlation=0.1)
+    assert read_kept("") == Keep()
+    assert read_kept("covariance, regression=1", TOGETHER) == Keep(covariance=0.1, regression=1.0)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_bad_text_is_refused_with_what_is_known(text: str, message: str) -> None
 
 def test_statistics_of_two_tables_are_not_kept_of_one() -> None:
     with pytest.raises(InputError, match="covariance is a statistic of two tables"):
-        keeping(four(20), Kept(covariance=0.1), FOUR, INNER, Run(), solve)
+        keeping(four(20), Keep(covariance=0.1), FOUR, INNER, Run(), solve)
 
 
 # ---------------------------------------------------------------------- generated 9 x 9 tables
@@ -324,7 +324,7 @@ def test_correlation_alone_goes_towards_small_changes() -> None:
     case = three_tables(1, True)[0]
     plain = changes(case.values, case.values + case.plain.z / case.task.one, CELLS)["correlation"]
     wanted = 0.8 * abs(plain)
-    found = keeping(case.task, Kept(correlation=wanted), case.values, CELLS, Run(), solve)
+    found = keeping(case.task, Keep(correlation=wanted), case.values, CELLS, Run(), solve)
     assert abs(changes(case.values, case.values + found.z / case.task.one, CELLS)["correlation"]) <= wanted
 
 
@@ -359,7 +359,7 @@ def test_one_program_needs_one_unit() -> None:
 
 def test_tables_that_contradict_each_other_are_remarked_on_once() -> None:
     other = np.array([40.0, 30.0, 20.0, 10.0, 100.0])
-    found = adjusted_together([four(2)] * 2, [FOUR, other], Kept(covariance=0.1), INNER, Run())
+    found = adjusted_together([four(2)] * 2, [FOUR, other], Keep(covariance=0.1), INNER, Run())
     assert [len(result.remarks) for result in found] == [1, 0]
     assert "covariance of tables 1 and 2 changes by" in found[0].remarks[0]
 

@@ -242,7 +242,7 @@ def fractions(room: int, may_hide_all: bool) -> tc.Problem:
     low[target], high[target] = table.values[target] - room, table.values[target] + room
     return tc.Problem(
         table,
-        Levels.of(sensitive, np.ones(n, dtype=np.int64), np.zeros(n, dtype=np.int64)),
+        Levels.of(sensitive, upper=np.ones(n, dtype=np.int64), lower=np.zeros(n, dtype=np.int64)),
         attackers=tc.Outsider.of(table, low, high),
         cost=cost,
         must_publish=[] if may_hide_all else np.flatnonzero(cost > 1).tolist(),
@@ -380,7 +380,7 @@ def test_a_cancelled_search_keeps_the_best_so_far() -> None:
     table = tc.Table.from_array(values, counts=False)
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[np.flatnonzero(~table.structure.is_total)[::9]] = True
-    problem = tc.Problem(table, Levels.of(sensitive, np.maximum(1, table.units // 4)))
+    problem = tc.Problem(table, Levels.of(sensitive, upper=np.maximum(1, table.units // 4)))
     events: list[Event] = []
 
     def enough(event: Event) -> None:
@@ -494,7 +494,9 @@ def test_a_huge_sensitive_cell_does_not_drown_the_others() -> None:
     sensitive[[6, 12, 22]] = True
     level = np.where(sensitive, 4, 0)
     problem = tc.Problem(
-        table, tc.Levels.of(sensitive, level, level), must_publish=np.flatnonzero(table.structure.is_total)
+        table,
+        tc.Levels.of(sensitive, lower=level, upper=level),
+        must_publish=np.flatnonzero(table.structure.is_total),
     )
     release = tc.Suppression().protect(problem)
     assert release.outcome is not None
@@ -512,7 +514,7 @@ def test_a_level_missed_by_forty_in_a_billion_is_missed(counts: bool) -> None:
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[inner[0]] = True
     levels = tc.Levels.of(
-        sensitive, np.where(sensitive, level, 0), lower=np.zeros(len(table), dtype=np.int64)
+        sensitive, upper=np.where(sensitive, level, 0), lower=np.zeros(len(table), dtype=np.int64)
     )
     frozen = [*np.flatnonzero(total), inner[2], inner[6]]
     with pytest.raises(InfeasibleError):

@@ -36,7 +36,7 @@ def found() -> Audit:
     sensitive = np.zeros(len(TABLE), dtype=bool)
     sensitive[P] = True
     insider = Insider.knowing("firm", TABLE, {Q: (31, 49)})
-    problem = Problem(TABLE, Levels.of(sensitive, np.full(len(TABLE), 3)), attackers=insider)
+    problem = Problem(TABLE, Levels.of(sensitive, upper=np.full(len(TABLE), 3)), attackers=insider)
     return audit(problem, Release.suppress(TABLE, CELLS))
 
 
@@ -320,7 +320,7 @@ def test_a_rounded_value_is_the_middle_of_its_window(tmp_path: Path, shown: str)
     """``[v - r, v + r]`` is of no number but ``v``: another one is not what was certified."""
     sensitive = np.zeros(len(TABLE), dtype=bool)
     sensitive[P] = True
-    problem = Problem(TABLE, Levels.of(sensitive, np.full(len(TABLE), 3)))
+    problem = Problem(TABLE, Levels.of(sensitive, upper=np.full(len(TABLE), 3)))
     safe = audit(problem, Release.rounded(TABLE, TABLE.units, 5))
     path = safe.release.write(tmp_path / "release.csv", audit=safe)
     text = path.read_text()

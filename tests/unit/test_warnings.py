@@ -148,4 +148,4 @@ def test_linked_tables_keep_their_warnings() -> None:
 
 
 def np_levels(table: tc.Table) -> tc.Levels:
-    return tc.Levels.of(np.arange(len(table)) == 1, np.ones(len(table), dtype=np.int64))
+    return tc.Levels.of(np.arange(len(table)) == 1, upper=np.ones(len(table), dtype=np.int64))

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,11 +30,16 @@ from tacita.auditing.witness import Move
 from tacita.core.attacker import Insider
 from tacita.core.errors import ReleaseError
 from tacita.core.exact import Units
+from tacita.core.notebook import MOST_ROWS, show_table
 from tacita.core.release import Release
-from tacita.core.run import Run
+from tacita.core.run import LOG, Run
+from tacita.core.tables.frames import Framed, arrow_table, codes_of_cells
 from tacita.core.windows import windows_of, windows_together
 from tacita.core.words import so_many
 from tacita.problem.problem import Problem, Requirement, start_run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NOTHING_CHECKED = "no cell is sensitive: there was nothing to check"
 """The verdict where nothing had to be protected: it is neither good nor bad."""
@@ -71,7 +78,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Framed):
     """Verdicts for every sensitive cell and attacker, with the moves that prove them.
 
     ``answers[0]`` is the outsider's. An insider has answers of his own only where his differ: where he knows
@@ -175,6 +182,32 @@ class Audit:
     def __repr__(self) -> str:
         return f"Audit({self.verdict})"
 
+    def _repr_html_(self) -> str:
+        """Return the verdict and the first cells that are not proven safe, as notebooks show them."""
+        found = islice(self.findings(only_unsafe=True), MOST_ROWS)
+        rows = [(finding.name, finding.attacker, finding.verdict) for finding in found]
+        left = sum(int((own.bits != 0).sum()) for own in self.answers) - len(rows)
+        return show_table(
+            ("cell", "attacker", "verdict"), rows, self.verdict, f"and {left:,} more" if left else ""
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row per sensitive cell and attacker: codes, ``attacker``, ``verdict``, and how far
+        ``below`` and ``above`` the true value (at least) the cell can be to them. For internal use.
+
+        Rows of insiders are there only where they differ from the outsider's, as in :meth:`findings`.
+        """
+        table = self.problem.table
+        found = list(self.findings())
+        cells = np.array([finding.cell for finding in found], dtype=np.int64)
+        columns: dict[str, object] = {
+            name: [getattr(finding, name) for finding in found] for name in ("attacker", "verdict")
+        }
+        for name in ("below", "above"):
+            units = np.array([getattr(finding, name) for finding in found], dtype=np.float64)
+            columns[name] = units / 10.0**table.decimals
+        return arrow_table(codes_of_cells(table.structure, cells), columns)
+
     def findings(self, only_unsafe: bool = False) -> Iterator[Finding]:
         """One verdict per sensitive cell and attacker; those of insiders only where they differ from the
         outsider's.
@@ -222,12 +255,14 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
     questions = Questions(problem, found, low, high)
     tasks = questions.tasks(run)
     results = []
-    for result in run.map(audit_piece, tasks):
-        results.append(result)
+    for own in run.map(audit_piece, tasks):
+        results.append(own)
         run.tell("audit", len(results), len(tasks))
     answers, moves = questions.answers(tasks, results)
-    programs = sum(result.programs for result in results)
-    return Audit(problem, newest, answers, moves, programs, run.seconds, tuple(earlier))
+    programs = sum(own.programs for own in results)
+    result = Audit(problem, newest, answers, moves, programs, run.seconds, tuple(earlier))
+    LOG.info("audited in %.1f s: %s", result.seconds, result.verdict)
+    return result
 
 
 def moves_allowed(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,15 +24,19 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.chosen import CellList, read_cells
 from tacita.core.tables.equations import Equations
+from tacita.core.tables.frames import Framed, arrow_table, codes_of_cells
 from tacita.core.tables.structure import Structure
 from tacita.problem.problem import Problem, start_run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SOLVER_DIGITS = 6
 """Decimals of a unit that a linear program can be trusted with."""
 
 
 @dataclass(frozen=True, eq=False)
-class Deduction:
+class Deduction(Framed):
     """Interval ``[low, high]`` of each hidden cell that was asked for, in plain numbers; NaN where the time
     ran out.
     """
@@ -48,6 +53,11 @@ class Deduction:
     def known(self) -> Mask:
         """Cells (among ``cells``) that are no secret at all: a single value is possible."""
         return np.asarray(self.low == self.high)
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row per hidden cell that was asked for: codes, ``low``, ``high``, ``known``."""
+        columns = {"low": self.low, "high": self.high, "known": self.known}
+        return arrow_table(codes_of_cells(self.structure, self.cells), columns)
 
     def of(self, cell: int) -> tuple[float, float]:
         """The interval of one hidden cell."""
@@ -117,7 +127,7 @@ def expose(
     ReleaseError
         No table at all satisfies what is published.
     """
-    run = run or Run()
+    run = (run or Run()).begin()
     structure = release.structure
     known = bounds_in_units(
         -np.inf if lower is None else lower, np.inf if upper is None else upper, release.decimals

@@ -147,7 +147,7 @@ def _solve() -> str:
     )
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[int(np.flatnonzero(table.units == 22)[0])] = True
-    problem = Problem(table, Levels.of(sensitive, np.where(sensitive, 3, 0)))
+    problem = Problem(table, Levels.of(sensitive, upper=np.where(sensitive, 3, 0)))
     if audit(problem, Release.suppress(table, sensitive)).counts["exact"] != 1:
         raise RuntimeError("a disclosed cell was not found")
     found = audit(problem, make_method("suppression").protect(problem))

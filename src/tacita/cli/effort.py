@@ -53,7 +53,7 @@ def carry_out(work: Callable[[Run], T], effort: Effort, *, time_limit: float | N
         executor: Executor = ThreadPoolExecutor(effort.workers) if effort.workers > 1 else InThisThread()
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
         seed = draw_seed() if effort.seed is None else effort.seed
-        run = Run(time_limit, seed, executor, listener=_Listener(progress))
+        run = Run(time_limit, seed, executor, listener=_Listener(progress)).begin()
         stack.enter_context(_stopping(run))
         return _in_thread(work, run)
 

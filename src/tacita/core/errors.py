@@ -12,6 +12,7 @@
     │   ├── LevelsError            a protection level that no release could ever meet
     │   ├── BoundsError            what everyone is said to know is not true of a cell
     │   ├── ReleaseError           a release contradicts the table it is said to protect
+    │   ├── MissingPackageError    a package is needed that is not installed; an ImportError too
     │   └── FormatError            a file does not follow its grammar
     │       ├── SeveralValuesError several columns could hold the values, of cells or of records
     │       └── DecimalSignError   numbers may mean one thing or another until their decimal sign is chosen
@@ -91,6 +92,10 @@ class BoundsError(InputError):
 
 class ReleaseError(InputError):
     """A release contradicts the table it is said to protect."""
+
+
+class MissingPackageError(InputError, ImportError):
+    """A package is needed that is not installed."""
 
 
 class FormatError(InputError):

@@ -4,7 +4,8 @@ For a sensitive cell ``p`` with value ``a_p`` an attacker who deduces ``[min y_p
 
     max y_p >= a_p + UPL,    min y_p <= a_p - LPL,    max y_p - min y_p >= SPL.
 
-``upper``, ``lower`` and ``sliding`` hold UPL, LPL and SPL in the table's units. A sensitive cell asks for at
+``lower``, ``upper`` and ``sliding``, in this order everywhere, hold LPL, UPL and SPL. Fields of objects have
+them in the table's units, whatever users write has them as plain numbers. A sensitive cell asks for at
 least one unit of uncertainty in some form: to know it exactly is always a disclosure.
 """
 
@@ -13,14 +14,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacita.core import exact
 from tacita.core.exact import Cells, Mask, Units, keep
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from tacita.core.arithmetic import Number
+    from tacita.core.tables.chosen import CellList
+    from tacita.core.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +41,11 @@ class Reason:
     cells: Cells
     explain: Callable[[int], str]
     percent: tuple[Number, Number] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Sentences are made when a reason is pickled, as what makes them is tied to the rule's own work."""
+        sentences = {cell: self.explain(cell) for cell in self.cells.tolist()}
+        return Reason, (self.rule, self.cells, sentences.__getitem__, self.percent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +88,32 @@ class Levels:
         return [f"{reason.rule}: {reason.explain(cell)}" for reason in self.reasons if cell in reason.cells]
 
     @classmethod
+    def on_cells(
+        cls,
+        table: Table,
+        cells: CellList,
+        *,
+        lower: ArrayLike = 0,
+        upper: ArrayLike = 0,
+        sliding: ArrayLike = 0,
+    ) -> Levels:
+        """Return levels of some cells by hand, in plain numbers: one for all, or one per cell of the table.
+
+        Cells are given by mask, codes or position (see :mod:`tacita.core.tables.chosen`). Levels that are
+        finer than the table's last decimal place are rounded up.
+        """
+        from tacita.core.tables.chosen import read_cells
+
+        low, up, slide = (
+            exact.ceil_units(
+                np.broadcast_to(np.asarray(level, np.float64), len(table)), table.decimals, table.unit
+            )
+            for level in (lower, upper, sliding)
+        )
+        sensitive = read_cells(table, cells, "sensitive cells")
+        return cls.of(sensitive, lower=low, upper=up, sliding=slide, least=table.unit)
+
+    @classmethod
     def none(cls, n: int) -> Levels:
         zeros = np.zeros(n, dtype=np.int64)
         return cls(np.zeros(n, dtype=bool), zeros, zeros.copy(), zeros.copy())
@@ -85,20 +122,21 @@ class Levels:
     def of(
         cls,
         sensitive: Mask,
-        upper: Units,
+        *,
         lower: Units | None = None,
+        upper: Units | None = None,
         sliding: Units | None = None,
         reasons: Iterable[Reason] = (),
         least: int = 1,
     ) -> Levels:
-        """Levels that vanish where nothing is sensitive; symmetric unless ``lower`` is given.
+        """Return levels in units that vanish where nothing is sensitive.
 
-        A sensitive cell whose levels would all be zero gets the sliding level ``least``: it must not be
-        known exactly.
+        Of ``lower`` and ``upper`` the one that is not given is like the other. A sensitive cell whose levels
+        would all be zero gets the sliding level ``least``: it must not be known exactly.
         """
         zero = np.zeros(sensitive.size, dtype=np.int64)
-        up = np.where(sensitive, np.maximum(upper, 0), zero)
-        low = up.copy() if lower is None else np.where(sensitive, np.maximum(lower, 0), zero)
-        slide = zero if sliding is None else np.where(sensitive, np.maximum(sliding, 0), zero)
+        both = [level for level in (lower, upper) if level is not None] or [zero]
+        given = (both[0], both[-1], zero if sliding is None else sliding)
+        low, up, slide = (np.where(sensitive, np.maximum(level, 0), zero) for level in given)
         slide = np.where(sensitive & (up == 0) & (low == 0) & (slide == 0), least, slide)
         return cls(sensitive, low, up, slide, tuple(reasons))

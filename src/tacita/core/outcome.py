@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from enum import Enum
 from math import isinf
@@ -30,6 +31,10 @@ class Outcome:
     bound: float
     seconds: float = 0.0
     remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        gap = f"{self.gap:.2%}"
+        logging.getLogger("tacita").info("%s after %.1f s, gap %s", self.status.value, self.seconds, gap)
 
     @property
     def gap(self) -> float:

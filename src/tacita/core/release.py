@@ -31,11 +31,14 @@ from tacita.core.exact import UNBOUNDED, Mask, Units, keep
 from tacita.core.outcome import Outcome
 from tacita.core.run import AVERAGES
 from tacita.core.tables.chosen import CellList, read_cells
+from tacita.core.tables.frames import Framed, arrow_table, listing, numbers_to_arrow
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.core.words import so_many
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from tacita.auditing.audit import Audit
 
 
@@ -54,7 +57,7 @@ class Mark(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Framed):
     """Windows and shown values per cell, in units of ``decimals`` places.
 
     ``shown`` says which cells display a number; ``value`` is zero elsewhere. Every file of the release
@@ -116,6 +119,38 @@ class Release:
     def __repr__(self) -> str:
         counts = {m.word: int((self.marks == m).sum()) for m in Mark}
         return f"Release({', '.join(f'{n:,} {word}' for word, n in counts.items() if n)})"
+
+    def _repr_html_(self) -> str:
+        """Return what readers see of each cell, as notebooks show it; what is hidden is not in it."""
+        from tacita.core.notebook import show_cells
+
+        return show_cells(self.structure, self._shown_text, repr(self))
+
+    def _shown_text(self, cell: int) -> str:
+        """Return what a reader sees of a cell: a number, an interval, or that it is suppressed."""
+        low, high, value = (
+            exact.text(int(units[cell]), self.decimals) for units in (self.low, self.high, self.value)
+        )
+        words = {Mark.SUPPRESSED: "x", Mark.INTERVAL: f"[{low}...{high}]", Mark.PUBLISHED: value}
+        return words.get(Mark(self.marks[cell]), f"≈{value}")
+
+    def to_arrow(self, part: int = 0) -> pa.Table:
+        """Return one row per cell as readers get it: codes, ``mark``, ``low``, ``high``, ``value``.
+
+        Ends of windows and values that the release does not give are null. ``part`` says which of several
+        linked tables; rows stand in the order of the table that was given.
+        """
+        import pyarrow as pa
+
+        names, codes, cells = listing(self.structure, part)
+        words = np.array([mark.word for mark in Mark], dtype=object)
+        columns = {
+            "mark": pa.array(words[self.marks[cells]]),
+            "low": numbers_to_arrow(self.low[cells], self.decimals),
+            "high": numbers_to_arrow(self.high[cells], self.decimals),
+            "value": numbers_to_arrow(self.value[cells], self.decimals, ~self.shown[cells]),
+        }
+        return arrow_table(dict(zip(names, codes, strict=True)), columns)
 
     @property
     def hidden(self) -> Mask:

@@ -2,16 +2,25 @@
 
 A :class:`Run` carries the time limit, the seed, the executor for independent pieces, a listener for
 progress, and the switch with which another thread says *enough*. It holds no results.
+
+What happens is also logged, under the name ``tacita``: beginnings and verdicts at INFO, progress at DEBUG.
+Records name phases, counts and gaps, never values of cells or sums of them.
 """
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+
+from tacita.core.outcome import gap_between
+
+LOG = logging.getLogger("tacita")
+LOG.addHandler(logging.NullHandler())
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -75,13 +84,13 @@ class Switch:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The effort a computation may take.
+    """The effort a computation may take; one run serves any number of them.
 
     Parameters
     ----------
     time_limit
-        Seconds from the moment the run is made; none by default. A limit ends work, it never turns "unknown"
-        into "safe".
+        Seconds for each call that the run is given to, such as ``protect`` or ``audit``; none by default. A
+        limit ends work, it never turns "unknown" into "safe".
     seed
         For every random number that readers must not know: it is a secret like the values. Drawn from the
         system unless given; whoever gives it again gets the same release.
@@ -104,6 +113,7 @@ class Run:
     patience: float = 0.0
     search: int = 0
     _stop: Switch = field(default_factory=Switch)
+    _begun: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Workers elsewhere get the time that is left; listener, executor and cancel stay here."""
@@ -123,6 +133,10 @@ class Run:
     @property
     def cancelled(self) -> bool:
         return self._stop.thrown is not None
+
+    def begin(self) -> Run:
+        """Return the same run with its clock started now, unless it belongs to work that has begun."""
+        return self if self._begun else replace(self, started=time.monotonic(), _begun=True)
 
     @property
     def seconds(self) -> float:
@@ -152,7 +166,13 @@ class Run:
         return replace(self, patience=patience)
 
     def tell(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
-        """Report progress to the listener, if there is one."""
+        """Report progress to the log, and to the listener if there is one."""
+        if LOG.isEnabledFor(logging.DEBUG):
+            gap = gap_between(known["incumbent"], known["bound"]) if len(known) == 2 else None
+            LOG.debug(
+                "%s %d/%d after %.1f s%s",
+                *(phase, done, total, self.seconds, "" if gap is None else f", gap {gap:.2%}"),
+            )
         if self.listener is not None:
             self.listener(Event(phase, done, total, seconds=self.seconds, **known))
 
@@ -175,4 +195,4 @@ class Run:
 
 def _elsewhere(time_limit: float | None, seed: int, search: int) -> Run:
     """Return the run that a worker gets."""
-    return Run(time_limit, seed, search=search)
+    return Run(time_limit, seed, search=search).begin()

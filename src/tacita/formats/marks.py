@@ -181,7 +181,9 @@ def _levels(
         pair_of(protection),
     )
     reasons = [reason for reason in (amounts, follow) if reason.cells.size]
-    stated = Levels.of(sensitive, upper, lower, sliding, reasons, least=table.unit)
+    stated = Levels.of(
+        sensitive, lower=lower, upper=upper, sliding=sliding, reasons=reasons, least=table.unit
+    )
     return in_room(stated, table, outsider), notes
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tacita.core.errors import FormatError
 from tacita.core.release import Release
 from tacita.core.tables.columns import Columns, refuse_wide
-from tacita.core.tables.frames import part_of, release_to_arrow
+from tacita.core.tables.frames import part_of
 from tacita.formats.captions import first_repeated
 from tacita.storage.atomic import replacing
 
@@ -40,7 +40,7 @@ def write_parquet(release: Release, path: Path, told: Mapping[str, str] | None =
     import pyarrow.parquet
 
     parts = range(max(1, len(release.structure.parts)))
-    tables = [release_to_arrow(release, part) for part in parts]
+    tables = [release.to_arrow(part) for part in parts]
     if len(tables) > 1:
         names = [part_of(release.structure, part).name for part in parts]
         tables = [

@@ -67,7 +67,7 @@ def read_thesis(
     upper[cells] = exact.to_units(levels, table.decimals)
     below = np.minimum(upper, table.units) if lower == "symmetric" else np.zeros_like(upper)
     reason = Reason("listed in PSC.txt", np.sort(cells), lambda cell: "chosen by hand")
-    return Problem(table, Levels.of(sensitive, upper, below, reasons=(reason,), least=table.unit))
+    return Problem(table, Levels.of(sensitive, lower=below, upper=upper, reasons=(reason,), least=table.unit))
 
 
 def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:

@@ -125,7 +125,9 @@ def problem(
         # Without a percentage the level is one unit, whatever the value.
         percent=(percent, percent) if percent > 0 else None,
     )
-    levels = Levels.of(marked, level, lower=np.minimum(level, made.units), reasons=(reason,), least=made.unit)
+    levels = Levels.of(
+        marked, upper=level, lower=np.minimum(level, made.units), reasons=(reason,), least=made.unit
+    )
     return Problem(made, levels, cost=cost)
 
 

@@ -24,8 +24,9 @@ from tacita.core.attacker import Insider, Outsider, refuse_negative
 from tacita.core.errors import BoundsError, InputError, LevelsError, issue_warnings, likewise
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.core.levels import Levels
+from tacita.core.notebook import show_cells
 from tacita.core.release import Release
-from tacita.core.run import Run
+from tacita.core.run import LOG, Run
 from tacita.core.tables.chosen import CellList, read_cells
 from tacita.core.tables.table import Table
 from tacita.core.windows import note_unshared, windows_together
@@ -147,6 +148,11 @@ class Problem:
     def __repr__(self) -> str:
         sensitive = so_many(len(self.levels), "sensitive cell")
         return f"Problem({self.table!r}, {sensitive}, against {self.considered.text})"
+
+    def _repr_html_(self) -> str:
+        """Return the table with its true values, as notebooks show it; sensitive cells have a star."""
+        title = f"{self!r}; * is sensitive"
+        return show_cells(self.table.structure, self.table.text, title, self.levels.sensitive)
 
     @property
     def sensitive(self) -> Cells:
@@ -335,7 +341,7 @@ class Requirement:
 
 
 def start_run(problem: object, run: object) -> Run:
-    """Return the run that was given, or a new one where none was.
+    """Return the run that was given, or a new one where none was, with its clock started.
 
     Raises
     ------
@@ -350,12 +356,13 @@ def start_run(problem: object, run: object) -> Run:
         )
         raise InputError(f"a problem is needed, not a {type(problem).__name__}: {remedy}")
     if run is None:
-        return Run()
+        run = Run()
     if not isinstance(run, Run):
         number = isinstance(run, int | float) and not isinstance(run, bool)
         remedy = f"Run(time_limit={run}) for so many seconds" if number else "Run(time_limit=60), for example"
         raise InputError(f"a run is needed, not {run!r}: write {remedy}")
-    return run
+    LOG.info("begin with %r", problem)
+    return run.begin()
 
 
 def _read_question(table: object, rule: object) -> Rule | Levels:

@@ -25,8 +25,8 @@ house, as it tells of true values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -34,8 +34,12 @@ from tacita.core.errors import InfeasibleError, ReleaseError
 from tacita.core.exact import Cells, Floats, Mask, rescale
 from tacita.core.release import Release
 from tacita.core.run import Run
+from tacita.core.tables.frames import Framed
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Protects(Protocol):
@@ -62,8 +66,14 @@ class Lost:
     none: str = ""
 
 
-class Comparison(tuple[Lost, ...]):
+class Comparison(Framed, tuple[Lost, ...]):
     """Rows in the order they were asked for; as text, a table."""
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row per release, with the columns of :class:`Lost`."""
+        import pyarrow as pa
+
+        return pa.table({field.name: [getattr(row, field.name) for row in self] for field in fields(Lost)})
 
     def __str__(self) -> str:
         heads = ["", "l1", "l2", "largest", "changed", "percent", "others", "silent"]

@@ -177,10 +177,10 @@ class Marked(Rule):
         reason = Reason(self.text, np.flatnonzero(hit), lambda cell: "the office marked it", percent)
         return Levels.of(
             hit,
-            nothing if upper is None else upper,
-            nothing if lower is None else lower,
-            amount(self.sliding),
-            (reason,),
+            upper=nothing if upper is None else upper,
+            lower=nothing if lower is None else lower,
+            sliding=amount(self.sliding),
+            reasons=(reason,),
             least=table.unit,
         )
 
@@ -237,7 +237,9 @@ class FromColumns(Rule):
             for where, share in ((~silent, None), (silent, percent))
             if (cells := np.flatnonzero(hit & where)).size
         ]
-        return Levels.of(np.asarray(hit), upper, lower, sliding, reasons, least=table.unit)
+        return Levels.of(
+            np.asarray(hit), lower=lower, upper=upper, sliding=sliding, reasons=reasons, least=table.unit
+        )
 
     def _column(self, table: Table, name: str, hit: Mask) -> tuple[Units, Mask]:
         """A column of amounts as units, and where it says nothing."""

@@ -116,10 +116,10 @@ def with_shares(amounts: Levels, table: Table, everyone: Outsider | None) -> Lev
     lower, upper = _shares(amounts, table, everyone)
     return Levels.of(
         amounts.sensitive,
-        np.maximum(amounts.upper, upper),
-        np.maximum(amounts.lower, lower),
-        amounts.sliding,
-        amounts.reasons,
+        upper=np.maximum(amounts.upper, upper),
+        lower=np.maximum(amounts.lower, lower),
+        sliding=amounts.sliding,
+        reasons=amounts.reasons,
         least=table.unit,
     )
 

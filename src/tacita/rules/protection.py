@@ -41,7 +41,7 @@ def settle(
         lower, upper = percent_of_value(table, percent)
     low = upper if lower is None else lower
     reason = Reason(rule, np.flatnonzero(hit), explain, percent)
-    return Levels.of(hit, upper, capped_at_value(table, low), reasons=(reason,), least=table.unit)
+    return Levels.of(hit, upper=upper, lower=capped_at_value(table, low), reasons=(reason,), least=table.unit)
 
 
 def capped_at_value(table: Table, lower: Units) -> Units:

@@ -215,7 +215,9 @@ def _within_reach(levels: Levels, problem: Problem, exempt: Mask) -> Levels:
         for column, room in zip(columns, rooms, strict=True)
     )
     possible = levels.sensitive & ~(exempt & (below + above == 0))
-    return Levels.of(possible, upper, lower, sliding, levels.reasons, least=problem.table.unit)
+    return Levels.of(
+        possible, lower=lower, upper=upper, sliding=sliding, reasons=levels.reasons, least=problem.table.unit
+    )
 
 
 def _percentages(

@@ -106,7 +106,7 @@ def tabulate(
     >>> int(table.units[total]), int(table.count[total]), table.contributions.values[total].tolist()
     (14, 2, [7, 7])
     """
-    run = run or Run()
+    run = (run or Run()).begin()
     dimensions = _dimensions(by)
     if not 1 <= largest <= MOST_LARGEST:
         raise InputError(

@@ -54,7 +54,7 @@ def problems(
     upper = np.minimum(draw(st.integers(0, 3)), high - table.units)
     lower = np.minimum(draw(st.integers(0, 3)), table.units - low)
     sliding = np.minimum(draw(st.integers(0, 5)), high - low)
-    outsider, levels = Outsider(low, high), Levels.of(sensitive, upper, lower, sliding)
+    outsider, levels = Outsider(low, high), Levels.of(sensitive, lower=lower, upper=upper, sliding=sliding)
     known = [draw(_insiders(table, outsider, levels, k)) for k in range(draw(st.integers(0, insiders)))]
     return Problem(table, levels, attackers=[outsider, *known])
 
@@ -193,7 +193,7 @@ def _some_levels(random: Random, table: Table, outsider: Outsider) -> Levels:
         up, down = random.randint(0, half), random.randint(0, half)
         asked[:, cell] = up, down, random.choice([0, 0, up + down + random.randint(1, 3)])
     upper, lower = np.minimum(asked[0], above), np.minimum(asked[1], below)
-    return Levels.of(sensitive, upper, lower, np.minimum(asked[2], below + above))
+    return Levels.of(sensitive, lower=lower, upper=upper, sliding=np.minimum(asked[2], below + above))
 
 
 def _well_placed(

@@ -183,7 +183,7 @@ class Job:
             self._ended = time.monotonic()
 
     def _protect(self) -> None:
-        run = self._search = Run(self.time_limit, self._secret, listener=self._listen)
+        run = self._search = Run(self.time_limit, self._secret, listener=self._listen).begin()
         # After the run can be reached: a stop that came before it, or comes now, is not lost.
         if self._cancelled.is_set():
             run.cancel()

@@ -120,9 +120,9 @@ class Judged:
             sensitive |= case.stated.levels.sensitive
         sensitive[case.decided(Kind.SENSITIVE)] = True
         nothing = np.zeros(sensitive.size, dtype=np.int64)
-        hits = Levels.of(sensitive.copy(), nothing)
+        hits = Levels.of(sensitive.copy(), upper=nothing)
         sensitive[case.safe] = False
-        return cls(Levels.of(sensitive, nothing), hits)
+        return cls(Levels.of(sensitive, upper=nothing), hits)
 
     @classmethod
     def of(cls, case: Case) -> Judged:

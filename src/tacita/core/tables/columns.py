@@ -99,7 +99,9 @@ class Columns:
             ) from None
 
     def codes(self, name: str) -> tuple[Codes, list[str]]:
-        """Each row's position in the list of distinct codes, which stand in the order of their first row."""
+        """Each row's position in the list of distinct codes, which stand in the order of their categories or
+        else of their first row.
+        """
         column = self.column(name)
         if pa.types.is_floating(column.type):
             whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), float(LARGEST)))
@@ -118,7 +120,18 @@ class Columns:
                 f"{self.place(row)}: no code in column '{name}'{likewise(int(blank.sum()), 'row')}: "
                 "give one, such as 'Unknown', or drop the row"
             )
-        return encoded.indices.to_numpy().astype(np.int32), distinct
+        rows = encoded.indices.to_numpy().astype(np.int32)
+        order = self._category_order(name, distinct)
+        return np.argsort(order).astype(np.int32)[rows], [distinct[k] for k in order]
+
+    def _category_order(self, name: str, distinct: Sequence[str]) -> Codes:
+        """Return the positions of distinct codes in the order of their categories, if there are any."""
+        column = self.data.column(name)
+        if not pa.types.is_dictionary(column.type):
+            return np.arange(len(distinct), dtype=np.int32)
+        categories = pa.chunked_array(column).unify_dictionaries().chunk(0).dictionary.cast(pa.string())
+        rank = {code: k for k, code in enumerate(categories.to_pylist())}
+        return np.array(sorted(range(len(distinct)), key=lambda k: rank.get(distinct[k], k)), dtype=np.int32)
 
     def numbers(self, name: str) -> tuple[NDArray[Any], Mask]:
         """A column as int64 or float64, and where it is missing (the number is zero there)."""

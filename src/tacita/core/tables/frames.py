@@ -1,75 +1,81 @@
-"""Data frames of any kind to Arrow; tables and releases to frames: pandas, polars, Arrow, DuckDB."""
+"""Tables, releases and what is found about their cells as frames: pandas, polars and Arrow, all by Arrow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacita.core import exact
-from tacita.core.errors import InputError
+from tacita.core.errors import InputError, MissingPackageError
 from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
-from tacita.core.release import Mark, Release
 from tacita.core.tables.structure import Part, Structure
-from tacita.core.tables.table import Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
-    from tacita.core.levels import Levels
 
-STATUS = ("s", "u")
+class Framed:
+    """Base of values that have rows; what the columns are, :meth:`to_arrow` of each says."""
+
+    def to_arrow(self, *args: Any, **chosen: Any) -> pa.Table:
+        """Return the rows as an Arrow table."""
+        raise NotImplementedError
+
+    def to_pandas(self, *args: Any, **chosen: Any) -> pd.DataFrame:
+        """Return the rows as a pandas frame; the parameters are those of :meth:`to_arrow`."""
+        _require("pandas")
+        frame: pd.DataFrame = self.to_arrow(*args, **chosen).to_pandas()
+        return frame
+
+    def to_polars(self, *args: Any, **chosen: Any) -> pl.DataFrame:
+        """Return the rows as a polars frame; the parameters are those of :meth:`to_arrow`."""
+        frame: pl.DataFrame = _require("polars").from_arrow(self.to_arrow(*args, **chosen))
+        return frame
 
 
-def release_to_frame(release: Release, like: Any = None, part: int = 0) -> Any:
-    """A release as a long frame: one column per dimension, then ``mark``, ``low``, ``high``, ``value``.
+def _require(package: str) -> Any:
+    """Return a package that need not be installed."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise MissingPackageError(
+            f"{package} is not installed: run 'pip install {package}', or use to_arrow() instead"
+        ) from None
 
-    Parameters
-    ----------
-    like
-        A frame of the wanted kind, or its name: ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"duckdb"``.
-        Default: Arrow.
-    part
-        Which of several linked tables; rows stand in the order of the table that was given.
+
+def arrow_table(codes: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Table:
+    """Return columns of codes, and what is said of their cells, as one Arrow table.
+
+    Raises
+    ------
+    InputError
+        A dimension has the name of another column.
     """
-    return from_arrow(release_to_arrow(release, part), like)
-
-
-def table_to_frame(table: Table, like: Any = None, part: int = 0, levels: Levels | None = None) -> Any:
-    """A table as a long frame: dimensions, value, counts, further columns; ``levels`` adds status and levels.
-
-    It holds the true values: for the house only.
-    """
     import pyarrow as pa
 
-    names, codes, cells = listing(table.structure, part)
-    columns: dict[str, Any] = dict(zip(names, codes, strict=True))
-    columns[table.value_name] = numbers_to_arrow(table.units[cells], table.decimals)
-    for key, count in (("count", table.count), ("holding_count", table.holding_count)):
-        if count is not None and key not in columns:
-            columns[key] = pa.array(count[cells])
-    for key, column in table.columns.items():
-        columns.setdefault(key, pa.array(column[cells]))
-    if levels is not None:
-        columns["status"] = pa.array(np.array(STATUS)[levels.sensitive[cells].astype(np.int64)])
-        for key, level in (("lpl", levels.lower), ("upl", levels.upper), ("spl", levels.sliding)):
-            columns[key] = numbers_to_arrow(level[cells], table.decimals)
-    return from_arrow(pa.table(columns), like)
+    if taken := sorted(codes.keys() & columns.keys()):
+        raise InputError(f"a dimension is called '{taken[0]}', as another column is: rename the dimension")
+    return pa.table({**codes, **columns})
 
 
-def release_to_arrow(release: Release, part: int = 0) -> pa.Table:
-    """A release as an Arrow table; see :func:`release_to_frame`."""
+def codes_of_cells(structure: Structure, cells: Cells) -> dict[str, pa.Array]:
+    """Return the codes of some cells, one column per dimension; or their labels, in a column ``cell``."""
     import pyarrow as pa
 
-    names, codes, cells = listing(release.structure, part)
-    columns: dict[str, Any] = dict(zip(names, codes, strict=True))
-    words = np.array([mark.word for mark in Mark], dtype=object)
-    columns["mark"] = pa.array(words[release.marks[cells]])
-    columns["low"] = numbers_to_arrow(release.low[cells], release.decimals)
-    columns["high"] = numbers_to_arrow(release.high[cells], release.decimals)
-    columns["value"] = numbers_to_arrow(release.value[cells], release.decimals, ~release.shown[cells])
-    return pa.table(columns)
+    if structure.labels:
+        return {"cell": pa.array([structure.labels[cell] for cell in cells.tolist()], pa.string())}
+    return {d.name: _codes(d.codes, structure.codes[cells, k]) for k, d in enumerate(structure.dimensions)}
+
+
+def _codes(names: tuple[str, ...], positions: Any) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(pa.array(positions), pa.array(names)).cast(pa.string())
 
 
 def listing(structure: Structure, part: int = 0) -> tuple[list[str], list[pa.Array], Cells]:
@@ -79,13 +85,9 @@ def listing(structure: Structure, part: int = 0) -> tuple[list[str], list[pa.Arr
     if structure.labels:
         return ["cell"], [pa.array(structure.labels)], np.arange(len(structure))
     shown = part_of(structure, part)
-    codes = [
-        pa.DictionaryArray.from_arrays(
-            pa.array(shown.codes[:, k]), pa.array(structure.dimensions[d].codes)
-        ).cast(pa.string())
-        for k, d in enumerate(shown.dimensions)
-    ]
-    return [structure.dimensions[d].name for d in shown.dimensions], codes, shown.cells
+    dimensions = [structure.dimensions[d] for d in shown.dimensions]
+    codes = [_codes(d.codes, shown.codes[:, k]) for k, d in enumerate(dimensions)]
+    return [d.name for d in dimensions], codes, shown.cells
 
 
 def part_of(structure: Structure, part: int) -> Part:
@@ -107,63 +109,3 @@ def numbers_to_arrow(units: Units, decimals: int, blank: Mask | None = None) -> 
         silent |= blank
     kept = np.where(silent, 0, units)
     return pa.array(kept if decimals == 0 else exact.to_floats(kept, decimals), mask=silent)
-
-
-def to_arrow(frame: Any, wanted: Sequence[str] | None = None) -> pa.Table:
-    """Any kind of frame as an Arrow table, only the wanted columns where they exist."""
-    import narwhals as nw
-    import pyarrow as pa
-
-    try:
-        given = nw.from_native(frame)
-    except TypeError:
-        raise InputError(
-            f"a {type(frame).__name__} is no data frame: give one of pandas, polars, Arrow or DuckDB"
-        ) from None
-    names = given.collect_schema().names()
-    if wanted is not None and (absent := [name for name in wanted if name not in names]):
-        raise InputError(
-            f"there is no column '{absent[0]}'; there are {', '.join(map(repr, names))}. "
-            "Codes in the index of a pandas frame become columns with reset_index()."
-        )
-    chosen = given.select(list(dict.fromkeys(wanted))) if wanted is not None else given
-    eager = chosen.collect("pyarrow") if isinstance(chosen, nw.LazyFrame) else chosen
-    columns = {}
-    for name in eager.columns:
-        try:
-            columns[name] = eager.get_column(name).to_arrow()
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a pandas column of mixed kinds
-            kept = eager.get_column(name).to_list()
-            columns[name] = pa.array([None if v is None or v != v else str(v) for v in kept], pa.string())
-    return pa.table(columns)
-
-
-def from_arrow(table: pa.Table, like: Any = None) -> Any:
-    """An Arrow table as the kind of frame that ``like`` is or names."""
-    if like is None:
-        return table
-    kind = like if isinstance(like, str) else _kind_of(like)
-    if kind == "duckdb":
-        import duckdb
-
-        return duckdb.from_arrow(table)
-    if kind == "pyarrow":
-        return table
-    if kind == "pandas":
-        return table.to_pandas()
-    if kind == "polars":
-        import polars
-
-        return polars.from_arrow(table)
-    raise InputError(f"'{kind}' is no kind of frame: choose pandas, polars, pyarrow or duckdb")
-
-
-def _kind_of(frame: Any) -> str:
-    import narwhals as nw
-
-    try:
-        return str(nw.from_native(frame).implementation.value)
-    except TypeError:
-        raise InputError(
-            f"a {type(frame).__name__} is no data frame: name a kind of frame, such as 'pandas'"
-        ) from None

@@ -16,7 +16,7 @@ or refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,16 +30,20 @@ from tacita.core.exact import LARGEST, Floats, Mask, Units, frozen, keep
 from tacita.core.tables.additivity import refuse_unless_additive
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.equations import Equations
+from tacita.core.tables.frames import Framed, arrow_table, listing, numbers_to_arrow
 from tacita.core.tables.structure import Structure
 from tacita.core.words import so_many
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tacita.core.levels import Levels
     from tacita.core.tables.columns import Spec
     from tacita.core.tables.read_options import Totals, UndeclaredSums
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Framed):
     """Cell values on a structure.
 
     Attributes
@@ -111,6 +115,12 @@ class Table:
         kind = "counts" if self.whole else so_many(self.decimals, "decimal")
         return f"Table({so_many(len(self), 'cell')}, {so_many(len(self.equations), 'equation')}, {kind})"
 
+    def _repr_html_(self) -> str:
+        """Return the table with its true values, as notebooks show it."""
+        from tacita.core.notebook import show_cells
+
+        return show_cells(self.structure, self.text, repr(self))
+
     @property
     def equations(self) -> Equations:
         return self.structure.equations
@@ -127,6 +137,10 @@ class Table:
 
     def name(self, cell: int) -> str:
         return self.structure.name(cell)
+
+    def text(self, cell: int) -> str:
+        """Return the value of a cell as plain text."""
+        return exact.text(int(self.units[cell]), self.decimals)
 
     def find(self, /, *codes: str, **by_name: str) -> int:
         """Position of a cell by its codes; see :meth:`Structure.find`."""
@@ -153,6 +167,30 @@ class Table:
             contributions=finer(self.contributions),
             holdings=finer(self.holdings),
         )
+
+    def to_arrow(self, part: int = 0, levels: Levels | None = None) -> pa.Table:
+        """Return one row per cell, with its true value: codes, value, counts, further columns.
+
+        Parameters
+        ----------
+        part
+            Which of several linked tables. Rows stand in the order of the table that was given.
+        levels
+            Adds ``status`` (``u`` for sensitive cells, else ``s``) and the levels ``lpl``, ``upl``, ``spl``.
+        """
+        import pyarrow as pa
+
+        names, codes, cells = listing(self.structure, part)
+        columns: dict[str, Any] = {self.value_name: numbers_to_arrow(self.units[cells], self.decimals)}
+        further = {"count": self.count, "holding_count": self.holding_count, **self.columns}
+        for key, column in further.items():
+            if column is not None and key not in names:
+                columns.setdefault(key, pa.array(column[cells]))
+        if levels is not None:
+            columns["status"] = pa.array(np.array(["s", "u"])[levels.sensitive[cells].astype(np.int64)])
+            for key, level in (("lpl", levels.lower), ("upl", levels.upper), ("spl", levels.sliding)):
+                columns[key] = numbers_to_arrow(level[cells], self.decimals)
+        return arrow_table(dict(zip(names, codes, strict=True)), columns)
 
     @classmethod
     def from_array(
@@ -200,12 +238,39 @@ class Table:
         )
 
     @classmethod
+    def from_equations(
+        cls,
+        values: Mapping[str, float] | ArrayLike,
+        equations: Iterable[Mapping[str | int, int] | tuple[Any, Any]],
+        *,
+        decimals: int | None = None,
+        counts: bool | None = None,
+    ) -> Table:
+        """Return a general table: cells without dimensions, and the equations between them.
+
+        Parameters
+        ----------
+        values
+            The value of each cell by its label, or in order; then labels are ``"0"``, ``"1"``, and so on.
+        equations
+            Each ``(total, parts)``, a cell that is the sum of others; ``{cell: coefficient}``, a weighted sum
+            that is zero; or ``({cell: coefficient}, constant)``. A cell is its label (text) or its position
+            (an integer). Coefficients are integers.
+        decimals, counts
+            As for :meth:`from_array`.
+        """
+        from tacita.core.tables.general import table_from_equations
+
+        return table_from_equations(values, equations, decimals=decimals, counts=counts)
+
+    @classmethod
     def from_frame(
         cls,
         frame: Any,
         by: Mapping[str, Spec] | Sequence[str],
         *,
         value: str | None = None,
+        across: str | None = None,
         count: str | None = None,
         totals: Totals = "auto",
         decimals: int | None = None,
@@ -219,14 +284,19 @@ class Table:
         decimal: str = ".",
         undeclared_sums: UndeclaredSums = "warn",
     ) -> Table:
-        """A table from a long frame, one row per cell.
+        """A table from a frame: long, with one row per cell, or wide, with one column per code.
 
         Parameters
         ----------
         frame
-            pandas, polars, Arrow or DuckDB.
+            pandas, polars, Arrow or DuckDB. In pandas codes may stand in the index, and a series with such
+            an index will do. Categories keep their order, in polars those of an Enum.
         by, value, count, totals, decimals, counts, repair, structural, largest, holding_count, columns
-            The columns, and how to read them; see :class:`~tacita.ReadOptions`.
+            The columns, and how to read them; see :class:`~tacita.ReadOptions`. Dimensions may be levels of
+            the index or of the columns as well; ``value`` names the values of a wide frame.
+        across
+            The dimension whose codes are the names of the columns of a wide frame. Columns of a pandas frame
+            whose levels have names of dimensions need none.
         name
             What the table is called where there are several.
         decimal
@@ -236,10 +306,11 @@ class Table:
             classification that says so (see :mod:`tacita.core.tables.undeclared`).
         """
         from tacita.core.tables.columns import Columns, table_from_columns
-        from tacita.core.tables.frames import to_arrow
+        from tacita.core.tables.given_frames import read_frame
         from tacita.core.tables.read_options import ReadOptions
 
-        single = (column for column in (value, count, structural, holding_count) if column is not None)
+        single = (column for column in (count, structural, holding_count) if column is not None)
+        data, value = read_frame(frame, list(by), value, [*single, *largest, *columns], across)
         read = ReadOptions(
             by,
             value=value,
@@ -255,5 +326,4 @@ class Table:
             name=name,
             undeclared_sums=undeclared_sums,
         )
-        source = Columns(to_arrow(frame, [*by, *single, *largest, *columns]), decimal=decimal)
-        return table_from_columns(source, read)
+        return table_from_columns(Columns(data, decimal=decimal), read)

@@ -35,7 +35,7 @@ from tacita.methods.adjustment.feasibility import lowered, smallest_capacity, sm
 from tacita.methods.adjustment.integer.exactly import exactly
 from tacita.methods.adjustment.stated_task import fixed_directions, only, percentage, shares, task_of
 from tacita.methods.adjustment.statistics.keeping import AdjustedKeeping, keeping, rows_to_choose_by
-from tacita.methods.adjustment.statistics.measures import changes, read_kept, told
+from tacita.methods.adjustment.statistics.measures import Keep, changes, read_kept, told
 from tacita.methods.adjustment.task import NORMS, Adjusted, Norm, Task
 from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.methods.measuring import shown_changes
@@ -121,7 +121,7 @@ class Adjustment:
             "help": "where falling cells go: past their lower level, or to zero (auto: zero for counts)"
         },
     )
-    keep: str | None = field(
+    keep: str | Keep | None = field(
         default=None,
         metadata={"help": "statistics to keep, in percent: such as 'mean, variance=0.1, slope=0.1'"},
     )
@@ -158,6 +158,8 @@ class Adjustment:
     )
 
     def __post_init__(self) -> None:
+        if isinstance(self.keep, Keep):
+            object.__setattr__(self, "keep", str(self.keep) or None)
         if self.norm not in NORMS:
             raise InputError(f"option 'norm' must be one of {', '.join(NORMS)}, not '{self.norm}'")
         if self.totals not in ("free", "fixed"):

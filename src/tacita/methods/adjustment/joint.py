@@ -22,7 +22,7 @@ from tacita.core.run import Run
 from tacita.methods.adjustment.adjustment import Adjustment, exact_changes
 from tacita.methods.adjustment.directions.choose import Directions, How, chosen
 from tacita.methods.adjustment.statistics.keeping import AdjustedKeeping
-from tacita.methods.adjustment.statistics.measures import TOGETHER, Kept, changes_together, read_kept, told
+from tacita.methods.adjustment.statistics.measures import TOGETHER, Keep, changes_together, read_kept, told
 from tacita.methods.adjustment.statistics.together import (
     Way,
     adjusted_together,
@@ -41,7 +41,7 @@ SEARCHED = ("auto", "optimal", "greedy", "block")
 
 def adjust_together(
     problems: Sequence[Problem],
-    keep: str = "covariance, correlation, regression",
+    keep: str | Keep = "covariance, correlation, regression",
     method: Adjustment | None = None,
     how: Literal["alternating", "joint"] = "alternating",
     run: Run | None = None,
@@ -69,7 +69,7 @@ def adjust_together(
 
 def _adjusted(
     problems: Sequence[Problem],
-    keep: str,
+    keep: str | Keep,
     method: Adjustment,
     how: Literal["alternating", "joint"],
     run: Run,
@@ -102,7 +102,7 @@ def _together(
     method: Adjustment,
     tasks: Sequence[Task],
     values: Sequence[Floats],
-    kept: Kept,
+    kept: Keep,
     cells: Mask,
     first: list[Directions],
     run: Run,
@@ -128,7 +128,7 @@ def _together(
 def _cheapest(
     tasks: Sequence[Task],
     values: Sequence[Floats],
-    kept: Kept,
+    kept: Keep,
     cells: Mask,
     ways: list[list[Directions]],
     how: Literal["alternating", "joint"],
@@ -168,7 +168,7 @@ def every_direction(
     method = method or Adjustment()
     tasks = [method.task(problem) for problem in problems]
     values = [problem.table.values for problem in problems]
-    return over_directions(tasks, values, _inner(problems), run or Run(), most)
+    return over_directions(tasks, values, _inner(problems), (run or Run()).begin(), most)
 
 
 def _with_remark(release: Release, remark: str) -> Release:

@@ -27,6 +27,15 @@ def split(text: str, at: str) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
+def quoted(text: str) -> str:
+    """Return a word in quotes, unless it is a plain one."""
+    if text.replace("_", "").isalnum():
+        return text
+    if "'" in text and '"' in text:
+        raise InputError(f"{text}: a name with both kinds of quotes cannot be written here; rename it")
+    return f'"{text}"' if "'" in text else f"'{text}'"
+
+
 def unquoted(text: str) -> str:
     """A word without the quotes around it."""
     bare = text.strip()

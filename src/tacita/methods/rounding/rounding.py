@@ -39,7 +39,7 @@ from tacita.methods.rounding.given import read_given
 from tacita.methods.rounding.goal import Goal, read_goal
 from tacita.methods.rounding.nearest import nearest
 from tacita.methods.rounding.question import ASSUMED, Question
-from tacita.methods.rounding.subtotals import read_subtotals
+from tacita.methods.rounding.subtotals import Sums, read_subtotals, write_subtotals
 from tacita.problem.problem import Problem, start_run
 
 Multiples = Literal["stay", "exact", "move"]
@@ -103,7 +103,7 @@ class Rounding:
     relax: Relax = field(
         default="fewest", metadata={"help": "which steps beyond: fewest, or cheapest in the distance"}
     )
-    subtotals: str | None = field(
+    subtotals: str | Sums | None = field(
         default=None,
         metadata={"help": "sums to keep within one base too, as in 'region=A+B; region=C+D, sex=f|m'"},
     )
@@ -117,6 +117,8 @@ class Rounding:
     protected: bool = field(default=True, metadata={"help": "keep the protection levels; no: only round"})
 
     def __post_init__(self) -> None:
+        if self.subtotals is not None and not isinstance(self.subtotals, str):
+            object.__setattr__(self, "subtotals", write_subtotals(self.subtotals))
         if not self.power >= 1:
             raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
         if not 0 <= self.steps <= MOST_STEPS:
@@ -259,7 +261,7 @@ class Rounding:
         base = chosen_bases(problem, self.base, cells, told)
         if self.protected and not beyond:
             refuse_small_bases(problem, base, cells, told)
-        groups = () if self.subtotals is None else read_subtotals(problem.table, self.subtotals)
+        groups = () if self.subtotals is None else read_subtotals(problem.table, str(self.subtotals))
         return Question(
             problem,
             cells,

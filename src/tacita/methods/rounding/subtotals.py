@@ -13,11 +13,15 @@ Groups are said by codes: ``+`` adds them up, ``|`` lists several sums, a dimens
 sum for each of its codes, and ``;`` separates:
 
     column=1+2+3, row=6|7|8|9;  row=1+2, column=1+2
+
+From Python the same is a list of dictionaries, with the codes of one sum or a list of sums per dimension:
+
+    [{"column": ["1", "2", "3"], "row": [["6"], ["7"]]}, {"row": ["1", "2"], "column": ["1", "2"]}]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -28,11 +32,28 @@ from tacita.core.errors import InputError, did_you_mean
 from tacita.core.exact import Cells, Units
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.methods.options.phrases import split, unquoted
+from tacita.methods.options.phrases import quoted, split, unquoted
 from tacita.methods.rounding.lattice import Lattice
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+Sums = Sequence[Mapping[str, Sequence[str] | Sequence[Sequence[str]]]]
+"""Groups of cells: per dimension the codes that are added up, or several such lists of codes."""
+
+
+def write_subtotals(sums: Sums) -> str:
+    """Return groups in the written form of the option."""
+    phrases = []
+    for group in [sums] if isinstance(sums, Mapping) else sums:
+        pieces = []
+        for name, codes in group.items():
+            several = [codes] if all(isinstance(code, str) for code in codes) else codes
+            choices = ("+".join(quoted(str(code)) for code in choice) for choice in several)
+            pieces.append(f"{quoted(name)}={'|'.join(choices)}")
+        phrases.append(", ".join(pieces))
+    return "; ".join(phrases)
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,12 +91,12 @@ class Suppression:
         default=None,
         metadata={"help": "percent of its value by which every other hidden cell stays uncertain too"},
     )
-    conditional_upper: float | str | None = field(
-        default=None,
-        metadata={"help": "upper level of every other hidden cell: an amount, or a column of amounts"},
-    )
     conditional_lower: float | str | None = field(
-        default=None, metadata={"help": "lower level of every other hidden cell: likewise"}
+        default=None,
+        metadata={"help": "lower level of every other hidden cell: an amount, or a column of amounts"},
+    )
+    conditional_upper: float | str | None = field(
+        default=None, metadata={"help": "upper level of every other hidden cell: likewise"}
     )
     conditional_sliding: float | str | None = field(
         default=None, metadata={"help": "sliding level of every other hidden cell: likewise"}

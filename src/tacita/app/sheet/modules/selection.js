@@ -1,7 +1,7 @@
 /**
  * What is selected: a block between two corners, and in it the active cell.
  *
- * Kept in positions of the content, so that folding and unfolding do not move it; asked for in places.
+ * Keep in positions of the content, so that folding and unfolding do not move it; asked for in places.
  */
 export class Selection {
   constructor(grid) {

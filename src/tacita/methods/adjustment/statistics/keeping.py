@@ -16,7 +16,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError, SolverError, StoppedError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
-from tacita.methods.adjustment.statistics.measures import ALONE, Kept, measures
+from tacita.methods.adjustment.statistics.measures import ALONE, Keep, measures
 from tacita.methods.adjustment.statistics.rounds import (
     MARGIN,
     PATIENCE,
@@ -59,7 +59,7 @@ class AdjustedKeeping(Adjusted):
     remarks: tuple[str, ...]
 
 
-def keeping(task: Task, kept: Kept, values: Floats, cells: Mask, run: Run, solve: Solve) -> AdjustedKeeping:
+def keeping(task: Task, kept: Keep, values: Floats, cells: Mask, run: Run, solve: Solve) -> AdjustedKeeping:
     """The cheapest changes found that keep statistics of some cells.
 
     Parameters
@@ -87,7 +87,7 @@ def keeping(task: Task, kept: Kept, values: Floats, cells: Mask, run: Run, solve
     return concluded(standing, plain.bound, len(task))
 
 
-def rows_to_choose_by(task: Task, kept: Kept, values: Floats, cells: Mask, z: Floats) -> Side:
+def rows_to_choose_by(task: Task, kept: Keep, values: Floats, cells: Mask, z: Floats) -> Side:
     """Rows that changes in any directions must keep, to first order, for their statistics to be kept.
 
     Among directions of equal loss there are mostly some that keep statistics at no cost: those that are best
@@ -112,7 +112,7 @@ def rows_around(measuring: Measuring, z: Floats) -> Side:
     return side_of([row for row in rows if row.scale > 0], z.size)
 
 
-def _measuring(task: Task, kept: Kept, values: Floats, cells: Mask) -> Measuring:
+def _measuring(task: Task, kept: Keep, values: Floats, cells: Mask) -> Measuring:
     between = [name for name in kept.asked if name not in ALONE]
     if between:
         raise InputError(

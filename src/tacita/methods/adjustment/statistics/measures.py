@@ -44,8 +44,8 @@ COMPUTED = 1e-6
 
 
 @dataclass(frozen=True)
-class Kept:
-    """By how many percent each statistic may change; ``None``: by any."""
+class Keep:
+    """By how many percent each statistic may change; ``None``: by any. As text, the option that says so."""
 
     mean: float | None = None
     variance: float | None = None
@@ -54,6 +54,13 @@ class Kept:
     covariance: float | None = None
     regression: float | None = None
 
+    def __post_init__(self) -> None:
+        for name, tolerance in self.asked.items():
+            _percent(name, str(tolerance))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={tolerance}" for name, tolerance in self.asked.items())
+
     @property
     def asked(self) -> dict[str, float]:
         """Statistic -> tolerance, of those that are to be kept."""
@@ -61,8 +68,8 @@ class Kept:
         return {name: tolerance for name, tolerance in tolerances.items() if tolerance is not None}
 
 
-def read_kept(text: str, known: Sequence[str] = ALONE) -> Kept:
-    """What is to be kept, from text such as ``mean, variance=0.1, slope=0.5 %``.
+def read_kept(said: str | Keep, known: Sequence[str] = ALONE) -> Keep:
+    """What is to be kept, from text such as ``mean, variance=0.1, slope=0.5 %``, checked.
 
     A mean without a tolerance does not change at all, anything else by at most 0.1 %.
 
@@ -72,7 +79,7 @@ def read_kept(text: str, known: Sequence[str] = ALONE) -> Kept:
         A name is not known or comes twice, or a tolerance is no number of percent.
     """
     asked: dict[str, float] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
+    for part in filter(None, (piece.strip() for piece in str(said).split(","))):
         name, given, tolerance = (piece.strip() for piece in part.partition("="))
         if name not in known:
             raise InputError(
@@ -80,9 +87,9 @@ def read_kept(text: str, known: Sequence[str] = ALONE) -> Kept:
                 f"write some of {', '.join(known)}, as in '{known[0]}, {known[1]}=0.1'"
             )
         if name in asked:
-            raise InputError(f"'{name}' is to be kept twice in '{text}': name it once")
+            raise InputError(f"'{name}' is to be kept twice in '{said}': name it once")
         asked[name] = _percent(name, tolerance) if given else EXACTLY if name == "mean" else CLOSELY
-    return Kept(**asked)
+    return Keep(**asked)
 
 
 def _percent(name: str, written: str) -> float:
@@ -158,7 +165,7 @@ def changes_together(
     return {m.label: m.change for m in found}
 
 
-def told(changed: dict[str, float], kept: Kept) -> str:
+def told(changed: dict[str, float], kept: Keep) -> str:
     """How closely the statistics that were to be kept are, in words; measured changes are given by name."""
     percent = {
         name: kept.asked[name.split(" of ")[0]] for name in changed if name.split(" of ")[0] in kept.asked

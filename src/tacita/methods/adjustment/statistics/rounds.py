@@ -26,7 +26,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.methods.adjustment.statistics.measures import LINEAR, Kept, Measure
+from tacita.methods.adjustment.statistics.measures import LINEAR, Keep, Measure
 from tacita.methods.adjustment.statistics.statistic_rows import LEAST, Row, beside, side_of, widened
 from tacita.methods.adjustment.task import Adjusted, Task
 
@@ -107,7 +107,7 @@ class Standing:
         return (self.kept and self.loss <= loss * (1 + NOISE)) or self.stalled > PATIENCE
 
 
-def aim(measure: Measure, kept: Kept, cells: Sequence[Cells], one: int) -> Aim:
+def aim(measure: Measure, kept: Keep, cells: Sequence[Cells], one: int) -> Aim:
     """A measure as an aim of a task in units; ``cells`` are those of each of its tables in that task."""
     if not np.isfinite(measure.change):
         raise InputError(

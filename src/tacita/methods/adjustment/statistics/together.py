@@ -34,7 +34,7 @@ from tacita.methods.adjustment.statistics.keeping import (
 )
 from tacita.methods.adjustment.statistics.measures import (
     TOGETHER,
-    Kept,
+    Keep,
     Measure,
     changes,
     changes_together,
@@ -47,7 +47,7 @@ from tacita.methods.adjustment.task import Adjusted, Choice, Side, Task
 def adjusted_together(
     tasks: Sequence[Task],
     values: Sequence[Floats],
-    kept: Kept,
+    kept: Keep,
     cells: Mask,
     run: Run,
     how: Literal["alternating", "joint"] = "alternating",
@@ -97,7 +97,7 @@ def adjusted_together(
 def chosen_together(
     tasks: Sequence[Task],
     values: Sequence[Floats],
-    kept: Kept,
+    kept: Keep,
     cells: Mask,
     first: Sequence[Mask],
     run: Run,
@@ -130,7 +130,7 @@ def chosen_together(
 class _Tables:
     """Several tables, the changes of which are measured together."""
 
-    def __init__(self, tasks: Sequence[Task], values: Sequence[Floats], kept: Kept, cells: Mask) -> None:
+    def __init__(self, tasks: Sequence[Task], values: Sequence[Floats], kept: Keep, cells: Mask) -> None:
         if len(tasks) < 2 or len({len(task) for task in tasks} | {v.size for v in values}) > 1:
             raise InputError("tables are adjusted together when there are two or more, over the same cells")
         unknown = [name for name in kept.asked if name not in TOGETHER]
