@@ -67,8 +67,10 @@ def _read_values(values: Mapping[Any, float] | ArrayLike) -> tuple[tuple[str, ..
 
 def _read_equation(j: int, equation: Any, position: Mapping[str, int]) -> tuple[dict[int, int], float]:
     """Return the coefficients by position of equation number ``j``, and the constant that the sum is."""
-    pair = equation if isinstance(equation, tuple | list) and len(equation) == 2 else (equation, 0)
-    terms, constant = pair
+    terms: Any = equation
+    constant: Any = 0
+    if isinstance(equation, tuple | list) and len(equation) == 2:
+        terms, constant = equation
     listed: list[tuple[Any, Any]]
     parts = isinstance(constant, Iterable) and not isinstance(constant, str)
     if parts and isinstance(terms, str | int | np.integer):

@@ -71,7 +71,7 @@ def _levels(frame: Any, by: Sequence[str]) -> list[str]:
     if found and len(found) < len(names):
         raise InputError(
             f"the columns of the frame have levels {names}, of which {found} are dimensions: name them all "
-            "as dimensions, or drop the others with frame.droplevel(..., axis=1)"
+            "as dimensions, or drop the other levels (droplevel in pandas)"
         )
     return found
 
