@@ -105,7 +105,7 @@ def _suite() -> Iterator[Problem]:
     table = Table.from_array([[20, 50, 10, 61], [8, 19, 3, 44], [17, 32, 12, 38], [26, 4, 31, 57]])
     small = (table.units > 0) & (table.units < 5)
     yield Problem(table, Levels.none(len(table)))
-    yield Problem(table, Levels.of(small, 5 - table.units))
+    yield Problem(table, Levels.of(small, upper=5 - table.units))
     for kind in TABLE_KINDS:
         for seed in SEEDS:
             yield hard_problem(Random(seed), kind)
