@@ -24,8 +24,29 @@ if TYPE_CHECKING:
     from tacita.auditing.deduce import expose as expose
     from tacita.core.attacker import Insider as Insider
     from tacita.core.attacker import Outsider as Outsider
+    from tacita.core.errors import BoundsError as BoundsError
+    from tacita.core.errors import CertificateError as CertificateError
+    from tacita.core.errors import DecimalSignError as DecimalSignError
+    from tacita.core.errors import FormatError as FormatError
+    from tacita.core.errors import HierarchyError as HierarchyError
+    from tacita.core.errors import InfeasibleError as InfeasibleError
+    from tacita.core.errors import InputError as InputError
+    from tacita.core.errors import LevelsError as LevelsError
+    from tacita.core.errors import MissingPackageError as MissingPackageError
+    from tacita.core.errors import NotAdditiveError as NotAdditiveError
+    from tacita.core.errors import PluginWarning as PluginWarning
+    from tacita.core.errors import RecordsError as RecordsError
+    from tacita.core.errors import ReleaseError as ReleaseError
+    from tacita.core.errors import RepeatedCellError as RepeatedCellError
+    from tacita.core.errors import RuleError as RuleError
+    from tacita.core.errors import SeveralValuesError as SeveralValuesError
+    from tacita.core.errors import SolverError as SolverError
+    from tacita.core.errors import SpecificationError as SpecificationError
+    from tacita.core.errors import StoppedError as StoppedError
     from tacita.core.errors import TacitaError as TacitaError
     from tacita.core.errors import TacitaWarning as TacitaWarning
+    from tacita.core.errors import UndeclaredSumsError as UndeclaredSumsError
+    from tacita.core.errors import UnsafeError as UnsafeError
     from tacita.core.hierarchy import Hierarchy as Hierarchy
     from tacita.core.levels import Levels as Levels
     from tacita.core.outcome import Outcome as Outcome
@@ -84,7 +105,31 @@ _HOMES = {
     "tacita.auditing.audit": ("Audit", "audit"),
     "tacita.auditing.certificate": ("certify",),
     "tacita.auditing.deduce": ("Deduction", "deduce", "expose"),
-    "tacita.core.errors": ("TacitaError", "TacitaWarning"),
+    "tacita.core.errors": (
+        "BoundsError",
+        "CertificateError",
+        "DecimalSignError",
+        "FormatError",
+        "HierarchyError",
+        "InfeasibleError",
+        "InputError",
+        "LevelsError",
+        "MissingPackageError",
+        "NotAdditiveError",
+        "PluginWarning",
+        "RecordsError",
+        "ReleaseError",
+        "RepeatedCellError",
+        "RuleError",
+        "SeveralValuesError",
+        "SolverError",
+        "SpecificationError",
+        "StoppedError",
+        "TacitaError",
+        "TacitaWarning",
+        "UndeclaredSumsError",
+        "UnsafeError",
+    ),
     "tacita.core.hierarchy": ("Hierarchy",),
     "tacita.formats.table_write": ("write_table",),
     "tacita.publication.release_read": ("read_release",),

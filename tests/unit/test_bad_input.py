@@ -39,7 +39,7 @@ NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
             "r,value\na,1\nb,two\n",
             {},
             InputError,
-            r"line 3, column 'value'.*'two' is not a number; correct it",
+            r"line 3, column 'value'.*'two' is not a number: correct it",
         ),
         ("r;value\na;1,5\n", {}, InputError, r"line 2, column 'value'.*comma as the decimal sign"),
         (

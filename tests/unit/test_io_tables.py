@@ -200,7 +200,7 @@ def test_workbooks_with_faults(tmp_path: Path) -> None:
         sheet.write_row(3, 0, ["b", "many"])
     with pytest.raises(InputError, match=r"sheet 'data', row 4, column 'value': 'many' is not a number"):
         read_case(path, value="value")
-    with pytest.raises(FormatError, match="no sheet 'other'; name the sheet: 'data'"):
+    with pytest.raises(FormatError, match="no sheet 'other': name the sheet: 'data'"):
         read_case(path, sheet="other")
 
 

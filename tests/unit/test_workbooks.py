@@ -63,17 +63,17 @@ def test_sheets_that_are_not_there_or_hold_no_cells_are_refused(tmp_path: Path) 
     with pytest.raises(FormatError) as caught:
         read_case(path, sheet="data 2024")
     assert str(caught.value) == (
-        f"{path}: there is no sheet 'data 2024' (did you mean 'Data 2024'?); "
+        f"{path}: there is no sheet 'data 2024' (did you mean 'Data 2024'?): "
         "name the sheet: 'Data 2024', 'Data 2023'"
     )
-    with pytest.raises(FormatError, match=r"'Chart' holds no cells, .*; name the sheet: 'Data 2024'"):
+    with pytest.raises(FormatError, match=r"'Chart' holds no cells, .*: name the sheet: 'Data 2024'"):
         read_case(path, sheet="Chart")
     with pytest.raises(FormatError, match="no sheet holds anything"):
         read_case(workbook(tmp_path / "none.xlsx", {"a": [], "b": []}))
     (tmp_path / "t.csv").write_text("r,value\na,1\nb,2\n")
-    with pytest.raises(FormatError, match="is no workbook and has no sheet 'a'; leave the sheet out"):
+    with pytest.raises(FormatError, match="is no workbook and has no sheet 'a': leave the sheet out"):
         read_case(tmp_path / "t.csv", sheet="a")
-    with pytest.raises(FormatError, match="is no workbook and has no sheet 'a'; leave the sheet out"):
+    with pytest.raises(FormatError, match="is no workbook and has no sheet 'a': leave the sheet out"):
         records_in(tmp_path / "t.csv", "a")
 
 
@@ -138,7 +138,7 @@ def test_the_command_line_names_a_sheet(tmp_path: Path, capsys: pytest.CaptureFi
         assert ("sheet 'one' was read" in capsys.readouterr().err) == (not given)
     assert main(["assess", str(path), "--sheet", "three", "--rules", "threshold(3)"]) == 1
     told = capsys.readouterr().err
-    assert "there is no sheet 'three'; name the sheet: 'one', 'two'" in " ".join(told.split())
+    assert "there is no sheet 'three': name the sheet: 'one', 'two'" in " ".join(told.split())
     assert "--sheet" in told
 
 
@@ -200,7 +200,7 @@ def test_a_project_names_a_sheet(tmp_path: Path, of: str) -> None:
         table = load_project(tmp_path / "project.toml").data()
         assert table.values[table.find("Total", "Total")] == wanted
     (tmp_path / "project.toml").write_text(f'[table]\n{of}sheet = "three"\n')
-    with pytest.raises(InputError, match="no sheet 'three'; name the sheet: 'one', 'two'"):
+    with pytest.raises(InputError, match="no sheet 'three': name the sheet: 'one', 'two'"):
         load_project(tmp_path / "project.toml").data()
 
 

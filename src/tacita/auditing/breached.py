@@ -30,8 +30,10 @@ def refuse_breached(problem: Problem, run: Run | None = None) -> None:
     if broken:
         first = broken[0]
         raise LevelsError(
-            f"({first.name}): no release keeps its levels any more against {first.attacker} "
-            f"({first.verdict}), as what was published earlier tells too much of it"
-            f"{likewise(len({finding.cell for finding in broken}), 'cell')}. Exempt the cell, lower its "
-            "level, or withdraw the earlier release."
+            f"no release keeps its levels any more against {first.attacker} ({first.verdict}), as what was "
+            "published earlier tells too much of it"
+            f"{likewise(len({finding.cell for finding in broken}), 'cell')}",
+            place=f"({first.name})",
+            remedy="Exempt the cell, lower its level, or withdraw the earlier release.",
+            options=["published"],
         )

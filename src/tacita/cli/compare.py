@@ -128,7 +128,7 @@ def _options(said: str, text: str) -> dict[str, str]:
     try:
         return dict(pair(part, WRITTEN) for part in parts)
     except InputError as error:
-        raise InputError(f"{text}: {error}") from None
+        raise error.at(text) from None
     except ValueError:
         raise InputError(f"{text}: a quote is not closed; write {WRITTEN}") from None
 

@@ -146,7 +146,7 @@ def tell_written(written: Written) -> None:
     for note in written.notes:
         say(note, "note:", "yellow")
     for warning in written.warnings:
-        say(with_flags(warning, ["published"]), "warning:", "bold yellow")
+        say(with_flags(warning, ["published"], ["published"]), "warning:", "bold yellow")
     for name, sign, style in ((PUBLICATION, "to publish:", "green"), (INTERNAL, "for the house:", "yellow")):
         if files := [path for path in written.paths if path.parent.name == name]:
             say(f"{files[0].parent} ({', '.join(path.name for path in files)})", sign, style)

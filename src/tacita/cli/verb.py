@@ -85,7 +85,7 @@ def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"
     except (TacitaError, OSError) as error:
-        message = with_flags(_in_words(error), parameters)
+        message = with_flags(_in_words(error), getattr(error, "options", ()), parameters)
         _trace(output)
     except Exception as error:
         message = (

@@ -190,8 +190,9 @@ class Insider:
 def refuse_negative(table: Table, cell: int) -> NoReturn:
     """Say that a cell is negative though everyone is said to know that none is."""
     raise BoundsError(
-        f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not: "
-        "give the lower bound that everyone knows, or say that there is none"
+        f"({table.name(cell)}) is negative, so nobody can be assumed to know that cells are not",
+        remedy="give the lower bound that everyone knows, or say that there is none",
+        options=["lower", "lower=-inf"],
     )
 
 

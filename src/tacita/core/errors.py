@@ -28,22 +28,64 @@
 Warnings are kept where they belong, in ``Table.warnings`` and ``Problem.warnings``. In Python they are issued
 as well; the command line and the app show those that are kept.
 
-Every message names the place (file and line, or cell), the requirement that is missed, and the remedy.
+Errors are data: ``place`` (file and line, or cell), ``fault``, ``remedy`` and the ``options`` that help.
+Their text is made of these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Self
 
 from tacita.core.words import so_many
 
-E = TypeVar("E", bound=Exception)
-
 
 class TacitaError(Exception):
-    """Base of all errors raised on purpose."""
+    """Base of all errors raised on purpose.
+
+    Attributes
+    ----------
+    fault
+        What is wrong, or the whole text where it was not given in parts.
+    place
+        Where: a file and line, a column, or a cell.
+    remedy
+        What helps. A sentence of its own if it begins with a capital letter.
+    options
+        The options that help, as ``name`` or ``name=setting``: of readers (``value``,
+        ``undeclared_sums=ignore``) and of methods (``protected=no``). The command line says how they are
+        typed.
+    """
+
+    def __init__(
+        self, fault: str = "", *, place: object = "", remedy: str = "", options: Iterable[str] = ()
+    ) -> None:
+        self.place, self.fault, self.remedy, self.options = str(place), fault, remedy, tuple(options)
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        text = f"{self.place}: {self.fault}" if self.place else self.fault
+        if not self.remedy:
+            return text
+        if not self.remedy[0].isupper():
+            return f"{text}: {self.remedy}"
+        return f"{text}{'' if text.endswith(('.', '?', chr(10))) else '.'} {self.remedy}"
+
+    def at(self, place: object) -> Self:
+        """Return the same error at a place, which is named before the one that it names itself."""
+        return self._with(place=f"{place}: {self.place}" if self.place else str(place))
+
+    def reworded(self, text: str, *options: str) -> Self:
+        """Return the same error with another text and further options."""
+        return self._with(place="", fault=text, remedy="", options=(*self.options, *options))
+
+    def _with(self, **changed: Any) -> Self:
+        other = copy(self)
+        other.__dict__.update(changed)
+        other.args = (other._text(),)
+        return other
 
 
 class InputError(TacitaError):
@@ -73,8 +115,8 @@ class NotAdditiveError(InputError):
 class UndeclaredSumsError(InputError):
     """Codes of ``dimensions`` are sums of others, and no classification says so."""
 
-    def __init__(self, message: str, dimensions: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, fault: str, dimensions: tuple[str, ...] = (), **about: Any) -> None:
+        super().__init__(fault, **about)
         self.dimensions = dimensions
 
 
@@ -159,13 +201,6 @@ def issue_warnings(texts: Iterable[str], kind: type[TacitaWarning] = TacitaWarni
 
 MOST_NAMES = 20_000
 """Among more names than these the nearest is not looked for: it would take seconds."""
-
-
-def reword(error: E, text: str) -> E:
-    """Return the same error with another text."""
-    other = type(error)(text)
-    other.__dict__.update(error.__dict__)
-    return other
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

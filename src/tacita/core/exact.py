@@ -58,14 +58,14 @@ def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
         numbers = [n for v in array.ravel() if (n := parse_number(v)) is not None]
         finest = max(numbers, key=_decimals_of, default=Decimal(0))
         if _decimals_of(finest) > most:
-            raise InputError(_too_fine(finest, most))
+            raise _too_fine(finest, most)
         return _decimals_of(finest)
     finite = np.unique(array[np.isfinite(array)])
     for decimals in range(most + 1):
         finite = finite[np.round(finite, decimals) != finite]
         if finite.size == 0:
             return decimals
-    raise InputError(_too_fine(finite[0], most))
+    raise _too_fine(finite[0], most)
 
 
 def to_units(values: ArrayLike, decimals: int, what: str = "value") -> Units:
@@ -169,10 +169,13 @@ def parse_number(value: object) -> Decimal | None:
         number = Decimal(written)
         return None if number.is_nan() else number
     except InvalidOperation:
-        remedy = ""
         if written.count(",") == 1 and "." not in written:
-            remedy = "; it looks like a decimal comma: name the comma as the decimal sign, or write a point"
-        raise InputError(f"'{written}' is not a number{remedy}") from None
+            raise InputError(
+                f"'{written}' is not a number; it looks like a decimal comma",
+                remedy="name the comma as the decimal sign, or write a point",
+                options=["decimal"],
+            ) from None
+        raise InputError(f"'{written}' is not a number") from None
 
 
 def _decimals_of(number: Decimal) -> int:
@@ -193,10 +196,11 @@ def _units_of(value: object, decimals: int, what: str) -> int:
     return int((number * 10**decimals).to_integral_value())
 
 
-def _too_fine(number: object, most: int) -> str:
-    return (
-        f"values such as {number!s} have more than {most} decimals: "
-        "say how many decimals count, each value is then rounded to them"
+def _too_fine(number: object, most: int) -> InputError:
+    return InputError(
+        f"values such as {number!s} have more than {most} decimals",
+        remedy="say how many decimals count, each value is then rounded to them",
+        options=["decimals"],
     )
 
 

@@ -111,7 +111,8 @@ def _refuse_hidden(source: Columns) -> None:
         if found is not None and found[1][row]:
             refuse_unplain(source, name, row, place, otherwise)
         raise FormatError(
-            f"{place} is '{source.column(name)[row]}': a case needs the true values; {otherwise}"
+            f"{place} is '{source.column(name)[row]}': a case needs the true values; {otherwise}",
+            options=["value"],
         )
 
 
@@ -131,9 +132,12 @@ def _refuse_words(source: Columns) -> None:
             word = str(source.column(name)[row])
             if len(words) != len(others) - 1 or word.strip().casefold() in NO_NUMBER:
                 raise FormatError(
-                    f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name}) is "
-                    f"'{word}', which is no number: write the number, or leave the field empty where totals "
-                    "tell it; if this is no crosstab, name the column of values"
+                    f"cell ({down}={source.column(first)[row]}, {across}={name}) is '{word}', which is no "
+                    "number",
+                    place=source.place(row),
+                    remedy="write the number, or leave the field empty where totals tell it; if this is no "
+                    "crosstab, name the column of values",
+                    options=["value"],
                 )
 
 
@@ -157,8 +161,10 @@ def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
     """Columns that add up to the value in every row are its parts, not codes."""
     if parts := _parts_of(source, value):
         raise InputError(
-            f"{path}: {', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab: "
-            "name no column of values, or name the columns of codes too"
+            f"{', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab",
+            place=path,
+            remedy="name no column of values, or name the columns of codes too",
+            options=["value", "by"],
         )
 
 

@@ -194,15 +194,18 @@ def _header(path: str | os.PathLike[str], line: str, number: int, separator: str
 
 
 def _refuse_ragged(path: str | os.PathLike[str], row: Any, separator: str, header: int) -> None:
-    remedy = "add or remove fields"
+    remedy, options = "add or remove fields", []
     if row.actual_columns > row.expected_columns and separator == ",":
         remedy += (
             "; if numbers have decimal commas, separate the columns with ';' and name the comma as the "
             "decimal sign"
         )
+        options = ["decimal"]
     if row.actual_columns > row.expected_columns and row.number <= header + 2:
         remedy += f"; if line {header} is a title, delete it"
     raise FormatError(
-        f"{path}, line {row.number}: {so_many(row.actual_columns, 'field')} where the header has "
-        f"{row.expected_columns}: {remedy}"
+        f"{so_many(row.actual_columns, 'field')} where the header has {row.expected_columns}",
+        place=f"{path}, line {row.number}",
+        remedy=remedy,
+        options=options,
     )

@@ -66,7 +66,7 @@ def read_jj(
         )
         return problem_from_marks(table, marks, finer=False)
     except InputError as error:
-        raise type(error)(f"{path}: {error}") from None
+        raise error.at(path) from None
 
 
 def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: bool = False) -> Path:
@@ -78,8 +78,9 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
     if problem.insiders and not outsider_only:
         raise InputError(
             f"a JJ file knows one attacker, this problem has {so_many(len(problem.insiders), 'insider')} "
-            "besides: "
-            "write it for the outsider only to leave them out"
+            "besides",
+            remedy="write it for the outsider only to leave them out",
+            options=["outsider_only"],
         )
     table, levels, outsider = problem.table, problem.levels, problem.outsider
     n, d = len(table), table.decimals

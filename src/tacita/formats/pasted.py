@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacita.core.errors import DecimalSignError, FormatError, InputError, reword
+from tacita.core.errors import DecimalSignError, FormatError, InputError
 from tacita.core.exact import Floats
 from tacita.core.numerals import has_signs_beside, is_number, plain, signs_told, tidy
 from tacita.core.tables.columns import refuse_wide
@@ -141,7 +141,10 @@ def _separator(lines: Sequence[str], decimal: str | None) -> str | None:
         return ","
     if decimal is None:
         raise DecimalSignError(
-            f"{NAME}, line 1: '{singles[0]}' may be one number or two: choose the decimal sign"
+            f"'{singles[0]}' may be one number or two",
+            place=f"{NAME}, line 1",
+            remedy="choose the decimal sign",
+            options=["decimal"],
         )
     return None if decimal == "," else ","
 
@@ -162,16 +165,20 @@ def _decimal_sign(block: Block, first: int, bare: bool) -> str:
     if len(told) == 2:
         (one, point), (other, comma) = fields[told["."]], fields[told[","]]
         raise DecimalSignError(
-            f"{NAME}: '{point}' in line {one} has a decimal point, '{comma}' in line {other} a decimal "
-            "comma: choose the decimal sign, or write all numbers alike"
+            f"'{point}' in line {one} has a decimal point, '{comma}' in line {other} a decimal comma",
+            place=NAME,
+            remedy="choose the decimal sign, or write all numbers alike",
+            options=["decimal"],
         )
     if told:
         return next(iter(told))
     if fields:
         line, field = fields[0]
         raise DecimalSignError(
-            f"{NAME}, line {line}: '{field}' may be in thousands or have three decimals: choose the "
-            "decimal sign"
+            f"'{field}' may be in thousands or have three decimals",
+            place=f"{NAME}, line {line}",
+            remedy="choose the decimal sign",
+            options=["decimal"],
         )
     return "."
 
@@ -243,7 +250,7 @@ def _from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Probl
                 lambda place: f"{NAME}, line {int(place[1]) + first}" if place[1] else NAME,
                 str(error),
             )
-            raise reword(error, told) from None
+            raise error.reworded(told) from None
     named = [name for name in header[1:] if name]
     if isinstance(found, Table) and named and all(map(is_number, named)):
         note = f"the first line was taken for names, not for numbers: {', '.join(named[:5])}"

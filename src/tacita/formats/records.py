@@ -46,7 +46,7 @@ def tabulate_file(
             table = tabulate(read.data, by, **options)
         except InputError as error:
             told = str(error)
-            raise type(error)(f"{path}{told[len(FRAME) :]}" if told.startswith(FRAME) else told) from None
+            raise error.reworded(f"{path}{told[len(FRAME) :]}") if told.startswith(FRAME) else error from None
     return replace(table, notes=(*read.notes, *table.notes))
 
 

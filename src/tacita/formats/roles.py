@@ -92,13 +92,12 @@ def find_roles(
         if len(numbers) == 1:
             named["value"] = numbers[0]
         elif numbers or "count" not in named:
-            which = f"{path}: which column holds the values: {' or '.join(numbers or source.names)}? "
+            which = f"which column holds the values: {' or '.join(numbers or source.names)}?"
+            remedy = "Name the column of values"
             if not numbers:
-                raise FormatError(f"{which}Name the column of values")
-            raise SeveralValuesError(
-                f"{which}Name the column of values; or tabulate the rows, if they are records about single "
-                "respondents"
-            )
+                raise FormatError(which, place=path, remedy=remedy, options=["value"])
+            remedy += "; or tabulate the rows, if they are records about single respondents"
+            raise SeveralValuesError(which, place=path, remedy=remedy, options=["value"])
     return Roles(tuple(dimensions), MappingProxyType(named), tuple(largest))
 
 
@@ -112,13 +111,18 @@ def _dimensions(source: Columns, path: object, free: Sequence[str], named: Mappi
         elif "value" in named:
             if not holds_numbers(source, name, whole=True):
                 raise FormatError(
-                    f"{path}: column '{name}' holds numbers, but which? Name the columns of codes; "
-                    "columns without a part are then left aside"
+                    f"column '{name}' holds numbers, but which?",
+                    place=path,
+                    remedy="Name the columns of codes; columns without a part are then left aside",
+                    options=["by"],
                 )
             dimensions.append(name)
     if not dimensions:
         raise FormatError(
-            f"{path}: none of {', '.join(source.names)} looks like codes; name the columns of codes"
+            f"none of {', '.join(source.names)} looks like codes",
+            place=path,
+            remedy="name the columns of codes",
+            options=["by"],
         )
     return dimensions
 

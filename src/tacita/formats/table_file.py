@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacita.attackers.insiders import AttackerLike
-from tacita.core.errors import InputError, RecordsError, did_you_mean, reword
+from tacita.core.errors import InputError, RecordsError, did_you_mean
 from tacita.core.tables.columns import Columns, Spec, is_text, table_from_columns
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
@@ -93,7 +93,7 @@ def read_table_file(
         except InputError as error:
             if str(error).startswith(str(path)):
                 raise
-            raise reword(error, f"{path}: {error}") from None
+            raise error.at(path) from None
 
 
 def _problem(
@@ -174,8 +174,11 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
     for name in roles.dimensions:
         if len(source.column(name).unique()) == rows:
             raise RecordsError(
-                f"{path}: every row has a '{name}' of its own, as in records about single respondents: "
-                f"tabulate them first, with '{name}' as the respondent column, or name the columns of codes"
+                f"every row has a '{name}' of its own, as in records about single respondents",
+                place=path,
+                remedy=f"tabulate them first, with '{name}' as the respondent column, or name the columns of "
+                "codes",
+                options=["by"],
             )
 
 

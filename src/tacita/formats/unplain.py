@@ -45,12 +45,15 @@ def refuse_unplain(source: Columns, name: str, row: int, place: str, otherwise: 
     text = str(source.column(name)[row])
     if plain(tidy(text), OTHER[source.decimal]) is not None and OTHER[source.decimal] in text:
         raise DecimalSignError(
-            f"{place} is '{text}': choose the decimal sign, or write the number without signs between its "
-            f"digits; {otherwise}"
+            f"{place} is '{text}'",
+            remedy="choose the decimal sign, or write the number without signs between its digits; "
+            f"{otherwise}",
+            options=["value", "decimal"],
         )
     raise FormatError(
-        f"{place} is '{text}': write the number alone, without signs beside it or between its digits; "
-        f"{otherwise}"
+        f"{place} is '{text}'",
+        remedy=f"write the number alone, without signs beside it or between its digits; {otherwise}",
+        options=["value"],
     )
 
 

@@ -81,7 +81,11 @@ def is_workbook(path: str | os.PathLike[str]) -> bool:
 def refuse_sheet(path: str | os.PathLike[str], sheet: str | None) -> None:
     """Refuse a sheet of what is no workbook."""
     if sheet is not None and not is_workbook(path):
-        raise FormatError(f"{path} is no workbook and has no sheet '{sheet}'; leave the sheet out")
+        raise FormatError(
+            f"{path} is no workbook and has no sheet '{sheet}'",
+            remedy="leave the sheet out",
+            options=["sheet"],
+        )
 
 
 def sheets_in(path: str | os.PathLike[str]) -> Sheets:
@@ -109,7 +113,8 @@ def other_sheets_told(path: str | os.PathLike[str], sheet: str | None) -> Iterat
         if not sheets.others:
             raise
         what = f"That is sheet '{sheets.proposed}'; if another one is meant, name the sheet"
-        raise type(error)(f"{str(error).rstrip('.')}. {what}: {listed(sheets.others)}") from None
+        told = f"{str(error).rstrip('.')}. {what}: {listed(sheets.others)}"
+        raise error.reworded(told, "sheet") from None
 
 
 def read_workbook(
@@ -239,7 +244,7 @@ def _found(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> 
     wrong = f"sheet '{sheet}' holds no cells, but a chart or a program"
     if sheet not in book.sheet_names:
         wrong = f"there is no sheet '{sheet}'{did_you_mean(sheet, names)}"
-    raise FormatError(f"{path}: {wrong}; name the sheet: {listed(names)}")
+    raise FormatError(wrong, place=path, remedy=f"name the sheet: {listed(names)}", options=["sheet"])
 
 
 def _sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> CalamineSheet:

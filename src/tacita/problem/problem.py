@@ -306,8 +306,9 @@ class Problem:
                 before = self._rooms(who, cells, self.outsider_beforehand)[LEVELS.index(what)]
                 if level[p] <= before[p]:
                     raise LevelsError(
-                        f"{told} any more: what was published earlier lies closer to the value{alike}. "
-                        "Exempt the cell, lower its level, or withdraw the earlier release."
+                        f"{told} any more: what was published earlier lies closer to the value{alike}",
+                        remedy="Exempt the cell, lower its level, or withdraw the earlier release.",
+                        options=["published"],
                     )
                 raise LevelsError(
                     f"{told}, whose own bounds lie closer to the value{alike}. Lower the level (it can be "
@@ -464,7 +465,9 @@ def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
     elif cost == "count":
         if table.count is None:
             raise InputError(
-                "cost 'count' needs the number of respondents per cell: tabulate microdata or name its column"
+                "cost 'count' needs the number of respondents per cell",
+                remedy="tabulate microdata or name its column",
+                options=["count"],
             )
         array = table.count.astype(np.float64)
     elif cost in table.columns:

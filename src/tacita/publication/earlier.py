@@ -82,7 +82,7 @@ def read_earlier(
                 source, table, cells[listed], value, path, base, radius, "suppressed", rounded
             )
         except UntrueError as error:
-            raise UntrueError(f"{error}{REVISED}") from None
+            raise error.reworded(f"{error}{REVISED}", "published") from None
     about = {**release.made_by, "file": Path(path).name, "rows": rows, "left_out": rows - int(listed.sum())}
     return replace(release, made_by=about)
 
@@ -113,7 +113,9 @@ def _at_totals(source: Columns, table: Table, value: str | None) -> Columns:
         return source
     if not any(dimension.name in source.names for dimension in structure.dimensions):
         known = ", ".join(repr(dimension.name) for dimension in structure.dimensions)
-        raise ReleaseError(f"the file has none of the columns of codes {known}: name them in its first line")
+        raise ReleaseError(
+            f"the file has none of the columns of codes {known}", remedy="name them in its first line"
+        )
     elsewhere = np.zeros(data.num_rows, dtype=bool)
     for name in _further(source, table, value):
         elsewhere |= ~_is_total(source, name)

@@ -127,7 +127,7 @@ def named(path: str | os.PathLike[str]) -> Iterator[None]:
     except ReleaseError as error:
         if str(error).startswith(str(path)):
             raise
-        raise type(error)(f"{path}: {error}") from None
+        raise error.at(path) from None
 
 
 class UntrueError(ReleaseError):
@@ -298,26 +298,30 @@ def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
         low = np.where(near & np.isnan(low), shown - reach, low)
         high = np.where(near & np.isnan(high), shown + reach, high)
     said = ~np.isnan(low) | ~np.isnan(high)
-    for wrong, what in (
-        (exactly & np.isnan(shown), "is published but has no value: give it"),
-        (near & np.isnan(shown), "is rounded or adjusted but has no value: give it"),
-        (hidden & ~np.isnan(shown), "is suppressed but has a value: take it out"),
-        (hidden & said, "is suppressed but has low or high: mark it 'interval' or take them out"),
-        ((marks == Mark.INTERVAL) & ~np.isnan(shown), "is an interval but has a value: take it out"),
-        ((marks == Mark.INTERVAL) & ~said, "is an interval but has neither low nor high: give them"),
+    wide = near & (high - low > 2 * (np.inf if reach is None else reach))
+    for wrong, what, options in (
+        (exactly & np.isnan(shown), "is published but has no value: give it", ()),
+        (near & np.isnan(shown), "is rounded or adjusted but has no value: give it", ()),
+        (hidden & ~np.isnan(shown), "is suppressed but has a value: take it out", ()),
+        (hidden & said, "is suppressed but has low or high: mark it 'interval' or take them out", ()),
+        ((marks == Mark.INTERVAL) & ~np.isnan(shown), "is an interval but has a value: take it out", ()),
+        ((marks == Mark.INTERVAL) & ~said, "is an interval but has neither low nor high: give them", ()),
         (
             near & (np.isnan(low) | np.isnan(high)),
             "is rounded or adjusted, but how far? Give low and high, or the base of the release",
+            ("base",),
         ),
         (
-            near & (high - low > 2 * (np.inf if reach is None else reach)),
+            wide,
             "has a window wider than what is announced: readers know more than the file says: correct the "
             "window, or give neither the base of the release nor its radius, as the file says how far itself",
+            ("base", "radius"),
         ),
-        (low > high, "has low above high: correct it"),
+        (low > high, "has low above high: correct it", ()),
     ):
         if wrong.any():
-            raise ReleaseError(f"{source.place(int(np.flatnonzero(wrong)[0]))}: the cell {what}")
+            place = source.place(int(np.flatnonzero(wrong)[0]))
+            raise ReleaseError(f"the cell {what}", place=place, options=options)
     low = np.where(exactly, shown, np.where(np.isnan(low), -np.inf, low))
     high = np.where(exactly, shown, np.where(np.isnan(high), np.inf, high))
     return Rows(marks, low, high, shown, np.zeros(marks.size, dtype=bool), bare)
@@ -374,7 +378,11 @@ def _as_rounded(rows: Rows, table: Table, cells: Cells, base: float | None, how:
     """Return the rows with the windows that readers know of rounded numbers which came without any."""
     if base is None:
         if how is not None:
-            raise InputError("how numbers were rounded is given without the base of the release: give it too")
+            raise InputError(
+                "how numbers were rounded is given without the base of the release",
+                remedy="give it too",
+                options=["base"],
+            )
         return rows
     at = np.flatnonzero(rows.bare)
     found = windows_of_rounded(table, cells[at], rows.value[at], base, how)
@@ -395,7 +403,10 @@ def _value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -
             _refuse_further(source, [*codes, choice[0]])
             return choice[0]
     raise FormatError(
-        f"{path}: which column holds the published values: {' or '.join(left)}? Name the column of values"
+        f"which column holds the published values: {' or '.join(left)}?",
+        place=path,
+        remedy="Name the column of values",
+        options=["value"],
     )
 
 
@@ -423,8 +434,9 @@ def _release(
     listed = row_of >= 0
     if not listed.all() and absent != "suppressed":
         raise ReleaseError(
-            f"the release does not list {table.structure.names(np.flatnonzero(~listed))}: "
-            "add the rows, or say that absent cells are suppressed"
+            f"the release does not list {table.structure.names(np.flatnonzero(~listed))}",
+            remedy="add the rows, or say that absent cells are suppressed",
+            options=["absent=suppressed"],
         )
     at = np.where(listed, row_of, 0)
     shown = listed & ~np.isnan(rows.value[at])
@@ -467,8 +479,10 @@ def _refuse_contradictions(
     names = table.structure.names
     if (wrong := np.flatnonzero(published & (value != truth))).size:
         raise UntrueError(
-            f"published values differ from the table in {names(wrong)}: "
-            "correct them, or give the base of the release or its radius if numbers are rounded or adjusted"
+            f"published values differ from the table in {names(wrong)}",
+            remedy="correct them, or give the base of the release or its radius if numbers are rounded or "
+            "adjusted",
+            options=["base", "radius"],
         )
     if (wrong := np.flatnonzero(~published & ((truth < low) | (truth > high)))).size:
         raise UntrueError(f"the value lies outside what is published of {names(wrong)}: correct the window")

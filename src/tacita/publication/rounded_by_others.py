@@ -75,7 +75,9 @@ def windows_of_rounded(
     if how is not None and how not in WAYS:
         raise InputError(f"numbers cannot be rounded '{how}': choose one of {', '.join(WAYS)}")
     if not 0 < base < np.inf:
-        raise InputError(f"the base of the release is {base:g}: give a number above zero")
+        raise InputError(
+            f"the base of the release is {base:g}", remedy="give a number above zero", options=["base"]
+        )
     decimals = max(table.decimals, *(exact.decimals_needed(x) for x in (shown, np.array([base]))))
     fine = table.with_decimals(decimals)
     value, multiple = exact.to_units(shown, decimals), int(exact.to_units(np.array([base]), decimals)[0])

@@ -51,7 +51,7 @@ def place_of(table: Table, codes: Mapping[str, str], where: str) -> int:
             return table.find(**codes)
         return table.find(*(codes.get(d.name, d.total) for d in dimensions))
     except InputError as error:
-        raise type(error)(f"{where}: {error}") from None
+        raise error.at(where) from None
 
 
 def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Rule]:

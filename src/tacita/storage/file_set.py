@@ -58,7 +58,7 @@ def together(home: Path) -> Iterator[Together]:
             try:
                 yield Together(home, draft, notes)
             except TacitaError as error:
-                raise type(error)(_named(draft, home, error)) from error.__cause__
+                raise error.reworded(_named(draft, home, error)) from error.__cause__
             except OSError as error:
                 raise not_written(Path(_named(draft, home, error.filename or home)), error) from error
     finally:

@@ -20,21 +20,25 @@ def told_as_input_error(place: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise InputError(_message(place, str(error))) from None
+        raise _complaint(place, str(error)) from None
     except (RuntimeError, UnicodeError) as error:
         # Names of columns that are no text.
         raise InputError(f"{place}: the file is damaged ({error}). Save it anew.") from None
 
 
-def _message(place: str, said: str) -> str:
+def _complaint(place: str, said: str) -> InputError:
+    """Return what DuckDB says as an error of the input."""
     line = re.search(r"on Line: (\d+)", said)
     at = f"{place}, line {line[1]}" if line else place
     value = re.search(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', said)
     if value:
         comma = f"; it looks like a decimal comma: {DECIMAL_COMMA}" if "," in value[2] else ""
-        return (
-            f"{at}: '{value[2]}' in column '{value[1]}' is not a number{comma}. Correct it, or empty the "
-            f'field and leave the record out with the condition "{value[1]}" IS NOT NULL.'
+        return InputError(
+            f"'{value[2]}' in column '{value[1]}' is not a number{comma}",
+            place=at,
+            remedy="Correct it, or empty the field and leave the record out with the condition "
+            f'"{value[1]}" IS NOT NULL.',
+            options=[*(["decimal"] if comma else []), "where"],
         )
     columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
     if columns:
@@ -45,15 +49,25 @@ def _message(place: str, said: str) -> str:
             if more
             else "Complete the line."
         )
-        return f"{at}: {so_many(int(columns[2]), 'field')} where the header has {columns[1]}. {remedy}"
+        fields = so_many(int(columns[2]), "field")
+        return InputError(
+            f"{fields} where the header has {columns[1]}",
+            place=at,
+            remedy=remedy,
+            options=["decimal"] if more else [],
+        )
     if "unterminated quote" in said:
-        return f"{at}: a quote is opened and not closed. Close it, or write a quote within a field twice."
+        remedy = "Close it, or write a quote within a field twice."
+        return InputError("a quote is opened and not closed", place=at, remedy=remedy)
     if "not utf-8" in said:
-        return f"{at}: the text is not UTF-8. Save the file in UTF-8."
+        return InputError("the text is not UTF-8", place=at, remedy="Save the file in UTF-8.")
     unknown = re.search(r'Referenced column "(.*?)" not found', said)
     if unknown:
-        return f"{at}: the condition asks for column '{unknown[1]}', which is not there. Correct the name."
+        fault = f"the condition asks for column '{unknown[1]}', which is not there"
+        return InputError(fault, place=at, remedy="Correct the name.", options=["where"])
     first = re.sub(r"^[A-Z]\w*( \w+)? Error: ", "", said.strip().split("\n")[0]).rstrip(".!")
     if said.startswith(("Parser Error", "Catalog Error")):
-        return f"{at}: the condition is not one in SQL ({first}). Correct it."
-    return f"{at}: {first}. Check the file, the column names and the condition."
+        fault = f"the condition is not one in SQL ({first})"
+        return InputError(fault, place=at, remedy="Correct it.", options=["where"])
+    remedy = "Check the file, the column names and the condition."
+    return InputError(first, place=at, remedy=remedy, options=["where"])

@@ -120,7 +120,8 @@ def read_leaves(
 def _refuse_nothing(records: Records, answer: Any) -> None:
     if answer.num_rows == 0:
         raise InputError(
-            f"{records.place} holds no records (that fulfil the condition): there is nothing to tabulate"
+            f"{records.place} holds no records (that fulfil the condition): there is nothing to tabulate",
+            options=["where"],
         )
 
 
@@ -202,10 +203,12 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     missing = np.array([*blank, True])[row]
     if missing.any():
         raise HierarchyError(
-            f"{records.place}: missing code in {so_many(int(count[missing].sum()), 'record')} (column "
-            f"'{name}'), first in "
-            f"{records.first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}. Give them a "
-            f"code, say 'unknown', or leave them out with the condition {quoted(name)} IS NOT NULL."
+            f"missing code in {so_many(int(count[missing].sum()), 'record')} (column '{name}'), first in "
+            f"{records.first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}",
+            place=records.place,
+            remedy="Give them a code, say 'unknown', or leave them out with the condition "
+            f"{quoted(name)} IS NOT NULL.",
+            options=["where"],
         )
     dimension = Dimension(name, _trees(name, trees, texts))
     dimension.check()
@@ -243,8 +246,10 @@ def _refuse_foreign(
         near = difflib.get_close_matches(texts[unknown[0]], dimension.codes, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise HierarchyError(
-            f"{listed(unknown)} are not in its classification.{hint} Add them to the hierarchy, correct the "
-            "data, or leave them out with a condition on the records."
+            f"{listed(unknown)} are not in its classification.{hint}",
+            remedy="Add them to the hierarchy, correct the data, or leave them out with a condition on the "
+            "records.",
+            options=["where"],
         )
     inner = [
         i

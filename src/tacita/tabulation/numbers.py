@@ -65,8 +65,10 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
     if decimals is None:
         if found > GUESSED_DECIMALS:
             raise InputError(
-                f"{records.place}: the weighted values need {so_many(found, 'decimal')} to be exact. "
-                "Say how many decimals count, each record is then rounded to them."
+                f"the weighted values need {so_many(found, 'decimal')} to be exact",
+                place=records.place,
+                remedy="Say how many decimals count, each record is then rounded to them.",
+                options=["decimals"],
             )
         decimals = found
     if size * 10.0**decimals > LARGEST:
@@ -110,9 +112,10 @@ def _number(records: Records, column: str) -> str:
             written = bad[0]["written"]
             comma = "; it looks like a decimal comma" if re.fullmatch(r"-?[\d.]+,\d+", written) else ""
             raise InputError(
-                f"{records.place}, record {bad[0]['number']}: '{written}' in column '{column}' is not a "
-                f"number{comma}. "
-                "Correct it, or leave the record out with a condition on the records."
+                f"'{written}' in column '{column}' is not a number{comma}",
+                place=f"{records.place}, record {bad[0]['number']}",
+                remedy="Correct it, or leave the record out with a condition on the records.",
+                options=["where"],
             )
         return f"CAST({name} AS DOUBLE)"
     raise InputError(f"{records.place}: column '{column}' holds {kind}, not numbers. Choose another column.")
@@ -142,17 +145,19 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
         return _Survey(0, 0.0, 0.0)
     if missing := total - present:
         raise InputError(
-            f"{records.place}: no {what} in {missing:,} of {so_many(total, 'record')} (column '{column}'), "
-            "first in "
-            f"{records.first(f'{x} IS NULL')}. Fill them, or leave them out with "
-            f"the condition {quoted(column)} IS NOT NULL."
+            f"no {what} in {missing:,} of {so_many(total, 'record')} (column '{column}'), first in "
+            f"{records.first(f'{x} IS NULL')}",
+            place=records.place,
+            remedy=f"Fill them, or leave them out with the condition {quoted(column)} IS NOT NULL.",
+            options=["where"],
         )
     if infinite:
         raise InputError(
-            f"{records.place}: the {what} is NaN or infinite in {infinite:,} of {so_many(total, 'record')} "
-            "(column "
-            f"'{column}'), first in {records.first(f'NOT {finite}')}. Fill them, or leave them out with "
-            f"the condition isfinite({quoted(column)})."
+            f"the {what} is NaN or infinite in {infinite:,} of {so_many(total, 'record')} (column "
+            f"'{column}'), first in {records.first(f'NOT {finite}')}",
+            place=records.place,
+            remedy=f"Fill them, or leave them out with the condition isfinite({quoted(column)}).",
+            options=["where"],
         )
     if what == "weight" and least < 0:
         raise InputError(
@@ -166,9 +171,10 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
             f"SELECT {x} FROM records WHERE NOT {_exact(x, GUESSED_DECIMALS)} ORDER BY 1 LIMIT 1"
         )[0]
         raise InputError(
-            f"{records.place}: values such as {example} in column '{column}' need more than "
-            f"{GUESSED_DECIMALS} decimals. "
-            "Say how many decimals count, each record is then rounded to them."
+            f"values such as {example} in column '{column}' need more than {GUESSED_DECIMALS} decimals",
+            place=records.place,
+            remedy="Say how many decimals count, each record is then rounded to them.",
+            options=["decimals"],
         )
     return _Survey(decimals, float(size), float(least))
 

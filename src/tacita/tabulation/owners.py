@@ -81,9 +81,12 @@ def _number_owners(records: Records, column: str) -> Numbering:
     )
     if missing:
         raise InputError(
-            f"{records.place}: column '{column}' is empty in {so_many(missing, 'record')}, first in "
-            f"{records.first(f'{name} IS NULL')}. Fill it (who stands alone can be given a name of his own), "
-            f"or leave them out with the condition {name} IS NOT NULL."
+            f"column '{column}' is empty in {so_many(missing, 'record')}, first in "
+            f"{records.first(f'{name} IS NULL')}",
+            place=records.place,
+            remedy="Fill it (those who stand alone can be given names of their own), or leave them out with "
+            f"the condition {name} IS NOT NULL.",
+            options=["where"],
         )
     if whole and int(high) - int(low) < _ROOM:
         return Numbering(

@@ -169,7 +169,7 @@ def _dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
         )
     listed = dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
     if not listed:
-        raise InputError("by which columns? Name at least one column of codes")
+        raise InputError("by which columns?", remedy="Name at least one column of codes", options=["by"])
     return listed
 
 

@@ -141,7 +141,9 @@ def _bound(port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         raise InputError(
-            f"port {port} of {LOOPBACK} cannot be used: {error}. Name another port, or 0 for a free one"
+            f"port {port} of {LOOPBACK} cannot be used: {error}",
+            remedy="Name another port, or 0 for a free one",
+            options=["port"],
         ) from None
     return listener
 

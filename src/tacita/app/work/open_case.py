@@ -229,7 +229,7 @@ class Case:
             )
         except BoundsError as error:
             # Whoever types a number on another page may never have seen where bounds are said.
-            raise BoundsError(f"{error}, on the page Rules under 'Everyone knows'") from None
+            raise error.reworded(f"{error}, on the page Rules under 'Everyone knows'") from None
 
     def _attackers(self) -> list[AttackerLike]:
         chosen = self.attackers

@@ -19,7 +19,7 @@ import numpy as np
 from tacita import generate
 from tacita.app.work.open_case import Attackers, Case, Wish
 from tacita.app.work.paths import path_written
-from tacita.core.errors import FormatError, InputError, reword
+from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import MOST_DECIMALS
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
@@ -74,7 +74,7 @@ def case_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> Cas
     except InputError as error:
         # Where files were put meanwhile says nothing to those who handed them over.
         told = str(error).replace(f"{folder.resolve()}{os.sep}", "").replace(f"{folder}{os.sep}", "")
-        raise reword(error, told) from None
+        raise error.reworded(told) from None
 
 
 def case_from_text(text: str, reading: ReadOptions = UNTOLD) -> Case:

@@ -204,4 +204,4 @@ def _told_by_name(*private: Path | None) -> Iterator[None]:
         told = str(error)
         for folder in (path for given in private if given is not None for path in (given.resolve(), given)):
             told = told.replace(f"{folder}{os.sep}", "")
-        raise type(error)(told) from None
+        raise error.reworded(told) from None

@@ -30,13 +30,14 @@ def refuse_unless_additive(structure: Structure, units: Units, decimals: int) ->
         how = "exceed" if residuals[j] > 0 else "fall short of"
         amount = exact.text(abs(int(residuals[j])), decimals)
         lines.append(f"  {structure.describe_equation(j)}: the parts {how} the total by {amount}")
+    nested = _double_counted(structure, units)
     more = f"\n  and {wrong.size - 5} more" if wrong.size > 5 else ""
     raise NotAdditiveError(
         f"the table does not add up in {wrong.size:,} of {so_many(len(structure.equations), 'equation')}:\n"
         + "\n".join(lines)
-        + more
-        + "\n"
-        + (MISSING_TREE if _double_counted(structure, units) else REPAIR)
+        + f"{more}\n"
+        + (MISSING_TREE if nested else REPAIR),
+        options=["hierarchy" if nested else "repair"],
     )
 
 
@@ -46,7 +47,7 @@ def repaired(structure: Structure, units: Units, decimals: int) -> tuple[Units, 
     Equations are taken in an order in which each total comes after all its parts.
     """
     if _double_counted(structure, units):
-        raise NotAdditiveError(f"the totals are not repaired: {MISSING_TREE}")
+        raise NotAdditiveError(f"the totals are not repaired: {MISSING_TREE}", options=["hierarchy"])
     equations, result = structure.equations, units.copy()
     for j in _bottom_up(equations):
         cells, coefficients, rhs = equations.row(j)

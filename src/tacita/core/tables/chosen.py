@@ -130,7 +130,7 @@ def _one(table: Table, cell: Any, what: str) -> int:
         if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
             return int(cell)
     except InputError as error:
-        raise InputError(f"{what}: {error}") from None
+        raise error.at(what) from None
     raise InputError(f"{what}: {cell!r} is no cell: give its position, which is an integer, or {BY_CODES}")
 
 

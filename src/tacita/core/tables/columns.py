@@ -171,17 +171,15 @@ class Columns:
         return plain.cast(pa.float64())
 
     def _refuse_text(self, name: str, row: int, written: str, how_many: int) -> None:
+        fault, remedy = f"'{written}' is not a number", "correct it, or leave it empty if it is missing"
+        options = []
         if self.decimal == ",":
-            reason = f"'{written}' is not a number with a decimal comma: leave out points and other signs"
-        else:
-            reason = f"'{written}' is not a number"
-            if written.count(",") == 1 and "." not in written:
-                reason += (
-                    "; it looks like a decimal comma: name the comma as the decimal sign, or write a point"
-                )
-            else:
-                reason += "; correct it, or leave it empty if it is missing"
-        raise InputError(f"{self.place(row)}, column '{name}'{likewise(how_many, 'row')}: {reason}")
+            fault, remedy = f"{fault} with a decimal comma", "leave out points and other signs"
+        elif written.count(",") == 1 and "." not in written:
+            fault += "; it looks like a decimal comma"
+            remedy, options = "name the comma as the decimal sign, or write a point", ["decimal"]
+        place = f"{self.place(row)}, column '{name}'{likewise(how_many, 'row')}"
+        raise InputError(fault, place=place, remedy=remedy, options=options)
 
 
 def table_from_columns(source: Columns, read: ReadOptions) -> Table:
@@ -191,11 +189,15 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
     holding_count, structural = read.holding_count, read.structural
     largest = () if read.largest is None or isinstance(read.largest, int) else read.largest
     if not specs:
-        raise InputError("a table needs at least one dimension: name the columns of codes")
+        raise InputError(
+            "a table needs at least one dimension", remedy="name the columns of codes", options=["by"]
+        )
     if value is None and count is None:
         raise InputError(
-            "which column holds the values? Name the column of values, or that of respondents per cell, of "
-            f"{', '.join(source.names)}"
+            "which column holds the values?",
+            remedy="Name the column of values, or that of respondents per cell, of "
+            f"{', '.join(source.names)}",
+            options=["value", "count"],
         )
     if source.data.num_rows == 0:
         raise InputError("there are no rows: a table needs at least one cell")

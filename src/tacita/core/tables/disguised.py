@@ -95,6 +95,8 @@ def refuse_disguised_totals(
         if needed and (found := np.flatnonzero((wrong == 0) & (hits == needed))).size:
             code, name = dimension.codes[found[0]], dimension.name
             raise InputError(
-                f"code '{code}' of '{name}' is the sum of all others: name it as the code of the "
-                f"total of '{name}', or have all totals computed if it is a part like them"
+                f"code '{code}' of '{name}' is the sum of all others",
+                remedy=f"name it as the code of the total of '{name}', or have all totals computed if it is "
+                "a part like them",
+                options=["total"],
             )

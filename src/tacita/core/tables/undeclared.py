@@ -239,7 +239,9 @@ def refuse_undeclared_sums(
     certain = [found for found in every if found.certain]
     if certain and how == "refuse":
         raise UndeclaredSumsError(
-            "; ".join(map(warn_of_sums, certain)), tuple(found.dimension for found in certain)
+            "; ".join(map(warn_of_sums, certain)),
+            tuple(found.dimension for found in certain),
+            options=[*(f"hierarchy={found.dimension}=found" for found in certain), "undeclared_sums=ignore"],
         )
     return tuple(map(warn_of_sums, every))
 

@@ -49,8 +49,8 @@ NOISE = 1e-6
 WORDS = {UP: "upwards", DOWN: "downwards", SLIDING: "in all"}
 
 
-def why_nothing_protects(model: Model, run: Run) -> str:
-    """What stands in the way of every pattern of a suppression model, by name, and the remedy.
+def why_nothing_protects(model: Model, run: Run) -> InfeasibleError:
+    """Return what stands in the way of every pattern of a suppression model, by name, and the remedy.
 
     Every cell has its own switch, and there is no other window.
     """
@@ -59,13 +59,16 @@ def why_nothing_protects(model: Model, run: Run) -> str:
         if conflict is not None:
             return conflict
         if model.row_upper.size:
-            return _smallest_number(model, run)
+            return InfeasibleError(_smallest_number(model, run))
     except StoppedError:
         pass
-    return "no suppression pattern protects the table: lower the levels, or allow more cells to be hidden"
+    return InfeasibleError(
+        "no suppression pattern protects the table",
+        remedy="lower the levels, or allow more cells to be hidden",
+    )
 
 
-def _first_conflict(model: Model, run: Run) -> str | None:
+def _first_conflict(model: Model, run: Run) -> InfeasibleError | None:
     """The first demand that fails when all that may be hidden is hidden."""
     demands = Demands.join([outsider_demands(model.problem), model.demands[model.demands.switch != ALWAYS]])
     largest, failed = _largest_pattern(model, demands, run)
@@ -73,7 +76,8 @@ def _first_conflict(model: Model, run: Run) -> str | None:
     if missed is None:
         return None
     told = _Conflict(model, largest, missed[:1], run).told()
-    return told + likewise(np.unique(missed.cell).size, "cell")
+    alike = likewise(np.unique(missed.cell).size, "cell")
+    return told.reworded(f"{told}{alike}") if alike else told
 
 
 def _missed_by_insiders(model: Model, hidden: Mask, demands: Demands, run: Run) -> Demands | None:
@@ -137,7 +141,7 @@ class _Conflict:
     demand: Demands
     run: Run
 
-    def told(self) -> str:
+    def told(self) -> InfeasibleError:
         problem = self.model.problem
         table, cell, sign = problem.table, int(self.demand.cell[0]), int(self.demand.sign[0])
         level, attacker = int(self.demand.level[0]), int(self.demand.attacker[0])
@@ -147,20 +151,29 @@ class _Conflict:
         possible = self._possible(self.largest)
         lower = f", or lower the level to {exact.text(possible, table.decimals)}" if possible else ""
         if self.demand.switch[0] != ALWAYS:
-            return f"{stated}, though it must be hidden: take it off must_hide, or lower 'conditional'."
+            remedy = "take it off must_hide, or lower 'conditional'."
+            return InfeasibleError(f"{stated}, though it must be hidden", remedy=remedy)
         may_hide = self.model.upper[self.model.switch] > 0
         if self._possible(may_hide) >= level:
-            return f"{stated} through cells that stay uncertain themselves: lower 'conditional'{lower}."
+            fault = f"{stated} through cells that stay uncertain themselves"
+            return InfeasibleError(fault, remedy=f"lower 'conditional'{lower}.")
         if self._possible(np.ones(len(table), dtype=bool)) < level:
             if problem.already_published:
-                return (
-                    f"{stated} any more, even if every cell were hidden: what was published earlier "
-                    f"tells too much. Exempt the cell, withdraw the earlier release{lower}."
+                return InfeasibleError(
+                    f"{stated} any more, even if every cell were hidden: what was published earlier tells "
+                    "too much",
+                    remedy=f"Exempt the cell, withdraw the earlier release{lower}.",
+                    options=["published"],
                 )
-            return f"{stated}, even if every cell were hidden: widen what the attacker believes{lower}."
+            remedy = f"widen what the attacker believes{lower}."
+            return InfeasibleError(f"{stated}, even if every cell were hidden", remedy=remedy)
         freed = self._smallest_release(np.flatnonzero(~may_hide), may_hide)
         names, are = table.structure.names(freed), "is" if freed.size == 1 else "are"
-        return f"{stated} while {names} {are} published. {_remedy(problem, freed)}{lower}."
+        return InfeasibleError(
+            f"{stated} while {names} {are} published",
+            remedy=f"{_remedy(problem, freed)}{lower}.",
+            options=[] if problem.must_publish[freed].all() else ["margins=yes"],
+        )
 
     def _possible(self, hidden: Mask) -> int:
         """The largest level that the demand could ask for when these cells are hidden, in whole steps."""

@@ -200,7 +200,10 @@ class Adjustment:
                 # The statistics are to blame, and the message says how closely they can be kept.
                 raise
             if not self.shortfall:
-                raise InfeasibleError(f"{str(error).rstrip('.')}. {self._remedy(problem, run)}") from None
+                remedy = self._remedy(problem, run)
+                options = ["shortfall=yes"] if "shortfall" in remedy else []
+                fault = str(error).rstrip(".")
+                raise InfeasibleError(fault, remedy=remedy, options=options) from None
             found = self._short(problem, task, run)
         return self.released(problem, task, found, run)
 

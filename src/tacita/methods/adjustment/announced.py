@@ -91,15 +91,20 @@ def refuse_missed(problem: Problem, z: Units, radius: Units, run: Run, limits: L
     if enough is None:
         near, wider = ("", "") if limits is None else BY_CAPACITY
         raise InfeasibleError(
-            f"{names}: readers come nearer than the levels allow whatever the radius, {who} for one, by what "
-            f"they know{near} and by cells that are published as they are. Let totals be free, {wider}take "
-            "cells off those that must be published, lower the levels, or switch protected off."
+            f"readers come nearer than the levels allow whatever the radius, {who} for one, by what they "
+            f"know{near} and by cells that are published as they are",
+            place=names,
+            remedy=f"Let totals be free, {wider}take cells off those that must be published, lower the "
+            "levels, or switch protected off.",
+            options=["protected=no"],
         )
     # Once the time is over nobody knows whether that radius is enough.
     such_as = "" if run.late else f", such as {exact.text(enough, problem.table.decimals)}"
     raise InfeasibleError(
-        f"{names}: with this radius readers come nearer than the levels allow, {who} for one. Announce a "
-        f"larger radius{such_as}, let totals be free, or switch protected off."
+        f"with this radius readers come nearer than the levels allow, {who} for one",
+        place=names,
+        remedy=f"Announce a larger radius{such_as}, let totals be free, or switch protected off.",
+        options=["protected=no"],
     )
 
 

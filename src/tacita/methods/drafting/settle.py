@@ -54,7 +54,7 @@ def settle(
         try:
             solution = solved(model, run, first)
         except InfeasibleError as error:
-            raise InfeasibleError(f"{str(error).rstrip('.')}. {remedy}") from None
+            raise InfeasibleError(str(error).rstrip("."), remedy=remedy, options=error.options) from None
         x = _in_steps(stated, solution.x[: stated.model.size], hair)
         if not _doubtful(stated):
             break

@@ -332,8 +332,10 @@ class _Search:
             return _too_certain(self.asked, failed, "the best adjusted table leaves")
         names = self.asked.problem.table.structure.names(self.asked.cells)
         return InfeasibleError(
-            f"{names}: no rounding to {_text(self.asked)} can be made up for by other cells within their "
-            f"bounds. {REMEDY}"
+            f"no rounding to {_text(self.asked)} can be made up for by other cells within their bounds",
+            place=names,
+            remedy=REMEDY,
+            options=["protected=no"],
         )
 
 
@@ -341,8 +343,11 @@ def _too_certain(asked: Adjustable, failed: Demands, what: str) -> InfeasibleErr
     problem = asked.problem
     cells: Units = np.unique(failed.cell)
     return InfeasibleError(
-        f"{problem.table.structure.names(cells)}: with the base {_text(asked)} {what} less uncertainty than "
-        f"the levels ask for, against {problem.attackers[int(failed.attacker[0]) + 1]}. {REMEDY}"
+        f"with the base {_text(asked)} {what} less uncertainty than the levels ask for, against "
+        f"{problem.attackers[int(failed.attacker[0]) + 1]}",
+        place=problem.table.structure.names(cells),
+        remedy=REMEDY,
+        options=["protected=no"],
     )
 
 

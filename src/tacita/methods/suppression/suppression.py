@@ -200,7 +200,7 @@ class Suppression:
             grown = replace(model, demands=Demands.join([model.demands, missing]))
             x = completed(grown, hidden, run, clean=False)
             if x is None:
-                raise InfeasibleError(why_nothing_protects(model, run))
+                raise why_nothing_protects(model, run)
             hidden = x > 0.5
         if self.at_most is not None and int(hidden.sum()) > self.at_most:
             raise InfeasibleError(
@@ -295,7 +295,7 @@ def _solved(model: Model, run: Run, start: Floats | None, explained: Model) -> S
         except InfeasibleError:
             if grown is not model:
                 break
-            raise InfeasibleError(why_nothing_protects(explained, run)) from None
+            raise why_nothing_protects(explained, run) from None
         if only_whole or model.demands.level.max(initial=0) >= COARSE:
             missing = unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
             if run.over and solution.status:

@@ -170,9 +170,10 @@ class UnbiasedRounding:
         if not self.partial:
             raise InfeasibleError(
                 "the table is no network (more than two dimensions, or more than one hierarchy): in general "
-                "no draw adds up, is right on average and puts every cell next to its value. Switch "
-                "partial on, and some totals become sums of rounded cells, several bases from their values; "
-                "or use the method 'rounding'."
+                "no draw adds up, is right on average and puts every cell next to its value",
+                remedy="Switch partial on, and some totals become sums of rounded cells, several bases from "
+                "their values; or use the method 'rounding'.",
+                options=["partial=yes"],
             )
         trees = TwoTrees.of(table.structure)
         if trees is None:
@@ -194,10 +195,12 @@ class UnbiasedRounding:
             if sure is not None:
                 room = f" ({exact.text(sure, table.decimals)} has room whichever way cells go)"
             raise InfeasibleError(
-                f"{table.structure.names(np.unique(missing.cell))}: this draw leaves less uncertainty than "
-                f"the levels ask for, against {problem.attackers[int(missing.attacker[0]) + 1]}. Use a "
-                f"larger base{room}, switch protected off, or use another method. (To draw until it fits "
-                "would not be unbiased.)"
+                "this draw leaves less uncertainty than the levels ask for, against "
+                f"{problem.attackers[int(missing.attacker[0]) + 1]}",
+                place=table.structure.names(np.unique(missing.cell)),
+                remedy=f"Use a larger base{room}, switch protected off, or use another method. (To draw "
+                "until it fits would not be unbiased.)",
+                options=["protected=no"],
             )
 
     def _remarks(self, pieces: Units) -> tuple[str, ...]:
