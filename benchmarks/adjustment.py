@@ -44,7 +44,6 @@ from tacita.formats.jj import read_jj
 from tacita.methods.adjustment.convex.boxed import Boxed
 from tacita.methods.adjustment.convex.solve import adjusted
 from tacita.methods.adjustment.task import Adjusted, Norm, Task
-from tacita.solvers.highs import quiet
 
 T = TypeVar("T")
 
@@ -243,7 +242,9 @@ def by_highs(task: Task, limit: float) -> float | None:
         lower, upper = np.append(task.lower, 0.0), np.append(task.upper, np.inf)
         least = np.concatenate([np.zeros(rows.shape[0]), np.full(2 * n, -np.inf)])
         most = np.zeros(least.size)
-    highs, program = quiet(presolve="choose"), highspy.HighsLp()
+    highs, program = highspy.Highs(), highspy.HighsLp()
+    for option, setting in (("output_flag", False), ("threads", 1)):
+        highs.setOptionValue(option, setting)
     program.num_row_, program.num_col_ = matrix.shape
     unit = LARGEST_COST / float(cost.max())
     program.col_cost_, program.col_lower_, program.col_upper_ = cost * unit, lower, upper

@@ -36,8 +36,7 @@ from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.choose import How, chosen
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
 from tacita.methods.adjustment.task import Choice, Task
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
+from tacita.solvers.highs import Ended, solve_mip
 
 T = TypeVar("T")
 

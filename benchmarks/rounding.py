@@ -39,9 +39,8 @@ from tacita.core.run import Run
 from tacita.methods.rounding.rounding import Rounding
 from tacita.methods.unbiased_rounding.unbiased_rounding import UnbiasedRounding
 from tacita.problem.problem import Problem
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import Found, solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, MipResult, solve_mip
+from tacita.solvers.linear_program import LinearProgram
 
 T = TypeVar("T")
 
@@ -181,14 +180,12 @@ def bare(problem: Problem, limit: float) -> Bare:
     cost = (base - 2.0 * above[at]) / 10**table.decimals
     rows = csr_array(table.equations.matrix[:, at].astype(np.float64))
     even = (table.equations.matrix @ above / base).astype(np.float64)
-    program = Program(
-        cost, np.zeros(at.size), np.ones(at.size), np.ones(at.size, dtype=bool), rows, even, even
-    )
+    program = LinearProgram(cost, np.zeros(at.size), np.ones(at.size), rows, even, even).in_integers()
     seconds, found = timed(lambda: solve_mip(program, Run(time_limit=limit)))
     return Bare(None if found is None else outcome_of(found, cost, float(above.sum())), seconds)
 
 
-def outcome_of(found: Found, cost: np.ndarray, constant: float) -> Outcome | None:
+def outcome_of(found: MipResult, cost: np.ndarray, constant: float) -> Outcome | None:
     if not found.point.size:
         return None
     status = Status.OPTIMAL if found.status is Ended.OPTIMAL else Status.FEASIBLE

@@ -59,11 +59,11 @@ def suppression(problem: Problem, random: Random) -> Model:
         demands = Demands.join([demands, Demands(one[0], one[1], one[2].astype(np.int8), one[3], one[4])])
     most = random.choice([n, n, int(forced.sum()) + 4])
     return Model(
-        problem,
+        problem=problem,
         cost=problem.cost,
         lower=forced.astype(float),
         upper=(~problem.must_publish).astype(float),
-        whole=np.ones(n, dtype=bool),
+        integer=np.ones(n, dtype=bool),
         rows=csr_array(np.ones((1, n))),
         row_lower=np.array([-np.inf]),
         row_upper=np.array([float(most)]),
@@ -80,11 +80,11 @@ def intervals(problem: Problem, random: Random) -> Model:
     rows, row_lower, row_upper = no_rows(2 * n)
     weight = np.concatenate([problem.cost * random.choice([1, 2]), problem.cost]) + 0.5
     return Model(
-        problem,
+        problem=problem,
         cost=weight,
         lower=np.zeros(2 * n),
         upper=widths(problem),
-        whole=np.zeros(2 * n, dtype=bool),
+        integer=np.zeros(2 * n, dtype=bool),
         rows=rows,
         row_lower=row_lower,
         row_upper=row_upper,
@@ -111,11 +111,11 @@ def perturbation(problem: Problem, random: Random) -> Model:
     matrix = csr_array(problem.table.equations.matrix.astype(float))
     moved = csr_array(hstack([-eye_array(n), eye_array(n)]))
     return Model(
-        problem,
+        problem=problem,
         cost=np.tile(problem.cost + 0.5, 2),
         lower=np.zeros(2 * n),
         upper=np.tile(radius, 2),
-        whole=np.zeros(2 * n, dtype=bool),
+        integer=np.zeros(2 * n, dtype=bool),
         rows=csr_array(matrix @ moved),
         row_lower=np.zeros(matrix.shape[0]),
         row_upper=np.zeros(matrix.shape[0]),
@@ -138,12 +138,12 @@ def rounding(problem: Problem, random: Random) -> Model:
     floor = values // base * base
     matrix = csr_array(problem.table.equations.matrix.astype(float))
     return Model(
-        problem,
+        problem=problem,
         cost=np.array([float(random.randint(-10, 10)) for _ in range(n)]),
         constant=float(10 * n),
         lower=np.zeros(n),
         upper=np.ones(n),
-        whole=np.ones(n, dtype=bool),
+        integer=np.ones(n, dtype=bool),
         rows=csr_array(matrix.multiply(step)),
         row_lower=-(matrix @ floor),
         row_upper=-(matrix @ floor),
@@ -162,11 +162,11 @@ def mixture(problem: Problem, random: Random) -> Model:
     link = hstack([eye_array(2 * n), vstack([csr_array(np.diag(side)) for side in np.split(width, 2)])])
     may_hide = np.array([random.random() < 0.3 for _ in range(n)]) & ~problem.must_publish
     return Model(
-        problem,
+        problem=problem,
         cost=np.concatenate([part.cost, 6.0 * (problem.cost + 0.5)]),
         lower=np.zeros(3 * n),
         upper=np.concatenate([width, may_hide.astype(float)]),
-        whole=np.repeat([False, False, True], n),
+        integer=np.repeat([False, False, True], n),
         rows=csr_array(link),
         row_lower=np.full(2 * n, -np.inf),
         row_upper=width,
@@ -211,7 +211,7 @@ def misses(model: Model, x: np.ndarray) -> list[str]:
     found = []
     if (x < model.lower - 1e-6).any() or (x > model.upper + 1e-6).any():
         found.append("bounds")
-    if np.abs(x - np.rint(x))[model.whole].max(initial=0.0) > 1e-6:
+    if np.abs(x - np.rint(x))[model.integer].max(initial=0.0) > 1e-6:
         found.append("whole variables")
     lhs = model.rows @ x
     if (lhs < model.row_lower - 1e-5).any() or (lhs > model.row_upper + 1e-5).any():

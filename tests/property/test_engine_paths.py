@@ -40,7 +40,7 @@ from tacita.methods.suppression import suppression
 from tacita.methods.suppression.suppression import Suppression
 from tacita.solvers import row_pool as rows
 from tacita.solvers import scip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.solution import Solution
 from tacita.testing import TABLE_KINDS, hard_problem
 from tacita.testing.explicit_model import solve_first_model
@@ -291,7 +291,7 @@ def test_a_witness_counts_only_while_its_own_cell_may_move_so_far() -> None:
     )
     stated = Intervals(ends="exact").model(problem)
     nothing = np.zeros(stated.size)
-    model = replace(stated, lower=nothing, whole=nothing > 0)
+    model = replace(stated, lower=nothing, integer=nothing > 0)
     arena = Arena.of(model)
     judge = separation.Separation(arena, model.demands, Cutter(arena, model.lower, model.upper), Run())
     narrow = model.upper.copy()
@@ -332,7 +332,7 @@ class Cancelling:
 def test_a_tree_whose_last_question_was_cut_short_proves_nothing(last: int) -> None:
     run, each = Run(), np.ones(2)
     nothing = csr_array((0, 2)), np.zeros(0), np.zeros(0)
-    program = Program(each, np.zeros(2), each, np.ones(2, dtype=bool), *nothing)
+    program = IntegerProgram(each, np.zeros(2), each, *nothing, np.ones(2, dtype=bool))
     ended = scip.branch_and_cut(program, [], Cancelling(run, last), np.inf, run)
     assert run.over
     assert not ended.complete

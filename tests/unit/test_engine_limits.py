@@ -56,11 +56,11 @@ def suppression(problem: Problem) -> Model:
     """``x_i = 1`` hides cell ``i``."""
     n = len(problem.table)
     return Model(
-        problem,
+        problem=problem,
         cost=problem.cost,
         lower=problem.levels.sensitive.astype(float),
         upper=np.ones(n),
-        whole=np.ones(n, dtype=bool),
+        integer=np.ones(n, dtype=bool),
         rows=csr_array((0, n)),
         row_lower=np.zeros(0),
         row_upper=np.zeros(0),

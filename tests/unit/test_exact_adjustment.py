@@ -20,9 +20,8 @@ from tacita.core.tables.table import Table
 from tacita.generate import table as random_table
 from tacita.methods.adjustment.integer.exactly import exactly
 from tacita.methods.adjustment.task import NORMS, Norm, Side, Task
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.testing import TABLE_KINDS, hard_table
 
 HARDLY = 1.05
@@ -39,7 +38,7 @@ def holds(task: Task, z: Units) -> bool:
     )
 
 
-def program_of(task: Task, cost: Floats, whole: bool) -> Program:
+def program_of(task: Task, cost: Floats, whole: bool) -> IntegerProgram:
     """``min cost |z|`` over the task as ``up - down``, in steps; without weights of its own."""
     n, nothing = len(task), np.zeros(task.matrix.shape[0])
     matrix = task.matrix.astype(np.float64)
@@ -48,14 +47,14 @@ def program_of(task: Task, cost: Floats, whole: bool) -> Program:
     size = csr_array(identity(n))
     above = csr_array(hstack([size, size]))
     below = csr_array(hstack([-size, size]))
-    return Program(
+    return IntegerProgram(
         np.concatenate([np.zeros(n), cost]),
         np.concatenate([low, np.zeros(n)]).astype(np.float64),
         np.concatenate([high, np.full(n, np.inf)]),
-        np.concatenate([np.full(n, whole), np.zeros(n, dtype=bool)]),
         csr_array(vstack([rows, above, below])),
         np.concatenate([nothing, np.zeros(2 * n)]),
         np.concatenate([nothing, np.full(2 * n, np.inf)]),
+        np.concatenate([np.full(n, whole), np.zeros(n, dtype=bool)]),
     )
 
 
@@ -134,7 +133,7 @@ def least_squares(task: Task, parts: int) -> Floats | None:
     even = -(task.matrix @ task.lower).astype(np.float64) * parts
     columns = csr_array(task.matrix.tocsc()[:, cell].astype(np.float64))
     size, whole = cell.size, np.full(cell.size, parts == 1)
-    found = solve_mip(Program(cost, np.zeros(size), np.ones(size), whole, columns, even, even), Run())
+    found = solve_mip(IntegerProgram(cost, np.zeros(size), np.ones(size), columns, even, even, whole), Run())
     if found.status is Ended.INFEASIBLE:
         return None
     return task.lower + np.bincount(cell, found.point, len(task)) / parts

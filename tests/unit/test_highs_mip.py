@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,23 +11,22 @@ import pytest
 from scipy.sparse import csr_array
 
 from tacita.core.run import Run
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 
 PROMPT = 2.0
 """Seconds of work that a search may take to stop."""
 
 
-def knapsack(seed: int, size: int, rows: int) -> Program:
+def knapsack(seed: int, size: int, rows: int) -> IntegerProgram:
     """Binary ``x`` with random profits, each row of random weights filled to at most a half."""
     draw = np.random.default_rng(seed)
     weights = draw.integers(1, 100, (rows, size)).astype(float)
-    return Program(
+    return IntegerProgram(
         cost=-draw.integers(1, 100, size).astype(float),
         lower=np.zeros(size),
         upper=np.ones(size),
-        whole=np.ones(size, dtype=bool),
+        integer=np.ones(size, dtype=bool),
         rows=csr_array(weights),
         row_lower=np.full(rows, -np.inf),
         row_upper=np.floor(weights.sum(axis=1) / 2),
@@ -52,7 +50,7 @@ def test_the_optimum_is_that_of_brute_force(seed: int, started: bool) -> None:
 
 
 def test_a_relaxation_has_its_value_as_bound() -> None:
-    program = replace(HARD, whole=np.zeros(HARD.cost.size, dtype=bool))
+    program = HARD.relaxed()
     found = solve_mip(program, Run())
     assert found.status is Ended.OPTIMAL
     assert found.bound == pytest.approx(program.cost @ found.point)
@@ -60,14 +58,14 @@ def test_a_relaxation_has_its_value_as_bound() -> None:
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_contradicting_rows_are_infeasible(whole: bool) -> None:
-    program = Program(
+    program = IntegerProgram(
         np.ones(2),
         np.zeros(2),
         np.ones(2),
-        np.full(2, whole),
         csr_array(np.ones((2, 2))),
         np.array([2.0, -np.inf]),
         np.array([np.inf, 1.0]),
+        np.full(2, whole),
     )
     assert solve_mip(program, Run()).status is Ended.INFEASIBLE
 
@@ -106,7 +104,7 @@ def test_a_cancel_from_another_thread_is_heard_and_the_best_point_kept(started: 
 def test_a_run_that_is_over_proves_nothing() -> None:
     run = Run()
     run.cancel()
-    found = solve_mip(replace(HARD, whole=np.zeros(HARD.cost.size, dtype=bool)), run)
+    found = solve_mip(HARD.relaxed(), run)
     assert (found.status, found.bound) == (Ended.STOPPED, -np.inf)
 
 

@@ -111,6 +111,19 @@ def test_imports_point_one_way() -> None:
 
 
 @pytest.mark.parametrize(
+    ("solver", "file"), [("highspy", "solvers/highs.py"), ("pyscipopt", "solvers/scip.py")]
+)
+def test_one_file_talks_to_a_solver(solver: str, file: str) -> None:
+    importing = {
+        path.relative_to(PACKAGE).as_posix()
+        for module, path in modules_in(PACKAGE).items()
+        for _, source, _ in imports_of(module, path)
+        if source.split(".")[0] == solver
+    }
+    assert importing == {file}
+
+
+@pytest.mark.parametrize(
     ("file", "statement"),
     [
         ("core/table.py", "from tacita.solvers.highs import Session"),

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from tacita.core.exact import Floats
 from tacita.core.run import Run
-from tacita.solvers.linear_program import Program
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.row_pool import Row
 from tacita.solvers.scip import branch_and_cut
 
@@ -18,15 +18,15 @@ ODD = 7
 """Variables of which any two must have one chosen: the cheapest choice is all but one."""
 
 
-def program() -> Program:
-    return Program(
+def program() -> IntegerProgram:
+    return IntegerProgram(
         np.ones(ODD),
         np.zeros(ODD),
         np.ones(ODD),
-        np.ones(ODD, dtype=bool),
         csr_array((0, ODD)),
         np.zeros(0),
         np.zeros(0),
+        np.ones(ODD, dtype=bool),
     )
 
 

@@ -27,11 +27,11 @@ def model(cost: list[float], whole: list[bool] | None = None, constant: float = 
     problem = Problem(table, Levels.of(np.arange(len(table)) == 0, upper=1, lower=1))
     n, cells = len(cost), len(table)
     return Model(
-        problem,
+        problem=problem,
         cost=np.array(cost, dtype=float),
         lower=np.zeros(n),
         upper=np.ones(n),
-        whole=np.ones(n, dtype=bool) if whole is None else np.array(whole),
+        integer=np.ones(n, dtype=bool) if whole is None else np.array(whole),
         rows=csr_array((0, n)),
         row_lower=np.zeros(0),
         row_upper=np.zeros(0),

@@ -21,7 +21,7 @@ from tacita.core.outcome import Status
 from tacita.core.run import Event, Run
 from tacita.solvers import integer_programs as whole
 from tacita.solvers.integer_programs import solve_whole
-from tacita.solvers.linear_program import Program
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.neighbourhoods import descend, keeps_rows
 
 PROMPT = 2.0
@@ -40,7 +40,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
-def rounding(inner: object, base: int, most: int = 1) -> tuple[Program, list[Cells], float]:
+def rounding(inner: object, base: int, most: int = 1) -> tuple[IntegerProgram, list[Cells], float]:
     """Steps ``x`` up from the multiple of the base below, at least cost ``sum |v - a|``: the program, its
     planes, and the cost of ``x = 0``. Multiples stay; with ``most > 1`` every cell may take that many steps,
     each at the cost of the first.
@@ -52,21 +52,21 @@ def rounding(inner: object, base: int, most: int = 1) -> tuple[Program, list[Cel
     above = values - base * below
     even = -(matrix @ below).astype(np.float64)
     upper = np.where(above > 0, 1.0, 0.0) if most == 1 else np.full(values.size, float(most))
-    program = Program(
+    program = IntegerProgram(
         (base - 2.0 * above),
         np.zeros(values.size),
         upper,
-        np.ones(values.size, dtype=bool),
         csr_array(matrix.astype(np.float64)),
         even,
         even,
+        np.ones(values.size, dtype=bool),
     )
     codes = table.structure.codes
     planes = [np.flatnonzero(codes[:, d] == c) for d in range(codes.shape[1]) for c in np.unique(codes[:, d])]
     return program, planes, float(above.sum())
 
 
-def cube(size: int, seed: int = 0) -> tuple[Program, list[Cells], float]:
+def cube(size: int, seed: int = 0) -> tuple[IntegerProgram, list[Cells], float]:
     return rounding(np.random.default_rng(seed).integers(0, 1000, (size,) * 3), base=5)
 
 
@@ -149,17 +149,19 @@ def test_both_ways_prove_the_same_loss(seed: int, monkeypatch: pytest.MonkeyPatc
     assert direct.loss == explored.loss == explored.bound
 
 
-def side_by_side(parts: list[tuple[Program, list[Cells], float]]) -> tuple[Program, list[Cells]]:
+def side_by_side(
+    parts: list[tuple[IntegerProgram, list[Cells], float]],
+) -> tuple[IntegerProgram, list[Cells]]:
     """Programs without a common row as one."""
     programs = [program for program, _, _ in parts]
     first = np.cumsum([0, *(program.cost.size for program in programs)])
     joined = {
         name: np.concatenate([getattr(program, name) for program in programs])
-        for name in ("cost", "lower", "upper", "whole", "row_lower", "row_upper")
+        for name in ("cost", "lower", "upper", "integer", "row_lower", "row_upper")
     }
     rows = csr_array(block_diag([program.rows for program in programs]))
     planes = [plane + at for at, (_, own, _) in zip(first, parts, strict=False) for plane in own]
-    return Program(rows=rows, **joined), planes
+    return IntegerProgram(rows=rows, **joined), planes
 
 
 def test_a_relaxation_that_is_whole_but_for_a_part_is_mended_there(monkeypatch: pytest.MonkeyPatch) -> None:

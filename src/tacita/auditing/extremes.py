@@ -20,6 +20,7 @@ from tacita.core.exact import Cells, Floats, Units
 from tacita.core.run import Run
 from tacita.core.words import so_many
 from tacita.solvers.highs import Answer, Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 TOLERANCE = 1e-7
 COLUMNS_PER_QUESTION = 1000
@@ -60,7 +61,7 @@ class _Search:
         self.session: Session | FurthestMoves = (
             FurthestMoves(self.matrix, low, high)
             if few and moves
-            else Session(self.matrix, low, high, self.rhs / self.scale)
+            else Session(LinearProgram.of_equations(self.matrix, low, high, self.rhs / self.scale))
         )
         self.least = np.full(self.low.size, np.inf)
         self.most = np.full(self.low.size, -np.inf)
@@ -107,8 +108,8 @@ class _Search:
         np.maximum(self.most, point, out=self.most)
 
     def _whole(self, column: int, sign: int) -> float:
-        program = Session(self.matrix, self.low, self.high, self.rhs, whole=True)
-        answer = program.extreme(column, sign, self.question.run)
+        program = LinearProgram.of_equations(self.matrix, self.low, self.high, self.rhs).in_integers()
+        answer = Session(program).extreme(column, sign, self.question.run)
         if answer.status is Ended.OPTIMAL:
             self._look_at(np.rint(answer.point))
             return float(np.rint(answer.value))

@@ -16,7 +16,8 @@ from scipy.sparse import csc_array, csr_array
 
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.solvers.highs import Answer, Ended, GrowingProgram, Rows
+from tacita.solvers.highs import Answer, Ended, Rows, Session
+from tacita.solvers.linear_program import LinearProgram
 
 COLUMNS_PER_ROUND = 300
 GAIN = 1e-7
@@ -38,25 +39,26 @@ class FurthestMoves:
 
     def extreme(self, column: int, sign: int, run: Run) -> Answer:
         """Maximise ``sign * z[column]``; the value comes back as ``z[column]`` itself."""
-        program = GrowingProgram(self._matrix.shape[0])
+        session = Session(LinearProgram.without_variables(self._matrix.shape[0]))
         most = float(self._room[sign][column])
-        self._add(program, [column], [sign], [-1.0], [most])
+        self._add(session, [column], [sign], [-1.0], [most])
         columns, ways = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         asked = {way: room <= 0 for way, room in self._room.items()}
         for closed in asked.values():
             closed[column] = True
         while True:
-            status, point, prices = program.solve(run)
+            status = session.solve(run)
             if status is not Ended.OPTIMAL:
                 return Answer(status, float("nan"), np.empty(0))
-            new, way = self._wanted(prices, asked)
+            point = session.point()
+            new, way = self._wanted(session.prices(), asked)
             if new.size == 0 or point[0] >= most * (1 - NEARLY):
                 move = np.zeros(self._matrix.shape[1])
                 np.add.at(move, columns, ways * point[1:])
                 move[column] = sign * point[0]
                 return Answer(status, float(move[column]), move)
             rooms = [float(self._room[w][c]) for c, w in zip(new.tolist(), way.tolist(), strict=True)]
-            self._add(program, new.tolist(), way.tolist(), [0.0] * new.size, rooms)
+            self._add(session, new.tolist(), way.tolist(), [0.0] * new.size, rooms)
             columns, ways = np.concatenate([columns, new]), np.concatenate([ways, way])
 
     def _wanted(self, prices: Floats, asked: dict[int, Mask]) -> tuple[Cells, Cells]:
@@ -76,7 +78,7 @@ class FurthestMoves:
 
     def _add(
         self,
-        program: GrowingProgram,
+        session: Session,
         columns: list[int],
         ways: list[int],
         costs: list[float],
@@ -86,4 +88,4 @@ class FurthestMoves:
         spans = [slice(int(starts[c]), int(starts[c + 1])) for c in columns]
         rows: list[Rows] = [self._matrix.indices[span] for span in spans]
         entries = [way * self._matrix.data[span] for way, span in zip(ways, spans, strict=True)]
-        program.add(costs, most, rows, entries)
+        session.add_columns(costs, most, rows, entries)

@@ -17,6 +17,7 @@ from scipy.sparse import csc_array, csr_array
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 MANY = 50
 """Fewer targets are asked for one by one."""
@@ -54,8 +55,9 @@ def joint_move(
     else:
         lower[at] = np.maximum(lower[at], -levels)
     costs[at] = -sign / levels
-    program = Session(columns[:, used], lower, upper, np.zeros(rows.shape[0]), afresh=True)
-    answer = program.minimise(costs, run, most_pivots=PIVOTS * (rows.shape[0] + targets.size))
+    program = LinearProgram.of_equations(columns[:, used], lower, upper, np.zeros(rows.shape[0]))
+    session = Session(program, afresh=True)
+    answer = session.minimise(costs, run, most_pivots=PIVOTS * (rows.shape[0] + targets.size))
     if answer.status is not Ended.OPTIMAL:
         return None
     move = np.zeros(low.size)

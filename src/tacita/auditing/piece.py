@@ -33,6 +33,7 @@ from tacita.auditing.short_moves import ShortMoves
 from tacita.auditing.witness import recover, snap
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units, to_floats
 from tacita.solvers.highs import Answer, Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 
 @dataclass(frozen=True)
@@ -281,10 +282,8 @@ class Examiner:
 
     def _whole_program(self, low: Units, high: Units, p: int, sign: int) -> tuple[Ended, Units | None]:
         """The whole-number move within ``low`` and ``high`` that carries ``p`` furthest."""
-        rhs = np.zeros(self.task.piece.matrix.shape[0])
-        program = Session(self._columns, self._floats(low), self._floats(high), rhs, whole=True)
         self.result.programs += 1
-        answer = program.extreme(p, sign, self.task.run)
+        answer = Session(self._moves_within(low, high).in_integers()).extreme(p, sign, self.task.run)
         if answer.status is not Ended.OPTIMAL:
             return answer.status, None
         exact = snap(self.task.piece.matrix, self.low, self.high, answer.point)
@@ -311,9 +310,12 @@ class Examiner:
     @property
     def session(self) -> Session:
         if self._session is None:
-            rhs = np.zeros(self.task.piece.matrix.shape[0])
-            self._session = Session(self._columns, self._floats(self.low), self._floats(self.high), rhs)
+            self._session = Session(self._moves_within(self.low, self.high))
         return self._session
+
+    def _moves_within(self, low: Units, high: Units) -> LinearProgram:
+        nothing = np.zeros(self.task.piece.matrix.shape[0])
+        return LinearProgram.of_equations(self._columns, self._floats(low), self._floats(high), nothing)
 
     @cached_property
     def short_moves(self) -> ShortMoves:

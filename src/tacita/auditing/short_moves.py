@@ -20,7 +20,8 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from tacita.core.exact import Cells, Floats, Units
-from tacita.solvers.highs import Ended, GrowingProgram
+from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 if TYPE_CHECKING:
     from tacita.core.run import Run
@@ -100,33 +101,31 @@ class _Place:
 
     def find(self, sign: int, first: Cells, run: Run) -> Floats | None:
         """The move, or None if prices show that the target cannot go all the way."""
-        program = GrowingProgram(self.matrix.shape[0])
+        session = Session(LinearProgram.without_variables(self.matrix.shape[0]))
         span = self._span(self.target)
-        program.add([-REWARD], [1.0], [self.matrix.indices[span]], [sign * self.matrix.data[span]])
+        session.add_columns([-REWARD], [1.0], [self.matrix.indices[span]], [sign * self.matrix.data[span]])
         asked: dict[tuple[int, int], int] = {}
         new = [(int(column), way) for column in first for way in (1, -1)]
         while True:
-            self._grow(program, new, asked)
-            status, point, prices = program.solve(run)
-            if status is not Ended.OPTIMAL:
+            self._grow(session, new, asked)
+            if session.solve(run) is not Ended.OPTIMAL:
                 return None
+            point = session.point()
             if point[0] >= 1 - 1e-9:
                 return self._move(point, asked, sign)
-            new = self._wanted(prices, asked)
+            new = self._wanted(session.prices(), asked)
             if not new:
                 return None
 
     def _span(self, column: int) -> slice:
         return slice(int(self.matrix.indptr[column]), int(self.matrix.indptr[column + 1]))
 
-    def _grow(
-        self, program: GrowingProgram, new: list[tuple[int, int]], asked: dict[tuple[int, int], int]
-    ) -> None:
+    def _grow(self, session: Session, new: list[tuple[int, int]], asked: dict[tuple[int, int], int]) -> None:
         chosen = [(c, way) for c, way in new if (self.up if way > 0 else self.down)[c] > 0]
         for key in chosen:
             asked[key] = len(asked) + 1
         spans = [self._span(c) for c, _ in chosen]
-        program.add(
+        session.add_columns(
             [1.0] * len(chosen),
             [float((self.up if way > 0 else self.down)[c]) for c, way in chosen],
             [self.matrix.indices[span] for span in spans],

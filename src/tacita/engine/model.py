@@ -1,7 +1,7 @@
 """A method, stated to the engine: variables, affine windows, own constraints, loss.
 
-    min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  x_j whole for
-    some j,
+    min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  x_j an
+    integer for some j,
          every demand holds for every attacker who sees the windows that x opens
 
 The release lets cell ``i`` lie between ``a_i - D_i(x)`` and ``a_i + U_i(x)``. ``U`` and ``D`` are affine in
@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.core.exact import Cells, Floats, Mask
+from tacita.core.exact import Cells, Floats
 from tacita.engine.attack.demands import Demands
 from tacita.problem.problem import Problem
+from tacita.solvers.linear_program import IntegerProgram
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -50,8 +51,8 @@ class Affine:
         return cls(np.zeros(cells), csr_array((cells, variables)))
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(IntegerProgram):
     """Variables, windows, own constraints and loss of a method for one problem.
 
     ``demands`` are those that separation works on from the start. The demands of insiders may be left out of
@@ -59,13 +60,6 @@ class Model:
     """
 
     problem: Problem
-    cost: Floats
-    lower: Floats
-    upper: Floats
-    whole: Mask
-    rows: csr_array
-    row_lower: Floats
-    row_upper: Floats
     above: Affine
     below: Affine
     switch: Cells
@@ -92,7 +86,7 @@ class Model:
     def admits(self, x: Floats) -> bool:
         """Whether ``x`` keeps the model's own bounds and rows; demands are not looked at."""
         values = self.rows @ x
-        scale = ROUGH * np.maximum(1.0, abs(self.rows) @ np.abs(x))
+        scale = ROUGH * np.maximum(1.0, np.asarray(abs(self.rows) @ np.abs(x)))
         return bool(
             (x >= self.lower - ROUGH).all()
             and (x <= self.upper + ROUGH).all()

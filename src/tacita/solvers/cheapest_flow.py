@@ -126,16 +126,14 @@ def _by_linear_program(network: _Network, run: Run) -> Flow | None:
     whole numbers must decide.
     """
     from tacita.solvers.highs import Ended, Session
+    from tacita.solvers.linear_program import LinearProgram
 
     exponent = int(np.frexp(np.abs(network.cost).max(initial=0.0))[1])
     # HiGHS judges reduced costs by an absolute tolerance, so the largest cost is made about a thousand.
     shrink = 10 - exponent
-    session = Session(
-        _incidence(network),
-        np.zeros(network.tail.size),
-        network.capacity.astype(np.float64),
-        network.supply.astype(np.float64),
-    )
+    nothing, capacity = np.zeros(network.tail.size), network.capacity.astype(np.float64)
+    supply = network.supply.astype(np.float64)
+    session = Session(LinearProgram.of_equations(_incidence(network), nothing, capacity, supply))
     answer = session.minimise(np.ldexp(network.cost, shrink), run)
     if answer.status is not Ended.OPTIMAL:
         return None

@@ -1,12 +1,13 @@
-"""HiGHS as a hot session: one linear program ``min c x : A x = b, l <= x <= u`` asked many questions.
+"""HiGHS: the only file that knows its interface.
 
-The matrix is passed once. Between questions only the objective and a few bounds change, and the basis stays,
-so that most answers take a handful of pivots. The primal simplex is used because a change of objective
-leaves the basis primal feasible.
+A :class:`Session` keeps one program warm and is asked many questions. Between questions the objective, a few
+bounds, rows or columns change, and the basis stays, so that most answers take a handful of pivots.
+:func:`solve_mip` asks for one optimum, of a linear or an integer program.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -18,11 +19,11 @@ from numpy.typing import NDArray
 from tacita.core.errors import TOO_FAR_APART, SolverError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
+from tacita.solvers.linear_program import IntegerProgram, LinearProgram
 
 if TYPE_CHECKING:
-    from highspy import Highs
+    from highspy import Highs, HighsModelStatus
     from highspy.highs import HighsCallbackEvent
-    from scipy.sparse import csc_array
 
 DUAL_SIMPLEX = 1
 PRIMAL_SIMPLEX = 4
@@ -30,8 +31,21 @@ SLICE = 1.0
 """Seconds after which a long linear program looks up."""
 MOST_NODES = 10_000
 """An integer program that needs more branching than this is given up, on every machine alike."""
+TOLERANCE = 1e-9
+"""How far a row may be missed and an integer stray: far below what a level of one unit could hide."""
+TELL_EVERY = 0.5
+"""Seconds between two reports of progress."""
+SEARCHES_WITHIN = (
+    "mip_heuristic_run_rens",
+    "mip_heuristic_run_rins",
+    "mip_heuristic_run_root_reduced_cost",
+)
+"""Searches for points that HiGHS runs as programs of their own. They are deaf while they last."""
 
 Rows = NDArray[np.int32] | NDArray[np.int64]
+
+Tell = Callable[[float | None, float], None]
+"""Hears the loss of the best point so far (None before the first) and the bound."""
 
 
 class Ended(Enum):
@@ -53,40 +67,128 @@ class Answer:
 
 
 class Session:
-    """A linear program kept hot in HiGHS.
+    """A program kept warm in HiGHS.
 
     Parameters
     ----------
-    matrix
-        ``A``, by columns.
-    lower, upper
-        Bounds of the variables; infinite where there is none.
-    rhs
-        ``b``.
-    whole
-        Every variable is an integer. Such a session is a mixed-integer solver and starts cold each time.
+    program
+        An integer program is a search that starts cold each time.
+    primal
+        Use the primal simplex: a change of objective leaves the basis primal feasible. The dual simplex suits
+        new bounds and rows.
     afresh
         Start each minimum from the basis in which nothing moves. With costs that are not negative and few
         bounds that nothing violates, the dual simplex is then done in a few pivots, where a basis left over
         from another question costs hundreds.
+    bounded
+        The objective cannot fall without end: what is "unbounded or infeasible" is infeasible. Otherwise it
+        is unbounded, since attackers' programs contain the truth.
     """
 
     def __init__(
-        self,
-        matrix: csc_array,
-        lower: Floats,
-        upper: Floats,
-        rhs: Floats,
-        whole: bool = False,
-        afresh: bool = False,
+        self, program: LinearProgram, primal: bool = True, afresh: bool = False, bounded: bool = False
     ) -> None:
-        self._highs, self._whole, self._afresh = _load(matrix, lower, upper, rhs, whole), whole, afresh
-        if afresh:
-            self._highs.setOptionValue("simplex_strategy", DUAL_SIMPLEX)
+        self._searches, self._afresh, self._bounded = isinstance(program, IntegerProgram), afresh, bounded
+        highs = self._highs = _load(program, presolve="on" if self._searches else "off")
+        if self._searches:
+            highs.setOptionValue("mip_max_nodes", MOST_NODES)
+        else:
+            strategy = PRIMAL_SIMPLEX if primal and not afresh else DUAL_SIMPLEX
+            highs.setOptionValue("simplex_strategy", strategy)
+            highs.setOptionValue("solver", "simplex")
+
+    # ------------------------------------------------------------ changes of the program
 
     def set_bounds(self, columns: Cells, lower: Floats, upper: Floats) -> None:
-        """New bounds for some variables."""
+        """Set the bounds of some variables."""
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
+
+    def set_costs(self, columns: Cells, costs: Floats) -> None:
+        """Set the costs of some variables."""
+        self._highs.changeColsCost(len(columns), columns.astype(np.int32), costs)
+
+    def add_columns(
+        self, costs: list[float], upper: list[float], rows: list[Rows], entries: list[Floats]
+    ) -> None:
+        """Add variables from 0 up, each with its cost, its upper bound and its entries."""
+        if not costs:
+            return
+        index, value = np.concatenate(rows).astype(np.int32), np.concatenate(entries).astype(np.float64)
+        self._highs.addCols(
+            len(costs),
+            np.array(costs),
+            np.zeros(len(costs)),
+            np.array(upper),
+            value.size,
+            _starts(rows),
+            index,
+            value,
+        )
+
+    def add_rows(self, least: Floats, columns: list[Cells], entries: list[Floats]) -> None:
+        """Add rows ``entries x[columns] >= least``."""
+        index, value = np.concatenate(columns).astype(np.int32), np.concatenate(entries)
+        no_end = np.full(least.size, np.inf)
+        self._highs.addRows(least.size, least, no_end, value.size, _starts(columns), index, value)
+
+    def delete_rows(self, rows: Cells) -> None:
+        """Delete rows; later ones move up."""
+        self._highs.deleteRows(rows.size, rows.astype(np.int32))
+
+    def delete_columns(self, columns: Cells) -> None:
+        """Delete variables, in ascending order; later ones move up."""
+        self._highs.deleteCols(columns.size, columns.astype(np.int32))
+
+    def limit_pivots(self, most: int) -> None:
+        """Let every later solve give up after so many pivots."""
+        self._highs.setOptionValue("simplex_iteration_limit", most)
+
+    # ------------------------------------------------------------ solving
+
+    def solve(self, run: Run) -> Ended:
+        """Solve in slices of a second, between which the end of the time and a cancel are heard.
+
+        Raises
+        ------
+        SolverError
+            HiGHS ended in a way that proves nothing.
+        """
+        if self._searches:
+            # A search for integers begins anew when it is called again; the simplex goes on from its basis.
+            return self.solve_at_once(run)
+        highs = self._highs
+        while not run.over:
+            # HiGHS adds up run time over all calls of one instance, so the limit must move along.
+            highs.setOptionValue("time_limit", highs.getRunTime() + min(run.remaining, SLICE))
+            highs.run()
+            status = self._status()
+            if status is not Ended.STOPPED or highs.getModelStatus().name != "kTimeLimit":
+                return status
+        return Ended.STOPPED
+
+    def solve_at_once(self, run: Run) -> Ended:
+        """Solve in one call that asks now and then whether it should end."""
+        if run.over:
+            return Ended.STOPPED
+
+        def hear(event: HighsCallbackEvent) -> None:
+            if run.over:
+                event.interrupt()
+
+        _run_heard(self._highs, run, hear)
+        return self._status()
+
+    def solve_by_interior_point(self, run: Run) -> Ended:
+        """Solve from the beginning by an interior point and crossover; later solves go on from its vertex."""
+        highs = self._highs
+        highs.clearSolver()
+        self.limit_pivots(2**31 - 1)
+        highs.setOptionValue("solver", "ipm")
+        highs.setOptionValue("presolve", "on")
+        status = self.solve_at_once(run)
+        highs.setOptionValue("solver", "simplex")
+        highs.setOptionValue("presolve", "off")
+        return status
 
     def extreme(self, column: int, sign: int, run: Run) -> Answer:
         """Maximise ``sign * x[column]``; the value comes back as ``x[column]`` itself."""
@@ -98,125 +200,214 @@ class Session:
     def minimise(self, costs: Floats, run: Run, most_pivots: int | None = None) -> Answer:
         """Minimise ``costs @ x``, giving up after so many pivots; the costs stay until the next call."""
         if most_pivots is not None:
-            self._highs.setOptionValue("simplex_iteration_limit", most_pivots)
-        self._highs.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
+            self.limit_pivots(most_pivots)
+        self.set_costs(np.arange(costs.size), costs)
         if self._afresh:
             self._highs.clearSolver()
         return self._answer(run)
 
-    def prices(self) -> Floats:
-        """What one more unit of each right-hand side would change the last optimum by."""
-        return np.array(self._highs.getSolution().row_dual)
-
     def _answer(self, run: Run) -> Answer:
-        highs = self._highs
-        status = self._solve(run)
-        if highs.getModelStatus().name in ("kUnknown", "kSolveError") and not run.over:
+        status = self._attempt(run)
+        if self._highs.getModelStatus().name in ("kUnknown", "kSolveError") and not run.over:
             # The basis of an earlier question may be the reason. A second failure leaves this one open.
-            highs.clearSolver()
-            status = self._solve(run)
+            self._highs.clearSolver()
+            status = self._attempt(run)
         if status is not Ended.OPTIMAL:
             return Answer(status, float("nan"), np.empty(0))
-        return Answer(status, highs.getObjectiveValue(), np.array(highs.getSolution().col_value))
+        return Answer(status, self.value, self.point())
 
-    def _solve(self, run: Run) -> Ended:
-        # A search for integers begins anew when it is called again; the simplex goes on from its basis.
+    def _attempt(self, run: Run) -> Ended:
         try:
-            return solve_at_once(self._highs, run) if self._whole else solve_in_slices(self._highs, run)
+            return self.solve(run)
         except SolverError:
             return Ended.STOPPED
 
-
-class GrowingProgram:
-    """``min c x : A x = 0, 0 <= x <= u``, to which columns are added while the basis stays."""
-
-    def __init__(self, rows: int) -> None:
+    def _status(self) -> Ended:
         import highspy
 
-        self._highs = quiet(presolve="off")
-        self._highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
-        program = highspy.HighsLp()
-        program.num_row_, program.num_col_ = rows, 0
-        program.row_lower_ = program.row_upper_ = np.zeros(rows)
-        self._highs.passModel(program)
+        ended = self._highs.getModelStatus()
+        known = highspy.HighsModelStatus
+        if ended == known.kOptimal:
+            return Ended.OPTIMAL
+        if ended == known.kInfeasible or (self._bounded and ended == known.kUnboundedOrInfeasible):
+            return Ended.INFEASIBLE
+        if not self._bounded and ended in (known.kUnbounded, known.kUnboundedOrInfeasible):
+            return Ended.UNBOUNDED
+        if ended in (
+            known.kTimeLimit,
+            known.kInterrupt,
+            known.kIterationLimit,
+            known.kSolutionLimit,
+            known.kUnknown,
+        ):
+            return Ended.STOPPED
+        raise _proves_nothing(self._highs, ended)
 
-    def add(self, costs: list[float], upper: list[float], rows: list[Rows], entries: list[Floats]) -> None:
-        """More columns, each with its cost, its upper bound and its entries."""
-        if not costs:
-            return
-        starts = np.cumsum([0] + [r.size for r in rows[:-1]]).astype(np.int32)
-        index, value = np.concatenate(rows).astype(np.int32), np.concatenate(entries).astype(np.float64)
-        self._highs.addCols(
-            len(costs),
-            np.array(costs),
-            np.zeros(len(costs)),
-            np.array(upper),
-            value.size,
-            starts,
-            index,
-            value,
-        )
+    # ------------------------------------------------------------ what the last solve found
 
-    def solve(self, run: Run) -> tuple[Ended, Floats, Floats]:
-        """Ended, point and the prices of the rows."""
-        highs = self._highs
-        status = solve_in_slices(highs, run)
-        solution = highs.getSolution()
-        return status, np.array(solution.col_value), np.array(solution.row_dual)
+    @property
+    def value(self) -> float:
+        """The objective."""
+        return self._highs.getObjectiveValue()
+
+    def point(self) -> Floats:
+        """The variables."""
+        return np.array(self._highs.getSolution().col_value)
+
+    def reduced_costs(self) -> Floats:
+        """What one more unit of each variable would change the optimum by."""
+        return np.array(self._highs.getSolution().col_dual)
+
+    def prices(self) -> Floats:
+        """What one more unit of each right-hand side would change the optimum by."""
+        return np.array(self._highs.getSolution().row_dual)
+
+    def row_values(self) -> Floats:
+        """``rows x``."""
+        return np.array(self._highs.getSolution().row_value)
+
+    def iterations(self) -> int:
+        """Pivots and iterations of the last solve."""
+        done = self._highs.getInfo()
+        counts = (done.simplex_iteration_count, done.ipm_iteration_count, done.crossover_iteration_count)
+        return sum(max(count, 0) for count in counts)
 
 
-def _load(matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats, whole: bool) -> Highs:
+@dataclass(frozen=True, eq=False)
+class MipResult:
+    """How the search ended, the best point (empty where there is none), and a lower bound on every point."""
+
+    status: Ended
+    point: Floats
+    bound: float
+
+
+def solve_mip(
+    program: LinearProgram,
+    run: Run,
+    start: Floats | None = None,
+    tell: Tell | None = None,
+    nodes: int | None = None,
+) -> MipResult:
+    """Return an optimum; the best point so far where time, a cancel or the nodes end the search.
+
+    Parameters
+    ----------
+    start
+        A point that keeps all rows and bounds. Whoever brings one looks for points themselves: HiGHS then
+        leaves its own long searches for points away, and a cancel is heard within a second or two. Without a
+        start it is heard between those searches.
+    tell
+        Called now and then while an integer program is searched.
+    nodes
+        The most nodes to look at; unlike a time limit it gives the same point on every machine.
+    """
     import highspy
 
-    highs = quiet(presolve="on" if whole else "off")
-    if whole:
-        highs.setOptionValue("mip_max_nodes", MOST_NODES)
-    else:
-        highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
-        highs.setOptionValue("solver", "simplex")
-    program = highspy.HighsLp()
-    rows, columns = matrix.shape
-    program.num_row_, program.num_col_ = rows, columns
-    program.col_cost_ = np.zeros(columns)
-    program.col_lower_, program.col_upper_ = lower, upper
-    program.row_lower_, program.row_upper_ = rhs, rhs
-    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    program.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    program.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    program.a_matrix_.value_ = matrix.data.astype(np.float64)
-    if whole:
-        program.integrality_ = [highspy.HighsVarType.kInteger] * columns
-    if highs.passModel(program) == highspy.HighsStatus.kError:
-        raise SolverError(f"HiGHS did not accept the attacker's linear program: {TOO_FAR_APART}")
-    return highs
+    highs = _load(program, presolve="on")
+    for option in ("mip_abs_gap", *(f"{kind}_feasibility_tolerance" for kind in ("mip", "primal", "dual"))):
+        highs.setOptionValue(option, TOLERANCE)
+    highs.setOptionValue("mip_rel_gap", 0.0)
+    if nodes is not None:
+        highs.setOptionValue("mip_max_nodes", nodes)
+    if start is not None:
+        for option in SEARCHES_WITHIN:
+            highs.setOptionValue(option, False)
+    watch = _Watch(run, tell)
+    known = highspy.HighsModelStatus
+    ended = watch.search(highs, start)
+    if ended == known.kUnboundedOrInfeasible:
+        # Presolve cannot tell the two apart, the search can.
+        highs.setOptionValue("presolve", "off")
+        ended = watch.search(highs, start)
+    if ended == known.kInfeasible:
+        return MipResult(Ended.INFEASIBLE, np.empty(0), np.inf)
+    # HiGHS calls the end of its nodes a solution limit.
+    if ended not in (known.kOptimal, known.kTimeLimit, known.kInterrupt, known.kSolutionLimit):
+        raise _proves_nothing(highs, ended)
+    info = highs.getInfo()
+    searched = isinstance(program, IntegerProgram) and bool(program.integer.any())
+    has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    point = np.array(highs.getSolution().col_value) if has_point else np.empty(0)
+    if ended == known.kOptimal:
+        if not has_point:
+            # An optimum whose point breaks rows or bounds: arithmetic has failed, so nothing is proven.
+            return MipResult(Ended.STOPPED, point, -np.inf)
+        bound = info.mip_dual_bound if searched else info.objective_function_value
+        return MipResult(Ended.OPTIMAL, point, bound)
+    return MipResult(Ended.STOPPED, point, info.mip_dual_bound if searched else -np.inf)
 
 
-def quiet(presolve: str) -> Highs:
-    """A HiGHS instance that prints nothing and uses one thread."""
+class _Watch:
+    """Listens in on a search: passes on what is known, and ends it when the run is over."""
+
+    def __init__(self, run: Run, tell: Tell | None) -> None:
+        self.run, self.tell, self.told = run, tell, time.monotonic()
+        self.error: BaseException | None = None
+
+    def search(self, highs: Highs, start: Floats | None) -> HighsModelStatus:
+        import highspy
+
+        if start is not None:
+            known = highspy.HighsSolution()
+            known.col_value = start.tolist()
+            highs.setSolution(known)
+        _run_heard(highs, self.run, self.hear)
+        if self.error is not None:
+            raise self.error
+        return highs.getModelStatus()
+
+    def hear(self, event: HighsCallbackEvent) -> None:
+        # An exception must not pass through HiGHS: it waits until the search has ended.
+        try:
+            if self.tell is not None and time.monotonic() - self.told >= TELL_EVERY:
+                self.told = time.monotonic()
+                self._pass_on(self.tell, event)
+        except BaseException as error:
+            self.error = error
+        if self.run.over or self.error is not None:
+            event.interrupt()
+
+    def _pass_on(self, tell: Tell, event: HighsCallbackEvent) -> None:
+        import highspy
+
+        if event.callback_type == highspy.cb.HighsCallbackType.kCallbackMipInterrupt:
+            best, bound = event.data_out.mip_primal_bound, event.data_out.mip_dual_bound
+            tell(best if np.isfinite(best) else None, bound)
+
+
+def _load(program: LinearProgram, presolve: str) -> Highs:
+    """Return a HiGHS instance that holds the program, prints nothing and uses one thread."""
     import highspy
 
     highs = highspy.Highs()
     for option, value in (("output_flag", False), ("threads", 1), ("presolve", presolve)):
         highs.setOptionValue(option, value)
+    handed, matrix = highspy.HighsLp(), program.rows
+    handed.num_row_, handed.num_col_ = matrix.shape
+    handed.col_cost_, handed.col_lower_, handed.col_upper_ = program.cost, program.lower, program.upper
+    handed.row_lower_, handed.row_upper_ = program.row_lower, program.row_upper
+    formats = highspy.MatrixFormat
+    handed.a_matrix_.format_ = formats.kColwise if matrix.format == "csc" else formats.kRowwise
+    handed.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+    handed.a_matrix_.index_ = matrix.indices.astype(np.int32)
+    handed.a_matrix_.value_ = matrix.data.astype(np.float64)
+    if isinstance(program, IntegerProgram) and program.integer.any():
+        kinds = highspy.HighsVarType
+        handed.integrality_ = [kinds.kInteger if j else kinds.kContinuous for j in program.integer]
+    if highs.passModel(handed) == highspy.HighsStatus.kError:
+        raise SolverError(f"HiGHS did not accept a program: {TOO_FAR_APART}")
     return highs
 
 
-def solve_at_once(highs: Highs, run: Run) -> Ended:
-    """Solve, in one call that asks now and then whether it should end."""
-    if run.over:
-        return Ended.STOPPED
-
-    def hear(event: HighsCallbackEvent) -> None:
-        if run.over:
-            event.interrupt()
-
-    run_heard(highs, run, hear)
-    return _status(highs)
+def _starts(parts: list[Rows] | list[Cells]) -> NDArray[np.int32]:
+    """Where each part begins when they are joined."""
+    return np.cumsum([0, *(part.size for part in parts[:-1])]).astype(np.int32)
 
 
-def run_heard(highs: Highs, run: Run, hear: Callable[[HighsCallbackEvent], None]) -> None:
-    """One call of HiGHS, within the time that is left, in which ``hear`` is called now and then: it may
-    interrupt, and must not raise. Other threads go on meanwhile.
+def _run_heard(highs: Highs, run: Run, hear: Callable[[HighsCallbackEvent], None]) -> None:
+    """Call HiGHS once, within the time that is left; it calls ``hear`` now and then, which may interrupt and
+    must not raise. Other threads go on meanwhile.
     """
     events = (highs.cbMipInterrupt, highs.cbSimplexInterrupt, highs.cbIpmInterrupt)
     for event in events:
@@ -228,38 +419,7 @@ def run_heard(highs: Highs, run: Run, hear: Callable[[HighsCallbackEvent], None]
         event.unsubscribe(hear)
 
 
-def solve_in_slices(highs: Highs, run: Run) -> Ended:
-    """Solve, in slices of a second, so that the end of the time and a cancel are heard in between."""
-    while not run.over:
-        # HiGHS adds up run time over all calls of one instance, so the limit must move along.
-        highs.setOptionValue("time_limit", highs.getRunTime() + min(run.remaining, SLICE))
-        highs.run()
-        status = _status(highs)
-        if status is not Ended.STOPPED or highs.getModelStatus().name != "kTimeLimit":
-            return status
-    return Ended.STOPPED
-
-
-def _status(highs: Highs) -> Ended:
-    import highspy
-
-    ended = highs.getModelStatus()
-    known = highspy.HighsModelStatus
-    if ended == known.kOptimal:
-        return Ended.OPTIMAL
-    if ended in (known.kUnbounded, known.kUnboundedOrInfeasible):
-        # Attackers' programs contain the truth, so "unbounded or infeasible" can only be the first.
-        return Ended.UNBOUNDED
-    if ended == known.kInfeasible:
-        return Ended.INFEASIBLE
-    if ended in (
-        known.kTimeLimit,
-        known.kInterrupt,
-        known.kIterationLimit,
-        known.kSolutionLimit,
-        known.kUnknown,
-    ):
-        return Ended.STOPPED
-    raise SolverError(
+def _proves_nothing(highs: Highs, ended: HighsModelStatus) -> SolverError:
+    return SolverError(
         f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: {TOO_FAR_APART}"
     )

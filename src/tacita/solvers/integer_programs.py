@@ -26,9 +26,8 @@ from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.outcome import Status
 from tacita.core.run import Run
 from tacita.core.words import so_many
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.neighbourhoods import NODES, around, descend, keeps_rows, made_whole
 from tacita.solvers.solution import Solution
 
@@ -44,7 +43,7 @@ CAUTION = 1e-5
 """By how much a bound may be wrong where it is rounded up to the next whole loss."""
 
 
-def solve_whole(program: Program, groups: Sequence[Cells], run: Run) -> Solution:
+def solve_whole(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> Solution:
     """The cheapest point of an integer program: proven, or the best found and a bound when time is over.
 
     Parameters
@@ -60,7 +59,7 @@ def solve_whole(program: Program, groups: Sequence[Cells], run: Run) -> Solution
     StoppedError
         Time was over, or a cancel came, before a point was found.
     """
-    relaxed = solve_mip(replace(program, whole=np.zeros_like(program.whole)), run)
+    relaxed = solve_mip(program.relaxed(), run)
     if relaxed.status is Ended.INFEASIBLE:
         raise _infeasible(program)
     if relaxed.status is not Ended.OPTIMAL:
@@ -79,13 +78,13 @@ def solve_whole(program: Program, groups: Sequence[Cells], run: Run) -> Solution
 class _Search:
     """The best point so far and the bound."""
 
-    def __init__(self, program: Program, run: Run, bound: float) -> None:
+    def __init__(self, program: IntegerProgram, run: Run, bound: float) -> None:
         self.program, self.run = program, run
         self.best: Floats | None = None
         self.loss, self.bound = np.inf, -np.inf
         counts = program.cost != 0
         costs = program.cost[counts]
-        self.whole_losses = bool(program.whole[counts].all() and (costs == np.rint(costs)).all())
+        self.whole_losses = bool(program.integer[counts].all() and (costs == np.rint(costs)).all())
         self.raise_bound(bound)
 
     def offer(self, x: Floats) -> bool:
@@ -154,7 +153,7 @@ class _Search:
         self.run.tell(phase, 0, 0, **known)
 
 
-def _mended(program: Program, run: Run, rounded: Floats, broken: Mask) -> Floats | None:
+def _mended(program: IntegerProgram, run: Run, rounded: Floats, broken: Mask) -> Floats | None:
     """A point that differs from a rounded one only near its broken variables: first in their rows, then in
     the rows of those; None where there is none, or where that would be most of the program.
     """
@@ -163,7 +162,7 @@ def _mended(program: Program, run: Run, rounded: Floats, broken: Mask) -> Floats
     while not run.over:
         size = near.sum()
         rows = touches @ near.astype(np.float64) > 0
-        near = (touches.T @ rows.astype(np.float64) > 0) & unfixed
+        near = np.asarray(touches.T @ rows.astype(np.float64) > 0) & unfixed
         if near.sum() == size or near.sum() > LOCAL * unfixed.sum():
             return None
         free = np.flatnonzero(near)
@@ -175,7 +174,9 @@ def _mended(program: Program, run: Run, rounded: Floats, broken: Mask) -> Floats
     return None
 
 
-def _first_point(program: Program, groups: Sequence[Cells], run: Run, rounded: Floats) -> Floats | None:
+def _first_point(
+    program: IntegerProgram, groups: Sequence[Cells], run: Run, rounded: Floats
+) -> Floats | None:
     """A point that keeps the rows, near one that may not; None if neighbourhoods hold none."""
     x, size = rounded, rounded.size
     largest = float(np.abs(program.cost).max(initial=0.0)) or 1.0
@@ -190,7 +191,7 @@ def _first_point(program: Program, groups: Sequence[Cells], run: Run, rounded: F
     return x if keeps_rows(program, x) else None
 
 
-def _elastic(program: Program, price: float) -> Program:
+def _elastic(program: IntegerProgram, price: float) -> IntegerProgram:
     from scipy.sparse import csr_array, eye_array, hstack
 
     count = program.rows.shape[0]
@@ -200,19 +201,19 @@ def _elastic(program: Program, price: float) -> Program:
         cost=np.append(program.cost, np.full(2 * count, price)),
         lower=np.append(program.lower, np.zeros(2 * count)),
         upper=np.append(program.upper, np.full(2 * count, np.inf)),
-        whole=np.append(program.whole, np.zeros(2 * count, dtype=bool)),
+        integer=np.append(program.integer, np.zeros(2 * count, dtype=bool)),
         rows=csr_array(hstack([program.rows, slack, -slack])),
     )
 
 
-def _with_slack(program: Program, x: Floats) -> Floats:
+def _with_slack(program: IntegerProgram, x: Floats) -> Floats:
     """The point followed by how much each row lacks, and by how much it has too much."""
     reached = program.rows @ x
     lacks, exceeds = program.row_lower - reached, reached - program.row_upper
     return np.concatenate([x, np.maximum(lacks, 0.0), np.maximum(exceeds, 0.0)])
 
 
-def _infeasible(program: Program) -> InfeasibleError:
+def _infeasible(program: IntegerProgram) -> InfeasibleError:
     return InfeasibleError(
         f"no whole numbers within their bounds satisfy {so_many(program.rows.shape[0], 'equation')}: "
         "widen the bounds"

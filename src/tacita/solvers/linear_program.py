@@ -1,24 +1,52 @@
-"""A mixed-integer program as plain arrays, for whichever solver is asked."""
+"""Linear and integer programs as plain arrays, for whichever solver is asked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tacita.core.exact import Floats, Mask
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
-    """``min cost x : row_lower <= rows x <= row_upper, lower <= x <= upper``, some variables whole."""
+class LinearProgram:
+    """``min cost x : row_lower <= rows x <= row_upper, lower <= x <= upper``."""
 
     cost: Floats
     lower: Floats
     upper: Floats
-    whole: Mask
-    rows: csr_array
+    rows: csr_array | csc_array
     row_lower: Floats
     row_upper: Floats
+
+    @classmethod
+    def of_equations(cls, matrix: csc_array, lower: Floats, upper: Floats, rhs: Floats) -> LinearProgram:
+        """Return ``matrix x = rhs, lower <= x <= upper`` with no costs yet."""
+        return cls(np.zeros(lower.size), lower, upper, matrix, rhs, rhs)
+
+    @classmethod
+    def without_variables(cls, rows: int) -> LinearProgram:
+        """Return ``0 = 0`` in so many rows, to which variables are added later."""
+        from scipy.sparse import csc_array
+
+        return cls.of_equations(csc_array((rows, 0)), np.zeros(0), np.zeros(0), np.zeros(rows))
+
+    def in_integers(self) -> IntegerProgram:
+        """Return the same program with every variable an integer."""
+        return IntegerProgram(**vars(self), integer=np.ones(self.cost.size, dtype=bool))
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerProgram(LinearProgram):
+    """A linear program some of whose variables are integers."""
+
+    integer: Mask
+
+    def relaxed(self) -> LinearProgram:
+        """Return the linear relaxation."""
+        return LinearProgram(self.cost, self.lower, self.upper, self.rows, self.row_lower, self.row_upper)

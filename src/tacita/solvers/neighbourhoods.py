@@ -22,8 +22,8 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 
 NODES = 20
 """Of each neighbourhood's search; most need one."""
@@ -40,7 +40,7 @@ LEAST_GAIN = 1e-9
 """Share of the loss below which a gain is arithmetic."""
 
 
-def descend(program: Program, groups: Sequence[Cells], run: Run, start: Floats) -> Iterator[Floats]:
+def descend(program: IntegerProgram, groups: Sequence[Cells], run: Run, start: Floats) -> Iterator[Floats]:
     """Ever better points from ``start`` on, until growing neighbourhoods hold no better one or time is over.
 
     The points depend on the program, the groups, the start and the seed alone, unless the run is cut short.
@@ -63,19 +63,19 @@ def descend(program: Program, groups: Sequence[Cells], run: Run, start: Floats) 
             count, idle = count + max(1, count // GROWTH), 0
 
 
-def keeps_rows(program: Program, x: Floats) -> bool:
+def keeps_rows(program: IntegerProgram, x: Floats) -> bool:
     """Whether a point keeps every row and bound."""
     reached = program.rows @ x
     rows = (reached >= program.row_lower - MISSED) & (reached <= program.row_upper + MISSED)
     return bool(rows.all() and (x >= program.lower).all() and (x <= program.upper).all())
 
 
-def made_whole(program: Program, x: Floats) -> Floats:
+def made_whole(program: IntegerProgram, x: Floats) -> Floats:
     """The point with its whole variables rounded, inside the bounds."""
-    return np.clip(np.where(program.whole, np.rint(x), x), program.lower, program.upper)
+    return np.clip(np.where(program.integer, np.rint(x), x), program.lower, program.upper)
 
 
-def around(program: Program, x: Floats, free: Cells) -> Program:
+def around(program: IntegerProgram, x: Floats, free: Cells) -> IntegerProgram:
     """The neighbourhood of ``x`` in which the free variables vary."""
     from scipy.sparse import csr_array
 
@@ -83,19 +83,19 @@ def around(program: Program, x: Floats, free: Cells) -> Program:
     touched = np.flatnonzero(np.diff(part.indptr))
     part = part[touched]
     others = (program.rows @ x)[touched] - part @ x[free]
-    return Program(
+    return IntegerProgram(
         program.cost[free],
         program.lower[free],
         program.upper[free],
-        program.whole[free],
         part,
         program.row_lower[touched] - others,
         program.row_upper[touched] - others,
+        program.integer[free],
     )
 
 
 class _Neighbourhoods:
-    def __init__(self, program: Program, groups: Sequence[Cells]) -> None:
+    def __init__(self, program: IntegerProgram, groups: Sequence[Cells]) -> None:
         from scipy.sparse import csr_array, diags_array
 
         self.program, self.columns = program, program.rows.tocsc()

@@ -1,4 +1,4 @@
-"""HiGHS as a master program that grows by rows: ``min c x : rows x >= rhs, l <= x <= u``.
+"""A linear program that grows by rows: ``min c x : rows x >= rhs, l <= x <= u``.
 
 New rows cut the last optimum off and leave its basis dual feasible, so the dual simplex goes on from it.
 Rows can be dropped and variables taken out between solves.
@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.solvers.highs import Ended, quiet, solve_in_slices
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,41 +44,14 @@ class Optimum:
 
 
 class GrowingRows:
-    """A linear program kept hot while rows come and go.
+    """A linear program kept warm while rows come and go; its own rows stay."""
 
-    Parameters
-    ----------
-    cost, lower, upper
-        Of the variables.
-    rows, row_lower, row_upper
-        Rows that stay.
-    """
-
-    def __init__(
-        self,
-        cost: Floats,
-        lower: Floats,
-        upper: Floats,
-        rows: csr_array,
-        row_lower: Floats,
-        row_upper: Floats,
-    ) -> None:
-        import highspy
-
-        self._highs = quiet(presolve="off")
-        self._permanent, self.size = rows.shape[0], cost.size
-        self._columns, self._place = np.arange(cost.size), np.arange(cost.size)
+    def __init__(self, program: LinearProgram) -> None:
+        self._session = Session(program, primal=False)
+        self._permanent, self.size = program.rows.shape
+        self._columns, self._place = np.arange(self.size), np.arange(self.size)
         self._rhs = np.zeros(0)
         self.ended = Ended.STOPPED
-        program = highspy.HighsLp()
-        program.num_row_, program.num_col_ = rows.shape
-        program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
-        program.row_lower_, program.row_upper_ = row_lower, row_upper
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = rows.indptr.astype(np.int32)
-        program.a_matrix_.index_ = rows.indices.astype(np.int32)
-        program.a_matrix_.value_ = rows.data.astype(np.float64)
-        self._highs.passModel(program)
 
     def add(self, rows: Sequence[Row]) -> None:
         """More rows, after those that are there."""
@@ -89,42 +59,31 @@ class GrowingRows:
             return
         parts = [(self._place[row.index], row.value) for row in rows]
         parts = [(at[at >= 0], value[at >= 0]) for at, value in parts]
-        lengths = [at.size for at, _ in parts]
         rhs = np.array([row.rhs for row in rows])
         self._rhs = np.concatenate([self._rhs, rhs])
-        self._highs.addRows(
-            len(rows),
-            rhs,
-            np.full(len(rows), np.inf),
-            int(sum(lengths)),
-            np.cumsum([0, *lengths[:-1]]).astype(np.int32),
-            np.concatenate([at for at, _ in parts]).astype(np.int32),
-            np.concatenate([value for _, value in parts]),
-        )
+        self._session.add_rows(rhs, [at for at, _ in parts], [value for _, value in parts])
 
     def drop(self, gone: Mask) -> None:
         """Forget added rows, by their position among those that were added and kept."""
-        at = np.flatnonzero(gone).astype(np.int32) + self._permanent
-        if at.size:
-            self._highs.deleteRows(int(at.size), at)
+        if gone.any():
+            self._session.delete_rows(np.flatnonzero(gone) + self._permanent)
             self._rhs = self._rhs[~gone]
 
     def remove(self, variables: Cells) -> None:
         """Take out variables that are 0 for good."""
-        at = np.sort(self._place[variables]).astype(np.int32)
-        self._highs.deleteCols(int(at.size), at)
+        at = np.sort(self._place[variables])
+        self._session.delete_columns(at)
         self._columns = np.delete(self._columns, at)
         self._place = np.full(self.size, -1)
         self._place[self._columns] = np.arange(self._columns.size)
 
     def solve(self, run: Run) -> Optimum | None:
         """The optimum, or None if the program is infeasible or the time is over: see ``ended``."""
-        self.ended = solve_in_slices(self._highs, run)
+        session = self._session
+        self.ended = session.solve(run)
         if self.ended is not Ended.OPTIMAL:
             return None
-        solution = self._highs.getSolution()
         x, reduced = np.zeros(self.size), np.zeros(self.size)
-        x[self._columns], reduced[self._columns] = solution.col_value, solution.col_dual
-        slack = np.array(solution.row_value)[self._permanent :] - self._rhs
-        prices = np.array(solution.row_dual)[self._permanent :]
-        return Optimum(self._highs.getObjectiveValue(), x, reduced, slack, prices)
+        x[self._columns], reduced[self._columns] = session.point(), session.reduced_costs()
+        slack = session.row_values()[self._permanent :] - self._rhs
+        return Optimum(session.value, x, reduced, slack, session.prices()[self._permanent :])

@@ -17,7 +17,7 @@ import numpy as np
 from tacita.core.errors import TOO_FAR_APART, SolverError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.solvers.linear_program import Program
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.row_pool import Row
 
 PROPOSE_EVERY = 10
@@ -59,7 +59,7 @@ class Ended:
 
 
 def branch_and_cut(
-    program: Program,
+    program: IntegerProgram,
     known: Sequence[Row],
     hidden: HiddenRows,
     cutoff: float,
@@ -74,7 +74,7 @@ def branch_and_cut(
 
 
 class _Tree:
-    def __init__(self, program: Program, hidden: HiddenRows, cutoff: float, run: Run) -> None:
+    def __init__(self, program: IntegerProgram, hidden: HiddenRows, cutoff: float, run: Run) -> None:
         from pyscipopt import SCIP_PARAMSETTING, Model
 
         self.program, self.hidden, self.run, self.cutoff = program, hidden, run, cutoff
@@ -93,7 +93,7 @@ class _Tree:
 
     def _variable(self, j: int) -> Any:
         p = self.program
-        kind = ("B" if p.lower[j] == 0 and p.upper[j] == 1 else "I") if p.whole[j] else "C"
+        kind = ("B" if p.lower[j] == 0 and p.upper[j] == 1 else "I") if p.integer[j] else "C"
         upper = None if np.isinf(p.upper[j]) else float(p.upper[j])
         return self.scip.addVar(vtype=kind, lb=float(p.lower[j]), ub=upper, obj=float(p.cost[j]))
 
@@ -156,7 +156,7 @@ class _Tree:
     def _whole_values(self) -> bool:
         """Every solution has a whole value, apart from what is fixed."""
         costs = self.program.cost[self.free]
-        return bool((costs == np.rint(costs)).all() and self.program.whole[self.free][costs != 0].all())
+        return bool((costs == np.rint(costs)).all() and self.program.integer[self.free][costs != 0].all())
 
     def _settings(self) -> list[tuple[str, Any]]:
         limit = self.run.remaining
@@ -229,7 +229,7 @@ class _Tree:
         return np.clip(x, self.program.lower, self.program.upper)
 
     def rounded(self, x: Floats) -> Floats:
-        return np.where(self.program.whole, np.rint(x), x)
+        return np.where(self.program.integer, np.rint(x), x)
 
     def add(self, rows: Sequence[Row]) -> int:
         scip = self.scip
@@ -260,11 +260,11 @@ class _Tree:
         variables might have allowed.
         """
         if any(
-            self.program.whole[j] and v.getUbLocal() - v.getLbLocal() > 0.5
+            self.program.integer[j] and v.getUbLocal() - v.getLbLocal() > 0.5
             for j, v in zip(self.free, self.variables, strict=True)
         ):
             return True
-        self.doubtful |= not self.program.whole[self.free].all()
+        self.doubtful |= not self.program.integer[self.free].all()
         return False
 
     def stop_if_over(self) -> bool:

@@ -33,9 +33,8 @@ from tacita.core.outcome import Status
 from tacita.core.run import Run
 from tacita.engine.attack.demands import ALWAYS, DOWN, SLIDING, UP, Demands, all_demands, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.solution import Solution
 
 if TYPE_CHECKING:
@@ -65,26 +64,18 @@ def solve_first_model(model: Model, run: Run | None = None) -> Solution:
     if not found.point.size:
         raise StoppedError(f"stopped after {run.seconds:.0f} s before a first solution: allow more time")
     x = found.point[: model.size]
-    x = np.where(model.whole, np.rint(x), x)
+    x = np.where(model.integer, np.rint(x), x)
     status = Status.OPTIMAL if found.status is Ended.OPTIMAL else Status.FEASIBLE
     loss = model.loss(x)
     return Solution(x, loss, min(loss, model.constant + found.bound), status)
 
 
-def _program(model: Model) -> Program:
+def _program(model: Model) -> IntegerProgram:
     from scipy.sparse import block_array, block_diag, csr_array, vstack
 
     cells, witnesses = len(model.problem.table), _witnesses(model)
     if not witnesses:
-        return Program(
-            model.cost,
-            model.lower,
-            model.upper,
-            model.whole,
-            csr_array(model.rows),
-            model.row_lower,
-            model.row_upper,
-        )
+        return model
     moved = cells * sum(w.moves for w in witnesses)
     rows = block_array(
         [
@@ -92,14 +83,14 @@ def _program(model: Model) -> Program:
             [vstack([w.on_variables for w in witnesses]), block_diag([w.on_moves for w in witnesses])],
         ]
     )
-    return Program(
+    return IntegerProgram(
         np.concatenate([model.cost, np.zeros(moved)]),
         np.concatenate([model.lower, np.full(moved, -LONGEST)]),
         np.concatenate([model.upper, np.full(moved, LONGEST)]),
-        np.concatenate([model.whole, np.zeros(moved, dtype=bool)]),
         csr_array(rows),
         np.concatenate([model.row_lower, *(w.row_lower for w in witnesses)]),
         np.concatenate([model.row_upper, *(w.row_upper for w in witnesses)]),
+        np.concatenate([model.integer, np.zeros(moved, dtype=bool)]),
     )
 
 

@@ -29,6 +29,7 @@ from tacita.engine.attack.routing import Routing
 from tacita.engine.attack.support import Piece, Support
 from tacita.engine.attack.witnesses import Witnesses
 from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 TOLERANCE = 1e-7
 """A demand counts as met at this share below its level: what the arithmetic of solvers can tell."""
@@ -165,5 +166,7 @@ class Attacks:
     def _session(self, component: int, piece: Piece) -> Session:
         if component not in self._sessions:
             n, m = piece.cells.size, piece.rows.size
-            self._sessions[component] = Session(piece.matrix, np.zeros(n), np.zeros(n), np.zeros(m))
+            self._sessions[component] = Session(
+                LinearProgram.of_equations(piece.matrix, np.zeros(n), np.zeros(n), np.zeros(m))
+            )
         return self._sessions[component]

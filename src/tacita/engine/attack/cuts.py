@@ -57,10 +57,10 @@ class Cutter:
 
     def __init__(self, arena: Arena, lower: Floats, upper: Floats) -> None:
         self.arena, self.lower, self.upper = arena, lower, upper
-        self.binary = arena.model.whole & (arena.model.lower >= 0) & (arena.model.upper <= 1)
+        self.binary = arena.model.integer & (arena.model.lower >= 0) & (arena.model.upper <= 1)
         self._only_switches = arena.only_switches
         # Branching deals with what is cut off by a hair; without whole variables nothing else does.
-        self._least = VIOLATION if arena.model.whole.any() else FINE
+        self._least = VIOLATION if arena.model.integer.any() else FINE
         self._bridges = _Bridges(arena)
 
     def cut(self, demands: Demands, blocked: Blocked, x: Floats) -> Row | None:

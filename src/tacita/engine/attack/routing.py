@@ -21,6 +21,7 @@ from tacita.engine.attack.arena import Reach
 from tacita.engine.attack.demands import Demands
 from tacita.engine.attack.support import Piece, Support
 from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 CARRIED = 1e-7
 """Flow below this share of the level is noise."""
@@ -97,5 +98,7 @@ class Routing:
         if component not in self._sessions:
             both = csc_array(hstack([piece.matrix, -piece.matrix]))
             nothing = np.zeros(both.shape[1])
-            self._sessions[component] = Session(both, nothing, nothing, np.zeros(both.shape[0]), afresh=True)
+            self._sessions[component] = Session(
+                LinearProgram.of_equations(both, nothing, nothing, np.zeros(both.shape[0])), afresh=True
+            )
         return self._sessions[component]

@@ -37,9 +37,8 @@ from tacita.engine.model import Model
 from tacita.engine.search.proposals import patterns_for
 from tacita.engine.search.solve import solve
 from tacita.problem.problem import Problem
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 
 LONGEST = 16.0
 """Largest change of a cell in a move, in parts of the level; circuits of tables stay far below."""
@@ -204,7 +203,7 @@ class _Conflict:
                 chosen = fewer
         return chosen
 
-    def _program(self, hidden: Mask, frozen: Cells) -> Program:
+    def _program(self, hidden: Mask, frozen: Cells) -> IntegerProgram:
         """The moves of the demand's attacker in parts of the level, then one binary per frozen cell; the last
         row asks for the level.
         """
@@ -225,14 +224,14 @@ class _Conflict:
         asked = hstack([kron(ways[None, :], target), csr_array((1, count))])
         may_move = hidden | np.isin(np.arange(cells), frozen)
         nothing, limited = np.zeros(balance.shape[0]), np.zeros(2 * ways.size * count)
-        return Program(
+        return IntegerProgram(
             np.concatenate([np.zeros(ways.size * cells), np.ones(count)]),
             np.concatenate([np.tile(np.where(may_move, -down, 0.0), ways.size), np.zeros(count)]),
             np.concatenate([np.tile(np.where(may_move, up, 0.0), ways.size), np.ones(count)]),
-            np.repeat([False, True], [ways.size * cells, count]),
             csr_array(vstack([balance, *limits, asked])),
             np.concatenate([nothing, limited - np.inf, [1.0]]),
             np.concatenate([nothing, limited, [np.inf]]),
+            np.repeat([False, True], [ways.size * cells, count]),
         )
 
 

@@ -75,7 +75,7 @@ class Search:
         open_loss = abs(self.loss - self.model.constant)
         least = self.loss - self.grain + max(CAUTION * open_loss, CAUTION)
         hopeless = relaxation + reduced > least
-        hopeless &= self.model.whole & (self.lower == 0) & (self.upper == 1) & (reduced > 0)
+        hopeless &= self.model.integer & (self.lower == 0) & (self.upper == 1) & (reduced > 0)
         self.upper[hopeless] = 0.0
         return int(hopeless.sum())
 
@@ -105,7 +105,7 @@ class Search:
 def _grain(model: Model) -> float:
     """The largest number that all losses are multiples of (up to the constant), or 0."""
     costs = model.cost[model.cost != 0]
-    if not model.whole[model.cost != 0].all() or not costs.size:
+    if not model.integer[model.cost != 0].all() or not costs.size:
         return 0.0
     for scale in (1.0, 10.0, 100.0, 1000.0):
         scaled = np.rint(costs * scale)

@@ -8,6 +8,7 @@ Rows that have been slack for long are dropped; they come back if they are viola
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -45,9 +46,7 @@ class Root:
     def __init__(self, search: Search, separation: Separation, fixing: bool = True) -> None:
         model = search.model
         self.search, self.separation, self._fixing = search, separation, fixing
-        self._program = GrowingRows(
-            model.cost, search.lower, search.upper, model.rows, model.row_lower, model.row_upper
-        )
+        self._program = GrowingRows(replace(model.relaxed(), lower=search.lower, upper=search.upper))
         self.rows: list[Row] = []
         self.prices = np.zeros(0)
         self._idle = np.zeros(0, dtype=np.int64)

@@ -65,7 +65,7 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
         separation = _separation(arena, search)
     propose = Proposals(separation, search) if patterns else None
     root = Root(search, separation)
-    whole = bool(model.whole.any())
+    whole = bool(model.integer.any())
     root.close(propose, patient=not whole)
     if not whole:
         return _finish_linear(search, separation, root)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from tacita.engine.attack.separation import Separation
 from tacita.engine.search.incumbent import Search
 from tacita.engine.search.root import Propose, Root
 from tacita.solvers import scip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.row_pool import Row
 
 NODES_AROUND = 60
@@ -78,7 +79,12 @@ def _improve_first(search: Search, root: Root, hidden: _Hidden, improve: Improve
 def _search(search: Search, root: Root, hidden: _Hidden, nodes: int | None) -> None:
     """One tree on all variables that are not settled, of so many nodes at most."""
     ended = scip.branch_and_cut(
-        _program(search, search.upper), root.rows, hidden, _cutoff(search), search.run, nodes
+        _within(search, search.upper),
+        root.rows,
+        hidden,
+        _cutoff(search),
+        search.run,
+        nodes,
     )
     if not ended.complete:
         search.raise_bound(ended.bound + search.model.constant)
@@ -103,7 +109,12 @@ def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
         upper = np.where(kept, search.upper, search.lower)
         with hidden.around():
             scip.branch_and_cut(
-                _program(search, upper), root.rows, hidden, _cutoff(search), search.run, NODES_AROUND
+                _within(search, upper),
+                root.rows,
+                hidden,
+                _cutoff(search),
+                search.run,
+                NODES_AROUND,
             )
         # What the small tree cut off is for the large one to find again.
         hidden.separation.forget()
@@ -112,17 +123,8 @@ def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
             return
 
 
-def _program(search: Search, upper: Floats) -> Program:
-    model = search.model
-    return Program(
-        model.cost,
-        search.lower,
-        upper,
-        model.whole,
-        model.rows,
-        model.row_lower,
-        model.row_upper,
-    )
+def _within(search: Search, upper: Floats) -> IntegerProgram:
+    return replace(search.model, lower=search.lower, upper=upper)
 
 
 def _cutoff(search: Search) -> float:

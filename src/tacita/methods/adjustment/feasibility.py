@@ -21,9 +21,8 @@ from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.methods.adjustment.task import Choice, Task
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -128,7 +127,7 @@ class _Builder:
     def __init__(self, task: Task, choice: Choice, scale: float) -> None:
         self.task, self.choice, self.scale = task, choice, scale
 
-    def program(self, share: Floats | None, limited: Cells) -> Program:
+    def program(self, share: Floats | None, limited: Cells) -> IntegerProgram:
         from scipy.sparse import csr_array, vstack
 
         n, count = len(self.task), self.choice.cells.size
@@ -179,9 +178,9 @@ class _Builder:
             upper[-1] = np.inf
         upper[rises], upper[falls] = up_most, down_most
         lower[chosen], upper[chosen] = ~self.choice.can_fall, self.choice.can_rise
-        whole = np.zeros(self.size, dtype=bool)
-        whole[chosen] = True
-        return Program(cost, lower, np.maximum(upper, 0.0), whole, rows, row_lower, row_upper)
+        integer = np.zeros(self.size, dtype=bool)
+        integer[chosen] = True
+        return IntegerProgram(cost, lower, np.maximum(upper, 0.0), rows, row_lower, row_upper, integer)
 
     def _moves(self, matrix: csr_array) -> csr_array:
         from scipy.sparse import csr_array, hstack

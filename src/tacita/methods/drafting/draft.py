@@ -225,19 +225,19 @@ class Draft:
         lower, upper = (np.concatenate([*(b[k] for b in self._bounds), nothing]) for k in (0, 1))
         row_lower, row_upper = (np.concatenate([*(b[k] for b in self._row_bounds), nothing]) for k in (0, 1))
         model = Model(
-            self.problem,
-            np.concatenate([*self._cost, nothing]),
-            lower,
-            upper,
-            np.concatenate([*self._whole, np.zeros(0, dtype=bool)]),
-            rows,
-            row_lower,
-            row_upper,
-            self._above.affine(self._bases[0], self.size),
-            self._below.affine(self._bases[1], self.size),
-            self.switch,
-            Demands.join(self._demands),
-            self.constant,
+            cost=np.concatenate([*self._cost, nothing]),
+            lower=lower,
+            upper=upper,
+            rows=rows,
+            row_lower=row_lower,
+            row_upper=row_upper,
+            integer=np.concatenate([*self._whole, np.zeros(0, dtype=bool)]),
+            problem=self.problem,
+            above=self._above.affine(self._bases[0], self.size),
+            below=self._below.affine(self._bases[1], self.size),
+            switch=self.switch,
+            demands=Demands.join(self._demands),
+            constant=self.constant,
         )
         return Stated(
             model,

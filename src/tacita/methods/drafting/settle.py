@@ -140,7 +140,7 @@ def _doubtful(stated: Stated) -> bool:
     it.
     """
     table = stated.model.problem.table
-    if not table.whole and stated.model.whole.all():
+    if not table.whole and stated.model.integer.all():
         return False
     return not stated.network or stated.scale > table.unit
 
@@ -189,12 +189,12 @@ def _in_steps(stated: Stated, found: Floats, spare: float) -> Floats:
     interval where a cell is suppressed.
     """
     model, step, scale = stated.model, stated.model.problem.table.unit, stated.scale
-    x = np.where(model.whole, np.rint(found), found)
+    x = np.where(model.integer, np.rint(found), found)
     hidden = _hidden(stated, x)
     for ends, known in zip((stated.end_above, stated.end_below), room(model.problem, OUTSIDER), strict=True):
         x[ends[hidden & (ends != NO_VARIABLE)]] = 0.0
         cells = np.flatnonzero(~hidden & (ends != NO_VARIABLE))
-        cells = cells[~model.whole[ends[cells]]]
+        cells = cells[~model.integer[ends[cells]]]
         end = ends[cells]
         farther = outward((found[end] + spare) * scale, step)
         # A level of one step is less than noise beside one of a billion; an end that has one is open.

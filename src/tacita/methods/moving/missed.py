@@ -86,16 +86,16 @@ def _fixed(problem: Problem, above: Floats, below: Floats) -> Model:
 
     nothing, n = np.zeros(0), len(problem.table)
     return Model(
-        problem,
-        nothing,
-        nothing,
-        nothing,
-        np.zeros(0, dtype=bool),
-        csr_array((0, 0)),
-        nothing,
-        nothing,
-        Affine(above, csr_array((n, 0))),
-        Affine(below, csr_array((n, 0))),
-        np.full(n, NO_SWITCH),
-        outsider_demands(problem),
+        cost=nothing,
+        lower=nothing,
+        upper=nothing,
+        rows=csr_array((0, 0)),
+        row_lower=nothing,
+        row_upper=nothing,
+        integer=np.zeros(0, dtype=bool),
+        problem=problem,
+        above=Affine(above, csr_array((n, 0))),
+        below=Affine(below, csr_array((n, 0))),
+        switch=np.full(n, NO_SWITCH),
+        demands=outsider_demands(problem),
     )

@@ -18,6 +18,7 @@ from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, De
 from tacita.engine.attack.onlookers import Onlookers, Shown
 from tacita.engine.model import Model
 from tacita.solvers.highs import Answer, Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 EXACT = 1e-11
 """Relative error of a vertex that solves whole equations with coefficients -1 and 1."""
@@ -43,8 +44,11 @@ class Moves:
             room_up, room_down = np.floor(room_up + NOISE), np.floor(room_down + NOISE)
         self.cells = np.flatnonzero(room_up + room_down > 0)
         matrix = csc_array(csc_array(table.equations.matrix)[:, self.cells].astype(np.float64))
-        self._program = (matrix, -room_down[self.cells], room_up[self.cells], np.zeros(matrix.shape[0]))
-        self._linear = Session(*self._program)
+        nothing = np.zeros(matrix.shape[0])
+        self._program = LinearProgram.of_equations(
+            matrix, -room_down[self.cells], room_up[self.cells], nothing
+        )
+        self._linear = Session(self._program)
         self._whole: Session | None = None
 
     def farthest(self, cell: int, sign: int, run: Run) -> tuple[float, Floats]:
@@ -60,7 +64,7 @@ class Moves:
             if run.late:
                 return np.inf, np.empty(0)
             if self._whole is None:
-                self._whole = Session(*self._program, whole=True)
+                self._whole = Session(self._program.in_integers())
             answer = self._whole.extreme(at, sign, run)
         if answer.status is not Ended.OPTIMAL:
             return np.inf, np.empty(0)

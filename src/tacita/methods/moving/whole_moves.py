@@ -62,7 +62,7 @@ def _with_move(model: Model, demand: Demands) -> Model:
         cost=np.concatenate([model.cost, np.zeros(added)]),
         lower=np.concatenate([model.lower, np.tile(-down, len(ways))]),
         upper=np.concatenate([model.upper, np.tile(up, len(ways))]),
-        whole=np.concatenate([model.whole, np.ones(added, dtype=bool)]),
+        integer=np.concatenate([model.integer, np.ones(added, dtype=bool)]),
         rows=csr_array(vstack([own, *(rows for rows, _, _ in blocks), target])),
         row_lower=np.concatenate([model.row_lower, *(least for _, least, _ in blocks), [asked]]),
         row_upper=np.concatenate([model.row_upper, *(most for _, _, most in blocks), [np.inf]]),

@@ -29,6 +29,7 @@ from tacita.engine.attack.demands import DOWN, SLIDING, UP, Demands, all_demands
 from tacita.methods.random_rounding.sensitive import Roundings
 from tacita.problem.problem import Problem
 from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 NEGLIGIBLE = 1e-9
 """Coefficients below this are zeros of exact arithmetic."""
@@ -140,7 +141,8 @@ class _Prices:
         self._matrix = problem.table.equations.matrix.tocsc().astype(np.float64)
         self._session = None
         if len(problem.table) < LARGE:
-            self._session = Session(self._matrix, -below, above, np.zeros(self._matrix.shape[0]))
+            nothing = np.zeros(self._matrix.shape[0])
+            self._session = Session(LinearProgram.of_equations(self._matrix, -below, above, nothing))
 
     def coefficients(self, cell: int, way: int, run: Run) -> Floats:
         """``c = s e_p + M' g``."""

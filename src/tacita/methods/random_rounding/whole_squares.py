@@ -26,7 +26,7 @@ from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
 from tacita.solvers.cheapest_flow import cheapest_flow
 from tacita.solvers.integer_programs import solve_whole
-from tacita.solvers.linear_program import Program
+from tacita.solvers.linear_program import LinearProgram
 from tacita.solvers.network import Network
 
 NOISE = 1e-9
@@ -242,7 +242,7 @@ def _by_program(structure: Structure, laid: _Segments, rest: Units, run: Run) ->
     # Solvers judge costs by absolute tolerances.
     scale = float(np.median(np.abs(laid.cost)))
     upper = laid.length.astype(np.float64)
-    program = Program(laid.cost / scale, np.zeros(size), upper, np.ones(size, dtype=bool), rows, even, even)
+    program = LinearProgram(laid.cost / scale, np.zeros(size), upper, rows, even, even).in_integers()
     try:
         solution = solve_whole(program, _slabs(structure, laid.cell), run)
     except InfeasibleError:

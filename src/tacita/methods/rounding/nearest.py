@@ -17,7 +17,7 @@ from tacita.core.tables.structure import Structure
 from tacita.methods.rounding.lattice import Lattice
 from tacita.solvers.cheapest_flow import cheapest_flow
 from tacita.solvers.integer_programs import solve_whole
-from tacita.solvers.linear_program import Program
+from tacita.solvers.linear_program import LinearProgram
 from tacita.solvers.network import Network
 
 NOISE = 1e-9
@@ -84,7 +84,7 @@ def _by_program(lattice: Lattice, rest: Units, structure: Structure, run: Run) -
     even = (rest[kept] // divisor[kept]).astype(np.float64)
     size, larger = lattice.cell.size, _enlargement(lattice)
     cost = np.ldexp(lattice.cost, larger)
-    program = Program(cost, np.zeros(size), np.ones(size), np.ones(size, dtype=bool), rows, even, even)
+    program = LinearProgram(cost, np.zeros(size), np.ones(size), rows, even, even).in_integers()
     run = run.retold(lambda found: float(np.ldexp(found, -larger)))
     try:
         solution = solve_whole(program, _slabs(lattice, structure), run)

@@ -123,11 +123,11 @@ class Suppression:
         few = len(problem.insiders) <= FEW
         rows = csr_array((0, n)) if self.at_most is None else csr_array(np.ones((1, n)))
         stated = Model(
-            problem,
+            problem=problem,
             cost=problem.cost,
             lower=forced.astype(np.float64),
             upper=(forced | self._may_be_hidden(problem)).astype(np.float64),
-            whole=np.ones(n, dtype=bool),
+            integer=np.ones(n, dtype=bool),
             rows=rows,
             row_lower=np.full(rows.shape[0], -np.inf),
             row_upper=np.full(rows.shape[0], np.inf if self.at_most is None else float(self.at_most)),

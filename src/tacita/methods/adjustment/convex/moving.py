@@ -1,4 +1,4 @@
-"""A linear program in moves of cells, kept hot in HiGHS.
+"""A linear program in moves of cells, kept warm.
 
     min  sum c_j m_j      s.t.  M x = 0,   x = resting + rises - falls,   0 <= m <= room
 
@@ -13,18 +13,16 @@ pivots multiply. Then an interior point with crossover takes over.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
-from tacita.core.errors import SolverError, StoppedError
+from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.methods.adjustment.convex.boxed import Boxed
-from tacita.solvers.highs import DUAL_SIMPLEX, Ended, quiet, run_heard
-
-if TYPE_CHECKING:
-    from highspy.highs import HighsCallbackEvent
+from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 PIVOTS = 2
 """Pivots per equation after which the simplex gives up. Tables with hierarchies in two dimensions need 0.1 to
@@ -54,10 +52,11 @@ class Moving:
             eye = eye_array(boxed.equations, format="csr")
             columns += [eye, -eye]
         self.columns = vstack(columns, format="csr")
-        self._highs = quiet(presolve="off")
-        self._highs.setOptionValue("solver", "simplex")
-        self._highs.setOptionValue("simplex_strategy", DUAL_SIMPLEX)
-        self._load(self.room(boxed.lower, boxed.upper))
+        count = self.columns.shape[0]
+        cost = np.append(np.zeros(self.cells.size), np.ones(count - self.cells.size))
+        room, missing = self.room(boxed.lower, boxed.upper), -boxed.residual(resting)
+        program = LinearProgram(cost, np.zeros(count), room, self.columns.T, missing, missing)
+        self._session = Session(program, primal=False, bounded=True)
 
     @property
     def cells(self) -> Cells:
@@ -73,7 +72,7 @@ class Moving:
 
     def changes(self) -> Floats:
         """``x``, within its bounds."""
-        boxed, moves = self.boxed, self._values()
+        boxed, moves = self.boxed, self._session.point()
         x = boxed.resting.copy()
         x[self.rising] += moves[: self.rising.size]
         x[self.falling] -= moves[self.rising.size : self.cells.size]
@@ -81,18 +80,18 @@ class Moving:
 
     def off_balance(self) -> float:
         """What all slacks together leave off balance."""
-        return float(self._values()[self.cells.size :].sum())
+        return float(self._session.point()[self.cells.size :].sum())
 
     def prices(self) -> Floats:
-        return np.array(self._highs.getSolution().row_dual)
+        return self._session.prices()
 
     def set_costs(self, costs: Floats) -> None:
-        self._highs.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
+        self._session.set_costs(np.arange(costs.size), costs)
 
     def set_room(self, room: Floats) -> None:
         """New bounds of the moves."""
-        cells = np.arange(self.cells.size, dtype=np.int32)
-        self._highs.changeColsBounds(cells.size, cells, np.zeros(cells.size), room[: cells.size])
+        count = self.cells.size
+        self._session.set_bounds(np.arange(count), np.zeros(count), room[:count])
 
     def solve(self, run: Run) -> Ended:
         """Optimal or infeasible.
@@ -103,68 +102,20 @@ class Moving:
             The time was over.
         """
         more = 0 if _cubic(self.boxed) else PIVOTS * self.boxed.equations
-        self._highs.setOptionValue("simplex_iteration_limit", max(FEWEST_PIVOTS, more))
-        status = self._run(run)
+        self._session.limit_pivots(max(FEWEST_PIVOTS, more))
+        # One long call: a simplex that is interrupted and goes on spends more on that than on pivots.
+        status = self._counted(self._session.solve_at_once, run)
         if status is Ended.STOPPED and not run.over:
-            status = self._interior(run)
+            status = self._counted(self._session.solve_by_interior_point, run)
         if status is Ended.STOPPED:
             raise StoppedError("the time was over before the adjustment was found: allow more of it")
         return status
 
-    def _values(self) -> Floats:
-        return np.array(self._highs.getSolution().col_value)
-
-    def _interior(self, run: Run) -> Ended:
-        """Interior point and crossover, from the beginning; later solves go on from the corner it ends in."""
-        highs = self._highs
-        highs.clearSolver()
-        highs.setOptionValue("simplex_iteration_limit", 2**31 - 1)
-        highs.setOptionValue("solver", "ipm")
-        highs.setOptionValue("presolve", "on")
-        status = self._run(run)
-        highs.setOptionValue("solver", "simplex")
-        highs.setOptionValue("presolve", "off")
-        return status
-
-    def _run(self, run: Run) -> Ended:
-        def hear(event: HighsCallbackEvent) -> None:
-            if run.over:
-                event.interrupt()
-
-        # One long call: a simplex that is interrupted and goes on spends more on that than on pivots.
-        run_heard(self._highs, run, hear)
-        done = self._highs.getInfo()
-        counts = (done.simplex_iteration_count, done.ipm_iteration_count, done.crossover_iteration_count)
-        self.pivots += sum(max(count, 0) for count in counts)
+    def _counted(self, solve: Callable[[Run], Ended], run: Run) -> Ended:
+        status = solve(run)
+        self.pivots += self._session.iterations()
         run.tell("adjusting", self.pivots)
-        return self._status()
-
-    def _status(self) -> Ended:
-        ended = self._highs.getModelStatus().name
-        if ended == "kOptimal":
-            return Ended.OPTIMAL
-        # Costs and moves are not negative, so the loss cannot fall without end.
-        if ended in ("kInfeasible", "kUnboundedOrInfeasible"):
-            return Ended.INFEASIBLE
-        if ended in ("kTimeLimit", "kIterationLimit", "kInterrupt", "kUnknown"):
-            return Ended.STOPPED
-        raise SolverError(f"HiGHS ended with '{ended}', which proves nothing: report the table")
-
-    def _load(self, room: Floats) -> None:
-        import highspy
-
-        program, columns = highspy.HighsLp(), self.columns
-        count, rows = columns.shape
-        program.num_row_, program.num_col_ = rows, count
-        program.col_cost_ = np.concatenate([np.zeros(self.cells.size), np.ones(count - self.cells.size)])
-        program.col_lower_, program.col_upper_ = np.zeros(count), room
-        program.row_lower_ = program.row_upper_ = -self.boxed.residual(self.boxed.resting)
-        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        program.a_matrix_.start_ = columns.indptr.astype(np.int32)
-        program.a_matrix_.index_ = columns.indices.astype(np.int32)
-        program.a_matrix_.value_ = columns.data
-        if self._highs.passModel(program) == highspy.HighsStatus.kError:
-            raise SolverError("HiGHS did not accept the linear program of an adjustment: report the table")
+        return status
 
 
 def _cubic(boxed: Boxed) -> bool:

@@ -15,7 +15,7 @@ from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
 from tacita.methods.adjustment.directions.flips import Flips
 from tacita.methods.adjustment.directions.losses import NOISE
-from tacita.solvers.highs_mip import solve_mip
+from tacita.solvers.highs import solve_mip
 
 BLOCK = 24
 """Cells of a block: their program takes a node or two."""

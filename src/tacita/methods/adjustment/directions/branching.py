@@ -12,8 +12,7 @@ from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
 from tacita.methods.adjustment.directions.flips import Flips
 from tacita.methods.adjustment.directions.losses import NOISE
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
+from tacita.solvers.highs import Ended, solve_mip
 
 GAP = 1e-7
 """Share of the loss by which the arithmetic of a proof may be off."""

@@ -22,10 +22,10 @@ from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.balance import Balance, Patterns
 from tacita.methods.adjustment.task import Choice
-from tacita.solvers.highs import Ended, quiet, solve_in_slices
+from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 if TYPE_CHECKING:
-    from highspy import Highs
     from scipy.sparse import csr_array
 
 MOST_SHARES = 12_000
@@ -91,20 +91,18 @@ class _PatternProgram:
             for possible, cost in ((choice.can_fall, balance.down_cost), (choice.can_rise, balance.up_cost))
         )
         self.own, self.constant = rise - fall, float(fall.sum()) + balance.constant / self.worth
-        self.highs = self._load(choice)
+        self.session = Session(self._program(choice), primal=False)
 
     def solved(self, run: Run, spread: float) -> float | None:
         """The optimum as a loss; None if it is not known."""
         first, last = self.count, self.count + len(self.patterns)
-        self.highs.changeColsCost(
-            last - first, np.arange(first, last, dtype=np.int32), np.full(last - first, spread)
-        )
-        if solve_in_slices(self.highs, run) is not Ended.OPTIMAL:
+        self.session.set_costs(np.arange(first, last), np.full(last - first, spread))
+        if self.session.solve(run) is not Ended.OPTIMAL:
             return None
-        return (self.highs.getObjectiveValue() + self.constant) * self.worth
+        return (self.session.value + self.constant) * self.worth
 
     def rows(self) -> list[PatternRow]:
-        dual, made = np.array(self.highs.getSolution().row_dual), []
+        dual, made = self.session.prices(), []
         for q, (k, head) in enumerate(zip(self.patterns, self.heads, strict=False)):
             if dual[head] <= WORTH or not k.cells.size or not self.price[q]:
                 continue
@@ -112,9 +110,7 @@ class _PatternProgram:
             made.append(PatternRow(q, k.cells, alpha, float((k.imbalance - k.up @ alpha).min())))
         return made
 
-    def _load(self, choice: Choice) -> Highs:
-        import highspy
-
+    def _program(self, choice: Choice) -> LinearProgram:
         matrix = self._matrix()
         n_rows, size = matrix.shape
         moved = self.count + len(self.patterns)
@@ -125,17 +121,7 @@ class _PatternProgram:
         cost, lower, upper = np.zeros(size), np.zeros(size), np.full(size, np.inf)
         cost[: self.count], cost[moved] = self.own, 1.0
         lower[: self.count], upper[: self.count] = ~choice.can_fall, choice.can_rise
-        highs = quiet(presolve="off")
-        program = highspy.HighsLp()
-        program.num_row_, program.num_col_ = matrix.shape
-        program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
-        program.row_lower_, program.row_upper_ = low, high
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-        program.a_matrix_.index_ = matrix.indices.astype(np.int32)
-        program.a_matrix_.value_ = matrix.data
-        highs.passModel(program)
-        return highs
+        return LinearProgram(cost, lower, upper, matrix, low, high)
 
     def _matrix(self) -> csr_array:
         from scipy.sparse import block_array, block_diag, csr_array

@@ -24,7 +24,7 @@ from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_patterns import PatternRow
 from tacita.methods.adjustment.directions.scales import Scales, reaches
 from tacita.methods.adjustment.task import Choice, Task
-from tacita.solvers.linear_program import Program
+from tacita.solvers.linear_program import IntegerProgram
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class DirectionProgram:
     def directions(self, x: Floats) -> Mask:
         return np.asarray(x[self.layout.y] > 0.5)
 
-    def frozen(self, up: Mask, free: Mask) -> Program:
+    def frozen(self, up: Mask, free: Mask) -> IntegerProgram:
         """The program in which only some cells have a choice."""
         lower, upper = self.program.lower.copy(), self.program.upper.copy()
         lower[self.layout.y] = np.where(free, lower[self.layout.y], up)
@@ -123,7 +123,7 @@ class DirectionProgram:
 
     # ------------------------------------------------------------ the program
 
-    def _program(self, weight: Floats) -> Program:
+    def _program(self, weight: Floats) -> IntegerProgram:
         from scipy.sparse import block_array, csr_array, diags_array, eye_array
 
         c, lay, scales = self.choice, self.layout, self.scales
@@ -151,9 +151,9 @@ class DirectionProgram:
         paid = weight[c.cells] / own
         cost = np.concatenate([weight, weight, paid * (least_up - least_down), np.zeros(lay.equations)])
         self.constant = float((paid * least_down).sum())
-        whole = np.zeros(lay.size, dtype=bool)
-        whole[lay.y] = True
-        return Program(cost, lower, upper, whole, csr_array(body), row_lower, row_upper)
+        integer = np.zeros(lay.size, dtype=bool)
+        integer[lay.y] = True
+        return IntegerProgram(cost, lower, upper, csr_array(body), row_lower, row_upper, integer)
 
     def _bounds(self, beyond_up: Floats, beyond_down: Floats) -> tuple[Floats, Floats]:
         c, lay = self.choice, self.layout

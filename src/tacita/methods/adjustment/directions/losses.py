@@ -13,7 +13,7 @@ other range: flips that cannot gain need no solver.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,10 +23,8 @@ from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.scales import Scales
 from tacita.methods.adjustment.task import Choice, Task
-from tacita.solvers.highs import Ended, quiet, solve_in_slices
-
-if TYPE_CHECKING:
-    from highspy import Highs
+from tacita.solvers.highs import Ended, Session
+from tacita.solvers.linear_program import LinearProgram
 
 NOISE = 1e-9
 """Share of a loss below which differences are arithmetic."""
@@ -112,28 +110,27 @@ class ProgramLosses:
         self.weight = weight * self.shrink
         self.up: Mask | None = None
         self.missing = False
-        self.highs = self._load()
+        self.session = Session(self._program(), primal=False)
 
     def at(self, up: Mask, run: Run) -> Loss:
         self._direct(up)
         # Cells may differ by eleven digits, and no price of what is missed does for all: first nothing may.
         self._allow_missing(None)
-        ended = solve_in_slices(self.highs, run)
+        ended = self.session.solve(run)
         if ended not in (Ended.OPTIMAL, Ended.STOPPED):
             self._allow_missing(up)
-            ended = solve_in_slices(self.highs, run)
+            ended = self.session.solve(run)
         if ended is Ended.STOPPED:
             raise StoppedError("time was over before directions were known to hold an adjustment: allow more")
         if ended is not Ended.OPTIMAL:
             raise InfeasibleError(
                 "no change of the table keeps its equations within the capacities: widen them"
             )
-        self.point = np.array(self.highs.getSolution().col_value)
+        self.point = self.session.point()
         return self._loss()
 
     def reached(self) -> Reached:
-        price = np.array(self.highs.getSolution().row_dual)
-        slope = -np.asarray(self.scales.forced.T @ price) / self.shrink
+        slope = -np.asarray(self.scales.forced.T @ self.session.prices()) / self.shrink
         return Reached(self._loss(), self._moves(), slope)
 
     def _loss(self) -> Loss:
@@ -183,10 +180,9 @@ class ProgramLosses:
 
     def _set_bounds(self, columns: Cells, low: Floats | Units, high: Floats | Units, own: Floats) -> None:
         bounded = np.where(np.abs(high) < UNBOUNDED, high / own, np.inf)
-        self.highs.changeColsBounds(columns.size, columns.astype(np.int32), low / own, bounded)
+        self.session.set_bounds(columns, low / own, bounded)
 
-    def _load(self) -> Highs:
-        import highspy
+    def _program(self) -> LinearProgram:
         from scipy.sparse import csr_array, diags_array, hstack
 
         scales, count = self.scales, self.count
@@ -200,15 +196,5 @@ class ProgramLosses:
             lower[at] = upper[at] = 0.0
         # A least move costs the same whatever is asked, so its cost is left to the sum at the end.
         missing = np.full(2 * count, 1.0 + 2.0 * self.weight.sum())
-        highs = quiet(presolve="off")
-        program = highspy.HighsLp()
-        program.num_row_, program.num_col_ = matrix.shape
-        program.col_cost_ = np.concatenate([self.weight, self.weight, np.zeros(count), missing])
-        program.col_lower_, program.col_upper_ = lower, upper
-        program.row_lower_, program.row_upper_ = scales.least, scales.most
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-        program.a_matrix_.index_ = matrix.indices.astype(np.int32)
-        program.a_matrix_.value_ = matrix.data
-        highs.passModel(program)
-        return highs
+        cost = np.concatenate([self.weight, self.weight, np.zeros(count), missing])
+        return LinearProgram(cost, lower, upper, matrix, scales.least, scales.most)

@@ -30,9 +30,8 @@ from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
 from tacita.methods.adjustment.directions.flips import Flips
 from tacita.methods.adjustment.task import Choice, Task
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -106,9 +105,9 @@ class _Search:
 
     def round(self, relaxed: bool) -> bool:
         """One program and new tangents where it lies below the losses; False if there are none."""
-        program = self._program(relaxed)
+        program = self._program()
         try:
-            found = solve_mip(program, self.run)
+            found = solve_mip(program.relaxed() if relaxed else program, self.run)
         except SolverError:
             # Directions that are known need no program: they are kept, and the bound is what it was.
             if self.best is None:
@@ -172,7 +171,7 @@ class _Search:
             return np.asarray(weight)
         return np.asarray(weight * x / np.hypot(delta, x))
 
-    def _program(self, relaxed: bool) -> Program:
+    def _program(self) -> IntegerProgram:
         from scipy.sparse import block_array, csr_array, vstack
 
         base, lay = self.directions.program, self.directions.layout
@@ -184,14 +183,14 @@ class _Search:
         wide = csr_array((base.rows.shape[0], count))
         top = block_array([[base.rows, wide]], format="csr")
         height = sum(r.shape[0] for r in rows)
-        return Program(
+        return IntegerProgram(
             np.append(np.zeros(lay.size), np.ones(count)),
             np.append(base.lower, np.zeros(count)),
             np.append(base.upper, np.full(count, np.inf)),
-            np.append(np.zeros(lay.size, dtype=bool) if relaxed else base.whole, np.zeros(count, dtype=bool)),
             csr_array(vstack([top, *rows])),
             np.concatenate([base.row_lower, *right]),
             np.append(base.row_upper, np.full(height, np.inf)),
+            np.append(base.integer, np.zeros(count, dtype=bool)),
         )
 
     def _rows(self, tangents: _Tangents, count: int) -> tuple[csr_array, Floats]:

@@ -21,9 +21,8 @@ from tacita.core.exact import Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.integer.steps import FARTHEST, Pieces, Steps
 from tacita.methods.adjustment.task import Side
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.neighbourhoods import around, keeps_rows, made_whole
 
 if TYPE_CHECKING:
@@ -57,14 +56,14 @@ def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None
         return None
     even = missing[touched].astype(np.float64)
     dearest = float(np.abs(pieces.cost).max()) or 1.0
-    program = Program(
+    program = IntegerProgram(
         pieces.cost * (DEAREST / dearest),
         np.zeros(size),
         pieces.most.astype(np.float64),
-        np.ones(size, dtype=bool),
         csr_array(rows[np.flatnonzero(touched)]),
         even,
         even,
+        np.ones(size, dtype=bool),
     )
     side = steps.task.side
     taken = _cheapest(program, run) if side is None else _kept(program, side, steps, pieces, x, run)
@@ -106,11 +105,11 @@ def _columns(matrix: csr_array, pieces: Pieces) -> csr_array:
     return rows
 
 
-def _cheapest(program: Program, run: Run) -> Floats | None:
+def _cheapest(program: IntegerProgram, run: Run) -> Floats | None:
     """The relaxation, made whole around what is not whole in it: where an equation has such a piece, all its
     pieces may vary, then all of their equations', and so on.
     """
-    relaxed = solve_mip(replace(program, whole=np.zeros_like(program.whole)), run)
+    relaxed = solve_mip(program.relaxed(), run)
     if relaxed.status is Ended.INFEASIBLE:
         return None
     if not relaxed.point.size:
@@ -123,7 +122,7 @@ def _cheapest(program: Program, run: Run) -> Floats | None:
     while size < near.sum() <= PART * x.size:
         size = int(near.sum())
         rows = touches @ near.astype(np.float64) > 0
-        near = touches.T @ rows.astype(np.float64) > 0
+        near = np.asarray(touches.T @ rows.astype(np.float64) > 0)
         free = np.flatnonzero(near)
         found = solve_mip(around(program, x, free), run, nodes=NODES)
         if found.point.size:
@@ -138,7 +137,9 @@ def _cheapest(program: Program, run: Run) -> Floats | None:
     return found.point if found.point.size else None
 
 
-def _kept(program: Program, side: Side, steps: Steps, pieces: Pieces, x: Units, run: Run) -> Floats | None:
+def _kept(
+    program: IntegerProgram, side: Side, steps: Steps, pieces: Pieces, x: Units, run: Run
+) -> Floats | None:
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     count, none = side.rows.shape[0], program.rows.shape[0]
@@ -148,16 +149,16 @@ def _kept(program: Program, side: Side, steps: Steps, pieces: Pieces, x: Units, 
     rows = csr_array(rows.multiply((1.0 / largest)[:, None]))
     start = side.rows @ (x * float(steps.task.step))
     slack = eye_array(count, format="csr")
-    elastic = Program(
+    elastic = IntegerProgram(
         np.append(program.cost, np.full(2 * count, MISSED * DEAREST)),
         np.append(program.lower, np.zeros(2 * count)),
         np.append(program.upper, np.full(2 * count, np.inf)),
-        np.append(program.whole, np.zeros(2 * count, dtype=bool)),
         csr_array(
             vstack([hstack([program.rows, csr_array((none, 2 * count))]), hstack([rows, slack, -slack])])
         ),
         np.append(program.row_lower, (side.least - start) / largest),
         np.append(program.row_upper, (side.most - start) / largest),
+        np.append(program.integer, np.zeros(2 * count, dtype=bool)),
     )
     found = solve_mip(elastic, run, nodes=NODES)
     if not found.point.size and run.over:

@@ -13,8 +13,8 @@ from tacita.core.errors import InfeasibleError, likewise
 from tacita.core.exact import Cells
 from tacita.core.run import Run
 from tacita.methods.adjustment.integer.steps import Steps
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import solve_mip
+from tacita.solvers.linear_program import IntegerProgram
 
 NODES = 100
 
@@ -61,14 +61,14 @@ def _missed(steps: Steps, run: Run) -> Cells:
     slack = eye_array(count, format="csr")
     start = steps.below
     missing = -(steps.matrix @ start).astype(np.float64)
-    program = Program(
+    program = IntegerProgram(
         np.append(np.zeros(size), np.ones(2 * count)),
         np.append((steps.low - start).astype(np.float64), np.zeros(2 * count)),
         np.append((steps.high - start).astype(np.float64), np.full(2 * count, np.inf)),
-        np.ones(size + 2 * count, dtype=bool),
         csr_array(hstack([steps.matrix.astype(np.float64), slack, -slack])),
         missing,
         missing,
+        np.ones(size + 2 * count, dtype=bool),
     )
     found = solve_mip(program, run, nodes=NODES)
     short = (

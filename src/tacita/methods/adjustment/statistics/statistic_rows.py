@@ -17,9 +17,8 @@ from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import UNBOUNDED, Cells, Floats
 from tacita.core.run import Run
 from tacita.methods.adjustment.task import Side, Task
-from tacita.solvers.highs import Ended
-from tacita.solvers.highs_mip import solve_mip
-from tacita.solvers.linear_program import Program
+from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.linear_program import LinearProgram
 
 LEAST = 1e-6
 """Percent that arithmetic may be off by: no change is measured against a smaller tolerance."""
@@ -86,7 +85,7 @@ def widened(task: Task, rows: Sequence[Row], run: Run) -> list[Row]:
     raise SolverError("the task has changes, yet none at any tolerance of its statistics: report the table")
 
 
-def _widening(task: Task, rows: Sequence[Row], shares: Sequence[float]) -> Program:
+def _widening(task: Task, rows: Sequence[Row], shares: Sequence[float]) -> LinearProgram:
     """The linear program over ``z``, in a unit that keeps its bounds small, and ``e``."""
     from scipy.sparse import csr_array, hstack, vstack
 
@@ -100,11 +99,10 @@ def _widening(task: Task, rows: Sequence[Row], shares: Sequence[float]) -> Progr
     equations, none = np.zeros(task.matrix.shape[0]), np.full(share.size, np.inf)
     matrix = vstack([task.matrix, given.rows, side.rows, side.rows])
     column = np.concatenate([equations, np.zeros(given.least.size), share, -share]) / unit
-    return Program(
+    return LinearProgram(
         cost=np.append(np.zeros(len(task)), 1.0),
         lower=np.append(lower / unit, 0.0),
         upper=np.append(upper / unit, np.inf),
-        whole=np.zeros(len(task) + 1, dtype=bool),
         rows=csr_array(hstack([matrix, csr_array(column[:, None])])),
         row_lower=np.concatenate([equations, given.least, side.least, -none]) / unit,
         row_upper=np.concatenate([equations, given.most, none, side.most]) / unit,
