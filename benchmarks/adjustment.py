@@ -43,7 +43,7 @@ from tacita.core.run import Run
 from tacita.formats.jj import read_jj
 from tacita.methods.adjustment.convex.boxed import Boxed
 from tacita.methods.adjustment.convex.solve import adjusted
-from tacita.methods.adjustment.task import Adjusted, Norm, Task
+from tacita.methods.adjustment.task import Adjusted, AdjustmentTask, Norm
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ class Case:
     hierarchy: tuple[int, ...] | None = None
     by_value: bool = False
 
-    def task(self) -> Task:
+    def task(self) -> AdjustmentTask:
         if self.hierarchy is None:
             values = np.rint(np.exp(np.random.default_rng(1).normal(4, 1.2, self.shape))).astype(np.int64) + 1
             matrix, value, inner = lines(self.shape), values.ravel(), np.arange(values.size)
@@ -97,7 +97,7 @@ def lines(shape: tuple[int, ...]) -> csr_array:
     return csr_array((entries, (np.concatenate(rows), np.concatenate(columns))), shape=(count, cells.size))
 
 
-def directed(matrix: csr_array, value: np.ndarray, inner: np.ndarray, case: Case) -> Task:
+def directed(matrix: csr_array, value: np.ndarray, inner: np.ndarray, case: Case) -> AdjustmentTask:
     random = np.random.default_rng(2)
     count = 100 if len(case.shape) == 2 and case.hierarchy is None else max(100, value.size // 1000)
     sensitive = random.choice(inner[value[inner] > 0], count, replace=False)
@@ -107,7 +107,7 @@ def directed(matrix: csr_array, value: np.ndarray, inner: np.ndarray, case: Case
     lower[sensitive[up]] = least[up]
     upper[sensitive[~up]] = -least[~up]
     weight = 1 / np.maximum(value, 1) if case.by_value else np.ones(value.size)
-    return Task(matrix, lower, upper, weight, 1, 1, case.norm)
+    return AdjustmentTask(matrix, lower, upper, weight, 1, 1, case.norm)
 
 
 CASES = {
@@ -183,7 +183,7 @@ def measured(name: str, limit: float, bare_limit: float) -> Result:
     return Result(**{**vars(result), "bare": bare(task, bare_limit)})
 
 
-def adjustment_of(task: Task, limit: float) -> Result:
+def adjustment_of(task: AdjustmentTask, limit: float) -> Result:
     seconds, answer = timed(lambda: adjusted(task, Run(time_limit=limit)))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return Result(len(task), answer, seconds, memory, () if answer is None else faults(task, answer))
@@ -196,7 +196,7 @@ def warm_up() -> None:
     adjusted(Case("l1", (16, 16, 16), None).task(), Run())
 
 
-def faults(task: Task, answer: Adjusted) -> tuple[str, ...]:
+def faults(task: AdjustmentTask, answer: Adjusted) -> tuple[str, ...]:
     """Where an adjustment is not what was asked for."""
     found = []
     outside = int(((answer.z < task.lower) | (answer.z > task.upper)).sum())
@@ -209,7 +209,7 @@ def faults(task: Task, answer: Adjusted) -> tuple[str, ...]:
     return tuple(found)
 
 
-def bare(task: Task, limit: float) -> Bare:
+def bare(task: AdjustmentTask, limit: float) -> Bare:
     """The same optimum by HiGHS or Clarabel alone."""
     linear = task.norm in ("l1", "linf")
     start = time.process_time()
@@ -217,7 +217,7 @@ def bare(task: Task, limit: float) -> Bare:
     return Bare("HiGHS" if linear else "Clarabel", loss, time.process_time() - start)
 
 
-def by_highs(task: Task, limit: float) -> float | None:
+def by_highs(task: AdjustmentTask, limit: float) -> float | None:
     """``min sum w t`` or ``min t`` over ``M z = 0, |z| <= t``, for ``l1`` as rises and falls.
 
     Costs are scaled. HiGHS stops at reduced costs of 1e-7, which is much beside weights of 1 / value: on two
@@ -259,7 +259,7 @@ def by_highs(task: Task, limit: float) -> float | None:
     return float(highs.getObjectiveValue()) / unit if done else None
 
 
-def by_clarabel(task: Task, limit: float) -> float | None:
+def by_clarabel(task: AdjustmentTask, limit: float) -> float | None:
     """``min sum w z^2``, or the cones ``|(delta, z_i)| <= t_i``, over ``M z = 0, lower <= z <= upper``."""
     import clarabel
 
@@ -292,7 +292,7 @@ def public(name: str) -> Result:
     lower, upper = problem.outsider.lower - value, problem.outsider.upper - value
     sensitive = (levels.upper > 0) | (levels.lower > 0)
     lower = np.where(sensitive, levels.upper, lower)
-    task = Task(table.equations.matrix, lower, upper, 1 / np.maximum(value / one, 1), one, 1, "l2")
+    task = AdjustmentTask(table.equations.matrix, lower, upper, 1 / np.maximum(value / one, 1), one, 1, "l2")
     return adjustment_of(task, 60)
 
 

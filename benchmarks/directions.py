@@ -35,7 +35,7 @@ from tacita.methods.adjustment.convex.solve import adjusted
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.choose import How, chosen
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.highs import Ended, solve_mip
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Case:
     known: float | None = None
     how: How = "optimal"
 
-    def task(self, folder: Path) -> Task:
+    def task(self, folder: Path) -> AdjustmentTask:
         return from_file(folder / self.file) if self.file else generated(self.shape, self.sensitive)
 
 
@@ -88,7 +88,7 @@ CASES = {
 }
 
 
-def generated(shape: tuple[int, ...], sensitive: int) -> Task:
+def generated(shape: tuple[int, ...], sensitive: int) -> AdjustmentTask:
     """Inner cells of a table whose margins stay."""
     draw, n = np.random.default_rng(0), int(np.prod(shape))
     position = np.array(np.unravel_index(np.arange(n), shape))
@@ -103,19 +103,19 @@ def generated(shape: tuple[int, ...], sensitive: int) -> Task:
     chosen_cells = draw.choice(n, sensitive, replace=False)
     own = value[chosen_cells]
     least = np.maximum(1, np.ceil(0.15 * own)).astype(np.int64)
-    choice = Choice(chosen_cells, least, np.maximum(2 * own, least), np.minimum(least, own), own)
-    return Task(matrix, -value, 2 * value, np.ones(n), 1, 1, choice=choice)
+    choice = DirectionChoice(chosen_cells, least, np.maximum(2 * own, least), np.minimum(least, own), own)
+    return AdjustmentTask(matrix, -value, 2 * value, np.ones(n), 1, 1, choice=choice)
 
 
-def from_file(path: Path) -> Task:
+def from_file(path: Path) -> AdjustmentTask:
     problem = read_jj(path)
     table, levels, outsider = problem.table, problem.levels, problem.outsider
     value, one = table.units, 10**table.decimals
     lower, upper = outsider.lower - value, outsider.upper - value
     cells = np.flatnonzero((levels.lower > 0) | (levels.upper > 0))
-    choice = Choice(cells, levels.upper[cells], upper[cells], levels.lower[cells], -lower[cells])
+    choice = DirectionChoice(cells, levels.upper[cells], upper[cells], levels.lower[cells], -lower[cells])
     weight = 1.0 / np.maximum(value / one, 1.0)
-    return Task(csr_array(table.equations.matrix), lower, upper, weight, one, 1, choice=choice)
+    return AdjustmentTask(csr_array(table.equations.matrix), lower, upper, weight, one, 1, choice=choice)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def warm_up() -> None:
         chosen(generated(shape, sensitive), "optimal", Run(time_limit=5))
 
 
-def bare(task: Task, limit: float) -> Result:
+def bare(task: AdjustmentTask, limit: float) -> Result:
     """HiGHS on the mixed-integer program without rows from patterns, without a point to begin with."""
     assert task.choice is not None
     start = time.process_time()

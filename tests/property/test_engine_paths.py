@@ -32,7 +32,7 @@ from tacita.engine.attack.cuts import Cutter
 from tacita.engine.model import Model
 from tacita.engine.search import root, sifting, tree
 from tacita.engine.search import solve as solving
-from tacita.engine.search.incumbent import Search
+from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.solve import solve
 from tacita.generate import problem as generated
 from tacita.methods.intervals.intervals import Intervals
@@ -182,7 +182,7 @@ def test_sifting_bounds_from_below_and_fixes_only_what_nothing_better_hides(seed
         arena = Arena.of(model)
         if arena.demands_outside(model.demands).size:
             return
-        search = Search(model, Run())
+        search = ReleaseSearch(model, Run())
         cutter = Cutter(arena, search.lower, search.upper)
         sifting.sift(separation.Separation(arena, model.demands, cutter, search.run), search)
     if search.best is None:

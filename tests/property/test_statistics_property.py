@@ -25,7 +25,7 @@ from tacita.methods.adjustment.statistics.measures import (
     measures,
     read_kept,
 )
-from tacita.methods.adjustment.task import Adjusted, Task
+from tacita.methods.adjustment.task import Adjusted, AdjustmentTask
 
 whole = st.integers(-1000, 1000)
 numbers = st.lists(st.tuples(whole, whole, whole, whole), min_size=3, max_size=12)
@@ -133,7 +133,7 @@ def test_what_is_written_is_read(asked: dict[str, float]) -> None:
 
 
 @st.composite
-def tables(draw) -> tuple[Task, np.ndarray, np.ndarray]:
+def tables(draw) -> tuple[AdjustmentTask, np.ndarray, np.ndarray]:
     """A table of inner cells, row and column totals; one or two inner cells must rise or fall."""
     rows, over = draw(st.integers(2, 4)), draw(st.integers(2, 4))
     inner = np.array(draw(st.lists(st.integers(10, 500), min_size=rows * over, max_size=rows * over)))
@@ -149,15 +149,15 @@ def tables(draw) -> tuple[Task, np.ndarray, np.ndarray]:
     lower, upper = -capacity, capacity.copy()
     for cell in draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2, unique=True)):
         lower[cell] = upper[cell] = draw(st.sampled_from([-1, 1])) * (units[cell] // 10)
-    task = Task(csr_array(matrix), lower, upper, np.ones(units.size), one=1, step=1)
+    task = AdjustmentTask(csr_array(matrix), lower, upper, np.ones(units.size), one=1, step=1)
     return task, units.astype(np.float64), np.arange(units.size) < n
 
 
-def solve(task: Task) -> Adjusted:
+def solve(task: AdjustmentTask) -> Adjusted:
     return adjusted(task, Run())
 
 
-def has_solution(task: Task) -> bool:
+def has_solution(task: AdjustmentTask) -> bool:
     try:
         solve(task)
     except InfeasibleError:
@@ -165,7 +165,7 @@ def has_solution(task: Task) -> bool:
     return True
 
 
-def kept_or_refused(task: Task, asked: dict[str, float], values, cells) -> AdjustedKeeping | str:
+def kept_or_refused(task: AdjustmentTask, asked: dict[str, float], values, cells) -> AdjustedKeeping | str:
     try:
         return keeping(task, Keep(**asked), values, cells, Run(), solve)
     except InfeasibleError as error:

@@ -10,13 +10,13 @@ from tacita.core.run import Run
 from tacita.examples.printed import NCHS
 from tacita.methods.adjustment.convex.solve import adjusted
 from tacita.methods.adjustment.directions.choose import How, chosen
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 
 TABLE_1 = np.array(NCHS)
 THRESHOLD = 5
 
 
-def table_6() -> Task:
+def table_6() -> AdjustmentTask:
     """Totals stay as they are; a sensitive count goes to 0 or to the threshold and nowhere else."""
     rows, columns = TABLE_1.shape
     value, cell = TABLE_1.ravel().astype(np.int64), np.arange(TABLE_1.size)
@@ -24,8 +24,14 @@ def table_6() -> Task:
     matrix = csr_array((np.ones(2 * value.size, np.int64), at))
     cells = np.flatnonzero(value < THRESHOLD)
     rise, fall = THRESHOLD - value[cells], value[cells]
-    return Task(
-        matrix, -value, value, np.ones(value.size), 1, 1, choice=Choice(cells, rise, rise, fall, fall)
+    return AdjustmentTask(
+        matrix,
+        -value,
+        value,
+        np.ones(value.size),
+        1,
+        1,
+        choice=DirectionChoice(cells, rise, rise, fall, fall),
     )
 
 

@@ -16,21 +16,23 @@ from tacita.core.exact import UNBOUNDED
 from tacita.core.run import Run
 from tacita.examples.printed import PETRENKO
 from tacita.methods.adjustment.convex.solve import FORMULATIONS, adjusted
-from tacita.methods.adjustment.task import NORMS, Choice, Norm, Task
+from tacita.methods.adjustment.task import NORMS, AdjustmentTask, DirectionChoice, Norm
 
 TABLE = np.array(PETRENKO)
 SENSITIVE, LEAST = np.array([0, 11]), np.array([3, 5])
 UP_UP = np.array([True, True])
 
 
-def figure_6_1(norm: Norm, decimals: int = 0) -> Task:
+def figure_6_1(norm: Norm, decimals: int = 0) -> AdjustmentTask:
     cells, one = np.arange(12).reshape(3, 4), 10**decimals
     matrix = np.zeros((7, 12), dtype=np.int64)
     for j, line in enumerate((*cells, *cells.T)):
         matrix[j, line] = 1
     values = TABLE.ravel()
-    choice = Choice(SENSITIVE, LEAST * one, np.full(2, UNBOUNDED), LEAST * one, values[SENSITIVE] * one)
-    return Task(
+    choice = DirectionChoice(
+        SENSITIVE, LEAST * one, np.full(2, UNBOUNDED), LEAST * one, values[SENSITIVE] * one
+    )
+    return AdjustmentTask(
         csr_array(matrix), -values * one, np.full(12, UNBOUNDED), np.ones(12), one, 1, norm, choice=choice
     )
 

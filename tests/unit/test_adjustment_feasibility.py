@@ -23,10 +23,10 @@ from tacita.methods.adjustment.stated_task import (
     shares,
     task_of,
 )
-from tacita.methods.adjustment.task import Task
+from tacita.methods.adjustment.task import AdjustmentTask
 
 
-def task(problem: tc.Problem, capacity=None, relaxed=None, fixed=False, zero=False) -> Task:
+def task(problem: tc.Problem, capacity=None, relaxed=None, fixed=False, zero=False) -> AdjustmentTask:
     return task_of(problem, "l1", 1e-3, "unit", capacity, relaxed, fixed, zero)
 
 
@@ -41,7 +41,7 @@ def sensitive_tables(draw) -> tc.Problem:
     return tc.Problem(table, tc.Marked(cells, lower=lower, upper=upper))
 
 
-def least_by_hand(asked: Task, share: np.ndarray, shortfall: bool) -> float:
+def least_by_hand(asked: AdjustmentTask, share: np.ndarray, shortfall: bool) -> float:
     """The least over all directions of a linear program written for one of them."""
     n, choice = len(asked), asked.choice
     best = np.inf

@@ -19,7 +19,7 @@ from tacita.core.exact import UNBOUNDED
 from tacita.core.run import Run
 from tacita.methods.adjustment.convex.boxed import Boxed
 from tacita.methods.adjustment.convex.solve import FORMULATIONS, adjusted
-from tacita.methods.adjustment.task import NORMS, Adjusted, Choice, Norm, Side, Task
+from tacita.methods.adjustment.task import NORMS, Adjusted, AdjustmentTask, DirectionChoice, Norm, Side
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...] | None], ...] = (
     ((4,), None),
@@ -32,7 +32,7 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...] | None], ...] = (
 
 
 @st.composite
-def tasks(draw: Callable[..., Any], weights: str | None = None) -> Task:
+def tasks(draw: Callable[..., Any], weights: str | None = None) -> AdjustmentTask:
     """A table with up to three cells that must rise or fall; capacities in percent, totals fixed or not."""
     shape, hierarchy = draw(st.sampled_from(SHAPES))
     table = generate.table(shape, "uniform", hierarchy=hierarchy, seed=draw(st.integers(0, 99)))
@@ -58,10 +58,10 @@ def tasks(draw: Callable[..., Any], weights: str | None = None) -> Task:
         )
     if kind == "some":
         weight = 1.0 * np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    return Task(table.equations.matrix, lower, upper, weight, 1, 1)
+    return AdjustmentTask(table.equations.matrix, lower, upper, weight, 1, 1)
 
 
-def answers(task: Task) -> dict[str, Adjusted | None]:
+def answers(task: AdjustmentTask) -> dict[str, Adjusted | None]:
     """What each formulation that the task has comes to; None for infeasible."""
     found: dict[str, Adjusted | None] = {}
     for formulation in ("auto", *FORMULATIONS[task.norm]):
@@ -75,7 +75,7 @@ def answers(task: Task) -> dict[str, Adjusted | None]:
     return found
 
 
-def check(task: Task, answer: Adjusted) -> None:
+def check(task: AdjustmentTask, answer: Adjusted) -> None:
     """What an answer claims, from the definition."""
     scale = max(1.0, float(np.abs(answer.z).max()))
     assert (answer.z >= task.lower).all()
@@ -85,7 +85,7 @@ def check(task: Task, answer: Adjusted) -> None:
     assert answer.bound <= answer.value
 
 
-def by_scipy(task: Task) -> float | None:
+def by_scipy(task: AdjustmentTask) -> float | None:
     """The least loss by an independent program; None for infeasible."""
     n = len(task)
     matrix = task.matrix.toarray()
@@ -111,7 +111,7 @@ def by_scipy(task: Task) -> float | None:
 
 @pytest.mark.parametrize("norm", NORMS)
 @given(task=tasks())
-def test_formulations_agree(norm: Norm, task: Task) -> None:
+def test_formulations_agree(norm: Norm, task: AdjustmentTask) -> None:
     task = replace(task, norm=norm)
     found = answers(task)
     if None in found.values():
@@ -126,7 +126,7 @@ def test_formulations_agree(norm: Norm, task: Task) -> None:
 
 @pytest.mark.parametrize("norm", ["l1", "linf"])
 @given(task=tasks())
-def test_linear_norms_against_scipy(norm: Norm, task: Task) -> None:
+def test_linear_norms_against_scipy(norm: Norm, task: AdjustmentTask) -> None:
     task = replace(task, norm=norm)
     expected = by_scipy(task)
     if expected is None:
@@ -141,7 +141,9 @@ def test_smooth_norms_against_scipy(norm: Norm) -> None:
     table = generate.table((3, 3), "uniform", seed=5)
     lower, upper = -table.units.copy(), table.units.copy()
     lower[0], upper[5] = table.units[0] // 5 + 1, -table.units[5] // 4
-    task = Task(table.equations.matrix, lower, upper, 1 / np.maximum(table.units, 1.0), 1, 1, norm, delta=0.5)
+    task = AdjustmentTask(
+        table.equations.matrix, lower, upper, 1 / np.maximum(table.units, 1.0), 1, 1, norm, delta=0.5
+    )
     answer = adjusted(task, Run())
     # Of the equations of rows and columns one follows from the others, which this method does not bear.
     independent = task.matrix.toarray()[1:]
@@ -159,7 +161,7 @@ def test_smooth_norms_against_scipy(norm: Norm) -> None:
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
 @given(task=tasks(weights="spread"))
-def test_weights_may_span_eleven_orders_of_magnitude(norm: Norm, task: Task) -> None:
+def test_weights_may_span_eleven_orders_of_magnitude(norm: Norm, task: AdjustmentTask) -> None:
     # Squares double the span: weights of 1 / value are fine, any weights side by side are not always.
     task = replace(task, norm=norm, weight=np.sqrt(task.weight) if norm == "l2" else task.weight)
     try:
@@ -172,7 +174,7 @@ def test_weights_may_span_eleven_orders_of_magnitude(norm: Norm, task: Task) -> 
 
 @pytest.mark.parametrize("norm", NORMS)
 @given(task=tasks(weights="some"))
-def test_cells_may_weigh_nothing(norm: Norm, task: Task) -> None:
+def test_cells_may_weigh_nothing(norm: Norm, task: AdjustmentTask) -> None:
     task = replace(task, norm=norm)
     found = answers(task)
     if None in found.values():
@@ -195,7 +197,7 @@ def test_values_from_1_to_200_billion(norm: Norm) -> None:
     lower, upper = -value // 2, value // 2
     lower[0], lower[10] = 1, value[10] // 10
     upper[0] = 1
-    task = Task(csr_array(matrix), lower, upper, 1 / value, 1, 1, norm)
+    task = AdjustmentTask(csr_array(matrix), lower, upper, 1 / value, 1, 1, norm)
     found = [adjusted(task, Run(), formulation) for formulation in ("auto", *FORMULATIONS[norm])]
     for answer in found:
         check(task, answer)
@@ -203,12 +205,12 @@ def test_values_from_1_to_200_billion(norm: Norm) -> None:
         assert answer.bound == pytest.approx(answer.value, rel=1e-6)
 
 
-def rectangle(norm: Norm, least: int = 3, step: int = 1, one: int = 1) -> Task:
+def rectangle(norm: Norm, least: int = 3, step: int = 1, one: int = 1) -> AdjustmentTask:
     """Two rows and two columns whose sums stay: one cell rises and all follow."""
     matrix = csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]))
     lower, upper = np.full(4, -9), np.full(4, 9)
     lower[0] = least
-    return Task(matrix, lower, upper, np.ones(4), one, step, norm)
+    return AdjustmentTask(matrix, lower, upper, np.ones(4), one, step, norm)
 
 
 @pytest.mark.parametrize(("norm", "loss"), [("l1", 12), ("l2", 36), ("linf", 3)])
@@ -266,7 +268,7 @@ def test_a_side_row_is_kept(norm: Norm) -> None:
     lower[0] = 3
     rows = csr_array(np.array([[1.0, 0, 0, 0, 1.0, 0, 0, 0]]))
     side = Side(rows, np.array([-1.0]), np.array([1.0]))
-    task = Task(matrix, lower, upper, np.ones(8), 1, 1, norm, side=side)
+    task = AdjustmentTask(matrix, lower, upper, np.ones(8), 1, 1, norm, side=side)
     for formulation in ("auto", *(f for f in FORMULATIONS[norm] if f not in ("flow", "newton"))):
         answer = adjusted(task, Run(), formulation)
         assert -1 - 1e-7 <= answer.z[0] + answer.z[4] <= 1 + 1e-7
@@ -284,7 +286,7 @@ def test_a_side_row_is_kept(norm: Norm) -> None:
         (replace(rectangle("l2"), weight=np.zeros(4)), "newton", "quadratic"),
     ],
 )
-def test_formulations_that_do_not_exist(task: Task, formulation: str, message: str) -> None:
+def test_formulations_that_do_not_exist(task: AdjustmentTask, formulation: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         adjusted(task, Run(), formulation)
 
@@ -292,7 +294,9 @@ def test_formulations_that_do_not_exist(task: Task, formulation: str, message: s
 def test_open_directions_and_side_rows_are_no_flow() -> None:
     task, one = rectangle("l1"), np.ones(1, dtype=np.int64)
     with pytest.raises(InputError, match="directions"):
-        adjusted(replace(task, choice=Choice(np.zeros(1, dtype=np.int64), one, one, one, one)), Run())
+        adjusted(
+            replace(task, choice=DirectionChoice(np.zeros(1, dtype=np.int64), one, one, one, one)), Run()
+        )
     side = Side(csr_array(np.ones((1, 4))), np.zeros(1), np.zeros(1))
     with pytest.raises(InputError, match="statistics"):
         adjusted(replace(task, side=side), Run(), "flow")
@@ -308,7 +312,7 @@ def test_a_cube_without_its_margins_is_no_flow() -> None:
         matrix[j, line] = 1
     lower = np.full(27, -9)
     lower[0] = 2
-    task = Task(csr_array(matrix), lower, np.full(27, 9), np.ones(27), 1, 1)
+    task = AdjustmentTask(csr_array(matrix), lower, np.full(27, 9), np.ones(27), 1, 1)
     with pytest.raises(InputError, match="no network"):
         adjusted(task, Run(), "flow")
     answer = adjusted(task, Run())
@@ -327,7 +331,7 @@ def test_no_time_is_no_answer(formulation: str) -> None:
 
 
 @given(task=tasks(), seed=st.integers(0, 99))
-def test_any_prices_bound_any_adjustment(task: Task, seed: int) -> None:
+def test_any_prices_bound_any_adjustment(task: AdjustmentTask, seed: int) -> None:
     for norm in NORMS:
         convex = replace(task, norm=norm)
         try:
@@ -346,7 +350,7 @@ def test_large_networks_give_whole_changes() -> None:
     sensitive = np.arange(0, 3600, 97)
     lower[sensitive] = table.units[sensitive] // 7 + 1
     upper[sensitive] = np.maximum(upper[sensitive], lower[sensitive])
-    task = Task(table.equations.matrix, lower, upper, 1 / np.maximum(table.units, 1.0), 1, 1)
+    task = AdjustmentTask(table.equations.matrix, lower, upper, 1 / np.maximum(table.units, 1.0), 1, 1)
     flow, linear = adjusted(task, Run(), "flow"), adjusted(task, Run(), "linear")
     assert (flow.z == np.rint(flow.z)).all()
     assert flow.value == pytest.approx(linear.value, rel=1e-9)

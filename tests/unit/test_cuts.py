@@ -22,14 +22,14 @@ from tacita import Levels, Outsider, Problem, Table
 from tacita.core.errors import InfeasibleError
 from tacita.core.run import Run
 from tacita.engine.attack.arena import Arena
-from tacita.engine.attack.attacks import Attacks, Blocked, Blocking, support_of
+from tacita.engine.attack.attacks import Attacks, BlockedDemand, Blocking, support_of
 from tacita.engine.attack.cuts import Cutter, distinct
 from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, room
 from tacita.engine.attack.flow_attacks import FlowAttacks
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.suppression.suppression import Suppression
 from tacita.solvers.network import Network
-from tacita.solvers.row_pool import Row
+from tacita.solvers.row_pool import CutRow
 from tacita.testing import hard_problem
 
 FEWEST, MOST = 4, 8
@@ -147,13 +147,13 @@ def some_points(model: Model, random: np.random.Generator) -> Iterator[np.ndarra
         yield model.lower + share * (model.upper - model.lower)
 
 
-def blocked_by_programs(arena: Arena, model: Model, x: np.ndarray) -> list[Blocked]:
+def blocked_by_programs(arena: Arena, model: Model, x: np.ndarray) -> list[BlockedDemand]:
     reach = arena.reach(x)
     attacks = Attacks(support_of(arena, reach), reach, model.demands, model.demands.wanted(x))
     return attacks.blocked(range(len(model.demands)), Run(), 1.0 if arena.only_switches else 1e4)
 
 
-def blocked_by_flows(arena: Arena, model: Model, x: np.ndarray) -> list[Blocked]:
+def blocked_by_flows(arena: Arena, model: Model, x: np.ndarray) -> list[BlockedDemand]:
     network = Network.of(arena.matrix)
     always = np.flatnonzero(model.demands.switch == ALWAYS)
     if network is None or not always.size:
@@ -161,7 +161,7 @@ def blocked_by_flows(arena: Arena, model: Model, x: np.ndarray) -> list[Blocked]
     return FlowAttacks(arena, network).blocked(model.demands, always, arena.reach(x), Run())
 
 
-def blocked_at_random(arena: Arena, model: Model, random: np.random.Generator) -> list[Blocked]:
+def blocked_at_random(arena: Arena, model: Model, random: np.random.Generator) -> list[BlockedDemand]:
     """Any prices at all: an error in them may weaken a cut, never make it wrong."""
     found = []
     for k in range(len(model.demands)):
@@ -171,11 +171,11 @@ def blocked_at_random(arena: Arena, model: Model, random: np.random.Generator) -
             c = np.asarray(arena.transposed @ prices)
             c[arena.position[model.demands.cell[k]]] += way
             ways.append(Blocking.of(way, c, prices))
-        found.append(Blocked(k, tuple(ways)))
+        found.append(BlockedDemand(k, tuple(ways)))
     return found
 
 
-def assert_keeps(row: Row, points: np.ndarray) -> None:
+def assert_keeps(row: CutRow, points: np.ndarray) -> None:
     for y in points:
         assert row.slack(y) >= -1e-7
 
@@ -309,8 +309,8 @@ def test_what_a_point_keeps_is_no_cut() -> None:
 
 
 def test_a_row_is_new_once() -> None:
-    row, same = (Row(np.array([0, 2]), np.array([0.5, 1.0]), 1.0) for _ in range(2))
-    other = Row(np.array([0, 2]), np.array([0.5, 1.0]), 0.75)
+    row, same = (CutRow(np.array([0, 2]), np.array([0.5, 1.0]), 1.0) for _ in range(2))
+    other = CutRow(np.array([0, 2]), np.array([0.5, 1.0]), 0.75)
     known: set[int] = set()
     assert distinct([row, same, other], known) == [row, other]
     assert distinct([same], known) == []

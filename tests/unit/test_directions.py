@@ -23,7 +23,7 @@ from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
 from tacita.methods.adjustment.directions.flips import Flips
 from tacita.methods.adjustment.directions.flow_losses import FlowLosses
 from tacita.methods.adjustment.directions.losses import ProgramLosses
-from tacita.methods.adjustment.task import Choice, Norm, Side, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice, Norm, Side
 from tacita.solvers.network import Network
 
 SEARCHES: tuple[How, ...] = tuple(how for how in HOWS if how not in ("fixed", "optimal"))
@@ -38,7 +38,7 @@ TABLES = {
 
 def task_of(
     kind: str, seed: int, *, norm: Norm = "l1", capacity: float = 0.5, totals: bool = True, count: int = 5
-) -> Task:
+) -> AdjustmentTask:
     """A table whose sensitive cells move by 15 % and others by a share; weights differ from cell to cell."""
     shape, hierarchy = TABLES[kind]
     table = generate.table(shape, "uniform", hierarchy=hierarchy, seed=seed)
@@ -54,12 +54,12 @@ def task_of(
     # The first cell can only rise, the second only fall.
     up_most, down_most = most.copy(), most.copy()
     down_most[0], up_most[1] = 0, 0
-    choice = Choice(cells, least, up_most, least, down_most)
+    choice = DirectionChoice(cells, least, up_most, least, down_most)
     weight = draw.choice([0.25, 1.0, 3.0], len(table))
-    return Task(matrix, -reach, reach, weight, 1, 1, norm, choice=choice)
+    return AdjustmentTask(matrix, -reach, reach, weight, 1, 1, norm, choice=choice)
 
 
-def linear_loss(task: Task, up: np.ndarray) -> float:
+def linear_loss(task: AdjustmentTask, up: np.ndarray) -> float:
     """The least loss with given directions, by another solver; infinite where there is none."""
     directed = task.directed(up)
     n = len(task)
@@ -80,14 +80,14 @@ def linear_loss(task: Task, up: np.ndarray) -> float:
     return float(found.fun) if found.status == 0 else np.inf
 
 
-def own_loss(task: Task, up: np.ndarray) -> float:
+def own_loss(task: AdjustmentTask, up: np.ndarray) -> float:
     try:
         return adjusted(task.directed(up), Run()).value
     except InfeasibleError:
         return np.inf
 
 
-def possible(task: Task) -> list[np.ndarray]:
+def possible(task: AdjustmentTask) -> list[np.ndarray]:
     assert task.choice is not None
     ways = zip(task.choice.can_rise, task.choice.can_fall, strict=True)
     return [
@@ -95,7 +95,7 @@ def possible(task: Task) -> list[np.ndarray]:
     ]
 
 
-def assert_can_go(task: Task, found: Directions) -> None:
+def assert_can_go(task: AdjustmentTask, found: Directions) -> None:
     assert task.choice is not None
     assert not (found.up & ~task.choice.can_rise).any()
     assert not (~found.up & ~task.choice.can_fall).any()
@@ -181,7 +181,7 @@ def test_alternating_begins_with_the_largest_up() -> None:
     assert task.choice is not None
     least = np.array([9, 50, 30, 20, 40, 10])
     wide = np.full(6, 1000)
-    choice = Choice(task.choice.cells, least, wide, least, wide)
+    choice = DirectionChoice(task.choice.cells, least, wide, least, wide)
     task = replace(task, lower=np.full(len(task), -1000), upper=np.full(len(task), 1000), choice=choice)
     found = chosen(task, "alternating", Run())
     assert found.up.tolist() == [False, True, True, False, False, True]
@@ -219,8 +219,10 @@ def test_an_unknown_way_is_refused_with_the_nearest() -> None:
 @pytest.mark.parametrize("how", [*SEARCHES, "optimal"])
 def test_a_sensitive_cell_without_equations_goes_the_cheaper_way(how: How) -> None:
     matrix = csr_array(np.zeros((1, 2), dtype=np.int64))
-    choice = Choice(np.array([1]), np.array([7]), np.array([9]), np.array([3]), np.array([9]))
-    task = Task(matrix, np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2), 1, 1, choice=choice)
+    choice = DirectionChoice(np.array([1]), np.array([7]), np.array([9]), np.array([3]), np.array([9]))
+    task = AdjustmentTask(
+        matrix, np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2), 1, 1, choice=choice
+    )
     found = chosen(task, how, Run())
     assert found.bound == pytest.approx(3.0)
     assert how in ("alternating", "random") or found.up.tolist() == [False]
@@ -230,9 +232,9 @@ def test_changes_in_steps() -> None:
     """Least moves of 3 are 5 where only multiples of 5 are published."""
     matrix = csr_array(np.array([[1, 1, -1]]))
     three, six = np.array([3]), np.array([6])
-    choice = Choice(np.array([0]), three, six, three, np.array([4]))
+    choice = DirectionChoice(np.array([0]), three, six, three, np.array([4]))
     bound = np.array([0, 7, 0])
-    task = Task(matrix, -bound, bound, np.ones(3), 1, 5, choice=choice)
+    task = AdjustmentTask(matrix, -bound, bound, np.ones(3), 1, 5, choice=choice)
     found = chosen(task, "optimal", Run())
     assert found.up.tolist() == [True]
     assert found.bound == pytest.approx(10.0)
@@ -249,9 +251,9 @@ def test_values_from_one_to_two_hundred_billion(seed: int, one: int) -> None:
     cells = draw.choice(n, 6, replace=False)
     own = value[cells]
     least = np.maximum(1, np.ceil(0.1 * own)).astype(np.int64)
-    choice = Choice(cells, least, 2 * own, least, np.maximum(least, own))
+    choice = DirectionChoice(cells, least, 2 * own, least, np.maximum(least, own))
     matrix = csr_array((np.ones(2 * n, np.int64), at))
-    task = Task(matrix, -value, 2 * value, one / value, one, 1, choice=choice)
+    task = AdjustmentTask(matrix, -value, 2 * value, one / value, one, 1, choice=choice)
     best = min(own_loss(task, up) for up in possible(task))
     found = chosen(task, "optimal", Run())
     assert found.optimal
@@ -262,7 +264,7 @@ def test_values_from_one_to_two_hundred_billion(seed: int, one: int) -> None:
 # ---------------------------------------------------------------- large tables
 
 
-def large(size: int, count: int, seed: int = 0) -> Task:
+def large(size: int, count: int, seed: int = 0) -> AdjustmentTask:
     draw = np.random.default_rng(seed)
     n, cell = size * size, np.arange(size * size)
     matrix = csr_array(
@@ -271,8 +273,8 @@ def large(size: int, count: int, seed: int = 0) -> Task:
     value = np.rint(np.exp(draw.normal(4, 1.2, n))).astype(np.int64) + 1
     cells = draw.choice(n, count, replace=False)
     least = np.maximum(1, np.ceil(0.15 * value[cells])).astype(np.int64)
-    choice = Choice(cells, least, 2 * value[cells], np.minimum(least, value[cells]), value[cells])
-    return Task(matrix, -value, 2 * value, np.ones(n), 1, 1, choice=choice)
+    choice = DirectionChoice(cells, least, 2 * value[cells], np.minimum(least, value[cells]), value[cells])
+    return AdjustmentTask(matrix, -value, 2 * value, np.ones(n), 1, 1, choice=choice)
 
 
 def test_flows_and_programs_agree_flip_by_flip() -> None:
@@ -374,9 +376,9 @@ def test_directions_that_hold_nothing_are_mended() -> None:
     """Two cells of one row that may not move otherwise must go against each other."""
     matrix = csr_array(np.array([[1, 1, 1, -1]]))
     four, five = np.array([4, 4]), np.array([5, 5])
-    choice = Choice(np.array([0, 1]), four, five, four, five)
+    choice = DirectionChoice(np.array([0, 1]), four, five, four, five)
     bound = np.array([0, 0, 1, 0])
-    task = Task(matrix, -bound, bound, np.ones(4), 1, 1, choice=choice)
+    task = AdjustmentTask(matrix, -bound, bound, np.ones(4), 1, 1, choice=choice)
     same = np.array([True, True])
     flips = Flips(task, choice, ProgramLosses(task, choice), same, Run())
     assert flips.loss.missed > 0

@@ -19,7 +19,7 @@ from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.generate import table as random_table
 from tacita.methods.adjustment.integer.exactly import exactly
-from tacita.methods.adjustment.task import NORMS, Norm, Side, Task
+from tacita.methods.adjustment.task import NORMS, AdjustmentTask, Norm, Side
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram
 from tacita.testing import TABLE_KINDS, hard_table
@@ -28,7 +28,7 @@ HARDLY = 1.05
 """Changes of one or two steps: what little a step costs is much of them."""
 
 
-def holds(task: Task, z: Units) -> bool:
+def holds(task: AdjustmentTask, z: Units) -> bool:
     """Exact, from the definition."""
     return (
         z.dtype == np.int64
@@ -38,7 +38,7 @@ def holds(task: Task, z: Units) -> bool:
     )
 
 
-def program_of(task: Task, cost: Floats, whole: bool) -> IntegerProgram:
+def program_of(task: AdjustmentTask, cost: Floats, whole: bool) -> IntegerProgram:
     """``min cost |z|`` over the task as ``up - down``, in steps; without weights of its own."""
     n, nothing = len(task), np.zeros(task.matrix.shape[0])
     matrix = task.matrix.astype(np.float64)
@@ -58,14 +58,14 @@ def program_of(task: Task, cost: Floats, whole: bool) -> IntegerProgram:
     )
 
 
-def point_of(task: Task, cost: Floats, whole: bool = False) -> Floats | None:
+def point_of(task: AdjustmentTask, cost: Floats, whole: bool = False) -> Floats | None:
     found = solve_mip(program_of(task, cost, whole), Run())
     if found.status is Ended.INFEASIBLE:
         return None
     return found.point[: len(task)] * task.step
 
 
-def corner(task: Task, draw: np.random.Generator) -> Floats | None:
+def corner(task: AdjustmentTask, draw: np.random.Generator) -> Floats | None:
     """A vertex of the relaxation in a random direction."""
     program = program_of(task, np.zeros(len(task)), whole=False)
     cost = np.concatenate([draw.normal(size=len(task)), np.full(len(task), 1e-3)])
@@ -73,7 +73,7 @@ def corner(task: Task, draw: np.random.Generator) -> Floats | None:
     return None if found.status is Ended.INFEASIBLE else found.point[: len(task)] * task.step
 
 
-def some_task(table: Table, draw: np.random.Generator, step: int, norm: Norm, fixed: float) -> Task:
+def some_task(table: Table, draw: np.random.Generator, step: int, norm: Norm, fixed: float) -> AdjustmentTask:
     """Bounds of a few steps, some cells that must move and some totals that must not."""
     n, total = len(table), table.structure.is_total
     low, high = -draw.integers(1, 4, n), draw.integers(1, 4, n)
@@ -82,7 +82,7 @@ def some_task(table: Table, draw: np.random.Generator, step: int, norm: Norm, fi
     still = np.where(total, draw.random(n) < fixed, draw.random(n) < 0.1)
     low, high = np.where(still, 0, low), np.where(still, 0, high)
     matrix = table.equations.matrix
-    return Task(matrix, low * step, high * step, draw.uniform(0.1, 2.0, n), 1, step, norm)
+    return AdjustmentTask(matrix, low * step, high * step, draw.uniform(0.1, 2.0, n), 1, step, norm)
 
 
 def without_dimensions(structure: Structure) -> Structure:
@@ -121,7 +121,7 @@ def test_holds_wherever_whole_numbers_exist(
     assert holds(task, exactly(task, z, structure, Run()))
 
 
-def least_squares(task: Task, parts: int) -> Floats | None:
+def least_squares(task: AdjustmentTask, parts: int) -> Floats | None:
     """The cheapest changes in parts of a unit, whole ones for one part: each part is a variable of its own,
     later ones dearer.
     """
@@ -172,7 +172,7 @@ def test_whole_changes_stay_as_they_are() -> None:
     for codes, change in ((("1", "1"), 2), (("1", "2"), -2), (("2", "1"), -2), (("2", "2"), 2)):
         z[table.structure.find(*codes)] = change
     wide = np.full(len(table), 5)
-    task = Task(table.equations.matrix, -wide, wide, np.ones(len(table)), 1, 1, "l2")
+    task = AdjustmentTask(table.equations.matrix, -wide, wide, np.ones(len(table)), 1, 1, "l2")
     assert exactly(task, z + 1e-10, table.structure, Run()).tolist() == z.tolist()
 
 
@@ -185,7 +185,7 @@ def test_large_values_are_mended_in_whole_numbers() -> None:
     exact = point_with_totals(table, np.where(total, 0, leaf).astype(np.int64))
     z = exact * (1.0 + draw.uniform(-1e-9, 1e-9, len(table)))
     bound = np.where(draw.random(len(table)) < 0.2, UNBOUNDED, 2 * np.abs(exact) + 1)
-    task = Task(table.equations.matrix, -bound, bound, 1.0 / (np.abs(exact) + 1.0), 100, 1, "l2")
+    task = AdjustmentTask(table.equations.matrix, -bound, bound, 1.0 / (np.abs(exact) + 1.0), 100, 1, "l2")
     assert (table.equations.matrix @ np.rint(z).astype(np.int64)).any()
     x = exactly(task, z, table.structure, Run())
     assert holds(task, x)
@@ -202,7 +202,7 @@ def point_with_totals(table: Table, leaf: Units) -> Units:
     return x
 
 
-def around(table: Table, leaf: Floats, room: int, norm: Norm = "l2") -> tuple[Task, Floats]:
+def around(table: Table, leaf: Floats, room: int, norm: Norm = "l2") -> tuple[AdjustmentTask, Floats]:
     """Changes with fractions in every leaf; totals may go to the numbers around them and ``room`` beyond,
     leaves two steps at least.
     """
@@ -213,7 +213,7 @@ def around(table: Table, leaf: Floats, room: int, norm: Norm = "l2") -> tuple[Ta
     low = np.where(total, np.floor(z + 1e-3) - room, np.minimum(np.floor(z), -2)).astype(np.int64)
     high = np.where(total, np.ceil(z - 1e-3) + room, np.maximum(np.ceil(z), 2)).astype(np.int64)
     weight = 1.0 / np.maximum(table.units, 1.0)
-    return Task(table.equations.matrix, low, high, weight, 1, 1, norm), z
+    return AdjustmentTask(table.equations.matrix, low, high, weight, 1, 1, norm), z
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -252,7 +252,9 @@ def test_large_values_in_two_trees() -> None:
     leaf = np.where(table.structure.is_total, 0, draw.integers(-(10**13), 10**13, len(table)))
     exact = point_with_totals(table, leaf)
     slack = np.where(table.structure.is_total, 2, 10**5)
-    task = Task(table.equations.matrix, exact - slack, exact + slack, np.ones(len(table)), 100, 1, "l2")
+    task = AdjustmentTask(
+        table.equations.matrix, exact - slack, exact + slack, np.ones(len(table)), 100, 1, "l2"
+    )
     z = exact + draw.uniform(-1e4, 1e4, len(table))
     assert holds(task, exactly(task, z, table.structure, Run(time_limit=60)))
 
@@ -285,7 +287,7 @@ def test_bounds_without_a_multiple_name_the_cell() -> None:
     low, high = np.full(len(table), -20), np.full(len(table), 20)
     cell = table.structure.find("1", "2")
     low[cell], high[cell] = 3, 7
-    task = Task(table.equations.matrix, low, high, np.ones(len(table)), 1, 10)
+    task = AdjustmentTask(table.equations.matrix, low, high, np.ones(len(table)), 1, 10)
     with pytest.raises(InfeasibleError, match=r"multiple of 10.*widen") as error:
         exactly(task, np.zeros(len(table)), table.structure, Run())
     assert table.structure.name(cell) in str(error.value)
@@ -296,7 +298,7 @@ def test_equations_that_whole_numbers_miss_are_named() -> None:
     find = table.structure.find
     low, high = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
     low[find("1", "1")], high[find("1", "1")] = 1, 2
-    task = Task(table.equations.matrix, low, high, np.ones(len(table)), 1, 1)
+    task = AdjustmentTask(table.equations.matrix, low, high, np.ones(len(table)), 1, 1)
     with pytest.raises(InfeasibleError, match=r"too tight for whole numbers.*sum of 2 cells") as error:
         exactly(task, np.zeros(len(table)), table.structure, Run())
     assert table.structure.name(find("1", "1")) in str(error.value)

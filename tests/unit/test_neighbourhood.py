@@ -14,7 +14,7 @@ from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.cuts import Cutter
 from tacita.engine.attack.separation import Separation
 from tacita.engine.model import Model
-from tacita.engine.search.incumbent import Search
+from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.neighbourhood import Neighbourhood
 from tacita.engine.search.proposals import Proposals
 from tacita.generate import problem as generated
@@ -30,10 +30,10 @@ tables = pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, 
 Make = Callable[[], Problem]
 
 
-def around_everything(problem: Problem, run: Run) -> tuple[Search, Neighbourhood, Model]:
+def around_everything(problem: Problem, run: Run) -> tuple[ReleaseSearch, Neighbourhood, Model]:
     """A search whose incumbent hides all that may be hidden, and the attempts around it."""
     model = Suppression().model(problem).settled()
-    arena, search = Arena.of(model), Search(model, run)
+    arena, search = Arena.of(model), ReleaseSearch(model, run)
     separation = Separation(arena, model.demands, Cutter(arena, search.lower, search.upper), run)
     assert separation.protects(model.upper)
     search.offer(model.upper)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from tacita.core.exact import Floats
 from tacita.core.run import Run
 from tacita.solvers.linear_program import IntegerProgram
-from tacita.solvers.row_pool import Row
+from tacita.solvers.row_pool import CutRow
 from tacita.solvers.scip import branch_and_cut
 
 ODD = 7
@@ -36,14 +36,14 @@ class Pairs:
     def __init__(self, proposal: Floats | None = None) -> None:
         self.in_doubt, self.best, self.proposal = False, np.inf, proposal
 
-    def rows(self, x: Floats) -> list[Row]:
+    def rows(self, x: Floats) -> list[CutRow]:
         pairs = ((i, j) for j in range(ODD) for i in range(j) if x[i] + x[j] < 1 - 1e-6)
-        return [Row(np.array(pair), np.ones(2), 1.0) for pair in pairs]
+        return [CutRow(np.array(pair), np.ones(2), 1.0) for pair in pairs]
 
-    def violated(self, x: Floats, depth: int) -> Sequence[Row]:
+    def violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
         return self.rows(x)[:2]
 
-    def refuted(self, x: Floats) -> Sequence[Row] | None:
+    def refuted(self, x: Floats) -> Sequence[CutRow] | None:
         found = self.rows(x)
         if not found:
             self.best = min(self.best, float(x.sum()))

@@ -18,7 +18,7 @@ from tacita.core.outcome import Status
 from tacita.core.run import Event, Run
 from tacita.engine.attack.demands import all_demands
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.engine.search.incumbent import NOISE, ROUGH, Search
+from tacita.engine.search.incumbent import NOISE, ROUGH, ReleaseSearch
 
 
 def model(cost: list[float], whole: list[bool] | None = None, constant: float = 0.0) -> Model:
@@ -43,8 +43,8 @@ def model(cost: list[float], whole: list[bool] | None = None, constant: float = 
     )
 
 
-def search(cost: list[float], whole: list[bool] | None = None, constant: float = 0.0) -> Search:
-    return Search(model(cost, whole, constant), Run())
+def search(cost: list[float], whole: list[bool] | None = None, constant: float = 0.0) -> ReleaseSearch:
+    return ReleaseSearch(model(cost, whole, constant), Run())
 
 
 def losses(m: Model) -> np.ndarray:
@@ -242,7 +242,7 @@ def test_a_solution_is_optimal_only_when_closed() -> None:
 
 def test_a_listener_hears_what_is_known() -> None:
     heard: list[Event] = []
-    s = Search(model([6, 10, 4]), Run(listener=heard.append))
+    s = ReleaseSearch(model([6, 10, 4]), Run(listener=heard.append))
     s.tell("bounding")
     s.raise_bound(3.0)
     s.offer(np.ones(3))

@@ -21,13 +21,13 @@ from tacita.methods.adjustment.statistics.keeping import keeping, rows_to_choose
 from tacita.methods.adjustment.statistics.measures import TOGETHER, Keep, changes, changes_together, read_kept
 from tacita.methods.adjustment.statistics.statistic_rows import beside
 from tacita.methods.adjustment.statistics.together import adjusted_together, over_directions
-from tacita.methods.adjustment.task import Adjusted, Choice, Side, Task
+from tacita.methods.adjustment.task import Adjusted, AdjustmentTask, DirectionChoice, Side
 
 ALL_ALONE = read_kept("mean, variance=0.1, correlation=0.1, slope=0.1")
 ALL_TOGETHER = read_kept("mean, variance, covariance, correlation, regression", TOGETHER)
 
 
-def solve(task: Task) -> Adjusted:
+def solve(task: AdjustmentTask) -> Adjusted:
     return adjusted(task, Run())
 
 
@@ -37,10 +37,10 @@ FOUR = np.array([10.0, 20.0, 30.0, 40.0, 100.0])
 INNER = np.array([True, True, True, True, False])
 
 
-def four(capacity: int) -> Task:
+def four(capacity: int) -> AdjustmentTask:
     """10 + 20 + 30 + 40 = 100: the total stays, the first cell rises by 6."""
     upper = np.array([6, capacity, capacity, capacity, 0])
-    return Task(
+    return AdjustmentTask(
         matrix=csr_array(np.array([[1, 1, 1, 1, -1]])),
         lower=np.array([6, -capacity, -capacity, -capacity, 0]),
         upper=upper,
@@ -125,7 +125,7 @@ def test_open_bounds_are_open() -> None:
 
 def test_directions_must_be_given() -> None:
     one = np.array([6])
-    task = replace(four(20), choice=Choice(np.array([0]), one, one, one, one))
+    task = replace(four(20), choice=DirectionChoice(np.array([0]), one, one, one, one))
     with pytest.raises(InputError, match="given directions"):
         keeping(task, Keep(slope=0.0), FOUR, INNER, Run(), lambda t: solve(t.directed(np.array([True]))))
 
@@ -139,7 +139,7 @@ def test_a_statistic_that_is_zero_has_no_percent() -> None:
 def test_a_run_that_is_over_keeps_the_first_changes_and_says_what_they_miss() -> None:
     run = Run()
 
-    def first_only(task: Task) -> Adjusted:
+    def first_only(task: AdjustmentTask) -> Adjusted:
         found = solve(task)
         run.cancel()
         return found
@@ -196,8 +196,8 @@ CELLS = np.arange(SIDE * SIDE + 2 * SIDE + 1) < SIDE * SIDE
 class Case:
     """A table with the directions of least l1 loss, and the changes of least l1 loss."""
 
-    open: Task
-    task: Task
+    open: AdjustmentTask
+    task: AdjustmentTask
     values: np.ndarray
     plain: Adjusted
 
@@ -214,7 +214,7 @@ def equations() -> csr_array:
 
 def dominated(
     rng: np.random.Generator, common: np.ndarray, sensitive: int, fixed: bool
-) -> tuple[Task, np.ndarray]:
+) -> tuple[AdjustmentTask, np.ndarray]:
     """A lognormal table in which some of the smaller cells fail the (1, 70 %) dominance rule.
 
     Their levels are ``v1 / 0.7 - v``; all other cells may change by 20 %, and totals unless they are fixed.
@@ -230,8 +230,8 @@ def dominated(
     square = inner.reshape(SIDE, SIDE)
     units = np.concatenate([inner, square.sum(1), square.sum(0), [inner.sum()]])
     capacity = np.where(CELLS | (not fixed), units // 5, 0)
-    choice = Choice(cells, level, level, level, level)
-    task = Task(equations(), -capacity, capacity, np.ones(units.size), one, step=1, choice=choice)
+    choice = DirectionChoice(cells, level, level, level, level)
+    task = AdjustmentTask(equations(), -capacity, capacity, np.ones(units.size), one, step=1, choice=choice)
     return task, units / one
 
 
@@ -251,7 +251,7 @@ def three_tables(seed: int, fixed: bool) -> tuple[Case, Case, Case]:
     return cases[0], cases[1], cases[2]
 
 
-def assert_solves(task: Task, z: np.ndarray) -> None:
+def assert_solves(task: AdjustmentTask, z: np.ndarray) -> None:
     scale = np.abs(z).max()
     assert np.abs(task.matrix @ z).max() <= 1e-7 * scale
     assert (task.lower - 1e-7 * scale <= z).all()
@@ -382,7 +382,7 @@ def test_every_way_to_direct_two_tables() -> None:
 def test_ways_of_one_table_skip_what_has_no_solution() -> None:
     # The first cell moves by 6 either way, the second only up, and at most 3 more can be taken elsewhere.
     six = np.array([6, 6])
-    choice = Choice(np.array([0, 1]), six, six, six, np.array([6, 0]))
+    choice = DirectionChoice(np.array([0, 1]), six, six, six, np.array([6, 0]))
     task = replace(four(3), choice=choice)
     ways = list(over_directions([task], [FOUR], INNER, Run()))
     assert [way.up[0].tolist() for way in ways] == [[False, True]]

@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.core.tables.table import Table
 from tacita.methods.random_rounding import whole_squares
-from tacita.methods.random_rounding.whole_squares import Squares, least_squares, network_of
+from tacita.methods.random_rounding.whole_squares import IntegerSquares, least_squares, network_of
 
 SHAPES = ((4,), (2, 2), (2, 3), (3, 3), (2, 2, 2), (2, 2, 3))
 
 
-def asked_of(table: Table, weight: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Squares:
+def asked_of(table: Table, weight: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> IntegerSquares:
     """All totals stay; the rest is given for inner cells."""
     inner = ~table.structure.is_total
     columns = [np.zeros(len(table), dtype=np.int64) for _ in range(2)]
     columns[0][inner], columns[1][inner] = lower, upper
     weights = np.ones(len(table))
     weights[inner] = weight
-    return Squares(table.structure, network_of(table.structure, inner), weights, *columns)
+    return IntegerSquares(table.structure, network_of(table.structure, inner), weights, *columns)
 
 
 def cheapest_by_hand(shape: tuple[int, ...], weight, lower, upper) -> float | None:
@@ -65,7 +65,7 @@ def test_is_the_best_by_brute_force(reach: int, question, as_network: bool) -> N
     table = Table.from_array(np.ones(shape, dtype=int))
     asked = asked_of(table, weight, lower, upper)
     if not as_network:
-        asked = Squares(asked.structure, None, asked.weight, asked.lower, asked.upper)
+        asked = IntegerSquares(asked.structure, None, asked.weight, asked.lower, asked.upper)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(whole_squares, "REACH", reach)
         found = least_squares(asked, tc.Run())
@@ -90,7 +90,7 @@ def test_long_moves_take_few_segments(as_network: bool) -> None:
     lower[0] = upper[0] = 900_000
     asked = asked_of(table, 1.0 / values, lower, upper)
     if not as_network:
-        asked = Squares(asked.structure, None, asked.weight, asked.lower, asked.upper)
+        asked = IntegerSquares(asked.structure, None, asked.weight, asked.lower, asked.upper)
     found = least_squares(asked, tc.Run())
     assert found is not None
     assert found.proven

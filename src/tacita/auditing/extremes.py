@@ -43,10 +43,10 @@ def extremes(question: Question) -> tuple[Floats, Floats]:
     """Smallest and largest value of each variable asked for; NaN where the time ran out, infinite where
     there is no bound.
     """
-    return _Search(question).all()
+    return _ExtremeSearch(question).all()
 
 
-class _Search:
+class _ExtremeSearch:
     def __init__(self, question: Question) -> None:
         self.question = question
         self.low, self.high = exact.to_floats(question.low, 0), exact.to_floats(question.high, 0)

@@ -201,12 +201,12 @@ class Perturbation:
         )
         draft.move(at, up, step)
         draft.move(at, down, -step)
-        changes = _Changes(at, up, down, room_up, room_down)
+        changes = _PerturbedCells(at, up, down, room_up, room_down)
         apart = changes.of(np.flatnonzero(sensitive[at]))
         self._set_apart(draft, apart, given, bounds.radius[apart.cells], step)
         self._count(draft, changes)
 
-    def _count(self, draft: Draft, changes: _Changes) -> None:
+    def _count(self, draft: Draft, changes: _PerturbedCells) -> None:
         """Binary variables for changed cells, where these are limited or cost something."""
         said = self.weight_changed
         if self.at_most is None and said is None:
@@ -219,7 +219,7 @@ class Perturbation:
             draft.bracket(changed, -np.inf, self.at_most)
 
     def _set_apart(
-        self, draft: Draft, changes: _Changes, given: Units | None, radius: Units, step: int
+        self, draft: Draft, changes: _PerturbedCells, given: Units | None, radius: Units, step: int
     ) -> None:
         """Send sensitive cells where they are asked to go."""
         up, down, room_up, room_down = changes.up, changes.down, changes.room_up, changes.room_down
@@ -317,7 +317,7 @@ class _Bounds:
 
 
 @dataclass(frozen=True, eq=False)
-class _Changes:
+class _PerturbedCells:
     """Cells with the variables that move them up and down, and the room of each, in steps."""
 
     cells: Cells
@@ -326,8 +326,8 @@ class _Changes:
     room_up: Units
     room_down: Units
 
-    def of(self, which: Cells) -> _Changes:
-        return _Changes(
+    def of(self, which: Cells) -> _PerturbedCells:
+        return _PerturbedCells(
             self.cells[which], self.up[which], self.down[which], self.room_up[which], self.room_down[which]
         )
 
@@ -342,7 +342,7 @@ class _Least:
     falls: Mask
 
     @classmethod
-    def of(cls, problem: Problem, changes: _Changes, radius: Units, step: int, draws: Draws) -> _Least:
+    def of(cls, problem: Problem, changes: _PerturbedCells, radius: Units, step: int, draws: Draws) -> _Least:
         """Past the largest levels of all attackers, and by random amounts as far as there is room: the
         window must still hold the level on the other side.
         """

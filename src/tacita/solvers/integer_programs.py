@@ -64,7 +64,7 @@ def solve_whole(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> S
         raise _infeasible(program)
     if relaxed.status is not Ended.OPTIMAL:
         raise _stopped(run)
-    search = _Search(program, run, relaxed.bound)
+    search = _IntegerSearch(program, run, relaxed.bound)
     rounded = made_whole(program, relaxed.point)
     if np.abs(rounded - relaxed.point).max(initial=0.0) <= CAUTION and search.offer(rounded):
         search.close()
@@ -75,7 +75,7 @@ def solve_whole(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> S
     return search.solution()
 
 
-class _Search:
+class _IntegerSearch:
     """The best point so far and the bound."""
 
     def __init__(self, program: IntegerProgram, run: Run, bound: float) -> None:

@@ -18,7 +18,7 @@ from tacita.solvers.linear_program import LinearProgram
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class CutRow:
     """``sum value * x[index] >= rhs``."""
 
     index: Cells
@@ -53,7 +53,7 @@ class GrowingRows:
         self._rhs = np.zeros(0)
         self.ended = Ended.STOPPED
 
-    def add(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[CutRow]) -> None:
         """More rows, after those that are there."""
         if not rows:
             return

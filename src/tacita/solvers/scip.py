@@ -18,7 +18,7 @@ from tacita.core.errors import TOO_FAR_APART, SolverError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.solvers.linear_program import IntegerProgram
-from tacita.solvers.row_pool import Row
+from tacita.solvers.row_pool import CutRow
 
 PROPOSE_EVERY = 10
 
@@ -31,10 +31,10 @@ class HiddenRows(Protocol):
 
     in_doubt: bool
 
-    def violated(self, x: Floats, depth: int) -> Sequence[Row]:
+    def violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
         """Rows that a fractional point violates, as far as it pays to look."""
 
-    def refuted(self, x: Floats) -> Sequence[Row] | None:
+    def refuted(self, x: Floats) -> Sequence[CutRow] | None:
         """Rows that a candidate violates; None if it is a solution, empty if no row says why it is not."""
 
     def accepted(self, x: Floats) -> bool:
@@ -48,7 +48,7 @@ class HiddenRows(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Ended:
+class TreeResult:
     """``bound`` holds for every solution better than the cutoff; ``complete`` if the tree is exhausted and no
     question was cut short.
     """
@@ -60,12 +60,12 @@ class Ended:
 
 def branch_and_cut(
     program: IntegerProgram,
-    known: Sequence[Row],
+    known: Sequence[CutRow],
     hidden: HiddenRows,
     cutoff: float,
     run: Run,
     nodes: int | None = None,
-) -> Ended:
+) -> TreeResult:
     """Search for solutions cheaper than ``cutoff``; each one is shown to ``hidden`` when it is found.
 
     ``nodes`` is the most nodes to look at.
@@ -97,13 +97,13 @@ class _Tree:
         upper = None if np.isinf(p.upper[j]) else float(p.upper[j])
         return self.scip.addVar(vtype=kind, lb=float(p.lower[j]), ub=upper, obj=float(p.cost[j]))
 
-    def search(self, known: Sequence[Row], nodes: int | None) -> Ended:
+    def search(self, known: Sequence[CutRow], nodes: int | None) -> TreeResult:
         from pyscipopt import SCIP_HEURTIMING
 
         scip, p = self.scip, self.program
         constant = float(p.cost @ self.fixed_part)
         if not self._list(known):
-            return Ended(False, -np.inf, 0)
+            return TreeResult(False, -np.inf, 0)
         if self._whole_values():
             scip.setObjIntegral()
         for name, value in self._settings():
@@ -151,7 +151,7 @@ class _Tree:
             bound = -np.inf
         looked = int(scip.getNTotalNodes())
         scip.freeProb()
-        return Ended(complete, float(bound), looked)
+        return TreeResult(complete, float(bound), looked)
 
     def _whole_values(self) -> bool:
         """Every solution has a whole value, apart from what is fixed."""
@@ -175,7 +175,7 @@ class _Tree:
             ("randomization/randomseedshift", int(self.run.search % 2**31)),
         ]
 
-    def _list(self, known: Sequence[Row]) -> bool:
+    def _list(self, known: Sequence[CutRow]) -> bool:
         """Make the rows that are listed, which can take seconds; False if the time ends meanwhile."""
         p = self.program
         for j, low, high in zip(range(p.rows.shape[0]), p.row_lower, p.row_upper, strict=True):
@@ -231,7 +231,7 @@ class _Tree:
     def rounded(self, x: Floats) -> Floats:
         return np.where(self.program.integer, np.rint(x), x)
 
-    def add(self, rows: Sequence[Row]) -> int:
+    def add(self, rows: Sequence[CutRow]) -> int:
         scip = self.scip
         for row in rows:
             given = float(row.value @ self.fixed_part[row.index])

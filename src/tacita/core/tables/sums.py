@@ -59,7 +59,7 @@ def search_sums(values: sp.csr_matrix, independent: Mask, related: Callable[[int
         Whether the names of two rows tell that the second is a part of the first. The sum of all rows that a
         name tells of is not one of many that were tried.
     """
-    return _Search(values, independent, related).run()
+    return _SumSearch(values, independent, related).run()
 
 
 def search_other_sums(
@@ -70,10 +70,10 @@ def search_other_sums(
     parts: Sequence[int],
 ) -> list[Sum]:
     """Return sums whose total is one of ``totals`` and whose parts are all of ``parts``."""
-    return list(_Search(values, independent, related).by_branching(list(totals), list(parts)))
+    return list(_SumSearch(values, independent, related).by_branching(list(totals), list(parts)))
 
 
-class _Search:
+class _SumSearch:
     def __init__(self, values: sp.csr_matrix, independent: Mask, related: Callable[[int, int], bool]) -> None:
         self.related = related
         # Small matrices are faster in full; a large one is mostly empty.

@@ -90,12 +90,12 @@ class Arena:
             self._rooms[attacker] = room(self.model.problem, attacker, self.cells)
         return self._rooms[attacker]
 
-    def reach(self, x: Floats) -> Reach:
+    def reach(self, x: Floats) -> WindowsAtPoint:
         """The windows that ``x`` opens."""
         share = np.zeros(len(self))
         switched = self.switch != NO_SWITCH
         share[switched] = np.clip(x[self.switch[switched]], 0.0, 1.0)
-        return Reach(np.maximum(self.above.at(x), 0.0), np.maximum(self.below.at(x), 0.0), share)
+        return WindowsAtPoint(np.maximum(self.above.at(x), 0.0), np.maximum(self.below.at(x), 0.0), share)
 
     def demands_outside(self, demands: Demands) -> Cells:
         """Demands on cells that can never move."""
@@ -103,16 +103,16 @@ class Arena:
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class WindowsAtPoint:
     """Windows at a point: ``above`` and ``below`` in units, ``share`` of a switch, per cell of the arena."""
 
     above: Floats
     below: Floats
     share: Floats
 
-    def of(self, cells: Cells) -> Reach:
+    def of(self, cells: Cells) -> WindowsAtPoint:
         """The windows of some cells."""
-        return Reach(self.above[cells], self.below[cells], self.share[cells])
+        return WindowsAtPoint(self.above[cells], self.below[cells], self.share[cells])
 
     def capacities(self, up: Floats, down: Floats, level: float, most: float = 1.0) -> tuple[Floats, Floats]:
         """How far each cell moves for an attacker, counted in levels; at most ``most`` levels count."""

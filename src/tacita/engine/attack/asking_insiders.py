@@ -15,7 +15,7 @@ from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.attacks import WIDE, Attacks
 from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands
 from tacita.engine.attack.onlookers import Onlookers, Shown
-from tacita.engine.attack.routing import MOST, Move, Routing
+from tacita.engine.attack.routing import MOST, RoutedMove, Routing
 from tacita.engine.attack.witnesses import Witnesses
 
 Room = tuple[Floats, Floats] | None
@@ -52,7 +52,7 @@ class Insiders:
         Whoever cannot rule out the move that was found for another one, of no lower level, need not be asked.
         """
         theirs = Attacks(attacks.support, attacks.reach, asked, np.ones(len(asked)))
-        search = _Search(self.arena, attacks, asked, self.run)
+        search = _WitnessSearch(self.arena, attacks, asked, self.run)
         order = np.lexsort((-asked.level, asked.sign, asked.cell))
         edges = np.flatnonzero((np.diff(asked.cell[order]) != 0) | (np.diff(asked.sign[order]) != 0)) + 1
         failed = []
@@ -73,7 +73,7 @@ class Insiders:
         common = np.flatnonzero((attacks.demands.attacker == OUTSIDER) & (attacks.demands.switch == ALWAYS))
         demands = attacks.demands[common]
         fits = self._witnesses.fitting(demands, attacks.reach, WIDE)
-        search = _Search(self.arena, attacks, demands, self.run)
+        search = _WitnessSearch(self.arena, attacks, demands, self.run)
 
         def find(k: int, room: Room) -> Shown | None:
             if demands.sign[k] == SLIDING:
@@ -102,7 +102,7 @@ class Insiders:
         return asked[np.array([key not in known for key in keys], dtype=bool)]
 
 
-class _Search:
+class _WitnessSearch:
     """Short witnesses of demands at one candidate."""
 
     def __init__(self, arena: Arena, attacks: Attacks, demands: Demands, run: Run) -> None:
@@ -112,7 +112,7 @@ class _Search:
         )
         self._price = np.ones(len(arena))
 
-    def one_way(self, k: int, room: Room, way: int = 0, share: float = 1.0) -> Move | None:
+    def one_way(self, k: int, room: Room, way: int = 0, share: float = 1.0) -> RoutedMove | None:
         """A move that takes a cell by a share of the level, inside some room or the attacker's."""
         way = way or int(self.demands.sign[k])
         found = self._narrow.route(k, way, share, self._price, self.run, room)
@@ -127,7 +127,7 @@ class _Search:
                 return self.shown(k, *moves)
         return None
 
-    def shown(self, k: int, *moves: Move) -> Shown:
+    def shown(self, k: int, *moves: RoutedMove) -> Shown:
         """Moves in units, by cells of the table."""
         level = float(self.demands.level[k])
         return Shown(k, tuple((self.arena.cells[move.cells], move.change * level) for move in moves))

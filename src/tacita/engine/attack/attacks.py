@@ -23,10 +23,10 @@ import numpy as np
 from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena, Reach
+from tacita.engine.attack.arena import Arena, WindowsAtPoint
 from tacita.engine.attack.demands import DOWN, SLIDING, UP, Demands
 from tacita.engine.attack.routing import Routing
-from tacita.engine.attack.support import Piece, Support
+from tacita.engine.attack.support import Support, SupportComponent
 from tacita.engine.attack.witnesses import Witnesses
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
@@ -59,14 +59,14 @@ class Blocking:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocked:
+class BlockedDemand:
     """A demand that does not get all the way, and what limits it: in both ways if it is a sliding one."""
 
     demand: int
     ways: tuple[Blocking, ...]
 
 
-def support_of(arena: Arena, reach: Reach) -> Support:
+def support_of(arena: Arena, reach: WindowsAtPoint) -> Support:
     """The cells that a point lets move."""
     return Support(arena, (reach.share > OPEN) | (reach.above > OPEN) | (reach.below > OPEN))
 
@@ -87,7 +87,7 @@ class Attacks:
     def __init__(
         self,
         support: Support,
-        reach: Reach,
+        reach: WindowsAtPoint,
         demands: Demands,
         wanted: Floats,
         witnesses: Witnesses | None = None,
@@ -100,12 +100,12 @@ class Attacks:
 
     def blocked(
         self, which: Iterable[int], run: Run, most: float, enough: int | None = None
-    ) -> list[Blocked]:
+    ) -> list[BlockedDemand]:
         """Demands of ``which`` that fail, until there are ``enough``.
 
         Capacities above ``most`` levels do not count.
         """
-        found: list[Blocked] = []
+        found: list[BlockedDemand] = []
         for k in which:
             blocked = self._attack(k, run, most)
             if blocked is not None:
@@ -114,7 +114,7 @@ class Attacks:
                     break
         return found
 
-    def _attack(self, k: int, run: Run, most: float) -> Blocked | None:
+    def _attack(self, k: int, run: Run, most: float) -> BlockedDemand | None:
         arena, demands = self.support.arena, self.demands
         p, sign, level = int(arena.position[demands.cell[k]]), int(demands.sign[k]), float(demands.level[k])
         wanted = float(self.wanted[k])
@@ -123,7 +123,7 @@ class Attacks:
         ways = (UP, DOWN) if sign == SLIDING else (sign,)
         piece = self.support.piece(p)
         if piece is None:
-            return Blocked(k, tuple(Blocking.of(w, *self.support.lifted(p, w, None)) for w in ways))
+            return BlockedDemand(k, tuple(Blocking.of(w, *self.support.lifted(p, w, None)) for w in ways))
         # What was met before is probably met again, and a short move shows it fastest.
         likely = sign != SLIDING and (self._witnesses is None or k in self._witnesses)
         if likely and self._shown(k, sign, wanted, run, most):
@@ -150,7 +150,9 @@ class Attacks:
             return None
         if self._witnesses is not None:
             self._witnesses.drop(k)
-        return Blocked(k, tuple(Blocking.of(w, *self.support.lifted(p, w, piece, g)) for w, g in prices))
+        return BlockedDemand(
+            k, tuple(Blocking.of(w, *self.support.lifted(p, w, piece, g)) for w, g in prices)
+        )
 
     def _shown(self, k: int, sign: int, wanted: float, run: Run, most: float) -> bool:
         """Whether a short move meets the demand. It avoids cells that are open only in part, so that it fits
@@ -163,7 +165,7 @@ class Attacks:
             self._witnesses.keep(k, move)
         return move is not None
 
-    def _session(self, component: int, piece: Piece) -> Session:
+    def _session(self, component: int, piece: SupportComponent) -> Session:
         if component not in self._sessions:
             n, m = piece.cells.size, piece.rows.size
             self._sessions[component] = Session(

@@ -24,10 +24,10 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.engine.attack.arena import Arena
-from tacita.engine.attack.attacks import Blocked
+from tacita.engine.attack.attacks import BlockedDemand
 from tacita.engine.attack.demands import Demands
 from tacita.engine.model import NO_SWITCH, Affine
-from tacita.solvers.row_pool import Row
+from tacita.solvers.row_pool import CutRow
 
 VIOLATION = 1e-6
 """By how much a point must violate a row (with coefficients up to 1) for the row to be worth adding."""
@@ -37,10 +37,10 @@ NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
+class CutOrigin:
     """What a capacity cut was made from: the blocked demand and the variables of its cover."""
 
-    blocked: Blocked
+    blocked: BlockedDemand
     given: Cells
 
 
@@ -63,7 +63,7 @@ class Cutter:
         self._least = VIOLATION if arena.model.integer.any() else FINE
         self._bridges = _Bridges(arena)
 
-    def cut(self, demands: Demands, blocked: Blocked, x: Floats) -> Row | None:
+    def cut(self, demands: Demands, blocked: BlockedDemand, x: Floats) -> CutRow | None:
         """The strengthened cut of one blocked demand, or None if ``x`` does not violate it."""
         k = blocked.demand
         level = float(demands.level[k])
@@ -80,7 +80,7 @@ class Cutter:
         at, d = terms.collected()
         return self._strengthened(at, d / level, rhs / level, x, blocked)
 
-    def bridges(self, x: Floats) -> list[Row]:
+    def bridges(self, x: Floats) -> list[CutRow]:
         """Bridge inequalities that ``x`` violates, at most one per equation."""
         return self._bridges.violated(x)
 
@@ -99,11 +99,13 @@ class Cutter:
         opened = (window.matrix[at[~by_room]].T * c[~by_room]).tocoo()
         terms.add(opened.coords[0].astype(np.int64), opened.data)
 
-    def _strengthened(self, at: Cells, d: Floats, d0: float, x: Floats, blocked: Blocked) -> Row | None:
+    def _strengthened(
+        self, at: Cells, d: Floats, d0: float, x: Floats, blocked: BlockedDemand
+    ) -> CutRow | None:
         lower, upper = self.lower[at], self.upper[at]
         held = lower == upper
         if not self._monotone(at[~held], d[~held]) or (d[held] * lower[held] < 0).any():
-            return self._if_violated(Row(at[~held], d[~held], d0 - float(d[held] @ lower[held])), x)
+            return self._if_violated(CutRow(at[~held], d[~held], d0 - float(d[held] @ lower[held])), x)
         d0 -= float(d[held] @ lower[held])
         at, d, lower, upper = at[~held], d[~held], lower[~held], upper[~held]
         # What is too small to keep counts with the most it could ever contribute.
@@ -122,14 +124,14 @@ class Cutter:
             given = _cover(value, d0, present)
             d0 -= float(value[given].sum())
             value = np.where(given, 0.0, np.minimum(value, d0))
-        origin = Origin(blocked, at[given])
+        origin = CutOrigin(blocked, at[given])
         used = value > 0
         at, value, flipped = at[used], value[used], flipped[used]
         d0, value = d0 - float(value[flipped].sum()), np.where(flipped, -value, value)
         scale = max(abs(d0), float(np.abs(value).max(initial=0.0)), NEGLIGIBLE)
-        return self._if_violated(Row(at, value / scale, d0 / scale, origin), x)
+        return self._if_violated(CutRow(at, value / scale, d0 / scale, origin), x)
 
-    def _if_violated(self, row: Row, x: Floats) -> Row | None:
+    def _if_violated(self, row: CutRow, x: Floats) -> CutRow | None:
         return row if row.slack(x) < -self._least else None
 
     def _monotone(self, at: Cells, d: Floats) -> bool:
@@ -190,7 +192,7 @@ class _Bridges:
         kept = rows[self._equations]
         self._starts, self._variables = kept.indptr, arena.switch[kept.indices]
 
-    def violated(self, x: Floats) -> list[Row]:
+    def violated(self, x: Floats) -> list[CutRow]:
         starts = self._starts
         if starts.size < 2 or not self._variables.size:
             return []
@@ -203,11 +205,11 @@ class _Bridges:
             alone = int(np.argmax(present[span]))
             value[alone] = -1.0
             origin = Bridge(int(self._equations[row]), int(variables[alone]))
-            found.append(Row(variables, value, 0.0, origin))
+            found.append(CutRow(variables, value, 0.0, origin))
         return found
 
 
-def distinct(rows: Iterable[Row], known: set[int]) -> list[Row]:
+def distinct(rows: Iterable[CutRow], known: set[int]) -> list[CutRow]:
     """Rows that were not met before; their marks are added to ``known``."""
     new = []
     for row in rows:

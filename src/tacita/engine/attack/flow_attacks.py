@@ -16,8 +16,8 @@ from tacita.core.compiled import LARGE
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena, Reach
-from tacita.engine.attack.attacks import Blocked, Blocking
+from tacita.engine.attack.arena import Arena, WindowsAtPoint
+from tacita.engine.attack.attacks import BlockedDemand, Blocking
 from tacita.engine.attack.demands import Demands
 from tacita.solvers.network import Network
 
@@ -38,8 +38,8 @@ class FlowAttacks:
         self.arena, self.network = arena, network
 
     def blocked(
-        self, demands: Demands, which: Cells, reach: Reach, run: Run, enough: int | None = None
-    ) -> list[Blocked]:
+        self, demands: Demands, which: Cells, reach: WindowsAtPoint, run: Run, enough: int | None = None
+    ) -> list[BlockedDemand]:
         """Demands of ``which`` that fail, until there are ``enough``; two cuts for some of them.
 
         Raises
@@ -47,7 +47,7 @@ class FlowAttacks:
         StoppedError
             The time was over before all of them were looked at.
         """
-        found: list[Blocked] = []
+        found: list[BlockedDemand] = []
         for attacker in np.unique(demands.attacker[which]).tolist():
             his = which[demands.attacker[which] == attacker]
             flow = flows_of(self.arena, self.network, demands[his], run)
@@ -59,10 +59,10 @@ class FlowAttacks:
             limits = iter(self._limits(demands.cell[his], missed))
             for blocked in missed:
                 ways = tuple(next(limits) for _ in blocked.prices)
-                found.append(Blocked(int(his[blocked.demand]), ways))
+                found.append(BlockedDemand(int(his[blocked.demand]), ways))
         return found
 
-    def _limits(self, cells: Cells, missed: list[flows.Blocked]) -> Iterator[Blocking]:
+    def _limits(self, cells: Cells, missed: list[flows.BlockedFlow]) -> Iterator[Blocking]:
         """``c = way e_p - M' price``, for many prices at once."""
         places = self.arena.position[cells]
         every = [(places[b.demand], way, price) for b in missed for way, price in b.prices]

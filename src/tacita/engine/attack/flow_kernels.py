@@ -58,7 +58,7 @@ class Scratch(NamedTuple):
     counters: Cells
 
 
-class Asked(NamedTuple):
+class AskedFlows(NamedTuple):
     """Demands: the cell's number in the graph or NONE, the ends of an upward move, how many nodes the whole
     network joins to them, what the cell itself allows.
     """
@@ -89,7 +89,7 @@ class Trip(NamedTuple):
 
 
 @kernel
-def trip_of(asked: Asked, demand: int, way: int, dust: float) -> Trip:
+def trip_of(asked: AskedFlows, demand: int, way: int, dust: float) -> Trip:
     source, sink, own = asked.source[demand], asked.sink[demand], asked.own_up[demand]
     if way < 0:
         source, sink, own = sink, source, asked.own_down[demand]
@@ -307,7 +307,7 @@ def cuts(graph: Graph, scratch: Scratch, trip: Trip, reached: float, sides: Byte
 def separate(
     graph: Graph,
     scratch: Scratch,
-    asked: Asked,
+    asked: AskedFlows,
     demands: Cells,
     tolerance: float,
     dust: float,
@@ -347,7 +347,7 @@ def separate(
 
 @kernel
 def witness(
-    graph: Graph, scratch: Scratch, asked: Asked, demand: int, number: Cells, uses: Words, row: Words
+    graph: Graph, scratch: Scratch, asked: AskedFlows, demand: int, number: Cells, uses: Words, row: Words
 ) -> bool:
     """Whether a demand is met, and if so by the help of which numbered cells: bits of its row of ``uses``."""
     missing = asked.level[demand]
@@ -369,7 +369,7 @@ def witness(
 
 
 @kernel
-def witnesses(graph: Graph, scratch: Scratch, asked: Asked, number: Cells, uses: Words) -> bool:
+def witnesses(graph: Graph, scratch: Scratch, asked: AskedFlows, number: Cells, uses: Words) -> bool:
     """A witness for every demand; False if one is not met."""
     row = np.zeros(uses.shape[1], dtype=np.uint64)
     for demand in range(asked.level.size):
@@ -380,7 +380,7 @@ def witnesses(graph: Graph, scratch: Scratch, asked: Asked, number: Cells, uses:
 
 @kernel
 def publish(
-    graph: Graph, scratch: Scratch, asked: Asked, arcs: Cells, numbers: Cells, number: Cells, uses: Words
+    graph: Graph, scratch: Scratch, asked: AskedFlows, arcs: Cells, numbers: Cells, number: Cells, uses: Words
 ) -> None:
     """Close cells in turn, unless a demand that uses the cell cannot do without it."""
     row = np.zeros(uses.shape[1], dtype=np.uint64)

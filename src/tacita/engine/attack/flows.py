@@ -27,8 +27,8 @@ from tacita.engine.attack.demands import Demands
 from tacita.solvers.network import Network
 
 if TYPE_CHECKING:
-    from tacita.engine.attack.flow_kernels import Asked, Bytes, Graph, Scratch
-    from tacita.engine.attack.path_kernels import Search
+    from tacita.engine.attack.flow_kernels import AskedFlows, Bytes, Graph, Scratch
+    from tacita.engine.attack.path_kernels import PathSearch
 
 BATCH = 256
 """Demands, or cells, between two looks at the clock."""
@@ -39,7 +39,7 @@ STEP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Blocked:
+class BlockedFlow:
     """A demand that is missed, and why.
 
     ``prices`` holds (sign, price per equation) for each way that counts: one for a demand up or down, two for
@@ -103,7 +103,7 @@ class Flows:
         tolerance: float = 1e-6,
         most: int = 400,
         start: int = 0,
-    ) -> tuple[list[Blocked], int]:
+    ) -> tuple[list[BlockedFlow], int]:
         """Demands that are missed when cell ``i`` may move ``min(fixed_i, L) + share_i min(room_i, L)``.
 
         Parameters
@@ -121,7 +121,7 @@ class Flows:
 
         Returns
         -------
-        list of Blocked
+        list of BlockedFlow
             One per missed demand, two where the minimum cuts nearest to both ends differ.
         int
             How many demands were looked at; fewer than there are after ``most`` or when the time is over.
@@ -228,7 +228,7 @@ class Flows:
         fixed_up: Floats | None = None,
         fixed_down: Floats | None = None,
         linked: Mask | None = None,
-    ) -> tuple[Graph, Asked]:
+    ) -> tuple[Graph, AskedFlows]:
         """The graph of some cells, numbered in their order, and the demands put to it."""
         from tacita.engine.attack import flow_kernels as kernels
 
@@ -248,7 +248,7 @@ class Flows:
         cell = demands.cell
         place = np.minimum(np.searchsorted(arcs, cell), max(0, arcs.size - 1))
         present = arcs[place] == cell if arcs.size else np.zeros(cell.size, dtype=bool)
-        asked = kernels.Asked(
+        asked = kernels.AskedFlows(
             arc=np.where(present, place, kernels.NONE),
             source=network.head[cell].astype(np.int64),
             sink=network.tail[cell].astype(np.int64),
@@ -260,7 +260,7 @@ class Flows:
         )
         return graph, asked
 
-    def _search(self, graph: Graph, cost: Floats, published: Mask) -> Search:
+    def _search(self, graph: Graph, cost: Floats, published: Mask) -> PathSearch:
         from tacita.engine.attack import path_kernels as kernels
 
         nodes, entries = self.network.n_nodes, 2 * self.network.tail.size + 1
@@ -268,7 +268,7 @@ class Flows:
         allowed = np.flatnonzero(published & movable & np.isfinite(cost) & ~self._loops)
         ptr, entry = kernels.by_cost(graph, allowed[np.argsort(cost[allowed], kind="stable")])
         mean = float(cost[allowed].mean()) if allowed.size else 0.0
-        return kernels.Search(
+        return kernels.PathSearch(
             ptr=ptr,
             entry=entry,
             cost=cost.copy(),
@@ -283,7 +283,7 @@ class Flows:
             opened=np.empty(self.network.tail.size, np.int64),
         )
 
-    def _reasons(self, found: Cells, reached: Floats, limit: Bytes, sides: Bytes) -> list[Blocked]:
+    def _reasons(self, found: Cells, reached: Floats, limit: Bytes, sides: Bytes) -> list[BlockedFlow]:
         from tacita.engine.attack import flow_kernels as kernels
 
         sign, ways = self.demands.sign[found], np.array([1, -1], dtype=np.int8)
@@ -301,7 +301,7 @@ class Flows:
         ):
             nearest[2 * k + 1].append((way, price))
         return [
-            Blocked(int(found[k >> 1]), float(far[k >> 1]), tuple(prices))
+            BlockedFlow(int(found[k >> 1]), float(far[k >> 1]), tuple(prices))
             for k, prices in enumerate(nearest)
             if prices
         ]

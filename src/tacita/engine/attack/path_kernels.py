@@ -16,7 +16,7 @@ from tacita.core.exact import Cells, Floats, Mask
 from tacita.engine.attack.flow_kernels import (
     CLOCK,
     NONE,
-    Asked,
+    AskedFlows,
     Graph,
     Scratch,
     Trip,
@@ -31,7 +31,7 @@ FREE_PATHS = 64
 """After so many paths for one demand only those that carry much are taken, so that few more are needed."""
 
 
-class Search(NamedTuple):
+class PathSearch(NamedTuple):
     """Published entries of each node from cheap to dear; labels and heaps of both ends of the search (rows
     0, the source, and 1, the sink).
     """
@@ -76,7 +76,7 @@ def unlink_last(graph: Graph, arc: int) -> None:
 
 
 @kernel
-def heap_push(search: Search, side: int, key: float, node: int) -> None:
+def heap_push(search: PathSearch, side: int, key: float, node: int) -> None:
     keys, nodes = search.heap_key[side], search.heap_node[side]
     place = search.heap_size[side]
     search.heap_size[side] += 1
@@ -90,7 +90,7 @@ def heap_push(search: Search, side: int, key: float, node: int) -> None:
 
 
 @kernel
-def heap_pop(search: Search, side: int) -> int:
+def heap_pop(search: PathSearch, side: int) -> int:
     keys, nodes = search.heap_key[side], search.heap_node[side]
     least: int = nodes[0]
     search.heap_size[side] -= 1
@@ -110,7 +110,7 @@ def heap_pop(search: Search, side: int) -> int:
 
 
 @kernel
-def label(search: Search, clock: int, side: int, node: int, distance: float, entry: int) -> float:
+def label(search: PathSearch, clock: int, side: int, node: int, distance: float, entry: int) -> float:
     """A way to a node from one end; returns the length of the whole way if the other end knows the node."""
     if search.settled[side, node] == clock:
         return np.inf
@@ -126,7 +126,7 @@ def label(search: Search, clock: int, side: int, node: int, distance: float, ent
 
 @kernel
 def cheapest_path(
-    graph: Graph, scratch: Scratch, search: Search, trip: Trip, hidden: Mask, missing: float, need: float
+    graph: Graph, scratch: Scratch, search: PathSearch, trip: Trip, hidden: Mask, missing: float, need: float
 ) -> int:
     """Cheapest path per unit whose entries can all carry ``need`` more; returns its length in
     ``scratch.path``, 0 if there is none.
@@ -173,7 +173,7 @@ def cheapest_path(
 
 
 @kernel
-def traced(graph: Graph, scratch: Scratch, search: Search, meeting: int) -> int:
+def traced(graph: Graph, scratch: Scratch, search: PathSearch, meeting: int) -> int:
     """Write the path through the node where the two searches met, as entries from source to sink."""
     length = 0
     for side in range(2):
@@ -187,7 +187,7 @@ def traced(graph: Graph, scratch: Scratch, search: Search, meeting: int) -> int:
 
 @kernel
 def route_trip(
-    graph: Graph, scratch: Scratch, search: Search, trip: Trip, hidden: Mask, wanted: float
+    graph: Graph, scratch: Scratch, search: PathSearch, trip: Trip, hidden: Mask, wanted: float
 ) -> float:
     """Hide cells along cheapest paths until the cell can go as far as wanted; returns how far it can.
 
@@ -231,7 +231,9 @@ def route_trip(
 
 
 @kernel
-def route(graph: Graph, scratch: Scratch, search: Search, asked: Asked, demands: Cells, hidden: Mask) -> int:
+def route(
+    graph: Graph, scratch: Scratch, search: PathSearch, asked: AskedFlows, demands: Cells, hidden: Mask
+) -> int:
     """Hide cells until each demand is met, in turn; returns how many were met before one that cannot be.
 
     What hidden cells allow, more hidden cells allow too: one pass is enough.

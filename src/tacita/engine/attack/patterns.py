@@ -11,7 +11,7 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena, Reach
+from tacita.engine.attack.arena import Arena, WindowsAtPoint
 from tacita.engine.attack.attacks import WIDE, Attacks
 from tacita.engine.attack.demands import DOWN, SLIDING, UP, Demands
 from tacita.engine.attack.routing import Routing
@@ -23,7 +23,7 @@ MOST_WORK = 5_000_000
 Witnesses = list[Cells | None]
 
 
-class Patterns:
+class ArenaPatterns:
     """Patterns of one arena, by linear programs: for tables of any shape."""
 
     def __init__(self, arena: Arena, demands: Demands, run: Run) -> None:
@@ -144,10 +144,10 @@ class Patterns:
         return [int(k) for k in inside[counts]]
 
 
-def opened(hidden: Mask) -> Reach:
+def opened(hidden: Mask) -> WindowsAtPoint:
     """The windows of a pattern."""
     nothing = np.zeros(hidden.size)
-    return Reach(nothing, nothing, hidden.astype(np.float64))
+    return WindowsAtPoint(nothing, nothing, hidden.astype(np.float64))
 
 
 def _release(users: dict[int, set[int]], k: int, cells: Cells | None) -> None:

@@ -17,9 +17,9 @@ from scipy.sparse import csc_array, hstack
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Reach
+from tacita.engine.attack.arena import WindowsAtPoint
 from tacita.engine.attack.demands import Demands
-from tacita.engine.attack.support import Piece, Support
+from tacita.engine.attack.support import Support, SupportComponent
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
@@ -34,7 +34,7 @@ NARROW = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
+class RoutedMove:
     """Cells of the arena and how far each goes, in levels."""
 
     cells: Cells
@@ -44,7 +44,7 @@ class Move:
 class Routing:
     """Flow programs on the components of a support."""
 
-    def __init__(self, support: Support, reach: Reach, demands: Demands, most: float = MOST) -> None:
+    def __init__(self, support: Support, reach: WindowsAtPoint, demands: Demands, most: float = MOST) -> None:
         self.support, self.reach, self.demands, self.most = support, reach, demands, most
         self._sessions: dict[int, Session] = {}
 
@@ -56,7 +56,7 @@ class Routing:
         price: Floats,
         run: Run,
         room: tuple[Floats, Floats] | None = None,
-    ) -> Move | None:
+    ) -> RoutedMove | None:
         """The cheapest move that takes the target of demand ``k`` by ``length`` levels, or None.
 
         ``price`` is per cell of the arena: infinite where a cell must stay as it is, zero where it is hidden.
@@ -92,9 +92,9 @@ class Routing:
             return None
         change = answer.point[:n] - answer.point[n:]
         used = np.abs(change) > CARRIED
-        return Move(at[used], change[used])
+        return RoutedMove(at[used], change[used])
 
-    def _session(self, component: int, piece: Piece) -> Session:
+    def _session(self, component: int, piece: SupportComponent) -> Session:
         if component not in self._sessions:
             both = csc_array(hstack([piece.matrix, -piece.matrix]))
             nothing = np.zeros(both.shape[1])

@@ -17,12 +17,12 @@ from tacita.core.exact import Cells, Floats
 from tacita.core.run import InThisThread, Run
 from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.asking_insiders import Insiders
-from tacita.engine.attack.attacks import WIDE, Attacks, Blocked, support_of
+from tacita.engine.attack.attacks import WIDE, Attacks, BlockedDemand, support_of
 from tacita.engine.attack.cuts import VIOLATION, Cutter, distinct
 from tacita.engine.attack.demands import Demands
 from tacita.engine.attack.flow_attacks import FlowAttacks, network_of
 from tacita.engine.attack.witnesses import Witnesses
-from tacita.solvers.row_pool import Row
+from tacita.solvers.row_pool import CutRow
 
 LANES = 4
 """Sessions that work side by side. Their number is fixed, so that one thread finds what several find."""
@@ -38,14 +38,14 @@ class Separation:
         network = network_of(arena)
         self._flows = None if network is None else FlowAttacks(arena, network)
         self._next, self._known = 0, set[int]()
-        self._pool: list[Row] = []
+        self._pool: list[CutRow] = []
         self._witnesses = Witnesses(arena)
         self._failures = np.zeros(len(demands), dtype=np.int64)
         self._insiders = Insiders(arena, demands, run)
         # Only a binary can be cut down to what is asked; other windows count as they are.
         self._most = 1.0 if arena.only_switches else WIDE
 
-    def round(self, x: Floats, enough: int | None = None) -> list[Row]:
+    def round(self, x: Floats, enough: int | None = None) -> list[CutRow]:
         """New violated rows for a fractional point; none means that this way of looking finds nothing.
 
         With ``enough`` those that failed most often are asked first, until there are so many rows; without,
@@ -79,7 +79,7 @@ class Separation:
         """Rows were dropped: they may be found again."""
         self._known.clear()
 
-    def enforce(self, x: Floats) -> list[Row] | None:
+    def enforce(self, x: Floats) -> list[CutRow] | None:
         """Rows that a candidate fails; None if it protects everything.
 
         An empty list says that it fails but that no row could be made of it.
@@ -99,7 +99,7 @@ class Separation:
             return False
         return not self._failed(x, 1)
 
-    def _failed(self, x: Floats, enough: int | None) -> list[Blocked]:
+    def _failed(self, x: Floats, enough: int | None) -> list[BlockedDemand]:
         lanes = self._attackers(x)
         order = np.argsort(-self._failures, kind="stable")
         for part in np.array_split(order, 1 if enough is None else max(1, order.size // 50)):
@@ -116,7 +116,7 @@ class Separation:
         """
         return not self._insiders or not self._failed_insiders(self._attackers(x)[0])
 
-    def _failed_insiders(self, lane: Attacks) -> list[Blocked]:
+    def _failed_insiders(self, lane: Attacks) -> list[BlockedDemand]:
         added = self._insiders.failing(lane)
         if added is None:
             return []
@@ -133,16 +133,16 @@ class Separation:
 
     def _blocked(
         self, lanes: list[Attacks], which: Cells, most: float, enough: int | None = None
-    ) -> Iterator[Blocked]:
+    ) -> Iterator[BlockedDemand]:
         if self._flows is not None and not (self.demands.switch[which] >= 0).any():
             yield from self._flows.blocked(self.demands, which, lanes[0].reach, self.run, enough)
             return
         shares = [which[lane :: len(lanes)].tolist() for lane in range(len(lanes))]
 
-        def attack(lane: int) -> list[Blocked]:
+        def attack(lane: int) -> list[BlockedDemand]:
             return lanes[lane].blocked(shares[lane], self.run, most, enough)
 
-        results: Iterable[list[Blocked]] = map(attack, range(len(lanes)))
+        results: Iterable[list[BlockedDemand]] = map(attack, range(len(lanes)))
         # Sessions live in this process: threads can share the work, other executors cannot.
         if isinstance(self.run.executor, ThreadPoolExecutor | InThisThread):
             results = self.run.map(attack, range(len(lanes)))

@@ -26,7 +26,7 @@ NOWHERE = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class SupportComponent:
     """One component: ``matrix z = 0`` over ``cells``, with the equations it comes from."""
 
     cells: Cells
@@ -48,9 +48,9 @@ class Support:
         self._cells_of = np.split(
             order, np.cumsum(np.bincount(self.component[cells], minlength=self._count))[:-1]
         )
-        self._pieces: dict[int, Piece] = {}
+        self._pieces: dict[int, SupportComponent] = {}
 
-    def piece(self, p: int) -> Piece | None:
+    def piece(self, p: int) -> SupportComponent | None:
         """The component of a cell; None if the cell cannot move."""
         number = int(self.component[p])
         if number == NOWHERE:
@@ -60,11 +60,11 @@ class Support:
             matrix = self.arena.matrix[:, cells]
             rows, index = np.unique(matrix.indices, return_inverse=True)
             small = type(matrix)((matrix.data, index, matrix.indptr), shape=(rows.size, cells.size))
-            self._pieces[number] = Piece(cells, rows.astype(np.int64), small)
+            self._pieces[number] = SupportComponent(cells, rows.astype(np.int64), small)
         return self._pieces[number]
 
     def lifted(
-        self, p: int, way: int, piece: Piece | None, prices: Floats | None = None
+        self, p: int, way: int, piece: SupportComponent | None, prices: Floats | None = None
     ) -> tuple[Floats, Floats]:
         """``c = way e_p + M' g`` and ``g``, the prices of a piece lifted to all equations."""
         arena = self.arena

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
-from tacita.engine.attack.arena import Arena, Reach
+from tacita.engine.attack.arena import Arena, WindowsAtPoint
 from tacita.engine.attack.demands import ALWAYS, Demands
-from tacita.engine.attack.routing import Move
+from tacita.engine.attack.routing import RoutedMove
 from tacita.engine.attack.support import NOWHERE
 
 TOLERANCE = 1e-9
@@ -22,7 +22,7 @@ class Witnesses:
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
-        self._moves: dict[int, Move] = {}
+        self._moves: dict[int, RoutedMove] = {}
 
     def __contains__(self, k: int) -> bool:
         return k in self._moves
@@ -30,13 +30,13 @@ class Witnesses:
     def drop(self, k: int) -> None:
         self._moves.pop(k, None)
 
-    def keep(self, k: int, move: Move) -> None:
+    def keep(self, k: int, move: RoutedMove) -> None:
         self._moves[k] = move
 
-    def move(self, k: int) -> Move:
+    def move(self, k: int) -> RoutedMove:
         return self._moves[k]
 
-    def fitting(self, demands: Demands, reach: Reach, most: float) -> Mask:
+    def fitting(self, demands: Demands, reach: WindowsAtPoint, most: float) -> Mask:
         """Demands whose witness fits the windows of a point."""
         fits = np.zeros(len(demands), dtype=bool)
         if not self._moves:

@@ -27,7 +27,7 @@ ROUGH = 1e-8
 """The same where losses are no multiples of a grain, so that a bound and a loss may meet anywhere."""
 
 
-class Search:
+class ReleaseSearch:
     """The state of one solve. ``lower`` and ``upper`` are the bounds that any better release must keep."""
 
     def __init__(self, model: Model, run: Run) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from tacita.core.exact import Cells, Floats, Mask
-from tacita.engine.search.incumbent import Search
+from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.proposals import Proposals
 
 LEAST, MOST = 0.05, 0.35
@@ -27,7 +27,7 @@ NOISE = 0.3
 class Neighbourhood:
     """Attempts around the incumbent of one search; what they try follows from the run's seed."""
 
-    def __init__(self, search: Search, proposals: Proposals) -> None:
+    def __init__(self, search: ReleaseSearch, proposals: Proposals) -> None:
         self.search, self.proposals = search, proposals
         self._random = np.random.default_rng(search.run.search)
         self._incidence = csc_array(proposals.arena.incidence)

@@ -16,31 +16,31 @@ from tacita.core.run import Run
 from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.demands import Demands
 from tacita.engine.attack.flow_attacks import FlowPatterns, network_of
-from tacita.engine.attack.patterns import Patterns
+from tacita.engine.attack.patterns import ArenaPatterns
 from tacita.engine.attack.separation import Separation
-from tacita.engine.search.incumbent import Search
+from tacita.engine.search.incumbent import ReleaseSearch
 
 SHARES = (0.5, 0.999, 0.01, 0.2, 0.8)
 
 
-def patterns_for(arena: Arena, demands: Demands, run: Run) -> Patterns | FlowPatterns:
+def patterns_for(arena: Arena, demands: Demands, run: Run) -> ArenaPatterns | FlowPatterns:
     """Patterns by flows where the table is a large network seen by one attacker, else by linear programs."""
     network = network_of(arena) if (demands.switch < 0).all() else None
     if network is None or np.unique(demands.attacker).size > 1:
-        return Patterns(arena, demands, run)
+        return ArenaPatterns(arena, demands, run)
     return FlowPatterns(arena, network, demands, run)
 
 
 class Proposals:
     """Patterns for one search. Every cell of the arena has its own switch."""
 
-    def __init__(self, separation: Separation, search: Search) -> None:
+    def __init__(self, separation: Separation, search: ReleaseSearch) -> None:
         self.arena, self.separation, self.search = separation.arena, separation, search
         self._demands: Demands | None = None
         self._seen = set[bytes]()
 
     @property
-    def patterns(self) -> Patterns | FlowPatterns:
+    def patterns(self) -> ArenaPatterns | FlowPatterns:
         """Patterns for the demands that are listed now."""
         if self._demands is not self.separation.demands:
             self._demands = self.separation.demands
@@ -87,7 +87,7 @@ class Proposals:
             # What is hidden already protects all others.
             hidden = x[self.arena.switch] > 0.5
 
-    def _finished(self, patterns: Patterns | FlowPatterns, hidden: Mask) -> Floats:
+    def _finished(self, patterns: ArenaPatterns | FlowPatterns, hidden: Mask) -> Floats:
         """The pattern without what it does not need, as a point of the model."""
         model, switch = self.search.model, self.arena.switch
         with suppress(StoppedError, SolverError):

@@ -16,9 +16,9 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Floats
 from tacita.engine.attack.separation import Separation
-from tacita.engine.search.incumbent import Search
+from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.solvers.highs import Ended
-from tacita.solvers.row_pool import GrowingRows, Row
+from tacita.solvers.row_pool import CutRow, GrowingRows
 
 
 class Propose(Protocol):
@@ -43,11 +43,11 @@ class Root:
     Without ``fixing`` its value is no bound of the search's: the model is a part of the real one.
     """
 
-    def __init__(self, search: Search, separation: Separation, fixing: bool = True) -> None:
+    def __init__(self, search: ReleaseSearch, separation: Separation, fixing: bool = True) -> None:
         model = search.model
         self.search, self.separation, self._fixing = search, separation, fixing
         self._program = GrowingRows(replace(model.relaxed(), lower=search.lower, upper=search.upper))
-        self.rows: list[Row] = []
+        self.rows: list[CutRow] = []
         self.prices = np.zeros(0)
         self._idle = np.zeros(0, dtype=np.int64)
         self.point, self.value, self.reduced = np.zeros(0), -np.inf, np.zeros(0)
@@ -87,7 +87,7 @@ class Root:
             if not patient and _stalls(history, search):
                 return
 
-    def add(self, rows: list[Row]) -> None:
+    def add(self, rows: list[CutRow]) -> None:
         self._program.add(rows)
         self.rows += rows
         self.prices = np.concatenate([self.prices, np.zeros(len(rows))])
@@ -135,7 +135,7 @@ class Root:
             self._program.remove(np.flatnonzero(before != self.search.upper))
 
 
-def _stalls(history: list[float], search: Search) -> bool:
+def _stalls(history: list[float], search: ReleaseSearch) -> bool:
     if len(history) <= PATIENCE or not np.isfinite(search.loss):
         return False
     gap = max(search.loss - history[-1], 1e-12)

@@ -22,13 +22,13 @@ from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
 from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.attacks import Blocking
-from tacita.engine.attack.cuts import Bridge, Cutter, Origin
+from tacita.engine.attack.cuts import Bridge, CutOrigin, Cutter
 from tacita.engine.attack.demands import ALWAYS, Demands
 from tacita.engine.attack.separation import Separation
-from tacita.engine.search.incumbent import Search
+from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.proposals import Proposals
 from tacita.engine.search.root import Root
-from tacita.solvers.row_pool import Row
+from tacita.solvers.row_pool import CutRow
 
 MANY = 15_000
 """Variables from which on it pays to look at few of them first."""
@@ -37,7 +37,7 @@ CHEAPEST = 15
 ROUNDS = 3
 
 
-def sift(separation: Separation, search: Search) -> None:
+def sift(separation: Separation, search: ReleaseSearch) -> None:
     """Fix hopeless cells in ``search.upper``; the incumbent and the bound of the search may improve."""
     whole, model, run = separation.arena, search.model, search.run
     first = Proposals(separation, search)(model.lower)
@@ -85,9 +85,9 @@ def _first_look(arena: Arena) -> Mask:
     return awake
 
 
-def _root(arena: Arena, best: Floats, run: Run) -> tuple[Search, Root, Demands]:
+def _root(arena: Arena, best: Floats, run: Run) -> tuple[ReleaseSearch, Root, Demands]:
     model = arena.model
-    search = Search(model, run)
+    search = ReleaseSearch(model, run)
     search.offer(best)
     cutter = Cutter(arena, search.lower, search.upper)
     separation = Separation(arena, model.demands, cutter, run)
@@ -112,11 +112,11 @@ def _priced(whole: Arena, demands: Demands, seen: Arena, root: Root) -> tuple[fl
     return bound, np.where(free, reduced, 0.0)
 
 
-def _everywhere(whole: Arena, demands: Demands, seen: Arena, row: Row) -> Row | None:
+def _everywhere(whole: Arena, demands: Demands, seen: Arena, row: CutRow) -> CutRow | None:
     """A row of the small arena with its coefficients for all cells; None if it says nothing there."""
     if isinstance(row.origin, Bridge):
         return _bridge(whole, seen, row.origin)
-    if not isinstance(row.origin, Origin):
+    if not isinstance(row.origin, CutOrigin):
         return None
     model, k = whole.model, row.origin.blocked.demand
     level, raw = float(demands.level[k]), np.zeros(len(whole))
@@ -136,7 +136,7 @@ def _everywhere(whole: Arena, demands: Demands, seen: Arena, row: Row) -> Row | 
         return None
     value = np.minimum(raw[~given], needed)
     scale = row.rhs / needed
-    return Row(variables[~given], value * scale, row.rhs)
+    return CutRow(variables[~given], value * scale, row.rhs)
 
 
 def _coefficients(whole: Arena, seen: Arena, demands: Demands, k: int, way: Blocking) -> Floats:
@@ -149,7 +149,7 @@ def _coefficients(whole: Arena, seen: Arena, demands: Demands, k: int, way: Bloc
     return c[whole.cells]
 
 
-def _bridge(whole: Arena, seen: Arena, bridge: Bridge) -> Row | None:
+def _bridge(whole: Arena, seen: Arena, bridge: Bridge) -> CutRow | None:
     matrix = whole.model.problem.table.equations.matrix
     equation = int(seen.equations[bridge.equation])
     cells = matrix.indices[matrix.indptr[equation] : matrix.indptr[equation + 1]]
@@ -157,4 +157,4 @@ def _bridge(whole: Arena, seen: Arena, bridge: Bridge) -> Row | None:
     variables = whole.switch[place[place >= 0]]
     if (whole.model.lower[variables] > 0).any():
         return None
-    return Row(variables, np.where(variables == bridge.variable, -1.0, 1.0), 0.0)
+    return CutRow(variables, np.where(variables == bridge.variable, -1.0, 1.0), 0.0)

@@ -22,7 +22,7 @@ from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.cuts import Cutter
 from tacita.engine.attack.separation import Separation
 from tacita.engine.model import Model
-from tacita.engine.search.incumbent import Search
+from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.neighbourhood import Neighbourhood
 from tacita.engine.search.proposals import Proposals
 from tacita.engine.search.root import Root
@@ -47,7 +47,7 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
         The time was over before one was found.
     """
     model = model.settled()
-    search = Search(model, run or Run())
+    search = ReleaseSearch(model, run or Run())
     arena = Arena.of(model)
     _settle_motionless(arena, search)
     separation = _separation(arena, search)
@@ -75,7 +75,7 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
     return search.solution()
 
 
-def _separation(arena: Arena, search: Search) -> Separation:
+def _separation(arena: Arena, search: ReleaseSearch) -> Separation:
     cutter = Cutter(arena, search.lower, search.upper)
     return Separation(arena, search.model.demands, cutter, search.run)
 
@@ -86,7 +86,7 @@ def _is_suppression(arena: Arena) -> bool:
     return arena.only_switches and switches.size == len(arena) == np.unique(switches).size
 
 
-def _finish_linear(search: Search, separation: Separation, root: Root) -> Solution:
+def _finish_linear(search: ReleaseSearch, separation: Separation, root: Root) -> Solution:
     """Without whole variables the root is all there is: its last point is the optimum if it protects."""
     if not search.model.size:
         # Nothing to decide: what is published protects or it does not.
@@ -99,7 +99,7 @@ def _finish_linear(search: Search, separation: Separation, root: Root) -> Soluti
     return search.solution()
 
 
-def _unmeetable(arena: Arena, search: Search) -> Cells:
+def _unmeetable(arena: Arena, search: ReleaseSearch) -> Cells:
     """Demands that count in any case, on cells that can never move."""
     outside, switch = arena.demands_outside(search.model.demands), search.model.demands.switch
     counts = switch[outside] < 0
@@ -108,7 +108,7 @@ def _unmeetable(arena: Arena, search: Search) -> Cells:
     return outside[counts]
 
 
-def _settle_motionless(arena: Arena, search: Search) -> None:
+def _settle_motionless(arena: Arena, search: ReleaseSearch) -> None:
     """A cell that can never move fails its demand: such a demand must not count, or there is no release."""
     model = arena.model
     if (wrong := _unmeetable(arena, search)).size:

@@ -17,11 +17,11 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Floats
 from tacita.engine.attack.separation import Separation
-from tacita.engine.search.incumbent import Search
+from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.root import Propose, Root
 from tacita.solvers import scip
 from tacita.solvers.linear_program import IntegerProgram
-from tacita.solvers.row_pool import Row
+from tacita.solvers.row_pool import CutRow
 
 NODES_AROUND = 60
 """Of the small tree."""
@@ -53,7 +53,11 @@ class Improve(Protocol):
 
 
 def branch(
-    search: Search, separation: Separation, root: Root, propose: Propose | None, improve: Improve | None
+    search: ReleaseSearch,
+    separation: Separation,
+    root: Root,
+    propose: Propose | None,
+    improve: Improve | None,
 ) -> None:
     """Search the tree below a root until the search is closed or the time is over."""
     if search.best is not None and root.point.size:
@@ -64,7 +68,7 @@ def branch(
         _search(search, root, _Hidden(search, separation, propose, improve), None)
 
 
-def _improve_first(search: Search, root: Root, hidden: _Hidden, improve: Improve) -> None:
+def _improve_first(search: ReleaseSearch, root: Root, hidden: _Hidden, improve: Improve) -> None:
     """A better incumbent for the tree to begin with, where the gap asks for one."""
     gap = _gap(search)
     if gap > WIDE_GAP:
@@ -76,7 +80,7 @@ def _improve_first(search: Search, root: Root, hidden: _Hidden, improve: Improve
     root.fix()
 
 
-def _search(search: Search, root: Root, hidden: _Hidden, nodes: int | None) -> None:
+def _search(search: ReleaseSearch, root: Root, hidden: _Hidden, nodes: int | None) -> None:
     """One tree on all variables that are not settled, of so many nodes at most."""
     ended = scip.branch_and_cut(
         _within(search, search.upper),
@@ -94,7 +98,7 @@ def _search(search: Search, root: Root, hidden: _Hidden, nodes: int | None) -> N
     search.raise_bound(search.loss)
 
 
-def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
+def _look_around(search: ReleaseSearch, root: Root, hidden: _Hidden) -> None:
     """A small tree on the cells that the relaxation or the incumbent hides or nearly would: it proves
     nothing, but its incumbent lets reduced costs fix most of the others.
     """
@@ -123,15 +127,15 @@ def _look_around(search: Search, root: Root, hidden: _Hidden) -> None:
             return
 
 
-def _within(search: Search, upper: Floats) -> IntegerProgram:
+def _within(search: ReleaseSearch, upper: Floats) -> IntegerProgram:
     return replace(search.model, lower=search.lower, upper=upper)
 
 
-def _cutoff(search: Search) -> float:
+def _cutoff(search: ReleaseSearch) -> float:
     return search.loss - search.model.constant - 0.5 * search.slack if search.best is not None else np.inf
 
 
-def _gap(search: Search) -> float:
+def _gap(search: ReleaseSearch) -> float:
     """The share of the incumbent's loss that may be too much."""
     return (search.loss - search.bound) / max(abs(search.loss), 1e-12)
 
@@ -140,7 +144,7 @@ class _Hidden:
     """The rows that attackers know of, as the tree asks for them."""
 
     def __init__(
-        self, search: Search, separation: Separation, propose: Propose | None, improve: Improve | None
+        self, search: ReleaseSearch, separation: Separation, propose: Propose | None, improve: Improve | None
     ) -> None:
         self.search, self.separation = search, separation
         self._propose, self._improve = propose, improve
@@ -159,7 +163,7 @@ class _Hidden:
             # Nor does an unanswered question there cast doubt on the whole.
             self._everywhere, self.in_doubt = True, False
 
-    def violated(self, x: Floats, depth: int) -> Sequence[Row]:
+    def violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
         # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
         if self._skip:
             self._skip -= 1
@@ -172,7 +176,7 @@ class _Hidden:
         self._skip = self._in_vain
         return rows
 
-    def refuted(self, x: Floats) -> Sequence[Row] | None:
+    def refuted(self, x: Floats) -> Sequence[CutRow] | None:
         try:
             rows = self.separation.enforce(x)
         except (StoppedError, SolverError):

@@ -36,7 +36,7 @@ from tacita.methods.adjustment.integer.exactly import exactly
 from tacita.methods.adjustment.stated_task import fixed_directions, only, percentage, shares, task_of
 from tacita.methods.adjustment.statistics.keeping import AdjustedKeeping, keeping, rows_to_choose_by
 from tacita.methods.adjustment.statistics.measures import Keep, changes, read_kept, told
-from tacita.methods.adjustment.task import NORMS, Adjusted, Norm, Task
+from tacita.methods.adjustment.task import NORMS, Adjusted, AdjustmentTask, Norm
 from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.methods.measuring import shown_changes
 from tacita.methods.options.distances import (
@@ -207,7 +207,7 @@ class Adjustment:
             found = self._short(problem, task, run)
         return self.released(problem, task, found, run)
 
-    def task(self, problem: Problem, draws: Draws = NONE_DRAWN) -> Task:
+    def task(self, problem: Problem, draws: Draws = NONE_DRAWN) -> AdjustmentTask:
         """What is asked for, directions open."""
         radius = None
         if self.radius is not None and percentage(self.radius) is None:
@@ -227,21 +227,21 @@ class Adjustment:
 
     # ------------------------------------------------------------------ the changes
 
-    def _solved(self, problem: Problem, task: Task, run: Run) -> Found:
+    def _solved(self, problem: Problem, task: AdjustmentTask, run: Run) -> FoundChanges:
         directions = self.directed(problem, task, run)
         directed = task.directed(directions.up)
         found = self._convex(problem, directed, run)
         whole = exact_changes(problem, directed, found, directions, run)
         return replace(whole, remarks=self._kept(problem, whole.z))
 
-    def _feasible(self, problem: Problem, task: Task, run: Run) -> bool:
+    def _feasible(self, problem: Problem, task: AdjustmentTask, run: Run) -> bool:
         try:
             self._solved(problem, task, run)
         except InfeasibleError:
             return False
         return True
 
-    def directed(self, problem: Problem, task: Task, run: Run) -> Directions:
+    def directed(self, problem: Problem, task: AdjustmentTask, run: Run) -> Directions:
         """Which way the sensitive cells go; where statistics are kept, ways that keep them are preferred."""
         if task.choice is None:
             return Directions(np.zeros(0, dtype=bool), -np.inf, True)
@@ -251,7 +251,7 @@ class Adjustment:
             return replace(chosen(task, "fixed", run, given), bound=-np.inf, optimal=True)
         how = self.chooser(task.choice.cells.size)
 
-        def choose(task: Task) -> Directions:
+        def choose(task: AdjustmentTask) -> Directions:
             if how == BY_VALUE and task.choice is not None:
                 sizes = np.abs(problem.table.units[task.choice.cells])
                 return chosen(task, "alternating", run, sizes=sizes)
@@ -276,8 +276,8 @@ class Adjustment:
     def _keeping_too(
         self,
         problem: Problem,
-        task: Task,
-        choose: Callable[[Task], Directions],
+        task: AdjustmentTask,
+        choose: Callable[[AdjustmentTask], Directions],
         first: Directions,
         run: Run,
     ) -> Directions:
@@ -291,11 +291,11 @@ class Adjustment:
         # The bound stays that of all directions; what is best for other ones proves nothing about these.
         return replace(first, up=up, optimal=first.optimal and bool((up == first.up).all()))
 
-    def _convex(self, problem: Problem, directed: Task, run: Run) -> Adjusted:
+    def _convex(self, problem: Problem, directed: AdjustmentTask, run: Run) -> Adjusted:
         if self.keep is None:
             return adjusted(directed, run.finishing(), self.formulation)
 
-        def solve(task: Task) -> Adjusted:
+        def solve(task: AdjustmentTask) -> Adjusted:
             # Only the first changes are worth waiting for; rounds make them better.
             return adjusted(task, run.finishing() if task is directed else run, self.formulation)
 
@@ -317,7 +317,7 @@ class Adjustment:
             raise InputError(f"option 'kept_cells': the table has no column '{self.kept_cells}'")
         return np.array([_marks(entry) for entry in problem.table.columns[self.kept_cells]])
 
-    def _short(self, problem: Problem, task: Task, run: Run) -> Found:
+    def _short(self, problem: Problem, task: AdjustmentTask, run: Run) -> FoundChanges:
         """The least protection given up; the table must at least add up within its capacities."""
         task = self._as_given(problem, task)
         short = smallest_shortfall(task, run)
@@ -329,7 +329,7 @@ class Adjustment:
         given_up = task.choice.cells[~task.choice.met(whole.z)]
         return replace(whole, remarks=self._kept(problem, whole.z), given_up=given_up)
 
-    def _as_given(self, problem: Problem, task: Task) -> Task:
+    def _as_given(self, problem: Problem, task: AdjustmentTask) -> AdjustmentTask:
         """The task without the ways that given directions rule out."""
         given = None if task.choice is None else fixed_directions(problem, task.choice, self.directions)
         return task if given is None else only(task, given)
@@ -374,7 +374,7 @@ class Adjustment:
         return self.task(problem).loss(shown_changes(problem, release))
 
     def released(
-        self, problem: Problem, task: Task, found: Found, run: Run, draws: Draws = NONE_DRAWN
+        self, problem: Problem, task: AdjustmentTask, found: FoundChanges, run: Run, draws: Draws = NONE_DRAWN
     ) -> Release:
         """Changes as a release, with the radius that is announced; refused if that misses a level."""
         table, z = problem.table, found.z
@@ -426,7 +426,7 @@ class Adjustment:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundChanges:
     """Whole changes, what the solver said, a bound on all changes of the kind, remarks, and the sensitive
     cells whose protection was given up.
     """
@@ -439,8 +439,8 @@ class Found:
 
 
 def exact_changes(
-    problem: Problem, directed: Task, found: Adjusted, directions: Directions, run: Run
-) -> Found:
+    problem: Problem, directed: AdjustmentTask, found: Adjusted, directions: Directions, run: Run
+) -> FoundChanges:
     """A solver's changes in whole steps; statistics that were kept stay so as far as steps allow.
 
     The end of the time does not lose what was found: steps get some more.
@@ -449,7 +449,7 @@ def exact_changes(
         directed = replace(directed, side=found.side)
     z = exactly(directed, found.z, problem.table.structure, run.finishing())
     bound = max(directions.bound, found.bound) if directions.optimal else directions.bound
-    return Found(z, found, bound)
+    return FoundChanges(z, found, bound)
 
 
 def _marks(entry: object) -> bool:
@@ -470,7 +470,7 @@ def _written(problem: Problem, like: float | str, amount: float, whole_steps: bo
     return exact.text(steps * table.unit, table.decimals)
 
 
-def _every_norm(task: Task, found: Found) -> str:
+def _every_norm(task: AdjustmentTask, found: FoundChanges) -> str:
     """The loss in every norm, and how it was found."""
     losses = ", ".join(
         f"{norm} {round(task.loss(found.z, norm), 4):.10g} ({meaning})" for norm, meaning in SUMS.items()

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram
 
@@ -51,7 +51,7 @@ class Shortfall:
     missing: Floats
 
 
-def smallest_capacity(task: Task, share: Floats, run: Run) -> Capacity | None:
+def smallest_capacity(task: AdjustmentTask, share: Floats, run: Run) -> Capacity | None:
     """The smallest ``t`` such that ``|z_i| <= t share_i`` works for all cells that are not sensitive; None
     if no capacity does. The task has no capacities of its own.
     """
@@ -72,7 +72,7 @@ def smallest_capacity(task: Task, share: Floats, run: Run) -> Capacity | None:
     return Capacity(amount, found.status is Ended.OPTIMAL, full[change[full] > 0])
 
 
-def smallest_shortfall(task: Task, run: Run) -> Shortfall | None:
+def smallest_shortfall(task: AdjustmentTask, run: Run) -> Shortfall | None:
     """Directions and shortfalls with the least sum; None if capacities do not even let cells stay."""
     choice = _choice(task)
     for scale in _scales(task):
@@ -89,7 +89,7 @@ def smallest_shortfall(task: Task, run: Run) -> Shortfall | None:
     return Shortfall(up, np.clip(found.point[-count:], 0.0, 1.0))
 
 
-def lowered(task: Task, shortfall: Shortfall) -> Task:
+def lowered(task: AdjustmentTask, shortfall: Shortfall) -> AdjustmentTask:
     """The directed task in which sensitive cells may stay that far below their least change."""
     choice = _choice(task)
     up, down = (
@@ -101,14 +101,14 @@ def lowered(task: Task, shortfall: Shortfall) -> Task:
     return replace(task, choice=eased).directed(shortfall.up)
 
 
-def _choice(task: Task) -> Choice:
+def _choice(task: AdjustmentTask) -> DirectionChoice:
     if task.choice is not None:
         return task.choice
     nothing: Cells = np.zeros(0, dtype=np.int64)
-    return Choice(nothing, nothing, nothing, nothing, nothing)
+    return DirectionChoice(nothing, nothing, nothing, nothing, nothing)
 
 
-def _scales(task: Task) -> tuple[float, float]:
+def _scales(task: AdjustmentTask) -> tuple[float, float]:
     """Units that count as one: changes of 1e11 are as easy as small ones. Where other cells can move by a few
     units only, these then drown in a solver's tolerances, so that none is infeasible before both are.
     """
@@ -124,7 +124,7 @@ def _patient(run: Run) -> Run:
 class _Builder:
     """The program of a task: ``z+``, ``z-``, ``I``, and last ``t`` or the ``s_p``."""
 
-    def __init__(self, task: Task, choice: Choice, scale: float) -> None:
+    def __init__(self, task: AdjustmentTask, choice: DirectionChoice, scale: float) -> None:
         self.task, self.choice, self.scale = task, choice, scale
 
     def program(self, share: Floats | None, limited: Cells) -> IntegerProgram:

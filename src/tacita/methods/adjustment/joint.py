@@ -30,7 +30,7 @@ from tacita.methods.adjustment.statistics.together import (
     over_directions,
     stackable,
 )
-from tacita.methods.adjustment.task import Task
+from tacita.methods.adjustment.task import AdjustmentTask
 from tacita.methods.options.distances import NONE_DRAWN, Draws, first_feasible
 from tacita.problem.problem import Problem, start_run
 
@@ -100,7 +100,7 @@ def _adjusted(
 
 def _together(
     method: Adjustment,
-    tasks: Sequence[Task],
+    tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
     kept: Keep,
     cells: Mask,
@@ -111,7 +111,7 @@ def _together(
     if method.directions not in SEARCHED or not stackable(tasks):
         return []
 
-    def choose(task: Task) -> Mask:
+    def choose(task: AdjustmentTask) -> Mask:
         count = 0 if task.choice is None else task.choice.cells.size
         return chosen(task, cast(How, method.chooser(count)), run).up
 
@@ -126,14 +126,14 @@ def _together(
 
 
 def _cheapest(
-    tasks: Sequence[Task],
+    tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
     kept: Keep,
     cells: Mask,
     ways: list[list[Directions]],
     how: Literal["alternating", "joint"],
     run: Run,
-) -> tuple[list[Directions], list[Task], list[AdjustedKeeping]]:
+) -> tuple[list[Directions], list[AdjustmentTask], list[AdjustedKeeping]]:
     """Of some directions those whose changes miss the fewest tolerances and then lose least, with these."""
     solved, refused = [], []
     for directions in ways:

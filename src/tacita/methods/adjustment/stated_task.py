@@ -12,7 +12,7 @@ import numpy as np
 
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
-from tacita.methods.adjustment.task import Choice, Norm, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice, Norm
 from tacita.methods.options.distances import levels_of_all
 from tacita.methods.options.per_cell import amounts, weights
 from tacita.problem.problem import Problem
@@ -32,7 +32,7 @@ def task_of(
     to_zero: bool,
     more: Units | None = None,
     radius: Units | None = None,
-) -> Task:
+) -> AdjustmentTask:
     """The task of a problem, directions open.
 
     Parameters
@@ -72,7 +72,7 @@ def task_of(
         np.where(still, 0, np.minimum(most, room_up)),
         -np.where(still, 0, np.minimum(most, room_down)),
     )
-    return Task(
+    return AdjustmentTask(
         table.equations.matrix,
         lower,
         upper,
@@ -85,7 +85,7 @@ def task_of(
     )
 
 
-def _choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: int) -> Choice:
+def _choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: int) -> DirectionChoice:
     table, cells = problem.table, problem.sensitive
     lower, upper = levels_of_all(problem)
     up_least, down_least = (-(-np.maximum(level[cells], step) // step) * step for level in (upper, lower))
@@ -108,10 +108,12 @@ def _choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: 
             f"{table.structure.names(cells[wrong])}: no safe value lies within what everyone knows of it; "
             "lower its levels, or use suppression"
         )
-    return Choice(cells, up_least, up_most, down_least, down_most)
+    return DirectionChoice(cells, up_least, up_most, down_least, down_most)
 
 
-def _farther(problem: Problem, choice: Choice, more: Units, radius: Units | None, to_zero: bool) -> Choice:
+def _farther(
+    problem: Problem, choice: DirectionChoice, more: Units, radius: Units | None, to_zero: bool
+) -> DirectionChoice:
     """The choice with larger least changes, as far as the most and the radius leave room; zero is zero."""
     cells, step = choice.cells, problem.table.unit
     up_room, down_room = choice.up_most - choice.up_least, choice.down_most - choice.down_least
@@ -170,7 +172,7 @@ def shares(problem: Problem, capacity: float | str | None) -> Floats:
     return np.abs(problem.table.units).astype(np.float64)
 
 
-def fixed_directions(problem: Problem, choice: Choice, said: str) -> Mask | None:
+def fixed_directions(problem: Problem, choice: DirectionChoice, said: str) -> Mask | None:
     """Directions that are given: ``up``, ``down``, or the signs of a column; None if they are not."""
     if said in ("up", "down"):
         up = np.full(choice.cells.size, said == "up")
@@ -202,7 +204,7 @@ def _signs(problem: Problem, column: str) -> Floats:
     return signs
 
 
-def only(task: Task, up: Mask) -> Task:
+def only(task: AdjustmentTask, up: Mask) -> AdjustmentTask:
     """The task in which sensitive cells can go no other way than is given."""
     choice = task.choice
     if choice is None:

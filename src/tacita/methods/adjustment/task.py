@@ -32,7 +32,7 @@ NORMS: tuple[Norm, ...] = ("l1", "l2", "huber", "linf")
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class DirectionChoice:
     """Sensitive cells and how far each may go either way, in units; ``most < least``: not that way."""
 
     cells: Cells
@@ -67,7 +67,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class AdjustmentTask:
     """An adjustment in whole units.
 
     Attributes
@@ -90,13 +90,13 @@ class Task:
     step: int
     norm: Norm = "l1"
     delta: float = 1e-3
-    choice: Choice | None = None
+    choice: DirectionChoice | None = None
     side: Side | None = None
 
     def __len__(self) -> int:
         return self.lower.size
 
-    def directed(self, up: Mask) -> Task:
+    def directed(self, up: Mask) -> AdjustmentTask:
         """The convex task in which each sensitive cell goes up or down as said."""
         if self.choice is None:
             return self

@@ -19,14 +19,14 @@ import numpy as np
 from tacita.core.exact import Floats
 from tacita.core.run import Run
 from tacita.engine.attack.demands import DOWN, OUTSIDER, UP, room
-from tacita.methods.drafting.draft import NO_VARIABLE, Stated
+from tacita.methods.drafting.draft import NO_VARIABLE, StatedModel
 from tacita.methods.moving.moves import Moves, outward
 
 TELLING = 1e-9
 """Relative differences below this may be arithmetic; an end is not moved for them."""
 
 
-def drawn_in(stated: Stated, x: Floats, run: Run) -> Floats:
+def drawn_in(stated: StatedModel, x: Floats, run: Run) -> Floats:
     """The same variables with every end of an interval at a value that the outsider thinks possible, to the
     next whole step; as they are where the time ends first.
     """

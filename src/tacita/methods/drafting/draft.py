@@ -37,7 +37,7 @@ FINE = 10**6
 
 
 @dataclass(frozen=True, eq=False)
-class Stated:
+class StatedModel:
     """A finished model, and how its solution reads as a release.
 
     Attributes
@@ -84,7 +84,7 @@ class Stated:
         return np.flatnonzero((self.end_above != NO_VARIABLE) | (self.end_below != NO_VARIABLE))
 
 
-class Entries:
+class AffineEntries:
     """Coefficients of a sparse matrix in the order they come."""
 
     def __init__(self) -> None:
@@ -118,8 +118,8 @@ class Draft:
         self._cost: list[Floats] = []
         self._bounds: list[tuple[Floats, Floats]] = []
         self._whole: list[Mask] = []
-        self._rows, self._row_bounds, self._n_rows = Entries(), list[tuple[Floats, Floats]](), 0
-        self._above, self._below, self._moved = Entries(), Entries(), Entries()
+        self._rows, self._row_bounds, self._n_rows = AffineEntries(), list[tuple[Floats, Floats]](), 0
+        self._above, self._below, self._moved = AffineEntries(), AffineEntries(), AffineEntries()
         self._bases = np.zeros((3, n))
         self._shown = np.zeros(n, dtype=bool)
         self._marks = np.zeros(n, dtype=np.uint8)
@@ -214,7 +214,7 @@ class Draft:
         """Add a sum of cells that readers know more of than the windows say."""
         self._sums.append(known)
 
-    def finish(self) -> Stated:
+    def finish(self) -> StatedModel:
         """The model, with the rows that make shown numbers add up."""
         closed = (self.switch == NO_SWITCH) & (self._ends == NO_VARIABLE).all(axis=0) & (self._radius == 0)
         refuse_open_secrets(self.problem, closed)
@@ -239,7 +239,7 @@ class Draft:
             demands=Demands.join(self._demands),
             constant=self.constant,
         )
-        return Stated(
+        return StatedModel(
             model,
             self._marks,
             self._radius,
@@ -294,7 +294,7 @@ class Statement(Protocol):
         """Add the method's variables, windows, rows and loss for some cells."""
 
 
-def alone(method: Statement, problem: Problem, draws: Draws | None = None) -> Stated:
+def alone(method: Statement, problem: Problem, draws: Draws | None = None) -> StatedModel:
     """One method for all cells."""
     draft = Draft(problem, draws)
     method.state(draft, np.ones(len(problem.table), dtype=bool))

@@ -21,7 +21,7 @@ from tacita.core.run import Run
 from tacita.engine.attack.demands import OUTSIDER, Demands, room
 from tacita.engine.model import NO_SWITCH
 from tacita.methods.drafting.attained import drawn_in
-from tacita.methods.drafting.draft import FINE, NO_VARIABLE, Stated
+from tacita.methods.drafting.draft import FINE, NO_VARIABLE, StatedModel
 from tacita.methods.drafting.scaling import solved
 from tacita.methods.moving.moves import NOISE, outward, unmet
 from tacita.methods.moving.sums import refuse_telling_sums
@@ -30,7 +30,7 @@ from tacita.methods.options.distances import Draws
 from tacita.methods.options.per_cell import scale_for
 from tacita.solvers.solution import Solution
 
-Start = Callable[[Stated, Run], Floats | None]
+Start = Callable[[StatedModel, Run], Floats | None]
 """A heuristic that finds a first point of a model, or none."""
 HAIR, SPARE = 1e-3, 0.2
 """How much farther ends go, in units of their variable: where a step is too small for floats to tell, and
@@ -42,7 +42,7 @@ NOTICED = 1e-2
 
 
 def settle(
-    stated: Stated, made_by: Mapping[str, Any], run: Run | None, remedy: str, start: Start | None = None
+    stated: StatedModel, made_by: Mapping[str, Any], run: Run | None, remedy: str, start: Start | None = None
 ) -> Release:
     """Solve a model, perhaps from a first point; the release it stands for, with its loss and the bound on
     every loss.
@@ -74,7 +74,7 @@ def settle(
 
 
 def settle_drawn(
-    state: Callable[[Draws], Stated],
+    state: Callable[[Draws], StatedModel],
     made_by: Mapping[str, Any],
     run: Run | None,
     remedy: str,
@@ -92,7 +92,7 @@ def settle_drawn(
     raise AssertionError("without random distances the last error is raised")
 
 
-def _attained(stated: Stated, x: Floats, run: Run) -> Floats:
+def _attained(stated: StatedModel, x: Floats, run: Run) -> Floats:
     """Return the variables with intervals drawn in to what is attained, but never so that levels are lost
     which are noise to the solver; raise where they were lost before.
     """
@@ -109,13 +109,13 @@ def _attained(stated: Stated, x: Floats, run: Run) -> Floats:
     return x
 
 
-def _lost(stated: Stated, x: Floats, run: Run) -> Demands:
+def _lost(stated: StatedModel, x: Floats, run: Run) -> Demands:
     """Return the demands that are missed, of those whose levels are noise to the solver that chose ``x``."""
     problem, most = stated.model.problem, NOTICED * stated.scale
     return unmet(stated.model, x, scale_for(problem, int(most), FINE), run, most=most)
 
 
-def _further_out(stated: Stated, x: Floats) -> Floats:
+def _further_out(stated: StatedModel, x: Floats) -> Floats:
     """Return the variables with ends of open intervals farther out, as far as random shares of their reach
     and what everyone knows allow: windows grow, so nothing is protected less.
     """
@@ -133,7 +133,7 @@ def _further_out(stated: Stated, x: Floats) -> Floats:
     return out
 
 
-def _doubtful(stated: Stated) -> bool:
+def _doubtful(stated: StatedModel) -> bool:
     """Whether what floats call protected may not be: beyond networks by fractions, anywhere by rounding.
 
     In a network moves inside whole windows are whole, so that missing a level by less than a step is meeting
@@ -146,7 +146,7 @@ def _doubtful(stated: Stated) -> bool:
 
 
 def read(
-    stated: Stated, x: Floats, solution: Solution, made_by: Mapping[str, Any], seconds: float
+    stated: StatedModel, x: Floats, solution: Solution, made_by: Mapping[str, Any], seconds: float
 ) -> Release:
     """The release that variables in whole steps stand for."""
     model, table = stated.model, stated.model.problem.table
@@ -175,7 +175,7 @@ def read(
     )
 
 
-def _hidden(stated: Stated, x: Floats) -> Mask:
+def _hidden(stated: StatedModel, x: Floats) -> Mask:
     """Cells whose switch is on."""
     switch = stated.model.switch
     hidden = np.zeros(switch.size, dtype=bool)
@@ -184,7 +184,7 @@ def _hidden(stated: Stated, x: Floats) -> Mask:
     return hidden
 
 
-def _in_steps(stated: Stated, found: Floats, spare: float) -> Floats:
+def _in_steps(stated: StatedModel, found: Floats, spare: float) -> Floats:
     """Whole variables as whole numbers, ends of intervals in whole steps, outward and ``spare`` farther; no
     interval where a cell is suppressed.
     """

@@ -31,7 +31,7 @@ from tacita.core.run import Run
 from tacita.core.words import so_many
 from tacita.engine.attack.demands import DOWN, OUTSIDER, SLIDING, UP, Demands, room
 from tacita.engine.model import NO_SWITCH, Model
-from tacita.methods.drafting.draft import Draft, Stated, alone
+from tacita.methods.drafting.draft import Draft, StatedModel, alone
 from tacita.methods.drafting.settle import settle_drawn
 from tacita.methods.intervals.drawn_ends import ASSUMED, DRAWN, ENDS_HELP, EXACT, Ends, reaches
 from tacita.methods.intervals.widening import wide_start
@@ -118,7 +118,7 @@ class Intervals:
             each += np.where((above > 0) | (below > 0), own, 0.0)
         return each
 
-    def _start(self, draws: Draws, stated: Stated, run: Run) -> Floats | None:
+    def _start(self, draws: Draws, stated: StatedModel, run: Run) -> Floats | None:
         """Where many cells must not be too narrow, a first release is hard to find for a general search."""
         plain = replace(self, minimum_width=0.0, weight_interval=None)
         return wide_start(stated, alone(plain, stated.model.problem, draws), run)

@@ -17,13 +17,13 @@ from tacita.core.run import Run
 from tacita.engine.attack.demands import ALWAYS, SLIDING, Demands
 from tacita.engine.model import Model
 from tacita.methods.drafting.attained import drawn_in
-from tacita.methods.drafting.draft import Stated
+from tacita.methods.drafting.draft import StatedModel
 from tacita.methods.drafting.scaling import solved
 
 ROUNDS = 10
 
 
-def wide_start(stated: Stated, plain: Stated, run: Run) -> Floats | None:
+def wide_start(stated: StatedModel, plain: StatedModel, run: Run) -> Floats | None:
     """A point of ``stated``, found with the help of ``plain``, the same method without a minimum width; None
     where the guess leads nowhere.
     """
@@ -45,13 +45,13 @@ def wide_start(stated: Stated, plain: Stated, run: Run) -> Floats | None:
     return None
 
 
-def _open(stated: Stated, x: Floats) -> Cells:
+def _open(stated: StatedModel, x: Floats) -> Cells:
     """Cells whose interval has a width."""
     cells = stated.intervals
     return cells[x[stated.end_above[cells]] + x[stated.end_below[cells]] > 0]
 
 
-def _wide_enough(stated: Stated, cells: Cells, run: Run) -> Mask:
+def _wide_enough(stated: StatedModel, cells: Cells, run: Run) -> Mask:
     """Whether each of these cells reaches its minimum width when all are opened as far as they go."""
     model = stated.model
     x = np.zeros(model.size)

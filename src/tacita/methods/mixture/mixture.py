@@ -18,7 +18,7 @@ from typing import ClassVar
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.model import Model
-from tacita.methods.drafting.draft import Draft, Stated
+from tacita.methods.drafting.draft import Draft, StatedModel
 from tacita.methods.drafting.hiding import hide
 from tacita.methods.drafting.settle import settle_drawn
 from tacita.methods.mixture.partition import Parts, are_same, cells_of, described, names_sensitive, read_parts
@@ -89,7 +89,7 @@ class Mixture:
                 total += float(way.cell_losses(problem, release, own)[own].sum())
         return total
 
-    def _stated(self, problem: Problem, draws: Draws | None = None) -> Stated:
+    def _stated(self, problem: Problem, draws: Draws | None = None) -> StatedModel:
         draft = Draft(problem, draws)
         if names_sensitive(read_parts(self.parts)) and len(problem.sensitive):
             draft.remark(TELLING, UNKNOWN)

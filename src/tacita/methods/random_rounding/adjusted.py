@@ -24,7 +24,7 @@ from tacita.engine.attack.demands import Demands
 from tacita.methods.moving.missed import missed
 from tacita.methods.random_rounding.inequalities import Windows
 from tacita.methods.random_rounding.sensitive import Roundings
-from tacita.methods.random_rounding.whole_squares import Moved, Squares, network_of
+from tacita.methods.random_rounding.whole_squares import IntegerSquares, Moved, network_of
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
 
@@ -110,11 +110,11 @@ class Adjustable:
         """Per rounding ``sqrt(sum (x - a)^2)`` over the rounded cells, in steps."""
         return np.asarray(np.sqrt((self.steps(roundings).astype(np.float64) ** 2).sum(axis=1)))
 
-    def squares(self, up: Mask) -> Squares:
+    def squares(self, up: Mask) -> IntegerSquares:
         """What is to be solved for one rounding."""
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[self.cells] = upper[self.cells] = self.steps(up)
-        return Squares(self.problem.table.structure, self.network, self.weight, lower, upper)
+        return IntegerSquares(self.problem.table.structure, self.network, self.weight, lower, upper)
 
     def windows(self) -> Windows:
         """What readers may think of cells, as far as it is known before the adjustment."""

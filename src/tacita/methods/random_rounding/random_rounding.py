@@ -184,7 +184,7 @@ class RandomRounding:
             needed = protection_inequalities(problem, asked.windows(), run)
         looked_at, all_of_them = self._roundings(asked, needed, run)
         kept = looked_at if needed is None else _not_excluded(asked, looked_at, needed)
-        search = _Search(asked, kept, self.protected, run)
+        search = _RoundingSearch(asked, kept, self.protected, run)
         best, bound = search.best() if self.prefer == "loss" else search.first()
         if not all_of_them and self.prefer == "loss":
             # Roundings that were not drawn may do better, but none better than the nearest multiples.
@@ -267,7 +267,7 @@ def _not_excluded(asked: Adjustable, roundings: Roundings, needed: Inequalities)
     return kept
 
 
-class _Search:
+class _RoundingSearch:
     """Roundings in the order of what they lose at least; each is adjusted when its turn comes."""
 
     def __init__(self, asked: Adjustable, roundings: Roundings, protected: bool, run: Run) -> None:

@@ -42,7 +42,7 @@ FARTHER = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Squares:
+class IntegerSquares:
     """Which whole moves are asked for; ``weight`` is the loss of a single step.
 
     Attributes
@@ -99,7 +99,7 @@ def network_of(structure: Structure, open_cells: Mask) -> Network | None:
     return Network.of(columns)
 
 
-def least_squares(asked: Squares, run: Run) -> Moved | None:
+def least_squares(asked: IntegerSquares, run: Run) -> Moved | None:
     """The best moves, proven unless the time ended first; None if there are none at all, which is proven.
 
     Raises
@@ -107,7 +107,7 @@ def least_squares(asked: Squares, run: Run) -> Moved | None:
     StoppedError
         The time was over, or a cancel came, before any moves were found.
     """
-    search = _Search(asked, run)
+    search = _SquaresSearch(asked, run)
     if not search.improve():
         return None
     try:
@@ -118,10 +118,10 @@ def least_squares(asked: Squares, run: Run) -> Moved | None:
     return search.best
 
 
-class _Search:
+class _SquaresSearch:
     """The best moves so far, around which segments are laid."""
 
-    def __init__(self, asked: Squares, run: Run) -> None:
+    def __init__(self, asked: IntegerSquares, run: Run) -> None:
         self.asked, self.run = asked, run
         self.best = Moved(np.clip(0, asked.lower, asked.upper), np.inf, 0.0)
         open_cells = int(np.count_nonzero(asked.upper > asked.lower))
@@ -176,7 +176,7 @@ class _Search:
         self.best = Moved(z, loss, min(loss, bound))
 
 
-def _segments(asked: Squares, centre: Units, reach: int, secant: bool) -> _Segments:
+def _segments(asked: IntegerSquares, centre: Units, reach: int, secant: bool) -> _Segments:
     """Segments from a centre to the bounds, on either side."""
     cells, signs, lengths, costs = [], [], [], []
     near, left = 0, True
@@ -198,7 +198,7 @@ def _segments(asked: Squares, centre: Units, reach: int, secant: bool) -> _Segme
     return _Segments(centre, *(np.concatenate(parts) for parts in (cells, signs, lengths, costs)))
 
 
-def _cheapest(asked: Squares, laid: _Segments, run: Run) -> tuple[Units, float] | None:
+def _cheapest(asked: IntegerSquares, laid: _Segments, run: Run) -> tuple[Units, float] | None:
     """The cheapest moves by segments, and a bound on what any cost; None if there are none."""
     matrix = asked.structure.equations.matrix
     rest, begun = -np.asarray(matrix @ laid.centre), asked.loss(laid.centre)

@@ -40,7 +40,7 @@ EXACT = (
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class RoundingQuestion:
     """What to round, to what, and what to keep small.
 
     Attributes

@@ -30,7 +30,7 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.words import so_many
 from tacita.engine.model import Model
-from tacita.methods.drafting.draft import Draft, Stated, refuse_open_secrets
+from tacita.methods.drafting.draft import Draft, StatedModel, refuse_open_secrets
 from tacita.methods.drafting.settle import settle
 from tacita.methods.measuring import shown_changes
 from tacita.methods.moving.sums import missed_with_sums
@@ -38,7 +38,7 @@ from tacita.methods.rounding.bases import Told, chosen_bases, refuse_small_bases
 from tacita.methods.rounding.given import read_given
 from tacita.methods.rounding.goal import Goal, read_goal
 from tacita.methods.rounding.nearest import nearest
-from tacita.methods.rounding.question import ASSUMED, Question
+from tacita.methods.rounding.question import ASSUMED, RoundingQuestion
 from tacita.methods.rounding.subtotals import Sums, read_subtotals, write_subtotals
 from tacita.problem.problem import Problem, start_run
 
@@ -222,7 +222,7 @@ class Rounding:
         outcome = question.outcome(release.value, bool(found.status), found.bound, found.seconds)
         return replace(release, outcome=outcome)
 
-    def _nearest(self, question: Question, run: Run) -> Release:
+    def _nearest(self, question: RoundingQuestion, run: Run) -> Release:
         """Nothing is sensitive: the cheapest table of multiples."""
         problem = question.problem
         refuse_open_secrets(problem, question.radius == 0)
@@ -249,12 +249,12 @@ class Rounding:
             return None
         return alone & (goal.weight > 0)
 
-    def _stated(self, question: Question) -> Stated:
+    def _stated(self, question: RoundingQuestion) -> StatedModel:
         draft = Draft(question.problem)
         question.state(draft)
         return draft.finish()
 
-    def _question(self, problem: Problem, cells: Mask, beyond: int) -> Question:
+    def _question(self, problem: Problem, cells: Mask, beyond: int) -> RoundingQuestion:
         told = Told(
             self.multiples == "exact", self.multiples == "move", self.strict, self._nearest_alone(problem)
         )
@@ -262,7 +262,7 @@ class Rounding:
         if self.protected and not beyond:
             refuse_small_bases(problem, base, cells, told)
         groups = () if self.subtotals is None else read_subtotals(problem.table, str(self.subtotals))
-        return Question(
+        return RoundingQuestion(
             problem,
             cells,
             base,

@@ -28,7 +28,7 @@ import numpy as np
 
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.methods.adjustment.convex.implied import implied_bounds
-from tacita.methods.adjustment.task import Norm, Side, Task
+from tacita.methods.adjustment.task import AdjustmentTask, Norm, Side
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -41,7 +41,7 @@ MARGIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PricedPoint:
     """An adjustment in values, prices of the equations, and the iterations that it took."""
 
     x: Floats
@@ -70,7 +70,7 @@ class Boxed:
     own: int
 
     @classmethod
-    def of(cls, task: Task) -> Boxed:
+    def of(cls, task: AdjustmentTask) -> Boxed:
         lower, upper, weight = _values(task.lower, task.one), _values(task.upper, task.one), task.weight
         by_cell = task.matrix.astype(np.float64).T.tocsr()
         if task.side is not None and task.side.least.size:

@@ -26,7 +26,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, Found
+from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, PricedPoint
 from tacita.methods.adjustment.convex.newton import onto_equations
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class _Scales:
     loss: float
 
 
-def by_cones(boxed: Boxed, quadratic: bool, run: Run) -> Found:
+def by_cones(boxed: Boxed, quadratic: bool, run: Run) -> PricedPoint:
     """The least adjustment.
 
     Raises
@@ -183,14 +183,14 @@ def _settings(run: Run) -> Any:
     return settings
 
 
-def _judged(boxed: Boxed, status: str, x: Floats, prices: Floats, iterations: int, run: Run) -> Found:
+def _judged(boxed: Boxed, status: str, x: Floats, prices: Floats, iterations: int, run: Run) -> PricedPoint:
     if status in ("MaxTime", "CallbackTerminated"):
         raise StoppedError("the time was over before the adjustment was found: allow more of it")
     if "PrimalInfeasible" in status and boxed.contradicted(prices):
         raise InfeasibleError(NONE_WITHIN)
     on = onto_equations(boxed, x, run) if np.isfinite(x).all() else None
     if on is not None and (boxed.proves(on, prices, GAP) or _past_proof(boxed, on, prices, status)):
-        return Found(on, prices, iterations)
+        return PricedPoint(on, prices, iterations)
     remedy = (
         "another delta, nearer to the size of changes" if boxed.norm == "huber" else "another formulation"
     )

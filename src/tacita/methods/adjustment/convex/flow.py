@@ -19,12 +19,12 @@ from tacita.core.errors import InfeasibleError
 from tacita.core.exact import Cells, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.convex.boxed import NONE_WITHIN
-from tacita.methods.adjustment.task import Adjusted, Task
+from tacita.methods.adjustment.task import Adjusted, AdjustmentTask
 from tacita.solvers.cheapest_flow import cheapest_flow
 from tacita.solvers.network import Network
 
 
-def by_flow(task: Task, network: Network, run: Run) -> Adjusted:
+def by_flow(task: AdjustmentTask, network: Network, run: Run) -> Adjusted:
     """The least adjustment, in whole steps.
 
     Raises

@@ -18,7 +18,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError
 from tacita.core.exact import Floats
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, Found
+from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, PricedPoint
 from tacita.methods.adjustment.convex.moving import Moving
 from tacita.solvers.highs import Ended
 
@@ -27,7 +27,7 @@ BALANCED = 1e-9
 """What may stay off balance, in parts of the changes that are forced."""
 
 
-def by_largest(boxed: Boxed, run: Run) -> Found:
+def by_largest(boxed: Boxed, run: Run) -> PricedPoint:
     """The adjustment whose dearest change is cheapest.
 
     Raises
@@ -48,7 +48,7 @@ def by_largest(boxed: Boxed, run: Run) -> Found:
         if moving.solve(run) is not Ended.OPTIMAL:
             raise SolverError("HiGHS found no solution of a program that always has one: report the table")
         if moving.off_balance() <= BALANCED * forced:
-            return Found(moving.changes(), proof, moving.pivots)
+            return PricedPoint(moving.changes(), proof, moving.pivots)
         prices = moving.prices()
         further = _zero(boxed, prices, least)
         if further is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tacita.core.errors import InfeasibleError, SolverError
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, Found
+from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, PricedPoint
 from tacita.methods.adjustment.convex.moving import Moving
 from tacita.solvers.highs import Ended
 
@@ -24,7 +24,7 @@ FINER = 2.0**13
 REFINEMENTS = 5
 
 
-def by_linear(boxed: Boxed, run: Run) -> Found:
+def by_linear(boxed: Boxed, run: Run) -> PricedPoint:
     """The least sum of absolute changes.
 
     Raises
@@ -50,7 +50,7 @@ def by_linear(boxed: Boxed, run: Run) -> Found:
         value = boxed.loss(x)
         gap = (value - boxed.bound(x, prices)) / (value or 1.0)
         if gap < best_gap:
-            best, best_gap = Found(x, prices, moving.pivots), gap
+            best, best_gap = PricedPoint(x, prices, moving.pivots), gap
         if best_gap <= GAP:
             break
         factor *= FINER

@@ -27,7 +27,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Floats
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, Found
+from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, PricedPoint
 
 BALANCED = 1e-12
 """Residual at which there is nothing left to do, in parts of the changes in an equation."""
@@ -56,7 +56,7 @@ class _State:
     residual: Floats
 
 
-class Squares:
+class DualSquares:
     """A least-squares task: how the cells answer to prices."""
 
     def __init__(self, boxed: Boxed, centre: Floats, give: Floats) -> None:
@@ -124,7 +124,7 @@ class Squares:
         return d
 
 
-def by_newton(boxed: Boxed, run: Run) -> Found | None:
+def by_newton(boxed: Boxed, run: Run) -> PricedPoint | None:
     """The least sum of squares; None if the method does not come to one that its prices prove.
 
     Raises
@@ -159,7 +159,7 @@ def onto_equations(boxed: Boxed, x: Floats, run: Run) -> Floats | None:
     return near if boxed.off_balance(near) <= GOOD else None
 
 
-def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run) -> Found:
+def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run) -> PricedPoint:
     """The nearest point that balances, or what comes nearest to balancing when there is no more progress.
 
     Raises
@@ -169,7 +169,7 @@ def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run) -> Found:
     StoppedError
         The time is over.
     """
-    squares = Squares(boxed, centre, give)
+    squares = DualSquares(boxed, centre, give)
     # Equations whose cells cannot change at all answer to no prices.
     stuck = np.where(squares.full > 0.0, 0.0, -boxed.residual(boxed.resting))
     if boxed.contradicted(stuck):
@@ -194,10 +194,10 @@ def balanced(boxed: Boxed, centre: Floats, give: Floats, run: Run) -> Found:
         if new is None:
             break
         state = new
-    return Found(best.x, best.prices, k)
+    return PricedPoint(best.x, best.prices, k)
 
 
-def _step(squares: Squares, state: _State, part: float, run: Run) -> _State | None:
+def _step(squares: DualSquares, state: _State, part: float, run: Run) -> _State | None:
     """The next state when a ``part`` of the residual is left; None if no direction leads upwards."""
     small = min(1e-2, 0.1 * part)
     for ridge in (squares.ridge(state.give, small * part), (small * part + TINY) * squares.full):
@@ -208,7 +208,7 @@ def _step(squares: Squares, state: _State, part: float, run: Run) -> _State | No
     return None
 
 
-def _along(squares: Squares, state: _State, d: Floats) -> _State | None:
+def _along(squares: DualSquares, state: _State, d: Floats) -> _State | None:
     """The state at the longest step of 1, 1/2, 1/4, ... along which the concave function rises."""
     slope = -float((state.residual * d).sum())
     if slope <= 0.0:
@@ -226,7 +226,7 @@ def _along(squares: Squares, state: _State, d: Floats) -> _State | None:
     return None
 
 
-def _size(squares: Squares, state: _State) -> float:
+def _size(squares: DualSquares, state: _State) -> float:
     """The residual, measured by what balancing it would cost if all cells were free."""
     full = squares.full
     return float(np.sqrt(np.divide(state.residual**2, full, out=np.zeros_like(full), where=full > 0.0).sum()))

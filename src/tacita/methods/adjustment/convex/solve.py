@@ -21,14 +21,14 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError, SolverError, did_you_mean, likewise
 from tacita.core.exact import UNBOUNDED, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, Found
+from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, PricedPoint
 from tacita.methods.adjustment.convex.cones import by_cones
 from tacita.methods.adjustment.convex.flow import by_flow
 from tacita.methods.adjustment.convex.largest import by_largest
 from tacita.methods.adjustment.convex.linear import by_linear
 from tacita.methods.adjustment.convex.moving import Moving
 from tacita.methods.adjustment.convex.newton import GOOD, by_newton, onto_equations
-from tacita.methods.adjustment.task import Adjusted, Norm, Task
+from tacita.methods.adjustment.task import Adjusted, AdjustmentTask, Norm
 from tacita.solvers.highs import Ended
 from tacita.solvers.network import Network
 
@@ -41,7 +41,7 @@ FORMULATIONS: dict[Norm, tuple[str, ...]] = {
 }
 
 
-def adjusted(task: Task, run: Run, formulation: str = AUTO) -> Adjusted:
+def adjusted(task: AdjustmentTask, run: Run, formulation: str = AUTO) -> Adjusted:
     """The least adjustment of a task whose directions are given.
 
     Raises
@@ -66,7 +66,7 @@ def adjusted(task: Task, run: Run, formulation: str = AUTO) -> Adjusted:
     boxed = Boxed.of(task)
     chosen = _chosen(task) if formulation == AUTO else formulation
     if not boxed.residual(boxed.resting).any():
-        return _told(task, boxed, Found(boxed.resting, np.zeros(boxed.equations), 0), chosen)
+        return _told(task, boxed, PricedPoint(boxed.resting, np.zeros(boxed.equations), 0), chosen)
     if chosen == "newton":
         found = by_newton(boxed, run)
         if found is not None:
@@ -80,7 +80,7 @@ def adjusted(task: Task, run: Run, formulation: str = AUTO) -> Adjusted:
     return _told(task, boxed, _by_program(boxed, chosen, run), chosen)
 
 
-def _by_flow(task: Task, run: Run) -> Adjusted | None:
+def _by_flow(task: AdjustmentTask, run: Run) -> Adjusted | None:
     """The cheapest flow; None if the equations are no network.
 
     A network may leave out equations that follow from others. That they do is not taken on trust.
@@ -92,7 +92,7 @@ def _by_flow(task: Task, run: Run) -> Adjusted | None:
     return None if (task.matrix @ flow.z.astype(np.int64)).any() else flow
 
 
-def _check(task: Task, formulation: str) -> None:
+def _check(task: AdjustmentTask, formulation: str) -> None:
     if task.choice is not None:
         raise InputError("directions of sensitive cells are open: give them first")
     known = FORMULATIONS[task.norm]
@@ -110,22 +110,22 @@ def _check(task: Task, formulation: str) -> None:
         )
 
 
-def _sideless(task: Task) -> bool:
+def _sideless(task: AdjustmentTask) -> bool:
     return task.side is None or not task.side.least.size
 
 
-def _weighs(task: Task) -> bool:
+def _weighs(task: AdjustmentTask) -> bool:
     """Whether every cell that can change costs something."""
     return bool((task.weight[task.lower < task.upper] > 0.0).all())
 
 
-def _chosen(task: Task) -> str:
+def _chosen(task: AdjustmentTask) -> str:
     if task.norm == "l2":
         return "newton" if _sideless(task) and _weighs(task) else "quadratic"
     return "cones" if task.norm == "huber" else "linear"
 
 
-def _in_steps(task: Task) -> Task:
+def _in_steps(task: AdjustmentTask) -> AdjustmentTask:
     """The task with bounds that are multiples of the step."""
     step = task.step
     lower = np.where(task.lower <= -UNBOUNDED, -UNBOUNDED, -(-task.lower // step) * step)
@@ -143,7 +143,7 @@ def _refuse_empty(lower: Units, upper: Units) -> None:
         )
 
 
-def _by_program(boxed: Boxed, formulation: str, run: Run) -> Found:
+def _by_program(boxed: Boxed, formulation: str, run: Run) -> PricedPoint:
     if formulation == "linear":
         found = by_linear(boxed, run) if boxed.norm == "l1" else by_largest(boxed, run)
         return _balanced_better(boxed, found, run)
@@ -160,7 +160,7 @@ def _refuse_infeasible(boxed: Boxed, run: Run) -> None:
         raise InfeasibleError(NONE_WITHIN)
 
 
-def _balanced_better(boxed: Boxed, found: Found, run: Run) -> Found:
+def _balanced_better(boxed: Boxed, found: PricedPoint, run: Run) -> PricedPoint:
     """The same where it balances well enough, else the nearest point that does."""
     if boxed.off_balance(found.x) <= GOOD:
         return found
@@ -168,7 +168,7 @@ def _balanced_better(boxed: Boxed, found: Found, run: Run) -> Found:
     return found if x is None else replace(found, x=x)
 
 
-def _told(task: Task, boxed: Boxed, found: Found, formulation: str) -> Adjusted:
+def _told(task: AdjustmentTask, boxed: Boxed, found: PricedPoint, formulation: str) -> Adjusted:
     # A bound in values, such as 0.07, times units in a value is not always that many units again.
     z = np.clip(found.x[: boxed.own] * task.one, task.lower, task.upper)
     value = task.loss(z)

@@ -16,7 +16,7 @@ from tacita.core.compiled import compiled
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.balance import Balance
-from tacita.methods.adjustment.task import Choice
+from tacita.methods.adjustment.task import DirectionChoice
 
 TIE = 0.1
 STEPS = 4000
@@ -31,7 +31,7 @@ PYTHON = 1 << 15
 """Steps that take less time than loading the compiler."""
 
 
-def balanced(balance: Balance, choice: Choice) -> Mask:
+def balanced(balance: Balance, choice: DirectionChoice) -> Mask:
     """Each cell, the largest first, goes the way that leaves its equations nearer to balance; up if equal."""
     up = choice.can_rise.copy()
     free = np.flatnonzero(choice.can_rise & choice.can_fall)
@@ -54,7 +54,7 @@ def balanced(balance: Balance, choice: Choice) -> Mask:
     return up
 
 
-def annealed(balance: Balance, choice: Choice, start: Mask, run: Run, seed: int) -> Mask:
+def annealed(balance: Balance, choice: DirectionChoice, start: Mask, run: Run, seed: int) -> Mask:
     """The best directions that one annealing from ``start`` finds; the same for the same seed."""
     free = np.flatnonzero(choice.can_rise & choice.can_fall)
     if not free.size or not balance.equations.size:

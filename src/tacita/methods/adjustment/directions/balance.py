@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -66,7 +66,7 @@ class Balance:
     constant: float
 
     @classmethod
-    def of(cls, task: Task, choice: Choice) -> Balance:
+    def of(cls, task: AdjustmentTask, choice: DirectionChoice) -> Balance:
         from scipy.sparse import csr_array
 
         matrix = csr_array(task.matrix.astype(np.float64))
@@ -98,7 +98,7 @@ class Balance:
         """``e_q`` per equation."""
         return np.asarray(self.forced @ np.where(up, self.up, self.down)) + self.offset
 
-    def bound(self, choice: Choice) -> float:
+    def bound(self, choice: DirectionChoice) -> float:
         """No directions lose less in the l1 norm.
 
         Of an equation with many sensitive cells only the largest are looked at one by one; the others may
@@ -110,13 +110,13 @@ class Balance:
         cheaper = np.minimum(cheaper, np.where(choice.can_fall, self.down_cost, np.inf))
         return self.constant + float(cheaper.sum()) + float(by_class.max(initial=0.0))
 
-    def _least_imbalance(self, q: int, choice: Choice) -> float:
-        patterns = Patterns.of(self, q, choice, MOST_PATTERNS.bit_length() - 1)
+    def _least_imbalance(self, q: int, choice: DirectionChoice) -> float:
+        patterns = EquationPatterns.of(self, q, choice, MOST_PATTERNS.bit_length() - 1)
         return float(patterns.imbalance.min())
 
 
 @dataclass(frozen=True, eq=False)
-class Patterns:
+class EquationPatterns:
     """All directions of some sensitive cells of an equation, and how far it is out of balance at least.
 
     Attributes
@@ -134,7 +134,7 @@ class Patterns:
     imbalance: Floats
 
     @classmethod
-    def of(cls, balance: Balance, q: int, choice: Choice, most: int) -> Patterns:
+    def of(cls, balance: Balance, q: int, choice: DirectionChoice, most: int) -> EquationPatterns:
         """The ``2**most`` patterns, or fewer, of the cells of the ``q``-th equation that move most."""
         span = slice(balance.forced.indptr[q], balance.forced.indptr[q + 1])
         cells, entry = balance.forced.indices[span].astype(np.int64), balance.forced.data[span]
@@ -151,7 +151,7 @@ class Patterns:
         return cls(cells[free], up, np.maximum(0.0, np.maximum(out + low, -(out + high))))
 
 
-def moves_on(task: Task, choice: Choice) -> Mask:
+def moves_on(task: AdjustmentTask, choice: DirectionChoice) -> Mask:
     """Cells that can move beyond their least move in some direction."""
     movable = task.lower < task.upper
     movable[choice.cells] = (choice.up_least < choice.up_most) | (choice.down_least < choice.down_most)

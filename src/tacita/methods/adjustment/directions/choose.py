@@ -34,7 +34,7 @@ from tacita.methods.adjustment.directions.branching import branched
 from tacita.methods.adjustment.directions.flips import Flips
 from tacita.methods.adjustment.directions.losses import NOISE, losses_of
 from tacita.methods.adjustment.directions.tangents import by_tangents
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 
 How = Literal["optimal", "fixed", "alternating", "greedy", "block", "random"]
 HOWS: tuple[How, ...] = get_args(How)
@@ -65,7 +65,7 @@ class Directions:
 
 
 def chosen(
-    task: Task, how: How, run: Run, given: Mask | None = None, sizes: Units | None = None
+    task: AdjustmentTask, how: How, run: Run, given: Mask | None = None, sizes: Units | None = None
 ) -> Directions:
     """Directions that hold an adjustment of the task.
 
@@ -95,7 +95,7 @@ def chosen(
     _check_possible(choice)
     if how == "fixed":
         return Directions(_fixed(choice, given), 0.0, False)
-    search = _Search(task, choice, run)
+    search = _DirectionSearch(task, choice, run)
     if how == "optimal":
         return search.optimal()
     if how == "block":
@@ -103,12 +103,12 @@ def chosen(
     return search.settled(search.start(how, sizes), how)
 
 
-def _in_steps(task: Task, choice: Choice) -> tuple[Task, Choice]:
+def _in_steps(task: AdjustmentTask, choice: DirectionChoice) -> tuple[AdjustmentTask, DirectionChoice]:
     """The same task with bounds that are multiples of its step, as published changes are."""
     step = task.step
     if step == 1:
         return task, choice
-    inner = Choice(
+    inner = DirectionChoice(
         choice.cells,
         -(-choice.up_least // step) * step,
         _floor(choice.up_most, step),
@@ -123,7 +123,7 @@ def _floor(units: Units, step: int) -> Units:
     return np.where(np.abs(units) < UNBOUNDED, units // step * step, units)
 
 
-def _check_possible(choice: Choice) -> None:
+def _check_possible(choice: DirectionChoice) -> None:
     stuck = np.flatnonzero(~(choice.can_rise | choice.can_fall))
     if stuck.size:
         raise InfeasibleError(
@@ -132,7 +132,7 @@ def _check_possible(choice: Choice) -> None:
         )
 
 
-def _fixed(choice: Choice, given: Mask | None) -> Mask:
+def _fixed(choice: DirectionChoice, given: Mask | None) -> Mask:
     if given is None or given.shape != choice.cells.shape:
         raise InputError(
             f"fixed directions need one direction for each sensitive cell, {choice.cells.size:,} in all"
@@ -147,10 +147,10 @@ def _fixed(choice: Choice, given: Mask | None) -> Mask:
     return given.astype(bool)
 
 
-class _Search:
+class _DirectionSearch:
     """What all ways but ``fixed`` share: the task in the l1 norm, for which searches are made."""
 
-    def __init__(self, task: Task, choice: Choice, run: Run) -> None:
+    def __init__(self, task: AdjustmentTask, choice: DirectionChoice, run: Run) -> None:
         self.task, self.choice, self.run = task, choice, run
         self.linear = task if task.norm == "l1" else replace(task, norm="l1")
         self.balance = Balance.of(task, choice)

@@ -20,8 +20,8 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.methods.adjustment.directions.balance import Balance, Patterns
-from tacita.methods.adjustment.task import Choice
+from tacita.methods.adjustment.directions.balance import Balance, EquationPatterns
+from tacita.methods.adjustment.task import DirectionChoice
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
@@ -48,7 +48,7 @@ class PatternRow:
     beta: float
 
 
-def pattern_rows(balance: Balance, choice: Choice, run: Run) -> tuple[list[PatternRow], float]:
+def pattern_rows(balance: Balance, choice: DirectionChoice, run: Run) -> tuple[list[PatternRow], float]:
     """Rows for the equations of ``balance``, and the bound of the pattern program.
 
     There are none, and the bound is minus infinity, where time is over.
@@ -63,13 +63,13 @@ def pattern_rows(balance: Balance, choice: Choice, run: Run) -> tuple[list[Patte
     return program.rows(), bound
 
 
-def _patterns(balance: Balance, choice: Choice) -> list[Patterns]:
+def _patterns(balance: Balance, choice: DirectionChoice) -> list[EquationPatterns]:
     """Of every equation, of as many of its cells as all patterns together allow."""
     most = LARGEST
     sizes = np.diff(balance.forced.indptr)
     while most > 1 and float((2.0 ** np.minimum(sizes, most)).sum()) > MOST_SHARES:
         most -= 1
-    return [Patterns.of(balance, q, choice, most) for q in range(sizes.size)]
+    return [EquationPatterns.of(balance, q, choice, most) for q in range(sizes.size)]
 
 
 class _PatternProgram:
@@ -77,7 +77,7 @@ class _PatternProgram:
     the sum of its shares and its cells.
     """
 
-    def __init__(self, balance: Balance, choice: Choice, patterns: list[Patterns]) -> None:
+    def __init__(self, balance: Balance, choice: DirectionChoice, patterns: list[EquationPatterns]) -> None:
         self.balance, self.patterns = balance, patterns
         self.price = balance.price
         self.worth = max(
@@ -110,7 +110,7 @@ class _PatternProgram:
             made.append(PatternRow(q, k.cells, alpha, float((k.imbalance - k.up @ alpha).min())))
         return made
 
-    def _program(self, choice: Choice) -> LinearProgram:
+    def _program(self, choice: DirectionChoice) -> LinearProgram:
         matrix = self._matrix()
         n_rows, size = matrix.shape
         moved = self.count + len(self.patterns)

@@ -23,12 +23,12 @@ from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_patterns import PatternRow
 from tacita.methods.adjustment.directions.scales import Scales, reaches
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.linear_program import IntegerProgram
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class VariableLayout:
     """Where the variables are: ``v+``, ``v-``, ``y``, ``t``."""
 
     n: int
@@ -61,9 +61,9 @@ class DirectionProgram:
         Loss that counts as one.
     """
 
-    def __init__(self, task: Task, choice: Choice, balance: Balance) -> None:
+    def __init__(self, task: AdjustmentTask, choice: DirectionChoice, balance: Balance) -> None:
         self.task, self.choice, self.balance = task, choice, balance
-        self.layout = Layout(len(task), choice.cells.size, balance.equations.size)
+        self.layout = VariableLayout(len(task), choice.cells.size, balance.equations.size)
         self.scales = Scales.of(task, choice)
         weight = task.weight / task.one * self.scales.cell
         self.worth = float(weight.max(initial=0.0)) or 1.0

@@ -13,7 +13,7 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Cells, Mask
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.losses import Loss, Losses, Reached, hopeful
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 
 PATIENCE, SLOW_PATIENCE = 60, 15
 """Kicks in a row that bring nothing before a search ends; fewer where there are few cells, or losses take
@@ -26,7 +26,9 @@ KICK = 3
 class Flips:
     """A walk over directions that knows the best it has seen."""
 
-    def __init__(self, task: Task, choice: Choice, losses: Losses, start: Mask, run: Run) -> None:
+    def __init__(
+        self, task: AdjustmentTask, choice: DirectionChoice, losses: Losses, start: Mask, run: Run
+    ) -> None:
         self.task, self.choice, self.losses, self.run = task, choice, losses, run
         self.up, self.loss = start.copy(), losses.at(start, run)
         self.at = losses.reached()
@@ -105,7 +107,7 @@ class Flips:
         return [int(p) for p in order if useful[p]]
 
 
-def _sharing(task: Task, choice: Choice) -> list[Cells]:
+def _sharing(task: AdjustmentTask, choice: DirectionChoice) -> list[Cells]:
     """Per sensitive cell those that share an equation with it."""
     from scipy.sparse import csc_array
 

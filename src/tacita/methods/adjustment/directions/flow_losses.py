@@ -15,7 +15,7 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.losses import Loss, Reached
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers import network_simplex as simplex
 from tacita.solvers.cheapest_flow import BLOCK, PATH_BITS, PIVOTS
 from tacita.solvers.network import Network
@@ -56,7 +56,7 @@ class FlowLosses:
 
     quick = True
 
-    def __init__(self, task: Task, choice: Choice, network: Network) -> None:
+    def __init__(self, task: AdjustmentTask, choice: DirectionChoice, network: Network) -> None:
         self.task, self.choice, self.network = task, choice, network
         n, count = len(task), choice.cells.size
         ordinary = np.ones(n, dtype=bool)

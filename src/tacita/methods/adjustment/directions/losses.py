@@ -22,7 +22,7 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.scales import Scales
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
@@ -68,7 +68,7 @@ class Losses(Protocol):
         """That adjustment, for the directions asked for last."""
 
 
-def losses_of(task: Task, choice: Choice) -> Losses:
+def losses_of(task: AdjustmentTask, choice: DirectionChoice) -> Losses:
     """A flow where the task is a network large enough for compiled code, else a linear program."""
     if task.side is None and 2 * len(task) >= LARGE:
         from tacita.solvers.network import Network
@@ -81,7 +81,7 @@ def losses_of(task: Task, choice: Choice) -> Losses:
     return ProgramLosses(task, choice)
 
 
-def hopeful(task: Task, choice: Choice, up: Mask, at: Reached) -> Floats:
+def hopeful(task: AdjustmentTask, choice: DirectionChoice, up: Mask, at: Reached) -> Floats:
     """What each flip may gain at most, negative; not below zero where it cannot gain."""
     weight, z = task.weight[choice.cells] / task.one, at.z[choice.cells]
     near = np.where(up, -choice.down_least, choice.up_least).astype(np.float64)
@@ -100,7 +100,7 @@ class ProgramLosses:
 
     quick = False
 
-    def __init__(self, task: Task, choice: Choice) -> None:
+    def __init__(self, task: AdjustmentTask, choice: DirectionChoice) -> None:
         self.task, self.choice = task, choice
         self.n, self.count = len(task), choice.cells.size
         self.scales = Scales.of(task, choice)

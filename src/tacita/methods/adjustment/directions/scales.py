@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import UNBOUNDED, Floats, Units
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -47,7 +47,7 @@ class Scales:
     row: Floats
 
     @classmethod
-    def of(cls, task: Task, choice: Choice) -> Scales:
+    def of(cls, task: AdjustmentTask, choice: DirectionChoice) -> Scales:
         from scipy.sparse import csr_array, diags_array, vstack
 
         matrix = csr_array(task.matrix.astype(np.float64))
@@ -75,7 +75,7 @@ class Scales:
         return np.where(np.abs(units) < UNBOUNDED, units / self.cell, infinite)
 
 
-def reaches(task: Task, choice: Choice) -> Floats:
+def reaches(task: AdjustmentTask, choice: DirectionChoice) -> Floats:
     """How far a cell may move either way; as far as the farthest least move where nothing limits it."""
     both = np.maximum(np.abs(task.lower), np.abs(task.upper))
     rises, falls = (

@@ -29,7 +29,7 @@ from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
 from tacita.methods.adjustment.directions.flips import Flips
-from tacita.methods.adjustment.task import Choice, Task
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram
 
@@ -47,10 +47,10 @@ LEAST_GAIN = 1e-7
 
 
 def by_tangents(
-    task: Task, choice: Choice, balance: Balance, flips: Flips, run: Run
+    task: AdjustmentTask, choice: DirectionChoice, balance: Balance, flips: Flips, run: Run
 ) -> tuple[Mask, float, bool]:
     """Directions, a bound on the loss of all, and whether the two are proven to meet."""
-    search = _Search(task, choice, balance, flips, run)
+    search = _TangentSearch(task, choice, balance, flips, run)
     if not flips.loss.missed:
         search.consider(flips.up)
     for _ in range(RELAXED_ROUNDS):
@@ -63,10 +63,12 @@ def by_tangents(
     return search.told()
 
 
-class _Search:
+class _TangentSearch:
     """Tangents so far, the best directions and the bound."""
 
-    def __init__(self, task: Task, choice: Choice, balance: Balance, flips: Flips, run: Run) -> None:
+    def __init__(
+        self, task: AdjustmentTask, choice: DirectionChoice, balance: Balance, flips: Flips, run: Run
+    ) -> None:
         self.task, self.choice, self.run = task, choice, run
         program = DirectionProgram(flips.task, choice, balance)
         self.directions = program.tightened(pattern_rows(balance, choice, run)[0])

@@ -28,7 +28,7 @@ from tacita.methods.adjustment.integer.integer_program import in_all_cells
 from tacita.methods.adjustment.integer.leaves import leaf_by_leaf
 from tacita.methods.adjustment.integer.shortage import refuse_empty_bounds, shortage
 from tacita.methods.adjustment.integer.steps import Steps
-from tacita.methods.adjustment.task import Task
+from tacita.methods.adjustment.task import AdjustmentTask
 
 FEW = 300
 """Cells that can move in tables for which an integer program as it is takes a second or two at most."""
@@ -39,7 +39,7 @@ does as well as a flow, fifty times as fast."""
 Way = Callable[[Steps, Run], Units | None]
 
 
-def exactly(task: Task, z: Floats, structure: Structure, run: Run) -> Units:
+def exactly(task: AdjustmentTask, z: Floats, structure: Structure, run: Run) -> Units:
     """Whole units near a solver's changes of a directed task, with ``M z' = 0`` and all bounds kept exactly.
 
     Parameters

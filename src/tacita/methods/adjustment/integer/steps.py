@@ -18,7 +18,7 @@ import numpy as np
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.tables.structure import Structure
 from tacita.methods.adjustment.integer.prices import CODES, price
-from tacita.methods.adjustment.task import Task
+from tacita.methods.adjustment.task import AdjustmentTask
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -50,14 +50,14 @@ class Pieces:
 class Steps:
     """Bounds in whole steps and the solver's point ``target`` within them; empty ones have ``low > high``."""
 
-    task: Task
+    task: AdjustmentTask
     structure: Structure
     low: Units
     high: Units
     target: Floats
 
     @classmethod
-    def of(cls, task: Task, structure: Structure, z: Floats) -> Steps:
+    def of(cls, task: AdjustmentTask, structure: Structure, z: Floats) -> Steps:
         step = task.step
         low, high = -(-task.lower // step), task.upper // step
         target = np.clip(z / step, low, np.maximum(low, high))

@@ -22,8 +22,8 @@ from tacita.methods.adjustment.statistics.rounds import (
     PATIENCE,
     Aim,
     Measuring,
+    RoundState,
     Solve,
-    Standing,
     aim,
     another_round,
     begin,
@@ -31,7 +31,7 @@ from tacita.methods.adjustment.statistics.rounds import (
     towards,
 )
 from tacita.methods.adjustment.statistics.statistic_rows import side_of
-from tacita.methods.adjustment.task import Adjusted, Side, Task
+from tacita.methods.adjustment.task import Adjusted, AdjustmentTask, Side
 
 ROUNDS = 20
 LITTLE = 1e-3
@@ -59,7 +59,9 @@ class AdjustedKeeping(Adjusted):
     remarks: tuple[str, ...]
 
 
-def keeping(task: Task, kept: Keep, values: Floats, cells: Mask, run: Run, solve: Solve) -> AdjustedKeeping:
+def keeping(
+    task: AdjustmentTask, kept: Keep, values: Floats, cells: Mask, run: Run, solve: Solve
+) -> AdjustedKeeping:
     """The cheapest changes found that keep statistics of some cells.
 
     Parameters
@@ -87,7 +89,7 @@ def keeping(task: Task, kept: Keep, values: Floats, cells: Mask, run: Run, solve
     return concluded(standing, plain.bound, len(task))
 
 
-def rows_to_choose_by(task: Task, kept: Keep, values: Floats, cells: Mask, z: Floats) -> Side:
+def rows_to_choose_by(task: AdjustmentTask, kept: Keep, values: Floats, cells: Mask, z: Floats) -> Side:
     """Rows that changes in any directions must keep, to first order, for their statistics to be kept.
 
     Among directions of equal loss there are mostly some that keep statistics at no cost: those that are best
@@ -112,7 +114,7 @@ def rows_around(measuring: Measuring, z: Floats) -> Side:
     return side_of([row for row in rows if row.scale > 0], z.size)
 
 
-def _measuring(task: Task, kept: Keep, values: Floats, cells: Mask) -> Measuring:
+def _measuring(task: AdjustmentTask, kept: Keep, values: Floats, cells: Mask) -> Measuring:
     between = [name for name in kept.asked if name not in ALONE]
     if between:
         raise InputError(
@@ -129,8 +131,8 @@ def _measuring(task: Task, kept: Keep, values: Floats, cells: Mask) -> Measuring
 
 
 def rounds(
-    task: Task, plain: Adjusted, measuring: Measuring, run: Run, solve: Solve, weight: Floats
-) -> Standing:
+    task: AdjustmentTask, plain: Adjusted, measuring: Measuring, run: Run, solve: Solve, weight: Floats
+) -> RoundState:
     """Round after round, until all is kept at no further cost, nothing more is gained or time is over.
 
     ``weight`` is that of the squares of changes which the statistics bear least of all.
@@ -153,7 +155,7 @@ def rounds(
     return standing
 
 
-def refuse_contradiction(standing: Standing) -> None:
+def refuse_contradiction(standing: RoundState) -> None:
     """Raise where tolerances had to be widened to the end, and say which are possible."""
     if standing.kept or not standing.contradicted or standing.stalled <= PATIENCE:
         return
@@ -165,7 +167,7 @@ def refuse_contradiction(standing: Standing) -> None:
     )
 
 
-def concluded(standing: Standing, bound: float, size: int) -> AdjustedKeeping:
+def concluded(standing: RoundState, bound: float, size: int) -> AdjustedKeeping:
     """What the rounds came to, with a remark for each tolerance that is missed."""
     rows = [row_at(standing.z, a, max(a.tolerance, abs(a.change))) for a in standing.aims]
     return AdjustedKeeping(

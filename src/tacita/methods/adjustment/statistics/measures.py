@@ -102,7 +102,7 @@ def _percent(name: str, written: str) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class MeasuredStatistic:
     """How one statistic has changed, and where it is heading.
 
     Attributes
@@ -124,7 +124,9 @@ class Measure:
     gradients: tuple[Floats, ...]
 
 
-def measures(names: Sequence[str], before: Sequence[Floats], after: Sequence[Floats]) -> list[Measure]:
+def measures(
+    names: Sequence[str], before: Sequence[Floats], after: Sequence[Floats]
+) -> list[MeasuredStatistic]:
     """Changes of the named statistics of one table, or of several tables and all their pairs."""
     if not before[0].size:
         raise InputError("statistics of no cells at all were asked for: choose at least two cells")
@@ -227,9 +229,11 @@ def _pair(name: str, one: _Column, other: _Column) -> Pair:
 
 def _measure(
     name: str, label: str, tables: tuple[int, ...], before: float, after: float, *slopes: Floats
-) -> Measure:
+) -> MeasuredStatistic:
     scale = _quotient(100.0, before)
-    return Measure(name, label, tables, scale * (after - before), tuple(scale * slope for slope in slopes))
+    return MeasuredStatistic(
+        name, label, tables, scale * (after - before), tuple(scale * slope for slope in slopes)
+    )
 
 
 def _mean_product(one: Floats, other: Floats) -> float:

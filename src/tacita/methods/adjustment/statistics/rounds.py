@@ -26,9 +26,9 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.methods.adjustment.statistics.measures import LINEAR, Keep, Measure
-from tacita.methods.adjustment.statistics.statistic_rows import LEAST, Row, beside, side_of, widened
-from tacita.methods.adjustment.task import Adjusted, Task
+from tacita.methods.adjustment.statistics.measures import LINEAR, Keep, MeasuredStatistic
+from tacita.methods.adjustment.statistics.statistic_rows import LEAST, StatisticRow, beside, side_of, widened
+from tacita.methods.adjustment.task import Adjusted, AdjustmentTask
 
 MARGIN = 0.1
 """Share of a tolerance that rows leave to second-order terms and to the step to whole numbers."""
@@ -43,7 +43,7 @@ STEPS = tuple(2.0**-k for k in range(8))
 PATIENCE = 2
 """Rounds without a gain after which another may still bring one: with a new rest, and then without any."""
 
-Solve = Callable[[Task], Adjusted]
+Solve = Callable[[AdjustmentTask], Adjusted]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ Measuring = Callable[[Floats], list[Aim]]
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class RoundState:
     """Where the rounds have come to.
 
     Attributes
@@ -107,7 +107,7 @@ class Standing:
         return (self.kept and self.loss <= loss * (1 + NOISE)) or self.stalled > PATIENCE
 
 
-def aim(measure: Measure, kept: Keep, cells: Sequence[Cells], one: int) -> Aim:
+def aim(measure: MeasuredStatistic, kept: Keep, cells: Sequence[Cells], one: int) -> Aim:
     """A measure as an aim of a task in units; ``cells`` are those of each of its tables in that task."""
     if not np.isfinite(measure.change):
         raise InputError(
@@ -125,12 +125,12 @@ def aim(measure: Measure, kept: Keep, cells: Sequence[Cells], one: int) -> Aim:
     )
 
 
-def begin(task: Task, plain: Adjusted, aims: list[Aim]) -> Standing:
+def begin(task: AdjustmentTask, plain: Adjusted, aims: list[Aim]) -> RoundState:
     """The standing of changes that were found without looking at statistics."""
     if task.choice is not None:
         # A segment between different directions would lead through values that are not safe.
         raise InputError("statistics are kept with given directions: choose them first")
-    return Standing(
+    return RoundState(
         z=plain.z,
         loss=task.loss(plain.z),
         aims=aims,
@@ -142,7 +142,9 @@ def begin(task: Task, plain: Adjusted, aims: list[Aim]) -> Standing:
     )
 
 
-def another_round(task: Task, standing: Standing, measuring: Measuring, run: Run, solve: Solve) -> Standing:
+def another_round(
+    task: AdjustmentTask, standing: RoundState, measuring: Measuring, run: Run, solve: Solve
+) -> RoundState:
     """One round; the standing does not get worse."""
     found, contradicted = _solved(task, standing, run, solve)
     far, moved = measuring(found.z), found.z - standing.z
@@ -159,7 +161,7 @@ def another_round(task: Task, standing: Standing, measuring: Measuring, run: Run
     return towards(found.z, task, known, measuring)
 
 
-def towards(z: Floats, task: Task, standing: Standing, measuring: Measuring) -> Standing:
+def towards(z: Floats, task: AdjustmentTask, standing: RoundState, measuring: Measuring) -> RoundState:
     """The best point on the segment from the standing to other changes, or the standing if it is the best."""
     points = (standing.z + step * (z - standing.z) for step in STEPS)
     there = (replace(standing, z=p, loss=task.loss(p), aims=measuring(p), stalled=0) for p in points)
@@ -167,13 +169,13 @@ def towards(z: Floats, task: Task, standing: Standing, measuring: Measuring) -> 
     return best if _gains(best, standing) else standing
 
 
-def _gains(new: Standing, old: Standing) -> bool:
+def _gains(new: RoundState, old: RoundState) -> bool:
     if old.kept:
         return new.kept and new.loss < old.loss * (1 - NOISE)
     return new.kept or new.worst < old.worst * (1 - PROGRESS)
 
 
-def _solved(task: Task, standing: Standing, run: Run, solve: Solve) -> tuple[Adjusted, bool]:
+def _solved(task: AdjustmentTask, standing: RoundState, run: Run, solve: Solve) -> tuple[Adjusted, bool]:
     """The cheapest changes that keep the rows around the standing; whether these had to be widened."""
     around = [
         row_at(standing.z, replace(a, change=a.change + rest), (1 - MARGIN) * a.tolerance)
@@ -188,9 +190,9 @@ def _solved(task: Task, standing: Standing, run: Run, solve: Solve) -> tuple[Adj
         return solve(beside(task, side_of(wide, len(task)))), contradicted
 
 
-def row_at(z: Floats, at: Aim, room: float) -> Row:
+def row_at(z: Floats, at: Aim, room: float) -> StatisticRow:
     """The row that keeps a statistic within some room, to first order around where it was measured."""
     # Equations may say the same as a row, and a rounding error would contradict them: what is zero is not
     # computed, and nothing is asked for more exactly than floats are.
     middle = 0.0 if at.linear else float(at.gradient @ z[at.cells]) - at.change
-    return Row(at.cells, at.gradient, middle, max(room, FLOATS), at.tolerance)
+    return StatisticRow(at.cells, at.gradient, middle, max(room, FLOATS), at.tolerance)

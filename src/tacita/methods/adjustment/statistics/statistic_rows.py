@@ -16,7 +16,7 @@ import numpy as np
 from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import UNBOUNDED, Cells, Floats
 from tacita.core.run import Run
-from tacita.methods.adjustment.task import Side, Task
+from tacita.methods.adjustment.task import AdjustmentTask, Side
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import LinearProgram
 
@@ -29,7 +29,7 @@ WIDE = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class StatisticRow:
     """One row, over some cells."""
 
     cells: Cells
@@ -44,7 +44,7 @@ class Row:
         return float(np.abs(self.gradient).max(initial=0.0))
 
 
-def side_of(rows: Sequence[Row], size: int) -> Side:
+def side_of(rows: Sequence[StatisticRow], size: int) -> Side:
     """Rows for a task of some size, scaled to a largest coefficient of 1: no solver takes that for zero."""
     from scipy.sparse import csr_array
 
@@ -58,7 +58,7 @@ def side_of(rows: Sequence[Row], size: int) -> Side:
     )
 
 
-def beside(task: Task, side: Side) -> Task:
+def beside(task: AdjustmentTask, side: Side) -> AdjustmentTask:
     """The task with more rows at its side."""
     from scipy.sparse import csr_array, vstack
 
@@ -69,7 +69,7 @@ def beside(task: Task, side: Side) -> Task:
     return replace(task, side=Side(rows, least, most))
 
 
-def widened(task: Task, rows: Sequence[Row], run: Run) -> list[Row]:
+def widened(task: AdjustmentTask, rows: Sequence[StatisticRow], run: Run) -> list[StatisticRow]:
     """The rows with so much room that some changes keep them all.
 
     What is to be kept exactly is not widened, unless nothing else helps.
@@ -85,7 +85,7 @@ def widened(task: Task, rows: Sequence[Row], run: Run) -> list[Row]:
     raise SolverError("the task has changes, yet none at any tolerance of its statistics: report the table")
 
 
-def _widening(task: Task, rows: Sequence[Row], shares: Sequence[float]) -> LinearProgram:
+def _widening(task: AdjustmentTask, rows: Sequence[StatisticRow], shares: Sequence[float]) -> LinearProgram:
     """The linear program over ``z``, in a unit that keeps its bounds small, and ``e``."""
     from scipy.sparse import csr_array, hstack, vstack
 

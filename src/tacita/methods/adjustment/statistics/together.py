@@ -35,17 +35,17 @@ from tacita.methods.adjustment.statistics.keeping import (
 from tacita.methods.adjustment.statistics.measures import (
     TOGETHER,
     Keep,
-    Measure,
+    MeasuredStatistic,
     changes,
     changes_together,
     measures,
 )
-from tacita.methods.adjustment.statistics.rounds import Aim, Solve, Standing, aim, another_round, begin
-from tacita.methods.adjustment.task import Adjusted, Choice, Side, Task
+from tacita.methods.adjustment.statistics.rounds import Aim, RoundState, Solve, aim, another_round, begin
+from tacita.methods.adjustment.task import Adjusted, AdjustmentTask, DirectionChoice, Side
 
 
 def adjusted_together(
-    tasks: Sequence[Task],
+    tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
     kept: Keep,
     cells: Mask,
@@ -95,13 +95,13 @@ def adjusted_together(
 
 
 def chosen_together(
-    tasks: Sequence[Task],
+    tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
     kept: Keep,
     cells: Mask,
     first: Sequence[Mask],
     run: Run,
-    choose: Callable[[Task], Mask],
+    choose: Callable[[AdjustmentTask], Mask],
 ) -> list[Mask]:
     """Directions of all tables that keep, to first order, what the tables have in common at the least loss.
 
@@ -130,7 +130,9 @@ def chosen_together(
 class _Tables:
     """Several tables, the changes of which are measured together."""
 
-    def __init__(self, tasks: Sequence[Task], values: Sequence[Floats], kept: Keep, cells: Mask) -> None:
+    def __init__(
+        self, tasks: Sequence[AdjustmentTask], values: Sequence[Floats], kept: Keep, cells: Mask
+    ) -> None:
         if len(tasks) < 2 or len({len(task) for task in tasks} | {v.size for v in values}) > 1:
             raise InputError("tables are adjusted together when there are two or more, over the same cells")
         unknown = [name for name in kept.asked if name not in TOGETHER]
@@ -146,7 +148,7 @@ class _Tables:
     def __len__(self) -> int:
         return len(self.tasks[0])
 
-    def measures(self, zs: Sequence[Floats]) -> list[Measure]:
+    def measures(self, zs: Sequence[Floats]) -> list[MeasuredStatistic]:
         moved = zip(self.before, zs, self.tasks, strict=True)
         return measures(
             tuple(self.kept.asked), self.before, [a + z[self.where] / task.one for a, z, task in moved]
@@ -179,7 +181,7 @@ class _Tables:
         variances = [float(a.var()) or 1.0 for a in self.before]
         return np.concatenate([cells * (max(variances) / variance) for variance in variances])
 
-    def standings(self, found: Sequence[Adjusted], zs: Sequence[Floats]) -> list[Standing]:
+    def standings(self, found: Sequence[Adjusted], zs: Sequence[Floats]) -> list[RoundState]:
         """How each table stands with the changes that were found."""
         return [
             begin(task, adjusted, self.aims_of(i, zs))
@@ -187,7 +189,7 @@ class _Tables:
         ]
 
 
-def _alternating(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: Solve) -> list[Standing]:
+def _alternating(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: Solve) -> list[RoundState]:
     """Round after round, one table at a time."""
     zs = [found.z for found in plain]
     standings = tables.standings(plain, zs)
@@ -214,7 +216,7 @@ def _alternating(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: So
     return standings
 
 
-def _joint(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: Solve) -> list[Standing]:
+def _joint(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: Solve) -> list[RoundState]:
     """Rounds on one task that holds all tables, one after the other."""
     task, count = _stacked(tables.tasks), len(plain)
     start = Adjusted(
@@ -237,12 +239,12 @@ def _joint(tables: _Tables, plain: Sequence[Adjusted], run: Run, solve: Solve) -
     ]
 
 
-def stackable(tasks: Sequence[Task]) -> bool:
+def stackable(tasks: Sequence[AdjustmentTask]) -> bool:
     """Whether one program can hold all tasks: they count in the same units, in the same norm."""
     return len({(task.one, task.step, task.norm, task.delta) for task in tasks}) == 1
 
 
-def _stacked(tasks: Sequence[Task]) -> Task:
+def _stacked(tasks: Sequence[AdjustmentTask]) -> AdjustmentTask:
     """All tasks as one; their losses are added, or of the largest change the larger taken."""
     from scipy.sparse import block_diag, csr_array
 
@@ -268,12 +270,12 @@ def _stacked(tasks: Sequence[Task]) -> Task:
     )
 
 
-def _choices(tasks: Sequence[Task]) -> Choice | None:
+def _choices(tasks: Sequence[AdjustmentTask]) -> DirectionChoice | None:
     """The choices of all tasks, in the cells of the stacked one."""
     own = [(i * len(task), task.choice) for i, task in enumerate(tasks) if task.choice is not None]
     if not own:
         return None
-    return Choice(
+    return DirectionChoice(
         np.concatenate([start + choice.cells for start, choice in own]),
         np.concatenate([choice.up_least for _, choice in own]),
         np.concatenate([choice.up_most for _, choice in own]),
@@ -300,7 +302,7 @@ class Way:
 
 
 def over_directions(
-    tasks: Sequence[Task],
+    tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
     cells: Mask,
     run: Run,
@@ -327,7 +329,7 @@ def over_directions(
     return _each_way(tasks, values, cells, run, ways, solve or _default(run))
 
 
-def _ways(choice: Choice | None) -> list[tuple[bool, ...]]:
+def _ways(choice: DirectionChoice | None) -> list[tuple[bool, ...]]:
     """For each sensitive cell of a table the directions it may take."""
     if choice is None:
         return []
@@ -338,7 +340,7 @@ def _ways(choice: Choice | None) -> list[tuple[bool, ...]]:
 
 
 def _each_way(
-    tasks: Sequence[Task],
+    tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
     cells: Mask,
     run: Run,
