@@ -63,7 +63,7 @@ def solve_whole(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> S
     if relaxed.status is Ended.INFEASIBLE:
         raise _infeasible(program)
     if relaxed.status is not Ended.OPTIMAL:
-        raise _stopped(run)
+        raise stopped(run)
     search = _IntegerSearch(program, run, relaxed.bound)
     rounded = made_whole(program, relaxed.point)
     if np.abs(rounded - relaxed.point).max(initial=0.0) <= CAUTION and search.offer(rounded):
@@ -142,7 +142,7 @@ class _IntegerSearch:
 
     def solution(self) -> Solution:
         if self.best is None:
-            raise _stopped(self.run)
+            raise stopped(self.run)
         status = Status.OPTIMAL if self.closed else Status.FEASIBLE
         return Solution(self.best, self.loss, min(self.bound, self.loss), status)
 
@@ -153,25 +153,69 @@ class _IntegerSearch:
         self.run.tell(phase, 0, 0, **known)
 
 
+def solve_roughly(program: IntegerProgram, run: Run) -> Floats | None:
+    """Return a cheap point of an integer program, without a proof that none is cheaper; None if there is no
+    point at all, which is proven.
+
+    Raises
+    ------
+    StoppedError
+        Time was over, or a cancel came, before a point was found.
+    """
+    relaxed = solve_mip(program.relaxed(), run)
+    if relaxed.status is Ended.INFEASIBLE:
+        return None
+    if not relaxed.point.size:
+        raise stopped(run)
+    rounded = made_whole(program, relaxed.point)
+    near, size = np.abs(rounded - relaxed.point) > CAUTION, 0
+    if not near.any() and keeps_rows(program, rounded):
+        return rounded
+    while size < near.sum() <= LOCAL * rounded.size:
+        size, near = int(near.sum()), _widened(program, near)
+        x = _varied(program, rounded, near, run)
+        if x is not None:
+            return x
+    found = solve_mip(program, run, nodes=NODES)
+    if not found.point.size and found.status is not Ended.INFEASIBLE:
+        # Many nodes without a point: now the whole tree is asked.
+        found = solve_mip(program, run)
+    if not found.point.size and found.status is not Ended.INFEASIBLE:
+        raise stopped(run)
+    return found.point if found.point.size else None
+
+
 def _mended(program: IntegerProgram, run: Run, rounded: Floats, broken: Mask) -> Floats | None:
     """A point that differs from a rounded one only near its broken variables: first in their rows, then in
     the rows of those; None where there is none, or where that would be most of the program.
     """
-    touches, unfixed = abs(program.rows), program.upper > program.lower
-    near = broken
+    near, unfixed = broken, program.upper > program.lower
     while not run.over:
-        size = near.sum()
-        rows = touches @ near.astype(np.float64) > 0
-        near = np.asarray(touches.T @ rows.astype(np.float64) > 0) & unfixed
+        size, near = near.sum(), _widened(program, near) & unfixed
         if near.sum() == size or near.sum() > LOCAL * unfixed.sum():
             return None
-        free = np.flatnonzero(near)
-        found = solve_mip(around(program, rounded, free), run, nodes=NODES)
-        if found.point.size:
-            x = rounded.copy()
-            x[free] = found.point
-            return made_whole(program, x)
+        x = _varied(program, rounded, near, run)
+        if x is not None:
+            return x
     return None
+
+
+def _widened(program: IntegerProgram, near: Mask) -> Mask:
+    """Return the variables that share a row with some."""
+    touches = abs(program.rows)
+    rows = touches @ near.astype(np.float64) > 0
+    return np.asarray(touches.T @ rows.astype(np.float64) > 0)
+
+
+def _varied(program: IntegerProgram, x: Floats, near: Mask, run: Run) -> Floats | None:
+    """Return a point that differs from ``x`` in some variables only; None if a short search finds none."""
+    free = np.flatnonzero(near)
+    found = solve_mip(around(program, x, free), run, nodes=NODES)
+    if not found.point.size:
+        return None
+    y = x.copy()
+    y[free] = found.point
+    return made_whole(program, y)
 
 
 def _first_point(
@@ -220,5 +264,6 @@ def _infeasible(program: IntegerProgram) -> InfeasibleError:
     )
 
 
-def _stopped(run: Run) -> StoppedError:
+def stopped(run: Run) -> StoppedError:
+    """Return the error of a search that time ended before it found a point."""
     return StoppedError(f"stopped after {run.seconds:.0f} s before a first point was found: allow more time")

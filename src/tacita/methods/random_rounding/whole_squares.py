@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.core.errors import InfeasibleError, StoppedError
-from tacita.core.exact import Cells, Floats, Mask, Units
+from tacita.core.exact import Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
-from tacita.solvers.cheapest_flow import cheapest_flow
+from tacita.solvers.integer_pieces import Pieces, group_by_code
 from tacita.solvers.integer_programs import solve_whole
 from tacita.solvers.linear_program import LinearProgram
 from tacita.solvers.network import Network
@@ -72,20 +72,6 @@ class Moved:
     @property
     def proven(self) -> bool:
         return self.loss - self.bound <= NOISE * self.loss
-
-
-@dataclass(frozen=True, eq=False)
-class _Segments:
-    """Segments by which cells move up (``sign`` 1) or down (-1) from a centre, cheap ones nearest to it.
-
-    Losses are counted from the centre on, so that near an optimum no digits cancel.
-    """
-
-    centre: Units
-    cell: Cells
-    sign: Units
-    length: Units
-    cost: Floats
 
 
 def network_of(structure: Structure, open_cells: Mask) -> Network | None:
@@ -146,7 +132,7 @@ class _SquaresSearch:
     def improve(self) -> bool:
         """Better moves by secants; False if there are none."""
         asked, centre = self.asked, self.best.z
-        found = _cheapest(asked, _segments(asked, centre, self.reach, secant=True), self.run)
+        found = _cheapest(asked, centre, _segments(asked, centre, self.reach, secant=True), self.run)
         if found is None:
             return False
         z, least = found
@@ -167,7 +153,7 @@ class _SquaresSearch:
         if self.done():
             return
         laid = _segments(self.asked, self.best.z, self.reach, secant=False)
-        found = _cheapest(self.asked, laid, self.run)
+        found = _cheapest(self.asked, self.best.z, laid, self.run)
         if found is not None:
             self._keep(self.best.z, max(self.best.bound, found[1]))
 
@@ -176,8 +162,10 @@ class _SquaresSearch:
         self.best = Moved(z, loss, min(loss, bound))
 
 
-def _segments(asked: IntegerSquares, centre: Units, reach: int, secant: bool) -> _Segments:
-    """Segments from a centre to the bounds, on either side."""
+def _segments(asked: IntegerSquares, centre: Units, reach: int, secant: bool) -> Pieces:
+    """Segments from a centre to the bounds, on either side, cheap ones nearest to it. Losses are counted from
+    the centre on, so that near an optimum no digits cancel.
+    """
     cells, signs, lengths, costs = [], [], [], []
     near, left = 0, True
     while left:
@@ -195,66 +183,30 @@ def _segments(asked: IntegerSquares, centre: Units, reach: int, secant: bool) ->
             costs.append(asked.weight[at] * slope)
             left |= bool(at.size)
         near = far
-    return _Segments(centre, *(np.concatenate(parts) for parts in (cells, signs, lengths, costs)))
+    return Pieces(*(np.concatenate(parts) for parts in (cells, signs, lengths, costs)))
 
 
-def _cheapest(asked: IntegerSquares, laid: _Segments, run: Run) -> tuple[Units, float] | None:
+def _cheapest(asked: IntegerSquares, centre: Units, laid: Pieces, run: Run) -> tuple[Units, float] | None:
     """The cheapest moves by segments, and a bound on what any cost; None if there are none."""
-    matrix = asked.structure.equations.matrix
-    rest, begun = -np.asarray(matrix @ laid.centre), asked.loss(laid.centre)
+    rest, begun = -np.asarray(asked.structure.equations.matrix @ centre), asked.loss(centre)
     if not laid.cell.size:
-        return None if rest.any() else (laid.centre, begun)
-    found = (
-        _by_program(asked.structure, laid, rest, run)
-        if asked.network is None
-        else _by_flow(asked.network, laid, rest, run)
-    )
-    if found is None:
-        return None
-    taken, bound = found
-    change = np.bincount(laid.cell, laid.sign * taken, laid.centre.size).astype(np.int64)
-    return laid.centre + change, begun + bound
+        return None if rest.any() else (centre, begun)
+    if asked.network is None:
+        found = _by_program(asked.structure, laid, rest, run)
+    else:
+        flow = laid.cheapest_flow(asked.network, rest, run)
+        found = None if flow is None else (flow.amount, flow.bound)
+    return None if found is None else (centre + laid.moved(found[0], centre.size), begun + found[1])
 
 
-def _by_flow(network: Network, laid: _Segments, rest: Units, run: Run) -> tuple[Units, float] | None:
-    supply = np.append(network.row_sign * rest, 0)
-    supply[network.ground] = -supply.sum()
-    tail, head = network.tail[laid.cell], network.head[laid.cell]
-    up = laid.sign > 0
-    flow = cheapest_flow(
-        network.n_nodes,
-        np.where(up, tail, head),
-        np.where(up, head, tail),
-        laid.length,
-        laid.cost,
-        supply,
-        run,
-    )
-    return None if flow is None else (flow.amount, flow.bound)
-
-
-def _by_program(structure: Structure, laid: _Segments, rest: Units, run: Run) -> tuple[Units, float] | None:
-    from scipy.sparse import csr_array
-
-    rows = csr_array(structure.equations.matrix[:, laid.cell].astype(np.float64))
-    rows.data *= laid.sign[rows.indices]
-    size, even = laid.cell.size, rest.astype(np.float64)
+def _by_program(structure: Structure, laid: Pieces, rest: Units, run: Run) -> tuple[Units, float] | None:
+    rows, even = laid.columns(structure.equations.matrix), rest.astype(np.float64)
     # Solvers judge costs by absolute tolerances.
     scale = float(np.median(np.abs(laid.cost)))
-    upper = laid.length.astype(np.float64)
-    program = LinearProgram(laid.cost / scale, np.zeros(size), upper, rows, even, even).in_integers()
+    upper = laid.most.astype(np.float64)
+    program = LinearProgram(laid.cost / scale, np.zeros(upper.size), upper, rows, even, even).in_integers()
     try:
-        solution = solve_whole(program, _slabs(structure, laid.cell), run)
+        solution = solve_whole(program, group_by_code(structure, laid.cell), run)
     except InfeasibleError:
         return None
     return np.rint(solution.x).astype(np.int64), solution.bound * scale
-
-
-def _slabs(structure: Structure, cell: Cells) -> list[Cells]:
-    """Segments of cells that share a code of some dimension: what may vary while all others stay."""
-    slabs = []
-    for d in range(len(structure.dimensions)):
-        code = structure.codes[cell, d]
-        order = np.argsort(code, kind="stable")
-        slabs += np.split(order, np.flatnonzero(np.diff(code[order])) + 1)
-    return slabs

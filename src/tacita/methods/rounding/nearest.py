@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.core.errors import InfeasibleError
-from tacita.core.exact import Cells, Units
+from tacita.core.exact import Units
 from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
 from tacita.methods.rounding.lattice import Lattice
-from tacita.solvers.cheapest_flow import cheapest_flow
+from tacita.solvers.integer_pieces import Pieces, group_by_code
 from tacita.solvers.integer_programs import solve_whole
 from tacita.solvers.linear_program import LinearProgram
 from tacita.solvers.network import Network
@@ -48,23 +48,10 @@ def nearest(lattice: Lattice, structure: Structure, run: Run) -> Nearest | None:
             return None
         network = Network.of(lattice.matrix)
         if network is not None:
-            return _by_flow(lattice, network, rest // base[0], run)
+            once = np.ones(lattice.cell.size, dtype=np.int64)
+            flow = Pieces(lattice.cell, once, once, lattice.cost).cheapest_flow(network, rest // base[0], run)
+            return None if flow is None else _found(lattice, flow.amount, flow.bound)
     return _by_program(lattice, rest, structure, run)
-
-
-def _by_flow(lattice: Lattice, network: Network, rest: Units, run: Run) -> Nearest | None:
-    supply = np.append(network.row_sign * rest, 0)
-    supply[network.ground] = -supply.sum()
-    flow = cheapest_flow(
-        network.n_nodes,
-        network.tail[lattice.cell],
-        network.head[lattice.cell],
-        np.ones(lattice.cell.size, dtype=np.int64),
-        lattice.cost,
-        supply,
-        run,
-    )
-    return None if flow is None else _found(lattice, flow.amount, flow.bound)
 
 
 def _by_program(lattice: Lattice, rest: Units, structure: Structure, run: Run) -> Nearest | None:
@@ -86,8 +73,11 @@ def _by_program(lattice: Lattice, rest: Units, structure: Structure, run: Run) -
     cost = np.ldexp(lattice.cost, larger)
     program = LinearProgram(cost, np.zeros(size), np.ones(size), rows, even, even).in_integers()
     run = run.retold(lambda found: float(np.ldexp(found, -larger)))
+    own = np.flatnonzero(lattice.cell < lattice.own)
     try:
-        solution = solve_whole(program, _slabs(lattice, structure), run)
+        solution = solve_whole(
+            program, [own[group] for group in group_by_code(structure, lattice.cell[own])], run
+        )
     except InfeasibleError:
         return None
     return _found(lattice, np.rint(solution.x).astype(np.int64), float(np.ldexp(solution.bound, -larger)))
@@ -103,17 +93,6 @@ def _enlargement(lattice: Lattice) -> int:
 
 def _largest(lattice: Lattice) -> float:
     return float(np.abs(lattice.cost).max(initial=0.0))
-
-
-def _slabs(lattice: Lattice, structure: Structure) -> list[Cells]:
-    """Steps of cells that share a code of some dimension: what a search may vary with all others fixed."""
-    own = np.flatnonzero(lattice.cell < lattice.own)
-    slabs = []
-    for d in range(len(structure.dimensions)):
-        code = structure.codes[lattice.cell[own], d]
-        order = np.argsort(code, kind="stable")
-        slabs += np.split(own[order], np.flatnonzero(np.diff(code[order])) + 1)
-    return slabs
 
 
 def _found(lattice: Lattice, taken: Units, bound: float) -> Nearest:

@@ -14,8 +14,8 @@ import numpy as np
 
 from tacita.core.exact import Cells, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.integer.steps import FARTHEST, Pieces, Steps
-from tacita.solvers.cheapest_flow import cheapest_flow
+from tacita.methods.adjustment.integer.steps import FARTHEST, Steps
+from tacita.solvers.integer_pieces import Pieces
 from tacita.solvers.network import Network
 
 MANY = 100_000
@@ -94,18 +94,8 @@ def routed(steps: Steps, network: Network, cells: Cells, pieces: Pieces, run: Ru
     network
         Of these cells; all pieces are theirs.
     """
-    supply = np.append(-network.row_sign * (steps.matrix @ steps.below), 0)
-    supply[network.ground] = -supply.sum()
     place = np.zeros(len(steps), dtype=np.int64)
     place[cells] = np.arange(cells.size)
-    arc, forward = place[pieces.cell], pieces.sign > 0
-    flow = cheapest_flow(
-        network.n_nodes,
-        np.where(forward, network.tail[arc], network.head[arc]),
-        np.where(forward, network.head[arc], network.tail[arc]),
-        pieces.most,
-        pieces.cost,
-        supply,
-        run,
-    )
+    arcs = replace(pieces, cell=place[pieces.cell])
+    flow = arcs.cheapest_flow(network, -(steps.matrix @ steps.below), run)
     return None if flow is None else steps.below + pieces.moved(flow.amount, len(steps))

@@ -12,30 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.core.errors import StoppedError
 from tacita.core.exact import Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.integer.steps import FARTHEST, Pieces, Steps
+from tacita.methods.adjustment.integer.steps import FARTHEST, Steps
 from tacita.methods.adjustment.task import Side
-from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.highs import solve_mip
+from tacita.solvers.integer_pieces import Pieces
+from tacita.solvers.integer_programs import solve_roughly, stopped
 from tacita.solvers.linear_program import IntegerProgram
-from tacita.solvers.neighbourhoods import around, keeps_rows, made_whole
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 NEAR = 1
 """Steps beyond the two numbers around its target that a cell may take where that suffices."""
 NODES = 20
 """Of a search: good points come early, and nobody asks for a proof that there is none a hair cheaper."""
-BROKEN = 1e-5
-"""How far from a whole number a piece of a relaxation is not whole."""
-PART = 0.5
-"""Largest share of all pieces that is still a part of them."""
 MISSED = 10.0
 """What a statistic costs that is missed by a step of its largest coefficient, in the dearest steps."""
 DEAREST = 1e3
@@ -50,7 +42,7 @@ def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None
     missing = -(steps.matrix @ x)
     if not size:
         return None if missing.any() else x
-    rows = _columns(steps.matrix, pieces)
+    rows = pieces.columns(steps.matrix)
     touched = np.diff(rows.indptr) > 0
     if missing[~touched].any():
         return None
@@ -66,7 +58,7 @@ def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None
         np.ones(size, dtype=bool),
     )
     side = steps.task.side
-    taken = _cheapest(program, run) if side is None else _kept(program, side, steps, pieces, x, run)
+    taken = solve_roughly(program, run) if side is None else _kept(program, side, steps, pieces, x, run)
     if taken is None:
         return None
     found = x + pieces.moved(np.rint(taken[:size]).astype(np.int64), len(steps))
@@ -96,54 +88,13 @@ def mend(steps: Steps, x: Units, neighbourhoods: Iterable[Mask], run: Run) -> Un
     return None
 
 
-def _columns(matrix: csr_array, pieces: Pieces) -> csr_array:
-    """What each piece adds to each row."""
-    from scipy.sparse import csr_array
-
-    rows = csr_array(matrix.tocsc()[:, pieces.cell].astype(np.float64))
-    rows.data *= pieces.sign[rows.indices]
-    return rows
-
-
-def _cheapest(program: IntegerProgram, run: Run) -> Floats | None:
-    """The relaxation, made whole around what is not whole in it: where an equation has such a piece, all its
-    pieces may vary, then all of their equations', and so on.
-    """
-    relaxed = solve_mip(program.relaxed(), run)
-    if relaxed.status is Ended.INFEASIBLE:
-        return None
-    if not relaxed.point.size:
-        raise _stopped(run)
-    x = made_whole(program, relaxed.point)
-    near, touches = np.abs(x - relaxed.point) > BROKEN, abs(program.rows)
-    if not near.any() and keeps_rows(program, x):
-        return x
-    size = 0
-    while size < near.sum() <= PART * x.size:
-        size = int(near.sum())
-        rows = touches @ near.astype(np.float64) > 0
-        near = np.asarray(touches.T @ rows.astype(np.float64) > 0)
-        free = np.flatnonzero(near)
-        found = solve_mip(around(program, x, free), run, nodes=NODES)
-        if found.point.size:
-            x[free] = found.point
-            return made_whole(program, x)
-    found = solve_mip(program, run, nodes=NODES)
-    if not found.point.size and found.status is not Ended.INFEASIBLE:
-        # Many nodes without a point: now the whole tree is asked.
-        found = solve_mip(program, run)
-    if not found.point.size and found.status is not Ended.INFEASIBLE:
-        raise _stopped(run)
-    return found.point if found.point.size else None
-
-
 def _kept(
     program: IntegerProgram, side: Side, steps: Steps, pieces: Pieces, x: Units, run: Run
 ) -> Floats | None:
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     count, none = side.rows.shape[0], program.rows.shape[0]
-    rows = _columns(side.rows, pieces) * float(steps.task.step)
+    rows = pieces.columns(side.rows) * float(steps.task.step)
     largest = np.maximum(abs(rows).max(axis=1).toarray().ravel(), np.finfo(np.float64).tiny)
     # Each row is measured in its largest coefficient.
     rows = csr_array(rows.multiply((1.0 / largest)[:, None]))
@@ -162,9 +113,5 @@ def _kept(
     )
     found = solve_mip(elastic, run, nodes=NODES)
     if not found.point.size and run.over:
-        raise _stopped(run)
+        raise stopped(run)
     return found.point if found.point.size else None
-
-
-def _stopped(run: Run) -> StoppedError:
-    return StoppedError(f"stopped after {run.seconds:.0f} s before whole numbers were found: allow more time")

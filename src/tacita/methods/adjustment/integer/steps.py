@@ -19,6 +19,7 @@ from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.tables.structure import Structure
 from tacita.methods.adjustment.integer.prices import CODES, price
 from tacita.methods.adjustment.task import AdjustmentTask
+from tacita.solvers.integer_pieces import Pieces
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -28,22 +29,6 @@ WHOLE = 1e-7
 ROUND_OFF = 4 * float(np.finfo(np.float64).eps)
 FARTHEST = 1 << 31
 """Steps from a solver's number beyond which nothing is looked for."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """Ways to change cells: piece ``p`` moves ``cell`` by ``sign`` for ``cost``, at most ``most`` times."""
-
-    cell: Cells
-    sign: Units
-    most: Units
-    cost: Floats
-
-    def moved(self, taken: Units, n_cells: int) -> Units:
-        """The change of every cell when pieces are taken so many times."""
-        change = np.zeros(n_cells, dtype=np.int64)
-        np.add.at(change, self.cell, self.sign * taken)
-        return change
 
 
 @dataclass(frozen=True, eq=False)
