@@ -30,7 +30,7 @@ from tacita.methods.mixture.mixture import Mixture
 from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding.rounding import Rounding
 from tacita.problem.problem import Problem
-from tacita.solvers.solution import Solution
+from tacita.solvers.linear_program import Solution
 from tacita.testing import hard_problems
 from tacita.testing.explicit_model import solve_first_model
 

@@ -40,8 +40,7 @@ from tacita.methods.suppression import suppression
 from tacita.methods.suppression.suppression import Suppression
 from tacita.solvers import row_pool as rows
 from tacita.solvers import scip
-from tacita.solvers.linear_program import IntegerProgram
-from tacita.solvers.solution import Solution
+from tacita.solvers.linear_program import IntegerProgram, Solution
 from tacita.testing import TABLE_KINDS, hard_problem
 from tacita.testing.explicit_model import solve_first_model
 

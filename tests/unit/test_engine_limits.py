@@ -26,7 +26,7 @@ from tacita.engine.model import Affine, Model
 from tacita.engine.search.solve import solve
 from tacita.generate import problem as generated
 from tacita.problem.problem import Problem
-from tacita.solvers.solution import Solution
+from tacita.solvers.linear_program import Solution
 
 PROMPT = 2.0
 """Seconds of work that the engine may take to stop."""

@@ -27,9 +27,8 @@ from tacita.core.outcome import Status
 from tacita.core.run import Run
 from tacita.core.words import so_many
 from tacita.solvers.highs import Ended, solve_mip
-from tacita.solvers.linear_program import IntegerProgram
+from tacita.solvers.linear_program import IntegerProgram, Solution
 from tacita.solvers.neighbourhoods import NODES, around, descend, keeps_rows, made_whole
-from tacita.solvers.solution import Solution
 
 FEW = 1200
 """Open variables with which HiGHS as it is mostly needs a second or two."""

@@ -1,4 +1,4 @@
-"""Linear and integer programs as plain arrays, for whichever solver is asked."""
+"""Linear and integer programs as plain arrays, for whichever solver is asked, and their solutions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Floats, Mask
+from tacita.core.outcome import Status
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -50,3 +51,13 @@ class IntegerProgram(LinearProgram):
     def relaxed(self) -> LinearProgram:
         """Return the linear relaxation."""
         return LinearProgram(self.cost, self.lower, self.upper, self.rows, self.row_lower, self.row_upper)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A feasible point, its loss, and a lower bound on the loss of all feasible points."""
+
+    x: Floats
+    loss: float
+    bound: float
+    status: Status

@@ -34,8 +34,7 @@ from tacita.core.run import Run
 from tacita.engine.attack.demands import ALWAYS, DOWN, SLIDING, UP, Demands, all_demands, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.solvers.highs import Ended, solve_mip
-from tacita.solvers.linear_program import IntegerProgram
-from tacita.solvers.solution import Solution
+from tacita.solvers.linear_program import IntegerProgram, Solution
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

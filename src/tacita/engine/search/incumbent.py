@@ -17,7 +17,7 @@ from tacita.core.exact import LARGEST, Floats
 from tacita.core.outcome import Status
 from tacita.core.run import Run
 from tacita.engine.model import Model
-from tacita.solvers.solution import Solution
+from tacita.solvers.linear_program import Solution
 
 NOISE = 1e-9
 """Differences of losses below this share are arithmetic, of what is not settled beforehand."""

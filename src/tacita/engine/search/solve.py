@@ -28,7 +28,7 @@ from tacita.engine.search.proposals import Proposals
 from tacita.engine.search.root import Root
 from tacita.engine.search.sifting import MANY, sift
 from tacita.engine.search.tree import branch
-from tacita.solvers.solution import Solution
+from tacita.solvers.linear_program import Solution
 
 
 def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> Solution:

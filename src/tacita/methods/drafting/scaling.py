@@ -15,7 +15,7 @@ from tacita.core.exact import Floats
 from tacita.core.run import Run
 from tacita.engine.model import Model
 from tacita.engine.search.solve import solve
-from tacita.solvers.solution import Solution
+from tacita.solvers.linear_program import Solution
 
 CHEAP, DEAR = 1.0, 1e7
 """What the dearest variable costs, at least and at most; brought up it costs ``USUAL``."""

@@ -28,7 +28,7 @@ from tacita.methods.moving.sums import refuse_telling_sums
 from tacita.methods.moving.whole_moves import with_whole_moves
 from tacita.methods.options.distances import Draws
 from tacita.methods.options.per_cell import scale_for
-from tacita.solvers.solution import Solution
+from tacita.solvers.linear_program import Solution
 
 Start = Callable[[StatedModel, Run], Floats | None]
 """A heuristic that finds a first point of a model, or none."""

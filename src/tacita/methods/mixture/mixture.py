@@ -15,11 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
+from tacita.core.errors import InputError
+from tacita.core.exact import Mask
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
+from tacita.engine.attack.demands import OUTSIDER, room
 from tacita.engine.model import Model
 from tacita.methods.drafting.draft import Draft, StatedModel
-from tacita.methods.drafting.hiding import hide
 from tacita.methods.drafting.settle import settle_drawn
 from tacita.methods.mixture.partition import Parts, are_same, cells_of, described, names_sensitive, read_parts
 from tacita.methods.options.distances import Draws
@@ -96,7 +100,29 @@ class Mixture:
         for cells, ways in cells_of(problem, read_parts(self.parts)):
             for way in ways:
                 if isinstance(way, Suppression):
-                    hide(draft, cells, way, alone=len(ways) == 1)
+                    _hide(draft, cells, way, alone=len(ways) == 1)
                 else:
                     way.state(draft, cells)
         return draft.finish()
+
+
+def _hide(draft: Draft, cells: Mask, how: Suppression, alone: bool) -> None:
+    """Switches for some cells, at the problem's cost. Where no other method is offered for these cells
+    (``alone``) sensitive ones are suppressed in any case, and so are those that must be hidden.
+    """
+    if how.has_conditional_levels:
+        raise InputError(
+            "conditional levels of suppression are for entire tables, not for a part of a mixture: "
+            "leave them out"
+        )
+    problem = draft.problem
+    up, down = room(problem, OUTSIDER)
+    forced = problem.levels.sensitive | problem.must_hide
+    allowed = ~problem.must_publish & ((up + down > 0) | problem.must_hide)
+    if not how.margins:
+        allowed &= forced | ~problem.table.structure.is_total
+    at = np.flatnonzero(cells & allowed)
+    switches = draft.variables(at.size, problem.cost[at], lower=forced[at] & alone)
+    draft.hide(at, switches)
+    if how.at_most is not None:
+        draft.bracket(switches, -np.inf, how.at_most)

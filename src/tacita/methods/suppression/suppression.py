@@ -57,8 +57,8 @@ from tacita.methods.suppression.secret_costs import (
     secret_factors,
 )
 from tacita.problem.problem import Problem, start_run
+from tacita.solvers.linear_program import Solution
 from tacita.solvers.network import Network
-from tacita.solvers.solution import Solution
 
 Search = Literal["optimal", "network", "network-apart"]
 FEW = 8

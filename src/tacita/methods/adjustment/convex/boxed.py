@@ -25,9 +25,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
-from tacita.methods.adjustment.convex.implied import implied_bounds
 from tacita.methods.adjustment.task import AdjustmentTask, Norm, Side
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 NONE_WITHIN = "no adjustment stays within the capacities: widen them, or free more totals"
 ROUNDING = 1e-13
 """Error of a sum of prices, in parts of the sum of their absolute values."""
+ROUNDS = 10
+"""Levels of totals of totals through which bounds are implied."""
 MARGIN = 1e-9
 """By how much, relatively, a contradiction must be one."""
 
@@ -151,7 +153,7 @@ class Boxed:
         lower = np.where(np.isinf(self.lower), -reach, self.lower)
         upper = np.where(np.isinf(self.upper), reach, self.upper)
         if _pulled_away(pull, lower, upper):
-            lower, upper = implied_bounds(self.by_cell, lower, upper)
+            lower, upper = _implied_bounds(self.by_cell, lower, upper)
             if _pulled_away(pull, lower, upper):
                 return -np.inf
         if self.norm == "linf":
@@ -248,3 +250,36 @@ def _with_side(by_cell: csr_array, side: Side, one: int) -> tuple[csr_array, Flo
     new = diags_array(-np.ones(largest.size))
     together = block_array([[by_cell, rows.T], [None, new]], format="csr")
     return together, side.least / largest / one, side.most / largest / one
+
+
+def _implied_bounds(by_cell: csr_array, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Bounds in which infinite ones are replaced by what the equations ``M x = 0`` imply, where they do:
+    ``m_i x_i = - sum_{j != i} m_j x_j``, so that where all other cells are bounded, the last one is.
+
+    A cell that weighs nothing and has no bound of its own gains without end from the least error in prices;
+    with bounds that the others imply it does not.
+    """
+    lower, upper = lower.copy(), upper.copy()
+    row, entry = by_cell.indices, by_cell.data
+    cell = np.repeat(np.arange(lower.size), np.diff(by_cell.indptr))
+    rows = by_cell.shape[1]
+    for _ in range(ROUNDS):
+        unbounded = np.isinf(lower) | np.isinf(upper)
+        if not unbounded.any():
+            break
+        low, high = entry * lower[cell], entry * upper[cell]
+        low, high = np.minimum(low, high), np.maximum(low, high)
+        # m_i x_i lies between these, if all other cells of its equation are bounded.
+        least, most = -_of_others(high, row, rows, np.inf), -_of_others(low, row, rows, -np.inf)
+        first, second = least / entry, most / entry
+        np.maximum.at(lower, cell, np.where(unbounded[cell], np.minimum(first, second), -np.inf))
+        np.minimum.at(upper, cell, np.where(unbounded[cell], np.maximum(first, second), np.inf))
+    return lower, upper
+
+
+def _of_others(ends: Floats, row: NDArray[np.int32], rows: int, without: float) -> Floats:
+    """Per entry, the sum of the other ends in its equation; infinite, as they all would be, if one is."""
+    infinite = np.isinf(ends)
+    finite = np.where(infinite, 0.0, ends)
+    others = np.bincount(row, infinite, rows)[row] - infinite
+    return np.where(others > 0, without, np.bincount(row, finite, rows)[row] - finite)

@@ -24,9 +24,7 @@ from tacita.core.run import Run
 from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, PricedPoint
 from tacita.methods.adjustment.convex.cones import by_cones
 from tacita.methods.adjustment.convex.flow import by_flow
-from tacita.methods.adjustment.convex.largest import by_largest
-from tacita.methods.adjustment.convex.linear import by_linear
-from tacita.methods.adjustment.convex.moving import Moving
+from tacita.methods.adjustment.convex.linear import Moving, by_largest, by_linear
 from tacita.methods.adjustment.convex.newton import GOOD, by_newton, onto_equations
 from tacita.methods.adjustment.task import Adjusted, AdjustmentTask, Norm
 from tacita.solvers.highs import Ended

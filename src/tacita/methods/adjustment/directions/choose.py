@@ -29,8 +29,7 @@ from tacita.core.exact import UNBOUNDED, Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.annealing import annealed, balanced
 from tacita.methods.adjustment.directions.balance import Balance
-from tacita.methods.adjustment.directions.blocks import block_by_block
-from tacita.methods.adjustment.directions.branching import branched
+from tacita.methods.adjustment.directions.branching import block_by_block, branched
 from tacita.methods.adjustment.directions.flips import Flips
 from tacita.methods.adjustment.directions.losses import NOISE, losses_of
 from tacita.methods.adjustment.directions.tangents import by_tangents

@@ -18,23 +18,27 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacita.core.errors import SolverError
-from tacita.core.exact import Floats, Units
+from tacita.core.errors import InfeasibleError, SolverError, likewise
+from tacita.core.exact import Cells, Floats, Units
 from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
-from tacita.methods.adjustment.integer.diffusion import plane_by_plane
 from tacita.methods.adjustment.integer.integer_flow import MANY, flow_in_bounds, flow_in_box
 from tacita.methods.adjustment.integer.integer_program import in_all_cells
 from tacita.methods.adjustment.integer.leaves import leaf_by_leaf
-from tacita.methods.adjustment.integer.shortage import refuse_empty_bounds, shortage
+from tacita.methods.adjustment.integer.planes import plane_by_plane
 from tacita.methods.adjustment.integer.steps import Steps
 from tacita.methods.adjustment.task import AdjustmentTask
+from tacita.solvers.highs import solve_mip
+from tacita.solvers.linear_program import LinearProgram
 
 FEW = 300
 """Cells that can move in tables for which an integer program as it is takes a second or two at most."""
 ROOM = 0.5
 """Share of totals that can move beyond which leaves are settled one by one: in tables of a million cells that
 does as well as a flow, fifty times as fast."""
+
+NODES = 100
+"""Of the search for the equations that integers miss."""
 
 Way = Callable[[Steps, Run], Units | None]
 
@@ -55,10 +59,10 @@ def exactly(task: AdjustmentTask, z: Floats, structure: Structure, run: Run) -> 
         The time was over first.
     """
     steps = Steps.of(task, structure, z)
-    refuse_empty_bounds(steps)
+    _refuse_empty_bounds(steps)
     x = _whole(steps, run)
     if x is None:
-        raise shortage(steps, run)
+        raise _shortage(steps, run)
     if not steps.holds(x):
         raise SolverError("whole changes were found that do not hold: report the table")
     return np.asarray(x * task.step)
@@ -93,3 +97,63 @@ def _whole(steps: Steps, run: Run) -> Units | None:
             if x is not None:
                 return x
     return in_all_cells(steps, run)
+
+
+def _refuse_empty_bounds(steps: Steps) -> None:
+    """
+    Raises
+    ------
+    InfeasibleError
+        A cell has no multiple of the step within its bounds.
+    """
+    empty = np.flatnonzero(steps.low > steps.high)
+    if empty.size:
+        raise InfeasibleError(
+            f"no change of ({steps.structure.name(int(empty[0]))}) within its capacity is a multiple "
+            f"of {_step(steps)}{likewise(empty.size, 'cell')}: widen the capacity to the next multiple"
+        )
+
+
+def _shortage(steps: Steps, run: Run) -> InfeasibleError:
+    """The error that names equations which whole numbers miss."""
+    missed = _missed(steps, run)
+    if not missed.size or steps.matrix.shape[0] != len(steps.structure.equations):
+        where = "all equations"
+        remedy = "widen capacities"
+    else:
+        row = steps.matrix[[int(missed[0])]]
+        where = steps.structure.describe_equation(int(missed[0])) + likewise(missed.size, "equation")
+        remedy = f"widen those of {steps.structure.names(row.indices, 3)}"
+    return InfeasibleError(
+        f"capacities are too tight for whole numbers: no multiples of {_step(steps)} within them satisfy "
+        f"{where}; {remedy}"
+    )
+
+
+def _step(steps: Steps) -> str:
+    return f"{steps.task.step / steps.task.one:g}"
+
+
+def _missed(steps: Steps, run: Run) -> Cells:
+    """Return the equations with ``s_j != 0`` in ``min sum_j |s_j| : M x = s, low <= x <= high``, integer."""
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    count, size = steps.matrix.shape
+    slack = eye_array(count, format="csr")
+    start = steps.below
+    missing = -(steps.matrix @ start).astype(np.float64)
+    program = LinearProgram(
+        np.append(np.zeros(size), np.ones(2 * count)),
+        np.append((steps.low - start).astype(np.float64), np.zeros(2 * count)),
+        np.append((steps.high - start).astype(np.float64), np.full(2 * count, np.inf)),
+        csr_array(hstack([steps.matrix.astype(np.float64), slack, -slack])),
+        missing,
+        missing,
+    ).in_integers()
+    found = solve_mip(program, run, nodes=NODES)
+    short = (
+        found.point[size : size + count] + found.point[size + count :]
+        if found.point.size
+        else np.zeros(count)
+    )
+    return np.flatnonzero(short > 0.5)

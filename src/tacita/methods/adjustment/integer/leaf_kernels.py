@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tacita.core.compiled import kernel
 from tacita.core.exact import Cells, Floats, Mask, Units
-from tacita.methods.adjustment.integer.prices import price
+from tacita.methods.adjustment.integer.steps import price
 
 Numbers = NDArray[np.int32]
 

@@ -16,8 +16,7 @@ import numpy as np
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.integer.integer_program import mend
-from tacita.methods.adjustment.integer.prices import CODES
-from tacita.methods.adjustment.integer.steps import Steps
+from tacita.methods.adjustment.integer.steps import CODES, Steps
 
 if TYPE_CHECKING:
     from tacita.methods.adjustment.integer.leaf_kernels import Forest, Numbers, Stakes

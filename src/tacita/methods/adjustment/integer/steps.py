@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.tables.structure import Structure
-from tacita.methods.adjustment.integer.prices import CODES, price
 from tacita.methods.adjustment.task import AdjustmentTask
 from tacita.solvers.integer_pieces import Pieces
 
@@ -29,6 +28,27 @@ WHOLE = 1e-7
 ROUND_OFF = 4 * float(np.finfo(np.float64).eps)
 FARTHEST = 1 << 31
 """Steps from a solver's number beyond which nothing is looked for."""
+L1, L2, HUBER, LINF = range(4)
+CODES = {"l1": L1, "l2": L2, "huber": HUBER, "linf": LINF}
+EXCESS = 1e3
+"""Price of a weighted change beyond the largest, in parts of the weighted change itself."""
+
+
+def price(norm: int, x: Any, target: Any, weight: Any, delta: float, largest: float) -> Any:
+    """What it costs that cells change by ``x``, in values, where ``target`` would be the best.
+
+    The loss of every norm but ``linf`` is a sum over cells. For ``linf`` each cell is asked to stay where it
+    is, ``w |x - t|``, and not to exceed the largest weighted change that the task has anyway. Branches depend
+    on the norm alone, so that the same lines serve arrays and compiled loops.
+    """
+    change = np.abs(x)
+    if norm == L1:
+        return weight * change
+    if norm == L2:
+        return weight * change * change
+    if norm == HUBER:
+        return weight * change * change / (np.sqrt(delta * delta + change * change) + delta)
+    return weight * np.abs(x - target) + EXCESS * np.maximum(weight * change - largest, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
