@@ -19,6 +19,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -109,11 +110,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for what, bare, respondent, respondents, spread in cases:
             file = str(Path(folder) / "records.parquet")
-            writer = multiprocessing.get_context("spawn").Process(
-                target=write, args=(file, n, respondents, spread)
-            )
-            writer.start()
-            writer.join()
+            # A pool passes on what goes wrong in its process, also that it was killed.
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+                process.submit(write, file, n, respondents, spread).result()
             compare(what, file, bare, respondent, options.rounds)
 
 

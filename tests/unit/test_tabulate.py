@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -401,3 +403,13 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
         tabulate(COLUMNS, "region")
     with pytest.raises(InputError, match="Name at least one column of codes"):
         tabulate(COLUMNS, [])
+
+
+@pytest.mark.parametrize(("records", "says"), [("0", "give at least one record"), ("500", "target")])
+def test_the_benchmark_reports_why_it_has_no_records(records: str, says: str) -> None:
+    script = Path(__file__).parents[2] / "benchmarks" / "tabulate.py"
+    command = [sys.executable, str(script), "--records", records, "--rounds", "1"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert says in ended.stdout + ended.stderr
+    assert "No files found" not in ended.stderr
+    assert (ended.returncode == 0) == (records != "0")
