@@ -12,6 +12,10 @@ Every case runs in a process of its own. Libraries and compiled kernels are load
 the clock counts CPU seconds. *Must* is CPU seconds to a proven optimum, or a gap within ``--limit`` seconds
 of wall time. Every result is adjusted afresh, so that its loss is checked by other code. HiGHS gets
 ``--bare`` seconds of wall time; 0 leaves it out.
+
+Rows that are only measured show where a search is needed: blocks find better directions of a cube than one
+program does in the same time; without kicks ``alternating`` finds none for targus, and ``greedy`` worse ones
+for table7 (22.527).
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -35,7 +39,7 @@ from tacita.methods.adjustment.convex.solve import adjusted
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.choose import How, chosen
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
-from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice, Norm
 from tacita.solvers.highs import Ended, solve_mip
 
 T = TypeVar("T")
@@ -51,9 +55,11 @@ class Target:
     gap: float = 0.0
 
     def __str__(self) -> str:
-        return f"gap {self.gap:.0%}" if self.gap else "-" if np.isinf(self.seconds) else f"{self.seconds:g} s"
+        return f"gap {self.gap:.0%}" if self.gap else f"{self.seconds:g} s"
 
     def judged(self, result: Result) -> str:
+        if not self.gap and np.isinf(self.seconds):
+            return "measured"
         reached = result.gap <= self.gap if self.gap else result.optimal and result.seconds <= self.seconds
         return f"{self} {'met' if reached else 'MISSED'}"
 
@@ -68,9 +74,11 @@ class Case:
     file: str = ""
     known: float | None = None
     how: How = "optimal"
+    norm: Norm = "l1"
 
     def task(self, folder: Path) -> AdjustmentTask:
-        return from_file(folder / self.file) if self.file else generated(self.shape, self.sensitive)
+        task = from_file(folder / self.file) if self.file else generated(self.shape, self.sensitive)
+        return replace(task, norm=self.norm)
 
 
 CASES = {
@@ -80,10 +88,14 @@ CASES = {
     "100x100 / 500": Case(Target(gap=0.03), (100, 100), 500),
     "100x100 / 500 greedy": Case(Target(gap=0.03), (100, 100), 500, how="greedy"),
     "10x10x10 / 50": Case(Target(gap=0.05), (10, 10, 10), 50),
+    "10x10x10 / 50 block": Case(Target(), (10, 10, 10), 50, how="block"),
+    "4x4x4 / 8 l2": Case(Target(5), (4, 4, 4), 8, norm="l2"),
     "targus": Case(Target(5), file="targus.jj", known=4.393833),
     "table8": Case(Target(5), file="table8.jj", known=0.341038),
     "table7": Case(Target(10), file="table7.jj", known=20.388156),
     "osorio": Case(Target(10), file="osorio.jj", known=2.963889),
+    "targus alternating": Case(file="targus.jj", known=4.393833, how="alternating"),
+    "table7 greedy": Case(file="table7.jj", known=20.388156, how="greedy"),
     "hier13x7x7d": Case(Target(60), file="hier13x7x7d.jj", known=4.144267),
 }
 
@@ -143,7 +155,8 @@ def measured(name: str, limit: float, bare_limit: float, folder: Path) -> Result
     found = chosen(task, case.how, Run(time_limit=limit))
     seconds = time.process_time() - start
     loss = adjusted(task.directed(found.up), Run()).value
-    other = bare(task, bare_limit) if bare_limit and case.how == "optimal" else None
+    plain = case.how == "optimal" and case.norm == "l1"
+    other = bare(task, bare_limit) if bare_limit and plain else None
     return Result(len(task), loss, found.bound, found.optimal, seconds, other)
 
 
@@ -219,7 +232,8 @@ def main() -> int:
         if wrong(name, result):
             print("  WRONG: a loss lies below a bound")
         sys.stdout.flush()
-        faults, met, asked = faults + wrong(name, result), met + verdict.endswith("met"), asked + 1
+        faults, met = faults + wrong(name, result), met + verdict.endswith("met")
+        asked += verdict != "measured"
     print(f"{met} of {asked} as good as they must be; {faults} wrong")
     return 1 if faults else 0
 
