@@ -149,3 +149,11 @@ def test_flags_stand_below_messages(
     file.write_text(content, encoding="utf-8")
     assert main(["assess", str(file), "--rules", "threshold(3)"]) == 1
     assert f"Options: {flags}" in capsys.readouterr().err
+
+
+def test_options_stay_where_readers_add_the_line(tmp_path: Path) -> None:
+    from tacita.formats.nchs import _number
+
+    with pytest.raises(tc.FormatError, match=r"t.txt, line 3: '1,5' is not a number") as caught:
+        _number(tmp_path / "t.txt", 3, "1,5")
+    assert caught.value.options == ("decimal",)

@@ -156,7 +156,7 @@ def _number(path: str | os.PathLike[str], line: int, token: str) -> float:
     try:
         number = exact.parse_number(token)
     except InputError as error:
-        raise FormatError(f"{path}, line {line}: {error}") from None
+        raise FormatError(str(error), place=f"{path}, line {line}", options=error.options) from None
     if number is None or not number.is_finite():
         raise FormatError(f"{path}, line {line}: '{token}' is not a number: give one, or write 0")
     return float(number)

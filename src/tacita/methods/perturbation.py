@@ -150,7 +150,8 @@ class Perturbation:
                 np.where(moves & (highest >= problem.table.units), highest, UNBOUNDED),
             )
         except LevelsError as error:
-            raise InfeasibleError(f"{COLUMNS_KNOWN}, and with them levels cannot be kept. {error}") from None
+            fault = f"{COLUMNS_KNOWN}, and with them levels cannot be kept. {error}"
+            raise InfeasibleError(fault, options=error.options) from None
 
     def _limits(self, problem: Problem) -> tuple[Units, Units]:
         """Least and largest values to publish, as columns give them; no limits where there is none."""
