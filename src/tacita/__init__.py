@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from tacita.specification.project_write import write_project as write_project
     from tacita.specification.read_case import read_case as read_case
     from tacita.specification.script import write_script as write_script
+    from tacita.specification.specification import Specification as Specification
     from tacita.tabulation.tabulate import tabulate as tabulate
 
 __version__ = "0.1.0"
@@ -139,6 +140,7 @@ _HOMES = {
     "tacita.specification.project_write": ("write_project",),
     "tacita.specification.read_case": ("read_case",),
     "tacita.specification.script": ("write_script",),
+    "tacita.specification.specification": ("Specification",),
     "tacita.core.levels": ("Levels",),
     "tacita.methods.adjustment.adjustment": ("Adjustment",),
     "tacita.methods.adjustment.statistics.measures": ("Keep",),

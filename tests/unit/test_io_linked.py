@@ -120,7 +120,7 @@ def test_files_that_contradict_each_other_are_refused_by_cell(
 
 
 def test_without_a_rule_some_file_must_call_a_cell_sensitive(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="linked tables: nothing says which cells are sensitive: add rule"):
+    with pytest.raises(InputError, match="linked tables: nothing says which cells are sensitive: give"):
         linked(tmp_path)
 
 

@@ -10,8 +10,9 @@ from tacita.core.errors import FormatError, InputError
 from tacita.problem.problem import Problem
 from tacita.rules import FromColumns, Marked
 from tacita.rules.percentages import USUAL_PERCENT
-from tacita.specification.project import RulesSpec, load_project
+from tacita.specification.project import load_project
 from tacita.specification.read_case import read_case
+from tacita.specification.specification import Rules
 
 PROJECT = """[table]
 file = "cells.csv"
@@ -119,7 +120,7 @@ def test_one_percentage_stands_for_levels_that_nobody_says(tmp_path: Path) -> No
     (tmp_path / "p.toml").write_text(
         '[table]\nfile = "t.csv"\n[rules]\nsensitive = [{ region = "S" }]\n', encoding="utf-8"
     )
-    assert RulesSpec().protection == Marked(()).protection == FromColumns().protection == USUAL_PERCENT
+    assert Rules().protection == Marked(()).protection == FromColumns().protection == USUAL_PERCENT
     problem = load_project(tmp_path / "p.toml").problem()
     cells = [problem.table.find("N"), problem.table.find("S")]
     assert problem.levels.lower[cells].tolist() == problem.levels.upper[cells].tolist() == [USUAL_PERCENT] * 2

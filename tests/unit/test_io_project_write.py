@@ -24,9 +24,10 @@ from tacita.methods import make_method
 from tacita.rules import Given, Rule
 from tacita.specification import project_rules, project_write
 from tacita.specification.differences import differences
-from tacita.specification.project import AttackersSpec, load_project
-from tacita.specification.project_write import Origin, write_project
+from tacita.specification.project import load_project
+from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
+from tacita.specification.specification import Attackers, Cost, Rules, SensitiveCell
 
 SOURCE = Path(tc.__file__).parents[1]
 
@@ -99,11 +100,13 @@ def test_microdata_are_referred_to(tmp_path: Path) -> None:
     path = microdata_project(tmp_path / "original")
     problem = load_project(path).problem()
     assert problem.insiders
-    written = write_project(problem, tmp_path / "kept", method="suppression", origin=Origin(path))
+    written = write_project(
+        problem, tmp_path / "kept", method="suppression", specification=load_project(path)
+    )
     assert [p.name for p in written.paths] == ["project.toml"]
     assert written.notes == ()
     project = load_project(tmp_path / "kept" / "project.toml")
-    assert project.attackers.kinds == ["respondents"]
+    assert project.attackers.kinds == ("respondents",)
     assert differences(problem, project.problem()) == []
 
 
@@ -112,8 +115,10 @@ def test_other_words_for_the_same_microdata(tmp_path: Path) -> None:
     table = load_project(path).data()
     rule = tc.parse_rule("dominance(1, 80)")
     problem = tc.Problem(table, rule, attackers=tc.Outsider.within(table, 0.9, 2), cost="unit", must_hide=[3])
-    origin = Origin(path, rule="dominance(1, 80)", attackers=AttackersSpec(within=(0.9, 2)), cost="unit")
-    written = write_project(problem, tmp_path / "kept", method="suppression", origin=origin)
+    said = load_project(path).replace(
+        rules=Rules("dominance(1, 80)"), attackers=Attackers(within=(0.9, 2)), cost=Cost("unit")
+    )
+    written = write_project(problem, tmp_path / "kept", method="suppression", specification=said)
     assert [p.name for p in written.paths] == ["project.toml"]
     assert differences(problem, load_project(written.paths[0]).problem()) == []
 
@@ -127,7 +132,9 @@ def test_microdata_that_do_not_give_the_problem_any_more(tmp_path: Path) -> None
         attackers=["outsider", problem.outsider, *problem.insiders],
         cost="log",
     )
-    written = write_project(changed, tmp_path / "kept", method="suppression", origin=Origin(path))
+    written = write_project(
+        changed, tmp_path / "kept", method="suppression", specification=load_project(path)
+    )
     assert {p.name for p in written.paths} == {
         "project.toml",
         "table.parquet",
@@ -233,13 +240,13 @@ def test_rules_are_written_as_rules_and_marks_as_marks(tmp_path: Path) -> None:
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     project = load_project(tmp_path / "project.toml")
     assert project.rules.rule == "threshold(5)"
-    assert [entry.model_dump(exclude_unset=True) for entry in project.rules.sensitive] == [
-        {**codes_of(table, 20), "lpl": 1, "upl": 1},
-        codes_of(table, 8),
-        {**codes_of(table, 9), "spl": 2.5},
-        {**codes_of(table, 10), "protection": (10, 30)},
-        {**codes_of(table, 12), "protection": (10, 30)},
-    ]
+    assert project.rules.sensitive == (
+        SensitiveCell(codes_of(table, 20), lower=1, upper=1),
+        SensitiveCell(codes_of(table, 8)),
+        SensitiveCell(codes_of(table, 9), sliding=2.5),
+        SensitiveCell(codes_of(table, 10), protection=(10, 30)),
+        SensitiveCell(codes_of(table, 12), protection=(10, 30)),
+    )
     assert differences(problem, project.problem()) == []
     assert "u" not in pq.read_table(tmp_path / "table.parquet")["status"].to_pylist()
 
@@ -252,7 +259,7 @@ def test_exempt_cells_are_written_as_such(tmp_path: Path) -> None:
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     project = load_project(tmp_path / "project.toml")
     assert project.rules.rule == "threshold(5)"
-    assert project.rules.exempt == [codes_of(plain.table, cell) for cell in sorted((hit, free))]
+    assert list(project.rules.exempt) == [codes_of(plain.table, cell) for cell in sorted((hit, free))]
     again = project.problem()
     assert differences(problem, again) == []
     assert np.flatnonzero(again.exempt).tolist() == [hit]
@@ -291,7 +298,7 @@ def test_levels_in_percent_of_cells_that_go_by_number(tmp_path: Path) -> None:
     problem = tc.Problem(table, tc.Exempt(tc.Threshold(6) | Given(levels) | tc.Marked([5]), [4]))
     assert len(write_project(problem, tmp_path, method="suppression").notes) == 1
     project = load_project(tmp_path / "project.toml")
-    assert project.rules.exempt == [{"cell": "4"}]
+    assert project.rules.exempt == ({"cell": "4"},)
     assert differences(problem, project.problem(), named=False) == []
 
 
@@ -350,4 +357,4 @@ def test_consents_are_written_once_for_all_rules(tmp_path: Path) -> None:
     problem = tc.Problem(table, rule)
     assert write_project(problem, tmp_path, method="suppression").notes == ()
     rules = load_project(tmp_path / "project.toml").rules
-    assert (rules.rule, rules.waived) == ("frequency(n=4) | threshold(9)", ["Mill & Sons"])
+    assert (rules.rule, rules.waived) == ("frequency(n=4) | threshold(9)", ("Mill & Sons",))

@@ -214,9 +214,9 @@ def test_no_writer_of_the_house_writes_into_a_publication(
 def test_a_project_asks_for_the_formats_that_there_are(tmp_path: Path) -> None:
     project = tmp_path / "project.toml"
     project.write_text(f'[table]\nfile = "t.csv"\n[output]\nformats = {json.dumps(FORMATS)}\n')
-    assert load_project(project).output.formats == list(FORMATS)
+    assert load_project(project).output.formats == FORMATS
     project.write_text('[table]\nfile = "t.csv"\n[output]\nformats = ["pdf"]\n')
-    with pytest.raises(FormatError, match=r"line 4: output\.formats.*'tsv'"):
+    with pytest.raises(FormatError, match=r"line 4: output\.formats.*tsv"):
         load_project(project)
 
 

@@ -16,7 +16,7 @@ from tacita.cli import main
 from tacita.core.errors import FormatError, ReleaseError
 from tacita.core.tables.editing import with_values
 from tacita.specification.project import load_project
-from tacita.specification.project_write import Origin, write_project
+from tacita.specification.project_write import write_project
 
 CELLS = """region,industry,value
 N,A,20
@@ -102,7 +102,7 @@ def _written(path: Path, text: str) -> Path:
 def test_a_saved_project_keeps_earlier_releases(folder: Path) -> None:
     path = put(folder, '"old.csv", { file = "rounded.csv", radius = 10 }')
     problem = load_project(path).problem()
-    written = write_project(problem, folder / "kept", method="suppression", origin=Origin(path))
+    written = write_project(problem, folder / "kept", method="suppression", specification=load_project(path))
     assert {"old.csv", "rounded.csv"} <= {file.name for file in written.paths}
     assert same(load_project(folder / "kept" / "project.toml").problem(), problem)
 
@@ -113,7 +113,7 @@ def test_a_project_on_microdata_keeps_earlier_releases(folder: Path) -> None:
     )
     path = _written(folder / "project.toml", text % '"old.csv"')
     problem = load_project(path).problem()
-    write_project(problem, folder / "kept", method="suppression", origin=Origin(path))
+    write_project(problem, folder / "kept", method="suppression", specification=load_project(path))
     again = load_project(folder / "kept" / "project.toml")
     assert again.table is not None
     assert again.table.microdata is not None

@@ -17,7 +17,7 @@ CELLS = "region;size;turnover;n\nN;s;1,5;1\nN;all;1,5;1\nall;s;1,5;1\nall;all;1,
 
 
 def test_a_frame_and_the_flags_have_the_names_of_the_options() -> None:
-    frame = {*inspect.signature(tc.Table.from_frame).parameters} - {"frame"}
+    frame = {*inspect.signature(tc.Table.from_frame).parameters} - {"frame", "across"}
     flags = {field.name for field in fields(TableOptions)} - {"hierarchy"}
     assert frame <= FIELDS.keys()
     assert flags <= FIELDS.keys()

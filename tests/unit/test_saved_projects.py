@@ -292,5 +292,5 @@ def test_coalitions_of_holdings_are_kept(tmp_path: Path) -> None:
     assert Case.of(asked, "owned").attackers.holding_coalitions == (("G", "K"),)
     save(case, tmp_path / "two", "project", passing=tmp_path / "passing")
     again = load_project(tmp_path / "two" / "project.toml")
-    assert again.attackers.holding_coalitions == [["G", "K"]]
+    assert again.attackers.holding_coalitions == (("G", "K"),)
     assert again.problem().considered == asked.considered == case.problem.considered

@@ -210,7 +210,7 @@ def load_problem(path: Path, table: TableOptions, requirement: RequirementOption
 
 def _refuse_unknown_contributors(path: Path, requirement: RequirementOptions) -> None:
     from tacita.attackers.considered import KINDS
-    from tacita.specification.read_case import project_file
+    from tacita.specification.specification import project_file
 
     words = [word.strip() for word in (requirement.attackers or "").split(",")]
     if project_file(path) is None and (inside := [word for word in words if word in KINDS]):

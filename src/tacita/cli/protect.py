@@ -169,7 +169,7 @@ def audited(problem: Problem, release: Release, effort: Effort) -> Audit:
 
 def planned(case: Path, said: Plan) -> Plan:
     """What was said, completed by what a project file says."""
-    from tacita.specification.read_case import project_file
+    from tacita.specification.specification import OUT, project_file
 
     if (file := project_file(case)) is None:
         return replace(said, method=said.method or DEFAULT_METHOD)
@@ -186,7 +186,7 @@ def planned(case: Path, said: Plan) -> Plan:
             time_limit=wanted.time_limit if said.effort.time_limit is None else said.effort.time_limit,
             seed=wanted.seed if said.effort.seed is None else said.effort.seed,
         ),
-        said.folder or project.folder / project.output.folder,
+        said.folder or project.folder / (project.output.folder or OUT),
         tuple(dict.fromkeys(("csv", *project.output.formats))),
     )
 
@@ -194,7 +194,7 @@ def planned(case: Path, said: Plan) -> Plan:
 def _refuse_inputs(folder: Path, case: Path, start: Path | None, published: Sequence[str]) -> None:
     """Results take the place of earlier ones; what is read must not be taken for such."""
     from tacita.publication.results import RESULTS
-    from tacita.specification.read_case import project_file
+    from tacita.specification.specification import project_file
 
     file = project_file(case)
     read = [file or case] if start is None else [file or case, start]

@@ -58,7 +58,7 @@ def tabulate(
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
     from tacita.formats.records import tabulate_file
-    from tacita.specification.read_case import project_file
+    from tacita.specification.specification import project_file
     from tacita.storage.internal import refuse_published
 
     if to is not None:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from tacita.core.arithmetic import Number, as_fraction
 from tacita.core.errors import InputError
@@ -22,25 +21,10 @@ from tacita.core.tables.table import Table
 from tacita.formats.jj import cell_numbers
 from tacita.rules import Given, Marked, Rule
 from tacita.rules.percentages import USUAL_PERCENT, pair_of
+from tacita.specification.specification import SensitiveCell
 
-Amount = Field(default=None, ge=0, strict=True, allow_inf_nan=False)
-LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding"}
-"""Levels of a cell in files, by the argument of :class:`~tacita.rules.Marked` that they are."""
-
-
-class MarkSpec(BaseModel):
-    """A cell that is sensitive by hand: its codes, and levels as amounts or in percent of the value.
-
-    Where neither ``lpl`` nor ``upl`` is said, both are ``protection`` percent, or 20.
-    """
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-    __pydantic_extra__: dict[str, str]
-
-    lpl: float | None = Amount
-    upl: float | None = Amount
-    spl: float | None = Amount
-    protection: float | tuple[float, float] | None = None
+LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding", "protection": "protection"}
+"""Levels of a cell in a project file, by the field of :class:`SensitiveCell` that they are."""
 
 
 def place_of(table: Table, codes: Mapping[str, str], where: str) -> int:
@@ -54,7 +38,7 @@ def place_of(table: Table, codes: Mapping[str, str], where: str) -> int:
         raise error.at(where) from None
 
 
-def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Rule]:
+def marks_of(table: Table, entries: Iterable[SensitiveCell]) -> list[Rule]:
     """What is sensitive by hand, cells with equal levels together.
 
     A mark is a decision on each of its cells, which whoever opens the project can take back. One that names
@@ -62,10 +46,10 @@ def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Rule]:
     """
     alike: dict[tuple[Any, ...], list[int]] = {}
     for entry in entries:
-        amounts = [None if a is None else as_fraction(a) for a in (entry.lpl, entry.upl, entry.spl)]
+        amounts = [None if a is None else as_fraction(a) for a in (entry.lower, entry.upper, entry.sliding)]
         states = entry.protection is not None and amounts[:2] == [None, None]
         levels = (*amounts, USUAL_PERCENT if entry.protection is None else entry.protection)
-        cell = place_of(table, entry.__pydantic_extra__, "[rules] sensitive")
+        cell = place_of(table, entry.cell, "[rules] sensitive")
         alike.setdefault((states, levels), []).append(cell)
     marks = ((states, Marked(cells, *levels)) for (states, levels), cells in alike.items())
     return [Given(mark.levels(table)) if states else mark for states, mark in marks]
@@ -73,19 +57,22 @@ def marks_of(table: Table, entries: Iterable[MarkSpec]) -> list[Rule]:
 
 def mark_entries(
     table: Table, marks: Sequence[Marked], by_number: bool, *, percent: bool = False
-) -> list[dict[str, Any]]:
-    """Marks as a project file lists them; with ``percent`` also where it is the usual one."""
+) -> list[SensitiveCell]:
+    """Return marks cell by cell; with ``percent`` also percentages that are the usual ones."""
     entries = []
     for mark in marks:
-        levels: dict[str, Any] = {
-            key: _plain(amount) for key, name in LEVELS.items() if (amount := getattr(mark, name)) is not None
-        }
+        lower, upper, sliding = (
+            None if amount is None else _plain(amount) for amount in (mark.lower, mark.upper, mark.sliding)
+        )
         below, above = map(_plain, pair_of(mark.protection))
-        unusual = percent or (below, above) != (USUAL_PERCENT, USUAL_PERCENT)
-        if mark.lower is None and mark.upper is None and unusual:
-            levels["protection"] = below if below == above else [below, above]
+        protection: float | tuple[float, float] | None = None
+        if lower is None and upper is None and (percent or (below, above) != (USUAL_PERCENT, USUAL_PERCENT)):
+            protection = below if below == above else (below, above)
         hit = read_cells(table, mark.cells, mark.text)
-        entries += [{**codes, **levels} for codes in cells_by_codes(table, hit, by_number)]
+        entries += [
+            SensitiveCell(codes, lower, upper, sliding, protection)
+            for codes in cells_by_codes(table, hit, by_number)
+        ]
     return entries
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from tacita.core.tables.table import Table
 from tacita.core.windows import shared_windows
 from tacita.problem.problem import Problem
 from tacita.publication.release_write import write_csv
+from tacita.specification.specification import Published
 from tacita.verify import LABELS, RELEASE
 
 
@@ -28,8 +28,8 @@ def can_name_releases(table: Table) -> bool:
 
 def write_published(
     problem: Problem, table: Table, folder: Path, free_name: Callable[[str], str]
-) -> tuple[list[Path], dict[str, Any]]:
-    """Write what each earlier release says of the cells; return the files and the section that names them.
+) -> tuple[list[Path], Published]:
+    """Write what each earlier release says of the cells; return the files and what names them.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def write_published(
         files.append(
             write_csv(_in_windows(problem.table, release, table), folder / f"{free_name(wanted)}.csv", {})
         )
-    return files, {"files": [file.name for file in files] or None}
+    return files, Published(tuple(file.name for file in files))
 
 
 def _in_windows(table: Table, release: Release, named: Table) -> Release:

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from operator import or_
-from typing import Any
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from tacita.rules.percentages import USUAL_PERCENT, amounts_in
 from tacita.rules.rule import in_parts
 from tacita.rules.written import written
 from tacita.specification.project_cells import cells_by_codes, mark_entries
+from tacita.specification.specification import Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,17 +64,17 @@ class Sensitive:
     unsaid: Mask
     protection: float = USUAL_PERCENT
 
-    def section(self, table: Table, by_number: bool) -> dict[str, Any]:
-        """``[rules]`` of the project file."""
+    def specified(self, table: Table, by_number: bool) -> Rules:
+        """Return what a specification says of them."""
         marks = mark_entries(table, self.marks, by_number)
         marks += mark_entries(table, self.shares, by_number, percent=True)
-        return {
-            "rule": " | ".join(self.rules) or None,
-            "waived": list(self.waived) or None,
-            "protection": None if self.protection == USUAL_PERCENT else self.protection,
-            "sensitive": marks or None,
-            "exempt": cells_by_codes(table, self.exempt, by_number) or None,
-        }
+        return Rules(
+            " | ".join(self.rules) or None,
+            self.waived,
+            self.protection,
+            tuple(marks),
+            tuple(cells_by_codes(table, self.exempt, by_number)),
+        )
 
 
 def worded_rules(problem: Problem) -> tuple[Rule, ...]:
@@ -160,16 +160,17 @@ def taken_apart(
     return Sensitive(words, consents, tuple(marks), shares, exempt, stated, unsaid, protection)
 
 
-def decided_by_hand(problem: Problem, stated: Levels) -> dict[str, Any]:
-    """``sensitive`` and ``exempt`` of a problem whose cells come from microdata: all that is asked for of
-    single cells, but for what files that are linked with them have ``stated``; nothing where a problem has
-    no rule to be taken apart.
+def decided_by_hand(rules: Rules, problem: Problem, stated: Levels) -> Rules:
+    """Return the rules with the marks and exempt cells of a problem whose cells come from microdata.
+
+    That is all that is asked for of single cells, but for what files that are linked with them have
+    ``stated``; nothing changes where a problem has no rule to be taken apart.
     """
     if problem.rule is None:
-        return {}
+        return rules
     table = problem.table
-    parts, listed = in_parts(problem.rule)
-    exempt = read_cells(table, listed, "exempt cells")
+    parts, by_hand = in_parts(problem.rule)
+    exempt = read_cells(table, by_hand, "exempt cells")
     given = reduce(or_, (part.given for part in parts if isinstance(part, Given)), Levels.none(len(table)))
     marks = [_where(~exempt, part, table) for part in parts if isinstance(part, Marked) and part.by_position]
     by_file = dict(_by_percent(stated))
@@ -181,10 +182,8 @@ def decided_by_hand(problem: Problem, stated: Levels) -> dict[str, Any]:
     entries = mark_entries(table, marks, by_number=False)
     entries += mark_entries(table, shares, by_number=False, percent=True)
     entries += mark_entries(table, _amounts_beyond(given, stated, problem, exempt), by_number=False)
-    return {
-        "sensitive": entries or None,
-        "exempt": cells_by_codes(table, exempt, by_number=False) or None,
-    }
+    listed = cells_by_codes(table, exempt, by_number=False)
+    return replace(rules, sensitive=tuple(entries), exempt=tuple(listed))
 
 
 def _amounts_beyond(given: Levels, stated: Levels, problem: Problem, exempt: Mask) -> list[Marked]:

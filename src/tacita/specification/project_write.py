@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +27,14 @@ from tacita.formats.insiders import write_insiders
 from tacita.formats.jj import write_jj
 from tacita.formats.roles import part_by_name
 from tacita.formats.table_write import further_columns, role_columns, write_table
-from tacita.formats.toml import toml_text
 from tacita.methods import Method, make_method, options_of
 from tacita.problem.problem import COSTS, Problem
 from tacita.publication.results import Written
 from tacita.rules import Rule
 from tacita.rules.written import written
+from tacita.specification.compile import NO_RULE
 from tacita.specification.differences import EXEMPT, differences
-from tacita.specification.project import (
-    NO_RULE,
-    AttackersSpec,
-    Project,
-    ProtectSpec,
-    PublishedSpec,
-    load_project,
-)
+from tacita.specification.project import load_project, save_project
 from tacita.specification.project_cells import cells_by_codes
 from tacita.specification.project_published import can_name_releases, write_published
 from tacita.specification.project_rules import (
@@ -52,32 +45,20 @@ from tacita.specification.project_rules import (
     taken_apart,
     worded_rules,
 )
-from tacita.storage.atomic import write_text
+from tacita.specification.specification import (
+    Attackers,
+    Classification,
+    Cost,
+    Output,
+    Protection,
+    Published,
+    Source,
+    Specification,
+)
 from tacita.storage.file_set import together
 
 MOST_LISTED = 30
 """Flat classifications of so many codes are listed in the project file itself."""
-Sections = dict[str, dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Origin:
-    """In what words a problem is put, which no problem remembers.
-
-    Attributes
-    ----------
-    path
-        The project file that it was opened from. Where it names microdata they are referred to on.
-    rule, waived, attackers, cost
-        What has been said since in place of the words of the file; None: as it says. Insiders whom a table
-        without microdata cannot tell are written one by one.
-    """
-
-    path: Path | None = None
-    rule: str | None = None
-    waived: Sequence[str] | None = None
-    attackers: AttackersSpec | None = None
-    cost: str | None = None
 
 
 def write_project(
@@ -90,9 +71,11 @@ def write_project(
     time_limit: float | None = None,
     formats: Sequence[str] = ("csv",),
     output: str | None = None,
-    origin: Origin | None = None,
+    specification: Specification | None = None,
 ) -> Written:
     """Write ``project.toml`` and the files it names into a folder.
+
+    A problem that was specified by a :class:`Specification` alone is written by its method ``save``.
 
     Parameters
     ----------
@@ -102,33 +85,40 @@ def write_project(
         Formats of the release; none: the project leaves them open.
     output
         The folder of the release, relative to the project; None: ``out``.
-    origin
-        Where the problem comes from, and in what words. Where microdata do not give it (any more), the table
-        itself is written, and a note says so.
+    specification
+        In what words the problem is specified, which no problem remembers: consents, what everyone knows,
+        costs. Microdata that it names are referred to on; where they do not give the problem (any more), the
+        table itself is written, and a note says so.
 
     Raises
     ------
     InputError
         The files would not give the same problem and method again.
     """
-    said = origin or Origin()
-    how = _how(method, options or {}, seed, time_limit)
-    how["output"] = {"folder": output, "formats": list(formats) or None}
     chosen = make_method(method, options)
+    said = replace(
+        specification or Specification(),
+        protect=Protection(method, _unusual(method, options or {}), time_limit, seed),
+        output=Output(output, tuple(formats)),
+    )
     notes: list[str] = []
-    if said.path is not None:
+    if microdata := [source.microdata for source in said.sources if source.microdata is not None]:
         try:
             with together(folder) as drafted:
-                if _draft_origin(problem, said, how, drafted.new()):
-                    _refuse_difference(problem, chosen, drafted.new(), named=True)
-                    return Written(drafted.take_places(), drafted.notes)
+                _draft_on_microdata(problem, said, drafted.new())
+                _refuse_difference(problem, chosen, drafted.new(), named=True)
+                return Written(drafted.take_places(), drafted.notes)
         except TacitaError as error:
-            notes.append(f"{said.path} does not give this problem: the table itself was written ({error})")
+            notes.append(
+                f"{said.folder / microdata[0]} does not give this problem: the table itself was written "
+                f"({error})"
+            )
     failed: TacitaError | None = None
-    for sensitive, lost, last in _attempts(problem, said, how, folder):
+    waived = None if specification is None else said.rules.waived
+    for sensitive, lost, last in _attempts(problem, said, folder, waived):
         try:
             with together(folder) as drafted:
-                files, more = _draft_table(problem, sensitive, said, how, drafted.new())
+                files, more = _draft_table(problem, sensitive, said, drafted.new())
                 again = _refuse_difference(
                     problem,
                     chosen,
@@ -151,7 +141,7 @@ def write_project(
 
 
 def _attempts(
-    problem: Problem, said: Origin, how: Sections, folder: Path
+    problem: Problem, said: Specification, folder: Path, waived: Sequence[str] | None
 ) -> Iterator[tuple[Sensitive, str, bool]]:
     """What makes cells sensitive in the words it was said in, and in plainer ones in case these do not give
     the same problem; each with what is to be told of it, and whether it is the last.
@@ -161,13 +151,13 @@ def _attempts(
     codes = _has_codes(problem.table)
 
     def in_words(rules: Sequence[Rule], *, following: bool) -> Sensitive:
-        return taken_apart(problem, said.waived, rules, codes=codes, following=following)
+        return taken_apart(problem, waived, rules, codes=codes, following=following)
 
     worded = worded_rules(problem)
     rules = sayable(worded, codes=codes)
     yield in_words(rules, following=True), _left_out(worded, rules), False
     with together(folder) as drafted:
-        _draft_table(problem, in_words((), following=False), said, how, drafted.new())
+        _draft_table(problem, in_words((), following=False), said, drafted.new())
         kept = served(rules, problem.table, load_project(drafted.new() / "project.toml").data())
     lost = _left_out(worded, kept)
     if kept != rules:
@@ -184,72 +174,48 @@ def _left_out(worded: Sequence[Rule], kept: Sequence[Rule]) -> str:
     return f"rules are left out, and what they hit is marked in the table instead: {named}" if named else ""
 
 
-def _how(method: str, options: Mapping[str, Any], seed: int | None, time_limit: float | None) -> Sections:
-    """The section on protection."""
-    defaults = {option.name: option.default for option in options_of(method)}
-    said = {name: "none" if value is None else value for name, value in options.items()}
-    said = {name: value for name, value in said.items() if options[name] != defaults.get(name)}
-    protect = {"method": method, "options": said or None, "time_limit": time_limit, "seed": seed}
-    return {"protect": protect}
+def _unusual(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are not at their defaults, as a project file writes them."""
+    usual = {option.name: option.default for option in options_of(method)}
+    return {
+        name: "none" if value is None else value
+        for name, value in options.items()
+        if value != usual.get(name)
+    }
 
 
-def _protect(how: Sections, problem: Problem, stays: Mask, by_number: bool) -> dict[str, Any]:
-    """The section on protection with cells that must stay and must go."""
+def _protect(said: Specification, problem: Problem, stays: Mask, by_number: bool) -> Protection:
+    """Return the protection with cells that must stay and must go."""
     stay, go = (cells_by_codes(problem.table, cells, by_number) for cells in (stays, problem.must_hide))
-    return {**how["protect"], "must_publish": stay or None, "must_hide": go or None}
+    return replace(said.protect, must_publish=tuple(stay), must_hide=tuple(go))
 
 
-def _draft_origin(problem: Problem, origin: Origin, how: Sections, folder: Path) -> list[Path]:
-    """The files of a problem that is put on microdata; none if the project names none."""
-    project = load_project(str(origin.path))
-    said = project.model_dump(exclude_unset=True)
-    tables = [said["table"]] if "table" in said else list(said["tables"].values())
-    if not any("microdata" in table for table in tables):
-        return []
-    for table in tables:
-        for key in {"file", "microdata"} & table.keys():
-            table[key] = _absolute(project, table[key])
-    hierarchies = said.get("hierarchies", {})
-    for name, spec in hierarchies.items():
-        if isinstance(spec, str):
-            hierarchies[name] = _absolute(project, spec)
-        elif "file" in spec:
-            spec["file"] = _absolute(project, spec["file"])
-    rules, attackers = said.get("rules", {}), said.get("attackers", {})
-    files = any("file" in table for table in tables)
-    rules |= decided_by_hand(problem, _stated_by(project) if files else Levels.none(len(problem.table)))
-    if origin.rule is not None:
-        rules["rule"] = origin.rule or None
-    if origin.waived is not None:
-        rules["waived"] = list(origin.waived) or None
-    if origin.attackers is not None:
-        attackers = origin.attackers.model_dump(exclude_defaults=True)
-    elif "file" in attackers:
-        attackers["file"] = _absolute(project, attackers["file"])
-    sections: Sections = {"table": said["table"]} if "table" in said else {}
-    sections |= {f"tables.{name}": table for name, table in said.get("tables", {}).items()}
-    releases, published = write_published(problem, problem.table, folder, _names_free_of(set()))
-    sections |= {"hierarchies": hierarchies, "rules": rules, "attackers": attackers, "published": published}
-    sections["cost"] = {"by": origin.cost} if origin.cost is not None else said.get("cost", {})
-    sections |= {**how, "protect": _protect(how, problem, problem.must_publish, by_number=False)}
-    return [*releases, write_text(folder / "project.toml", toml_text(sections))]
+def _draft_on_microdata(problem: Problem, said: Specification, folder: Path) -> None:
+    """Write the files of a problem on the microdata that a specification names."""
+    files = any(source.file is not None for source in said.sources)
+    stated = _stated_by(said) if files else Levels.none(len(problem.table))
+    _, published = write_published(problem, problem.table, folder, _names_free_of(set()))
+    save_project(
+        replace(
+            said.at(folder),
+            rules=decided_by_hand(said.rules, problem, stated),
+            published=published,
+            protect=_protect(said, problem, problem.must_publish, by_number=False),
+        ),
+        folder,
+    )
 
 
-def _stated_by(project: Project) -> Levels:
-    """What the files of a project say of their cells, without what the project says of them itself."""
-    silent = project.rules.model_copy(update={"rule": written(NO_RULE), "sensitive": [], "exempt": []})
-    without = {"rules": silent, "protect": ProtectSpec(), "published": PublishedSpec()}
-    return project.model_copy(update=without).problem().levels
-
-
-def _absolute(project: Project, path: str) -> str:
-    return str(project.folder / path)
+def _stated_by(said: Specification) -> Levels:
+    """Return what the files of a specification state of their cells, without what it says itself."""
+    silent = replace(said.rules, rule=written(NO_RULE), sensitive=(), exempt=())
+    return replace(said, rules=silent, protect=Protection(), published=Published()).problem().levels
 
 
 def _draft_table(
-    problem: Problem, sensitive: Sensitive, said: Origin, how: Sections, folder: Path
+    problem: Problem, sensitive: Sensitive, said: Specification, folder: Path
 ) -> tuple[list[Path], list[str]]:
-    """The files of a problem that stands for itself, and what they cannot hold."""
+    """Write the files of a problem that stands for itself; return them, and what they cannot hold."""
     table, notes = _writable(problem.table)
     by_number = not _has_codes(table)
     # A cell has one status: what is exempt though marked, and must be published, the project lists.
@@ -263,42 +229,42 @@ def _draft_table(
         cost=problem.cost,
         must_publish=np.flatnonzero(stays).tolist(),
     )
-    sections: Sections = {"table": {"file": "table.parquet"}, "hierarchies": {}}
-    sections |= {"rules": sensitive.section(table, by_number), "attackers": _known_to_everyone(said)}
-    sections["published"] = {}
-    sections |= {"cost": {"by": said.cost if _cost_is_there(said.cost, table) else None}, **how}
-    sections["protect"] = _protect(how, problem, problem.must_publish & ~stays, by_number)
+    hierarchies: dict[str, Classification] = {}
     if not by_number:
         written = [write_table(table, folder / "table.parquet", plain, sensitive.unsaid)]
         by, hierarchies, more = _classifications(table, folder)
         written += more
-        sections["hierarchies"] = hierarchies
         roles = role_columns(table)
-        sections["table"] |= {
-            "by": by,
-            "value": roles["value"],
-            "count": roles["count"] if table.count is not None else None,
-            "status": roles["status"],
-            "totals": "given",
-            "columns": further_columns(table) or None,
-        }
+        source = Source(
+            file="table.parquet",
+            by=by,
+            value=roles["value"],
+            count=roles["count"] if table.count is not None else None,
+            status=roles["status"],
+            totals="given",
+            columns=further_columns(table),
+        )
     else:
         beside = write_jj(plain, folder / "table.jj").with_suffix(".frq")
         written = [folder / "table.jj", *([beside] if beside.is_file() else [])]
-        sections["table"]["file"] = "table.jj"
+        source = Source(file="table.jj")
         if table.structure.parts:
             notes.append("linked tables are written as one list of cells, which go by number there")
     carried = [] if by_number else further_columns(table)
     if lost := [name for name in table.columns if name not in carried and part_by_name(name) is None]:
         notes.append(f"columns that the file of cells cannot hold are left out: {', '.join(lost)}")
-    sections["table"] |= {"decimals": table.decimals, "counts": table.whole}
     again = _numbered(problem, folder / "table.jj") if by_number else problem
+    # Bounds of single cells stand in the file of cells.
+    attackers = Attackers(
+        lower=said.attackers.lower, upper=said.attackers.upper, within=said.attackers.within
+    )
     if problem.insiders:
         written.append(write_insiders(again, folder / "attackers.parquet"))
-        sections["attackers"] |= {"file": "attackers.parquet"}
+        attackers = replace(attackers, file="attackers.parquet")
+    published = Published()
     if problem.already_published and named:
-        free = _names_free_of({*sections["hierarchies"], "table", "attackers"})
-        files, sections["published"] = write_published(problem, again.table, folder, free)
+        free = _names_free_of({*hierarchies, "table", "attackers"})
+        files, published = write_published(problem, again.table, folder, free)
         written += files
     elif problem.already_published:
         notes.append(
@@ -307,16 +273,21 @@ def _draft_table(
         )
     marked = [r.rule for r in sensitive.stated.reasons if sensitive.stated.sensitive[r.cells].any()]
     rules = ", ".join(dict.fromkeys(marked))
-    about = f"# Marked in the table, with levels: {' '.join(rules.split())}\n\n" if rules else ""
-    written.append(write_text(folder / "project.toml", about + toml_text(sections)))
+    specified = Specification(
+        replace(source, decimals=table.decimals, counts=table.whole),
+        hierarchies=hierarchies,
+        rules=sensitive.specified(table, by_number),
+        attackers=attackers,
+        published=published,
+        cost=said.cost if _cost_is_there(said.cost.by, table) else Cost(),
+        protect=_protect(said, problem, problem.must_publish & ~stays, by_number),
+        output=said.output,
+        folder=folder,
+    )
+    written.append(
+        save_project(specified, folder, f"Marked in the table, with levels: {rules}" if rules else "")
+    )
     return written, notes
-
-
-def _known_to_everyone(said: Origin) -> dict[str, Any]:
-    """What was said of all cells; single bounds stand in the file of cells."""
-    if said.attackers is None:
-        return {}
-    return said.attackers.model_dump(include={"lower", "upper", "within"}, exclude_none=True)
 
 
 def _cost_is_there(cost: str | None, table: Table) -> bool:
@@ -351,10 +322,12 @@ def _numbered(problem: Problem, path: Path) -> Problem:
     return Problem(table, problem.levels, attackers=[problem.outsider, *problem.insiders], cost=problem.cost)
 
 
-def _classifications(table: Table, folder: Path) -> tuple[dict[str, Any], dict[str, Any], list[Path]]:
+def _classifications(
+    table: Table, folder: Path
+) -> tuple[dict[str, Any], dict[str, Classification], list[Path]]:
     """``by``, the hierarchies of the project file, and the files of those that it does not list itself."""
     by: dict[str, Any] = {}
-    hierarchies: dict[str, Any] = {}
+    hierarchies: dict[str, Classification] = {}
     written: list[Path] = []
     for dimension in table.structure.dimensions:
         names = []
@@ -362,10 +335,10 @@ def _classifications(table: Table, folder: Path) -> tuple[dict[str, Any], dict[s
             name = _free_name(dimension.name, {*hierarchies, "table", "attackers"})
             names.append(name)
             if tree.depth.max() == 1 and len(tree) <= MOST_LISTED and not tree.labels:
-                hierarchies[name] = {"codes": list(tree.codes[1:]), "total": tree.total}
+                hierarchies[name] = Classification(codes=tuple(tree.codes[1:]), total=tree.total)
             else:
                 written.append(write_hierarchy(tree, folder / f"{name}.csv"))
-                hierarchies[name] = {"file": f"{name}.csv", "total": tree.total}
+                hierarchies[name] = Classification(f"{name}.csv", total=tree.total)
         by[dimension.name] = names[0] if len(names) == 1 else names
     return by, hierarchies, written
 

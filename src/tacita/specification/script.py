@@ -21,7 +21,7 @@ import tacita as tc
 {imports}
 HERE = Path(__file__).resolve().parent
 
-problem = tc.load_project(HERE / "project.toml").problem()
+problem = tc.Specification.load(HERE / "project.toml").problem()
 method = {method}
 release = method.protect(problem, tc.Run({run}))
 if (outcome := release.outcome) is not None:

@@ -34,6 +34,7 @@ from tacita.rules import Exempt, Given, Marked, Rule, has_written_form, parse_ru
 from tacita.rules.percentages import USUAL_PERCENT, amounts_in, pair_of
 from tacita.rules.rule import in_parts
 from tacita.rules.written import written
+from tacita.specification.specification import Attackers
 
 
 class Kind(Enum):
@@ -74,21 +75,7 @@ class Decision:
         return f"{self.kind.value}, {Kind.SAFE.value}" if self.exempt else self.kind.value
 
 
-@dataclass(frozen=True)
-class Attackers:
-    """Who attacks: kinds, coalitions, and what everyone knows of each cell.
-
-    No ``kinds`` means everyone whom the table knows to contribute, ``("outsider",)`` none of them.
-    ``within`` are shares of the value below and above it. Without it, a side without a bound is as the file
-    said, or else what is usual: no cell is negative, and any may be large.
-    """
-
-    kinds: tuple[str, ...] = ()
-    coalitions: tuple[tuple[str, ...], ...] = ()
-    holding_coalitions: tuple[tuple[str, ...], ...] = ()
-    lower: float | None = None
-    upper: float | None = None
-    within: tuple[float, float] | None = None
+NOTHING_SAID = Attackers()
 
 
 @dataclass(frozen=True)
@@ -139,7 +126,7 @@ class Case:
     table: Table
     rules: tuple[str, ...] = ()
     decisions: Mapping[int, Decision] = field(default_factory=dict)
-    attackers: Attackers = Attackers()
+    attackers: Attackers = NOTHING_SAID
     waived: tuple[str, ...] = ()
     stated: Stated | None = None
     cost: str | None = None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tacita import generate
-from tacita.app.work.open_case import Attackers, Case, Wish
+from tacita.app.work.open_case import Case, Wish
 from tacita.app.work.paths import path_written
 from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import MOST_DECIMALS
@@ -30,8 +30,9 @@ from tacita.formats.pasted import read_pasted
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import read_thesis
 from tacita.rules.written import written
-from tacita.specification.project import Project
-from tacita.specification.read_case import PROJECT, project_file, read_case
+from tacita.specification.compile import NO_RULE
+from tacita.specification.read_case import read_case
+from tacita.specification.specification import PROJECT, Cost, Specification, project_file
 
 MOST_CELLS = 1_000_000
 """Cells of a table that is made here; larger ones are made in Python and opened by their path."""
@@ -204,50 +205,40 @@ def is_classification(path: Path) -> bool:
 
 def _case_of_project(path: Path, reading: ReadOptions, name: str) -> Case:
     """What a project asks, in parts that can be changed one by one; without rules if it has none."""
-    from tacita.specification.project import NO_RULE, CostSpec, load_project
-
-    if said := list(reading.given):
-        raise InputError(f"{path}: a project says itself how its files are read; leave out {said[0]}")
-    project = load_project(path)
-    rules, attack = project.rules, project.attackers
+    if options := list(reading.given):
+        raise InputError(f"{path}: a project says itself how its files are read; leave out {options[0]}")
+    said = Specification.load(path)
+    rules, attack = said.rules, said.attackers
     # Of rules, attackers and costs the words of the file are kept; all else is found in the problem that it
     # states. A rule that no cell meets lets one without any be put.
-    unworded = {
-        "rules": rules.model_copy(update={"rule": rules.rule or written(NO_RULE)}),
-        "attackers": attack.model_copy(
-            update={"kinds": ["outsider"], "coalitions": [], "holding_coalitions": []}
-        ),
-        "cost": CostSpec(),
-    }
+    unworded = replace(
+        said,
+        rules=replace(rules, rule=rules.rule or written(NO_RULE)),
+        attackers=replace(attack, kinds=("outsider",), coalitions=(), holding_coalitions=()),
+        cost=Cost(),
+    )
     case = replace(
-        Case.of(project.model_copy(update=unworded).problem(), name, tuple(_split(rules.rule or ""))),
-        attackers=Attackers(
-            tuple(attack.kinds),
-            tuple(map(tuple, attack.coalitions)),
-            tuple(map(tuple, attack.holding_coalitions)),
-            attack.lower,
-            attack.upper,
-            attack.within,
-        ),
-        waived=tuple(rules.waived),
-        cost=project.cost.by,
-        wish=_wish(project),
+        Case.of(unworded.problem(), name, tuple(_split(rules.rule or ""))),
+        attackers=replace(attack, file=None),
+        waived=rules.waived,
+        cost=said.cost.by,
+        wish=_wish(said),
         origin=path,
     )
     _ = case.problem  # What does not fit is told now, and no case comes out.
     return case
 
 
-def _wish(project: Project) -> Wish | None:
+def _wish(said: Specification) -> Wish | None:
     """How a project wants to be protected; None where it does not say."""
-    how, output = project.protect, project.output
+    how, output = said.protect, said.output
     wish = Wish(
         how.method or Wish().method,
         how.options,
         how.seed,
         how.time_limit,
-        tuple(output.formats) if "formats" in output.model_fields_set else (),
-        output.folder if "folder" in output.model_fields_set else None,
+        output.formats,
+        output.folder,
     )
     return wish if how.method is not None or wish != Wish() else None
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from tacita.app.work.fitting import fitting
 from tacita.app.work.job import Job
-from tacita.app.work.open_case import Attackers, Case, Wish
+from tacita.app.work.open_case import Case, Wish
 from tacita.core.errors import InputError, UnsafeError
 from tacita.formats.jj import write_jj
 from tacita.formats.left_out import HELD, left_out
@@ -26,9 +26,9 @@ from tacita.formats.petrenko import write_thesis
 from tacita.formats.table_write import write_table
 from tacita.publication.folders import INTERNAL, PUBLICATION
 from tacita.publication.results import Written, refuse_blocked, write_results
-from tacita.specification.project import AttackersSpec, load_project
-from tacita.specification.project_write import Origin, write_project
+from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
+from tacita.specification.specification import Cost, Rules, Specification
 from tacita.storage.atomic import replacing
 from tacita.storage.file_set import together
 from tacita.storage.internal import refuse_published
@@ -91,7 +91,7 @@ def pack(
 
 def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
     about = {**job.repeated, "formats": list(formats)}
-    project = write_project(job.problem, folder, origin=_origin(job.case, passing), **about)
+    project = write_project(job.problem, folder, specification=_specified(job.case, passing), **about)
     return Written((*project.paths, write_script(folder, **about)), project.notes)
 
 
@@ -131,7 +131,7 @@ def save(case: Case, target: Path, way: str, *, passing: Path, wish: Wish | None
             time_limit=wish.time_limit,
             formats=wish.formats,
             output=wish.folder,
-            origin=_origin(case, passing),
+            specification=_specified(case, passing),
         )
         return Written(written.paths, (*notes, *written.notes))
     if way not in HELD:
@@ -154,33 +154,18 @@ def plain_name(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
 
 
-def _origin(case: Case, passing: Path) -> Origin:
-    """In what words the case is put; the core reads them back and compares."""
-    stays = case.origin is not None and not _passes(case.origin, passing)
-    return Origin(
-        case.origin if stays else None,
-        rule=" | ".join(case.rules),
-        waived=case.waived,
-        attackers=_spec(case.attackers),
-        cost=case.cost,
-    )
-
-
-def _passes(project: Path, passing: Path) -> bool:
-    """Whether a project goes with the session, and with it files that it names."""
-    if not project.is_relative_to(passing):
-        return False
-    return any(file.resolve().is_relative_to(passing.resolve()) for file in load_project(project).files)
-
-
-def _spec(attackers: Attackers) -> AttackersSpec:
-    return AttackersSpec.model_validate(
-        {
-            "kinds": list(attackers.kinds),
-            "coalitions": [list(members) for members in attackers.coalitions],
-            "holding_coalitions": [list(members) for members in attackers.holding_coalitions],
-            "lower": attackers.lower,
-            "upper": attackers.upper,
-            "within": attackers.within,
-        }
+def _specified(case: Case, passing: Path) -> Specification:
+    """Return the specification of a case; without a source where its files go with the session."""
+    said = Specification()
+    if case.origin is not None:
+        opened = Specification.load(case.origin)
+        gone = passing.resolve()
+        inside = case.origin.is_relative_to(passing)
+        if not (inside and any(file.resolve().is_relative_to(gone) for file in opened.files)):
+            said = opened
+    return replace(
+        said,
+        rules=Rules(" | ".join(case.rules) or None, case.waived, said.rules.protection),
+        attackers=case.attackers,
+        cost=Cost(case.cost),
     )

@@ -117,13 +117,15 @@ class ReadOptions:
             if isinstance(listed := getattr(self, name), list):
                 object.__setattr__(self, name, tuple(listed))
         if self.decimal not in (None, ".", ","):
-            raise SpecificationError(f"'{self.decimal}' is no decimal sign: choose the point or the comma")
+            raise SpecificationError(
+                f"decimal: '{self.decimal}' is no decimal sign: choose the point or the comma"
+            )
         if self.decimals is not None:
             from tacita.core.exact import MOST_DECIMALS
 
             if not 0 <= self.decimals <= MOST_DECIMALS:
                 said = so_many(self.decimals, "decimal")
-                raise SpecificationError(f"{said}: give a number from 0 to {MOST_DECIMALS}")
+                raise SpecificationError(f"decimals: {said}: give a number from 0 to {MOST_DECIMALS}")
 
     @property
     def given(self) -> dict[str, Any]:

@@ -1,0 +1,72 @@
+"""A file of cells in any format: the ending of its name says how to read it.
+
+``.jj`` files and the folder of the thesis program state a problem, NCHS text a table. CSV, Parquet and Excel
+files state a table, one row per cell; with a column ``status``, or a rule, they state a problem too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tacita.core.errors import FormatError, InputError
+from tacita.core.tables.read_options import ReadOptions
+from tacita.core.tables.table import Table
+from tacita.formats.columns import column_endings, has_columns
+from tacita.formats.jj import read_jj
+from tacita.formats.nchs import read_nchs
+from tacita.formats.petrenko import FILES as THESIS
+from tacita.formats.petrenko import read_thesis
+from tacita.formats.table_file import AS_USUAL, read_table_file
+from tacita.problem.problem import Problem
+
+NUMBERS = ("decimals", "counts")
+
+
+def read_case_file(
+    path: str | os.PathLike[str], read: ReadOptions = AS_USUAL, **options: Any
+) -> Problem | Table:
+    """Return the problem that a file states, or its table where it does not say what is sensitive.
+
+    Parameters
+    ----------
+    options
+        Further ones of :func:`~tacita.formats.table_file.read_table_file`, or of
+        :func:`~tacita.formats.petrenko.read_thesis`.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FormatError(f"{path}: there is no such file; check the path")
+    refuse_options(path, read.given)
+    if path.is_dir():
+        if not any((path / name).exists() for name in THESIS):
+            raise FormatError(
+                f"{path}: a folder should hold a project.toml, or {', '.join(THESIS)} of the thesis program: "
+                "name a file, or another folder"
+            )
+        _refuse(path, options, ("lower",))
+        return read_thesis(path, **options)
+    if has_columns(path):
+        return read_table_file(path, read, **options)
+    _refuse(path, options, NUMBERS)
+    if (suffix := path.suffix.lower()) == ".jj":
+        return read_jj(path, decimals=read.decimals, counts=read.counts)
+    if suffix in (".txt", ".dat"):
+        return read_nchs(path, decimals=read.decimals, counts=read.counts)
+    known = ", ".join([".jj", ".toml", ".txt", *column_endings()])
+    raise FormatError(f"{path}: no case has the ending '{suffix}'; use one of {known}")
+
+
+def refuse_options(path: Path, names: Iterable[str]) -> None:
+    """Refuse options of reading that a kind of file does not have."""
+    if path.is_dir() or not has_columns(path):
+        _refuse(path, names, () if path.is_dir() else NUMBERS)
+
+
+def _refuse(path: Path, names: Iterable[str], known: tuple[str, ...]) -> None:
+    if strange := [name for name in names if name not in known]:
+        raise InputError(
+            f"{path}: this kind of file has no option '{strange[0]}', only {', '.join(known) or 'none'}"
+        )

@@ -1,0 +1,246 @@
+"""From a specification to its problem: the files are read, and what they state is joined with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+
+from tacita.attackers.insiders import AttackerLike, pooling
+from tacita.core.attacker import Outsider
+from tacita.core.errors import InputError
+from tacita.core.hierarchy import DEFAULT_TOTAL, Hierarchy
+from tacita.core.levels import Levels
+from tacita.core.tables.linked import link
+from tacita.core.tables.read_options import ReadOptions
+from tacita.core.tables.table import Table
+from tacita.core.tables.undeclared import Found
+from tacita.formats.case_file import read_case_file
+from tacita.formats.columns import has_columns
+from tacita.formats.hierarchy import read_hierarchy
+from tacita.formats.insiders import read_insiders
+from tacita.formats.linked import link_problems
+from tacita.formats.table_file import read_table_file
+from tacita.problem.problem import Problem
+from tacita.publication.earlier import read_earlier
+from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
+from tacita.specification.project_cells import marks_of, place_of
+from tacita.specification.specification import FOUND, Cell, Classification, Source, Specification
+
+NO_RULE = Marked(())
+"""A rule that no cell meets."""
+Trees = Mapping[str, Hierarchy | Found]
+
+
+def compile_problem(said: Specification, given: Table | Problem | None = None) -> Problem:
+    """Return the problem of a specification; see :meth:`Specification.problem`."""
+    found = compile_case(said, given)
+    if isinstance(found, Problem):
+        return found
+    what = said.table.path if said.table is not None else "linked tables" if said.tables else "the table"
+    raise InputError(
+        "nothing says which cells are sensitive",
+        place=what,
+        remedy="give a rule, such as \"threshold(3)\", or a column 'status' with u for sensitive cells",
+        options=["rules"],
+    )
+
+
+def compile_case(said: Specification, given: Table | Problem | None = None) -> Problem | Table:
+    """Return the problem of a specification, or its table where nothing says what is sensitive."""
+    read = _read_all(said) if given is None else given
+    table, stated = (read.table, read) if isinstance(read, Problem) else (read, None)
+    rule = _rule(said, table, stated)
+    if rule is None:
+        return table
+    protect = said.protect
+    stays = [] if stated is None else _published(stated, rule)
+    return Problem(
+        table,
+        rule,
+        attackers=_attackers(said, table, stated),
+        cost=said.cost.by or ("value" if stated is None else stated.cost),
+        must_publish=[*stays, *_places(table, protect.must_publish, "[protect] must_publish")],
+        must_hide=_places(table, protect.must_hide, "[protect] must_hide"),
+        already_published=[
+            read_earlier(
+                said.folder / old.file, table, **{key: how for key, how in vars(old).items() if key != "file"}
+            )
+            for old in said.published.releases
+        ],
+    )
+
+
+def read_data(said: Specification) -> Table:
+    """Return the table of a specification, or all linked tables as one."""
+    trees = _read_hierarchies(said)
+    if said.table is not None:
+        read = _read(said, said.table, None, trees)
+        return read.table if isinstance(read, Problem) else read
+    named = {name: _read(said, source, name, trees) for name, source in said.tables.items()}
+    return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
+
+
+def _read_all(said: Specification) -> Problem | Table:
+    """Return the table, or all linked ones, with what their files state, which microdata do not."""
+    trees = _read_hierarchies(said)
+    if said.table is not None:
+        return _read(said, said.table, None, trees)
+    if not said.tables:
+        raise InputError("there is no table: name its file or microdata, or give the table itself")
+    named = {name: _read(said, source, name, trees, stating=True) for name, source in said.tables.items()}
+    tables = {name: part for name, part in named.items() if isinstance(part, Table)}
+    if len(tables) == len(named):
+        return link(tables)
+    # Shares of the values go before all other bounds.
+    known = said.attackers
+    return link_problems(named, -np.inf if known.within is not None else known.lower, known.upper)
+
+
+def _rule(said: Specification, table: Table, stated: Problem | None) -> Rule | Levels | None:
+    """Return everything that makes a cell sensitive; levels, where that is only what a file states."""
+    wanted, marked = said.rules, len(stated.levels) if stated is not None else 0
+    rules: list[Rule] = []
+    if wanted.rule is not None:
+        rules.append(parse_rule(wanted.rule).waived_by(wanted.waived))
+    # A file of one table that marks no cell says so; of linked tables each one may leave it to others.
+    if stated is not None and (marked or not (said.tables or wanted.says_what_is_sensitive)):
+        rules.append(Given(stated.levels))
+    marks = marks_of(table, wanted.sensitive)
+    rules += marks
+    if not rules:
+        return None
+    exempt = _places(table, wanted.exempt, "[rules] exempt")
+    if both := sorted({*exempt} & {cell for mark in marks for cell in mark.levels(table).cells.tolist()}):
+        raise InputError(
+            f"[rules]: {table.structure.names(np.array(both))}: sensitive and exempt; take it off one of "
+            "the two lists"
+        )
+    if exempt:
+        return Exempt(reduce(or_, rules), exempt)
+    # What a file alone states is levels, and no rule.
+    alone = rules[0] if len(rules) == 1 else None
+    return alone.given if isinstance(alone, Given) else reduce(or_, rules)
+
+
+def _attackers(said: Specification, table: Table, stated: Problem | None) -> list[AttackerLike]:
+    known = said.attackers
+    attackers: list[AttackerLike] = list(known.kinds)
+    attackers.extend(pooling(known.coalitions, known.holding_coalitions))
+    if known.file is not None:
+        attackers.extend(read_insiders(said.folder / known.file, table))
+    beforehand = None if stated is None else stated.outsider_beforehand
+    return [*attackers, Outsider.as_said(table, beforehand, known.lower, known.upper, known.within)]
+
+
+def _read_hierarchies(said: Specification) -> dict[str, Hierarchy | Found]:
+    return {name: _hierarchy(said, tree) for name, tree in said.hierarchies.items()}
+
+
+def _hierarchy(said: Specification, given: str | Classification) -> Hierarchy | Found:
+    if given == FOUND and not (said.folder / FOUND).exists():
+        return Found()
+    tree = Classification(given) if isinstance(given, str) else given
+    if tree.file is None:
+        return Hierarchy.flat(tree.codes or (), total=tree.total or DEFAULT_TOTAL)
+    return read_hierarchy(said.folder / tree.file, tree.total, tree.lead)
+
+
+def _read(
+    said: Specification, source: Source, name: str | None, trees: Trees, stating: bool = False
+) -> Problem | Table:
+    """Return a table; with ``stating``, or a rule, also what its file states of the cells."""
+    by = _dimensions(source.by, trees)
+    if source.microdata is not None:
+        from tacita.formats.records import tabulate_file
+
+        return tabulate_file(
+            said.folder / source.microdata,
+            by or [],
+            sheet=source.sheet,
+            value=source.value,
+            respondent=source.respondent,
+            holding=source.holding,
+            weight=source.weight,
+            largest=source.largest if isinstance(source.largest, int) else 2,
+            decimals=source.decimals,
+            where=source.where,
+            counts=source.counts,
+            name=name or source.name or "table",
+            decimal=source.decimal or ".",
+        )
+    path = said.folder / str(source.file)
+    if path.is_dir() or not has_columns(path):
+        # Options that such a file does not have say nothing of it.
+        return read_case_file(path, ReadOptions(decimals=source.decimals, counts=source.counts))
+    read = ReadOptions(**{each.name: getattr(source, each.name) for each in fields(ReadOptions)})
+    found = [key for key, tree in trees.items() if by is None and isinstance(tree, Found)]
+    return read_table_file(
+        path,
+        replace(
+            read,
+            by=by,
+            hierarchies=_classified(said, source, trees),
+            found=(*source.found, *found),
+            name=name or source.name,
+        ),
+        # Bounds and costs of the file hold also where only the specified rule makes it a problem.
+        rule=NO_RULE if stating or said.rules.says_what_is_sensitive else None,
+        # What is specified of costs is worked out later, on all cells, instead of the file's.
+        cost=None if said.cost.by is None else "unit",
+        protection=said.rules.protection,
+        lower=said.attackers.lower,
+        upper=said.attackers.upper,
+    )
+
+
+def _classified(said: Specification, source: Source, trees: Trees) -> dict[str, list[Any]]:
+    """Return classifications by dimension; a file that names no total is read with that of its dimension."""
+    found: dict[str, list[Any]] = {}
+    for column, names in source.hierarchies.items():
+        listed = (names,) if isinstance(names, str) else names
+        _refuse_unknown(f"hierarchies.{column}", listed, trees)
+        given = {name: said.hierarchies[name] for name in listed}
+        plain = {n: t.file for n, t in given.items() if isinstance(t, Classification) and t.total is None}
+        found[column] = [
+            said.folder / file if (file := plain.get(name)) is not None else trees[name] for name in listed
+        ]
+    return found
+
+
+def _dimensions(by: Any, trees: Trees) -> dict[str, Any] | None:
+    """Return the dimensions with hierarchies in the place of their names; other words are codes of totals."""
+    if by is None:
+        return None
+    if not isinstance(by, Mapping):
+        return {name: trees.get(name) for name in by}
+    specs: dict[str, Any] = {}
+    for column, given in by.items():
+        if isinstance(given, str):
+            specs[column] = trees.get(given, given or None)
+        else:
+            _refuse_unknown(f"by.{column}", given, trees)
+            specs[column] = [trees[name] for name in given]
+    return specs
+
+
+def _refuse_unknown(where: str, names: Sequence[str], trees: Trees) -> None:
+    if unknown := [name for name in names if name not in trees]:
+        raise InputError(
+            f"{where}: there is no hierarchy '{unknown[0]}'; [hierarchies] has {', '.join(trees)}"
+        )
+
+
+def _places(table: Table, cells: Sequence[Cell], where: str) -> list[int]:
+    return [place_of(table, cell, where) for cell in cells]
+
+
+def _published(stated: Problem, rule: Rule | Levels) -> list[int]:
+    """Return cells that the file wants to be published, as far as no rule makes them sensitive."""
+    levels = rule if isinstance(rule, Levels) else rule.levels(stated.table)
+    cells: list[int] = np.flatnonzero(stated.must_publish & ~levels.sensitive).tolist()
+    return cells
