@@ -9,7 +9,7 @@ COUNT ?= 10000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo app test lint types check-all fuzz mutants bench screenshots clean
+.PHONY: help demo app test lint types check-all coverage lowest fuzz mutants bench screenshots clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -44,6 +44,15 @@ types: $(INSTALLED)  ## strict type check
 check-all: lint types $(CHROMIUM)  ## everything: slow tests, five times the examples of every property, pages behind a slow line
 	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
 	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n 2 -rs tests/app
+	@$(MAKE) --no-print-directory coverage lowest
+
+# Apart from the long run, which would take nearly twice the time if every line were counted.
+coverage: $(INSTALLED)  ## which lines the tests run, without a browser
+	@TACITA_HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest -n 2 -m "not slow" -rs --cov=tacita --cov-report=term:skip-covered \
+		tests/unit tests/contract tests/property tests/seeds
+
+lowest:  ## a fast part of the tests with the oldest dependencies that are allowed
+	@$(PYTHON) tests/lowest.py $(VENV)-lowest
 
 fuzz: $(INSTALLED)  ## the adversary with new seeds for MINUTES=60
 	@$(BIN)/python tests/adversary/fuzz.py --minutes $(MINUTES)
@@ -58,5 +67,5 @@ screenshots: $(CHROMIUM)  ## the pictures of docs/app.md, taken anew
 	@$(BIN)/python tests/app/screenshots.py docs/images
 
 clean:  ## remove the environment, caches and build results
-	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(VENV)-lowest .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

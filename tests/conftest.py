@@ -1,4 +1,4 @@
-"""Hypothesis profiles: `ci` repeats the same examples on every run, `long` searches for new ones."""
+"""Hypothesis profiles: `ci` repeats the same examples on every run, `few` less, `long` finds new ones."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "ci", max_examples=50, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("few", settings.get_profile("ci"), max_examples=5)
 settings.register_profile(
     "long", max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

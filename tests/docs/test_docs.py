@@ -37,7 +37,7 @@ from tacita.specification.project_cells import LEVELS
 from tacita.specification.specification import Section, SensitiveCell, Specification
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EVERYTHING = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

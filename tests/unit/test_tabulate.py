@@ -69,10 +69,13 @@ def as_duckdb(folder: Path) -> str:
     return f"{folder / 'store.duckdb'}::firms"
 
 
+# Before DuckDB 1.5 a relation does not keep its connection alive.
+CONNECTION = duckdb.connect()
+
+
 def as_relation(folder: Path) -> Any:
-    connection = duckdb.connect()
-    connection.register("frame", pa.table(COLUMNS))
-    return connection.sql("SELECT * FROM frame")
+    CONNECTION.register("frame", pa.table(COLUMNS))
+    return CONNECTION.sql("SELECT * FROM frame")
 
 
 SOURCES: dict[str, Callable[[Path], Any]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import typer
 
@@ -38,6 +39,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+# What typer raises for wrong options; its versions have different names for this base of their errors.
+_WrongWords: type[Any] = typer.BadParameter.__mro__[2]
 
 
 def _version(wanted: bool) -> None:
@@ -82,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.append("--help")
     try:
         code = app(given, prog_name="tacita", standalone_mode=False)
-    except typer.TyperException as wrong:
+    except _WrongWords as wrong:
         report_error(f"{wrong.format_message()} See: tacita {_verb_in(given)}--help".replace("  ", " "))
         return ERROR
     except typer.Abort:

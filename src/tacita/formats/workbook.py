@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -187,7 +187,7 @@ def _sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets:
     holding = [
         about
         for about in known
-        if len(known) == 1 or any(_text(v) for row in _sheet(path, book, about.name).iter_rows() for v in row)
+        if len(known) == 1 or any(_text(v) for row in _rows(_sheet(path, book, about.name)) for v in row)
     ]
     seen = [about.visible == SheetVisibleEnum.Visible for about in holding]
     return Sheets(
@@ -212,12 +212,12 @@ def _companions(
 
 
 def _is_release(sheet: CalamineSheet) -> bool:
-    texts = ([_text(v) for v in row] for row in sheet.iter_rows())
+    texts = ([_text(v) for v in row] for row in _rows(sheet))
     return set(COLUMNS) <= set(next((row for row in texts if any(row)), ()))
 
 
 def _has_table(sheet: CalamineSheet) -> bool:
-    rows = ([text for v in row if (text := _text(v))] for row in sheet.iter_rows())
+    rows = ([text for v in row if (text := _text(v))] for row in _rows(sheet))
     return any(len(row) > 1 and any(is_number(tidy(text)) for text in row) for row in rows)
 
 
@@ -254,6 +254,11 @@ def _sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> 
         return book.get_sheet_by_name(sheet)
     except CalamineError as error:
         raise FormatError(f"{path}, sheet '{sheet}' cannot be read ({error}); check the format") from None
+
+
+def _rows(sheet: CalamineSheet) -> Iterable[list[Any]]:
+    """Return all rows of a sheet; an empty one has none, of which some versions of calamine make a crash."""
+    return () if sheet.end is None else sheet.iter_rows()
 
 
 def _text(value: Any) -> str:

@@ -28,7 +28,7 @@ from tacita.core.tables.columns import refuse_wide
 from tacita.tabulation.complaints import told_as_input_error
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
 PARQUET = (".parquet", ".pq")
@@ -253,6 +253,12 @@ def _duckdb_file(connection: DuckDBPyConnection, path: Path, table: str) -> tupl
     return f"{path}::{table}", tables[table], False
 
 
+def stream_rows(relation: DuckDBPyRelation, at_once: int = 1_000_000) -> Any:
+    """Return an Arrow reader of a query's rows, in batches; before DuckDB 1.5 its name differs."""
+    name = "to_arrow_reader" if hasattr(relation, "to_arrow_reader") else "fetch_arrow_reader"
+    return getattr(relation, name)(at_once)
+
+
 def _frame(
     connection: DuckDBPyConnection, source: Any, columns: Sequence[str], where: str | None
 ) -> tuple[str, str, bool]:
@@ -264,7 +270,7 @@ def _frame(
     if isinstance(source, duckdb.DuckDBPyRelation):
         # A relation belongs to its own connection, which a stream of its rows leaves untouched.
         _refuse_unknown(place, columns, source.columns)
-        connection.register("frame", source.to_arrow_reader())
+        connection.register("frame", stream_rows(source))
         return place, "frame", True
     if isinstance(source, Mapping):
         source = pa.table(dict(source))

@@ -24,7 +24,7 @@ from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, column_of, plain
 from tacita.tabulation.owners import Numbering, Owners
 from tacita.tabulation.shares import Entries, LeafShares, codes_in, merge
-from tacita.tabulation.source import Records
+from tacita.tabulation.source import Records, stream_rows
 
 # So many that working on them stays within the caches.
 ENTRIES_AT_ONCE = 200_000
@@ -87,9 +87,8 @@ def _entries(records: Records, weighted: bool) -> Iterator[Entries]:
     """All entries by owner, so many owners at once as memory likes."""
     weights = ", weighted, weight" if weighted else ""
     with told_as_input_error(records.place):
-        reader = records.connection.sql(
-            f"SELECT id, key, own{weights} FROM entries ORDER BY id, key"
-        ).to_arrow_reader(ENTRIES_AT_ONCE)
+        query = f"SELECT id, key, own{weights} FROM entries ORDER BY id, key"
+        reader = stream_rows(records.connection.sql(query), ENTRIES_AT_ONCE)
         waiting: list[Units] = []
         for batch in reader:
             columns = [plain(column) for column in batch.columns]

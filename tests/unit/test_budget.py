@@ -1,0 +1,48 @@
+"""Examples of properties scale with the profile, so that `make check-all` draws more of them everywhere."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+PROFILES = TESTS / "conftest.py"
+
+
+def pinned(text: str) -> list[int]:
+    """Lines with ``max_examples=`` whose value does not follow the ``max_examples`` of the profile."""
+    keywords = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.keyword))
+    return [
+        keyword.value.lineno
+        for keyword in keywords
+        if keyword.arg == "max_examples"
+        and not any(
+            isinstance(part, ast.Attribute) and part.attr == "max_examples"
+            for part in ast.walk(keyword.value)
+        )
+    ]
+
+
+def test_no_test_pins_the_number_of_its_examples() -> None:
+    files = [path for path in sorted(TESTS.rglob("*.py")) if path != PROFILES]
+    found = [
+        f"{path.relative_to(TESTS)}:{line}" for path in files for line in pinned(path.read_text("utf-8"))
+    ]
+    assert not found, (
+        f"{', '.join(found)}: the profile is overridden. Remedy: @examples(N) of tests/unit/budget.py"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("@settings(max_examples=20)\ndef test(): ...", [1]),
+        ("N = 3\nSOME = settings(\n    max_examples=4 * N)", [3]),
+        ("settings(max_examples=settings.default.max_examples // 2)", []),
+        ("@examples(20)\ndef test(): ...", []),
+    ],
+)
+def test_a_pinned_number_is_found(text: str, lines: list[int]) -> None:
+    assert pinned(text) == lines
