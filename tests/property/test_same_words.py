@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tacita.app.work.open_case import Attackers
 from tacita.app.work.opening import case_from_path
-from tacita.cli.case_options import RequirementOptions, TableOptions, load_problem
+from tacita.cli.case_options import CaseFlags, pose_problem
 from tacita.core.errors import InputError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.table_file import read_table_file
@@ -33,7 +33,6 @@ RULES = (
     "marked([[N, A]])",
     "marked([[N, A], [S, B]], protection=200) | threshold(4)",
 )
-COUNTS = TableOptions(counts=True)
 
 
 @dataclass(frozen=True)
@@ -103,19 +102,19 @@ def test_the_same_words_ask_the_same_everywhere(said: Words) -> None:
         whole = project(Path(folder, "whole.toml"), rule, marks, everyone)
         answers = {
             "project": asked(lambda: load_project(whole).problem()),
-            "command line": asked(lambda: load_problem(whole, TableOptions(), RequirementOptions())),
+            "command line": asked(lambda: pose_problem(whole, CaseFlags())),
             "app": asked(lambda: case_from_path(whole).problem),
         }
         changed = {"attackers": everyone, "rules": () if rule is None else (rule,)}
         answers["app, said there"] = asked(lambda: replace(case_from_path(bare), **changed).problem)
         if everyone.within is None:
-            option = RequirementOptions(rules=rule, lower=everyone.lower, upper=everyone.upper)
-            answers["options on a project"] = asked(lambda: load_problem(bare, TableOptions(), option))
+            option = CaseFlags(rules=rule, lower=everyone.lower, upper=everyone.upper)
+            answers["options on a project"] = asked(lambda: pose_problem(bare, option))
         if everyone.within is None and not marks:
             bounds = {"lower": everyone.lower, "upper": everyone.upper}
             answers["reader"] = asked(
                 lambda: read_table_file(file, ReadOptions(counts=True), rule=rule, **bounds)
             )
-            answers["options on a file"] = asked(lambda: load_problem(file, COUNTS, option))
+            answers["options on a file"] = asked(lambda: pose_problem(file, replace(option, counts=True)))
     for who, answer in answers.items():
         assert answer == answers["project"], who

@@ -10,7 +10,7 @@ import pytest
 
 from tacita.app.work.open_case import Attackers
 from tacita.app.work.opening import case_from_path
-from tacita.cli.case_options import RequirementOptions, TableOptions, load_problem
+from tacita.cli.case_options import CaseFlags, pose_problem
 from tacita.core.errors import InputError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.table_file import read_table_file
@@ -25,7 +25,7 @@ def test_rules_of_the_command_line_leave_what_a_project_s_file_marks(tmp_path: P
     project.write_text('[table]\nfile = "t.csv"\n[rules]\nrule = "threshold(2)"\n')
 
     def sensitive(rules: str | None) -> list[str]:
-        problem = load_problem(project, TableOptions(), RequirementOptions(rules=rules))
+        problem = pose_problem(project, CaseFlags(rules=rules))
         return [problem.table.name(cell) for cell in problem.sensitive.tolist()]
 
     marked, small = "region=N, size=s", "region=S, size=l"
@@ -58,11 +58,11 @@ def test_a_bound_said_of_one_side_leaves_the_file_s_bounds_on_the_other(
     (tmp_path / "t.csv").write_text("region,value,status,lb,ub\nN,10,u,5,12\nS,20,s,15,22\n")
     for name, words in (("bare", ""), ("whole", f"[attackers]\n{side} = {said}\n")):
         (tmp_path / f"{name}.toml").write_text(f'[table]\nfile = "t.csv"\ncounts = false\n{words}')
-    option = RequirementOptions(**{side: said})
+    option = CaseFlags(**{side: said})
     known = [
         load_project(tmp_path / "whole.toml").problem(),
-        load_problem(tmp_path / "bare.toml", TableOptions(), option),
-        load_problem(tmp_path / "t.csv", TableOptions(counts=False), option),
+        pose_problem(tmp_path / "bare.toml", option),
+        pose_problem(tmp_path / "t.csv", replace(option, counts=False)),
         case_from_path(tmp_path / "whole.toml").problem,
         replace(case_from_path(tmp_path / "bare.toml"), attackers=Attackers(**{side: said})).problem,
     ]
@@ -70,3 +70,41 @@ def test_a_bound_said_of_one_side_leaves_the_file_s_bounds_on_the_other(
         cells = [problem.table.find("N"), problem.table.find("S")]
         assert getattr(problem.outsider, side)[cells].tolist() == [said, said]
         assert getattr(problem.outsider, other)[cells].tolist() == ([12, 22] if other == "upper" else [5, 15])
+
+
+def test_flags_are_a_changed_specification(tmp_path: Path) -> None:
+    """They change what a project says as its own keys would, and leave the rest."""
+    (tmp_path / "t.csv").write_text("region,amount,other\nN,10,1\nS,20,2\nW,25,4\n")
+    (tmp_path / "old.csv").write_text("region,value\nN,10\n")
+    project = tmp_path / "project.toml"
+    project.write_text(
+        '[table]\nfile = "t.csv"\nvalue = "other"\nby = ["region"]\n'
+        '[rules]\nrule = "threshold(2)"\nsensitive = [{ region = "W" }]\n[protect]\nseed = 3\n'
+    )
+    flags = CaseFlags(
+        value="amount",
+        counts=True,
+        rules="threshold(11)",
+        attackers="outsider",
+        upper=90,
+        cost="unit",
+        published=[f"{tmp_path / 'old.csv'}:radius=1"],
+    )
+    said = flags.specify(project)
+    (tmp_path / "changed.toml").write_text(
+        '[table]\nfile = "t.csv"\nvalue = "amount"\ncounts = true\nby = ["region"]\n'
+        '[rules]\nrule = "threshold(11)"\nsensitive = [{ region = "W" }]\n[protect]\nseed = 3\n'
+        '[attackers]\nkinds = ["outsider"]\nupper = 90\n[cost]\nby = "unit"\n'
+        f"[published]\nfiles = [{{ file = '{tmp_path / 'old.csv'}', radius = 1 }}]\n"
+    )
+    assert said == load_project(tmp_path / "changed.toml") != load_project(project)
+    assert CaseFlags().specify(project) == load_project(project)
+    problem = pose_problem(project, flags)
+    assert [problem.table.name(cell) for cell in problem.sensitive] == ["region=N", "region=W"]
+    assert problem.outsider.upper[problem.table.find("N")] == 11
+
+
+def test_a_flag_does_not_take_what_everyone_knows_away(tmp_path: Path) -> None:
+    (tmp_path / "project.toml").write_text('[table]\nfile = "t.csv"\n[attackers]\nwithin = [0.5, 1.0]\n')
+    with pytest.raises(InputError, match="either within or lower and upper"):
+        CaseFlags(lower=0).specify(tmp_path)

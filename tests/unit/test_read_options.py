@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tacita as tc
-from tacita.cli.case_options import TableOptions
+from tacita.cli.case_options import CaseFlags
 from tacita.core.errors import InputError
 
 FIELDS = {field.name: field for field in fields(tc.ReadOptions)}
@@ -18,7 +18,8 @@ CELLS = "region;size;turnover;n\nN;s;1,5;1\nN;all;1,5;1\nall;s;1,5;1\nall;all;1,
 
 def test_a_frame_and_the_flags_have_the_names_of_the_options() -> None:
     frame = {*inspect.signature(tc.Table.from_frame).parameters} - {"frame", "across"}
-    flags = {field.name for field in fields(TableOptions)} - {"hierarchy"}
+    flags = {"by", "total", "value", "count", "counts", "repair", "undeclared_sums", "decimal", "sheet"}
+    assert flags <= {field.name for field in fields(CaseFlags)}
     assert frame <= FIELDS.keys()
     assert flags <= FIELDS.keys()
     assert all(field.metadata["help"] for field in FIELDS.values())
@@ -28,7 +29,7 @@ def test_flags_and_options_read_the_same(tmp_path: Path) -> None:
     path, tree = tmp_path / "t.csv", tmp_path / "sizes.csv"
     path.write_text(CELLS)
     tree.write_text("parent,child\nall,s\nall,x\n")
-    flags = TableOptions(
+    flags = CaseFlags(
         hierarchy=[f"size={tree}"], total=["region=all"], value="turnover", count="n", decimal=","
     )
     told = tc.ReadOptions(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.case_options import Case, RequirementOptions, TableOptions, load_problem
+from tacita.cli.case_options import Case, CaseFlags, pose_problem
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, Output
 from tacita.core.words import so_many
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 def assess(
     case: Case,
     output: Output,
-    table_options: TableOptions,
-    requirement: RequirementOptions,
+    flags: CaseFlags,
     show_values: Annotated[bool, typer.Option("--show-values", help="Show true values and levels.")] = False,
     to: Annotated[
         Path | None,
@@ -32,7 +31,7 @@ def assess(
     """Find the sensitive cells of a table: which rules hit them, which levels they need, who might attack."""
     from tacita.auditing.breached import refuse_breached
 
-    problem = load_problem(case, table_options, requirement)
+    problem = pose_problem(case, flags)
     refuse_breached(problem)
     if to is not None:
         from tacita.formats.table_write import write_table

@@ -10,11 +10,10 @@ import typer
 
 from tacita.cli.case_options import (
     Case,
+    CaseFlags,
     ReleaseOptions,
-    RequirementOptions,
-    TableOptions,
-    load_problem,
     load_release,
+    pose_problem,
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.earlier import load_earlier
@@ -35,8 +34,7 @@ def audit(
         ),
     ],
     output: Output,
-    table_options: TableOptions,
-    requirement: RequirementOptions,
+    flags: CaseFlags,
     release_options: ReleaseOptions,
     effort: Effort,
     together: Annotated[
@@ -81,14 +79,13 @@ def audit(
             f"{len(releases)} releases: say --together to judge them as one, which they are to readers who "
             "have them all; tacita compare judges each by itself"
         )
-    problem = load_problem(case, table_options, replace(requirement, published=[]))
+    problem = pose_problem(case, replace(flags, published=[]))
     *before, newest = releases
     # Options speak of the newest release: a radius would widen what exact numbers of the others tell.
     published = [
-        load_earlier(text, problem.table, table_options.decimal)
-        for text in (*requirement.published, *map(str, before))
+        load_earlier(text, problem.table, flags.decimal) for text in (*flags.published, *map(str, before))
     ]
-    published.append(load_release(newest, problem, release_options, table_options.decimal))
+    published.append(load_release(newest, problem, release_options, flags.decimal))
     unshared = list(note_unshared(problem.table, published))
     for note in unshared:
         say(note, "note:", "yellow")

@@ -6,9 +6,7 @@ Whatever the command line says wins over what the file says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import or_
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,11 +17,10 @@ from tacita.core.errors import InputError
 from tacita.core.tables.read_options import ReadOptions, UndeclaredSums
 
 if TYPE_CHECKING:
-    from tacita.core.levels import Levels
     from tacita.core.release import Release
     from tacita.core.tables.table import Table
     from tacita.problem.problem import Problem
-    from tacita.rules import Rule
+    from tacita.specification.specification import Specification
 
 Case = Annotated[
     Path,
@@ -47,8 +44,8 @@ def _flag(name: str, *flags: str, text: str | None = None, metavar: str | None =
 
 
 @dataclass(frozen=True)
-class TableOptions:
-    """How to read a table: flags that set fields of :class:`ReadOptions`."""
+class CaseFlags:
+    """What the command line says of a case: how its table is read, what is sensitive, who attacks."""
 
     by: Annotated[
         list[str],
@@ -75,32 +72,6 @@ class TableOptions:
     undeclared_sums: Annotated[UndeclaredSums, _flag("undeclared_sums")] = "refuse"
     decimal: Annotated[str, _flag("decimal")] = "."
     sheet: Annotated[str | None, _flag("sheet", metavar="NAME")] = None
-
-    @property
-    def read(self) -> ReadOptions:
-        """What the flags say."""
-        trees: dict[str, list[Path]] = {}
-        found = []
-        for text in self.hierarchy:
-            name, file = pair(text, "--hierarchy NAME=FILE")
-            if file == "found" and not Path(file).exists():
-                found.append(name)
-            else:
-                trees.setdefault(name, []).append(Path(file))
-        plain = ("value", "count", "counts", "repair", "undeclared_sums", "sheet")
-        return ReadOptions(
-            self.by or None,
-            trees,
-            pairs(self.total, "--total") or None,
-            found,
-            decimal=None if self.decimal == "." else self.decimal,
-            **{name: getattr(self, name) for name in plain},
-        )
-
-
-@dataclass(frozen=True)
-class RequirementOptions:
-    """What is sensitive, who attacks, and what it costs to hide a cell."""
 
     rules: Annotated[
         str | None,
@@ -138,6 +109,66 @@ class RequirementOptions:
         ),
     ] = field(default_factory=list)
 
+    @property
+    def require(self) -> bool:
+        """Whether something is said of what is sensitive, who attacks, or what hiding costs."""
+        said = (self.rules, self.attackers, self.lower, self.upper, self.cost)
+        return bool(self.published) or any(each is not None for each in said)
+
+    @property
+    def read(self) -> ReadOptions:
+        """What the flags say."""
+        trees: dict[str, list[Path]] = {}
+        found = []
+        for text in self.hierarchy:
+            name, file = pair(text, "--hierarchy NAME=FILE")
+            if file == "found" and not Path(file).exists():
+                found.append(name)
+            else:
+                trees.setdefault(name, []).append(Path(file))
+        plain = ("value", "count", "counts", "repair", "undeclared_sums", "sheet")
+        return ReadOptions(
+            self.by or None,
+            trees,
+            pairs(self.total, "--total") or None,
+            found,
+            decimal=None if self.decimal == "." else self.decimal,
+            **{name: getattr(self, name) for name in plain},
+        )
+
+    def specify(self, path: Path) -> Specification:
+        """Return the specification of a case, changed by what the flags say.
+
+        Rules of the command line take the place of a project's, and of the consents to them; what a file or
+        a project says of single cells holds besides. Attackers that are named take the place of others.
+        """
+        from tacita.cli.earlier import named_with_options
+        from tacita.specification.specification import Earlier, Specification, project_file
+
+        said = Specification.of(path, self.read)
+        changes: dict[str, dict[str, Any]] = {"rules": {}, "attackers": {}, "cost": {}, "published": {}}
+        if self.rules:
+            changes["rules"] = {"rule": self.rules, "waived": ()}
+        if self.attackers is not None:
+            kinds = [word.strip() for word in self.attackers.split(",") if word.strip()]
+            if project_file(path) is None:
+                _refuse_contributors(path, kinds)
+            nobody: dict[str, Any] = {"coalitions": (), "holding_coalitions": (), "file": None}
+            changes["attackers"] = {"kinds": kinds, **nobody}
+        changes["attackers"] |= {
+            side: bound for side in ("lower", "upper") if (bound := getattr(self, side)) is not None
+        }
+        if self.cost:
+            changes["cost"] = {"by": self.cost}
+        named = [named_with_options(text) for text in self.published]
+        if missing := next((file for file, _ in named if not file.exists()), None):
+            raise InputError(f"{missing}: no such file or folder; check the path")
+        earlier = [
+            Earlier(said.name(release_file(file)), **{"decimal": self.decimal, **own}) for file, own in named
+        ]
+        changes["published"] = {"files": (*said.published.files, *earlier)}
+        return said.replace(**changes)
+
 
 @dataclass(frozen=True)
 class ReleaseOptions:
@@ -166,38 +197,29 @@ class ReleaseOptions:
     ] = None
 
 
-def load_case(
-    path: Path, options: TableOptions, requirement: RequirementOptions | None = None
-) -> Problem | Table:
-    """What a file holds: a problem if it, or the rules required, say what is sensitive; else a table."""
-    from tacita.specification.read_case import read_case
-
-    required = requirement or RequirementOptions()
-    said = {"rule": required.rules, "lower": required.lower, "upper": required.upper}
-    return read_case(path, options.read, **{name: value for name, value in said.items() if value is not None})
-
-
-def load_problem(path: Path, table: TableOptions, requirement: RequirementOptions) -> Problem:
-    """The question that a file and the command line ask together; notes on the way go to stderr."""
-    from tacita.cli.earlier import with_published
+def pose_problem(path: Path, flags: CaseFlags) -> Problem:
+    """Return the question that a file and the flags ask together; notes on the way go to stderr."""
     from tacita.formats.columns import has_columns
     from tacita.problem.problem import Problem
+    from tacita.specification.specification import project_file
 
-    earlier, requirement = requirement.published, replace(requirement, published=[])
-    _refuse_unknown_contributors(path, requirement)
-    if has_columns(path):
-        # A table file has costs and bounds besides the rule, which only its reader knows how to join.
-        loaded = load_case(path, table, requirement)
-        requirement = replace(requirement, rules=None, lower=None, upper=None)
-        _tell_counts(loaded.table if isinstance(loaded, Problem) else loaded, table)
-    else:
-        loaded = load_case(path, table)
-    tell_notes(loaded.table if isinstance(loaded, Problem) else loaded)
-    if isinstance(loaded, Problem) and requirement == RequirementOptions():
-        problem = loaded
-    else:
-        problem = _restated(loaded, requirement, path)
-    problem = with_published(problem, earlier, table.decimal)
+    said = flags.specify(path)
+    found = said.case()
+    table = found.table if isinstance(found, Problem) else found
+    taken = table.whole and flags.counts is None and table.count is None
+    if taken and project_file(path) is None and has_columns(path):
+        # That cells are integers stops attackers, and may be counted on only if everyone knows it.
+        say(
+            "values are whole numbers and were taken as counts; say --magnitudes if they are amounts",
+            "note:",
+            "yellow",
+        )
+    tell_notes(table)
+    problem = found if isinstance(found, Problem) else said.problem(found)
+    for old, release in zip(said.published.releases, problem.already_published, strict=True):
+        tell_left_out(Path(old.file), release)
+    for note in problem.published_notes:
+        say(note, "note:", "yellow")
     tell_warnings(problem.warnings[len(problem.table.warnings) :])
     if problem.exempt.any():
         from tacita.auditing.audit import exempt_in_words
@@ -208,25 +230,13 @@ def load_problem(path: Path, table: TableOptions, requirement: RequirementOption
     return problem
 
 
-def _refuse_unknown_contributors(path: Path, requirement: RequirementOptions) -> None:
+def _refuse_contributors(path: Path, kinds: Sequence[str]) -> None:
     from tacita.attackers.considered import KINDS
-    from tacita.specification.specification import project_file
 
-    words = [word.strip() for word in (requirement.attackers or "").split(",")]
-    if project_file(path) is None and (inside := [word for word in words if word in KINDS]):
+    if inside := [kind for kind in kinds if kind in KINDS]:
         raise InputError(
             f"{path}: --attackers {inside[0]} needs to know who they are, but a table file does not carry "
             "who stands behind the cells: use a project.toml with microdata (see docs/how-to.md)"
-        )
-
-
-def _tell_counts(table: Table, options: TableOptions) -> None:
-    """Attackers are stopped by what they do not know: that cells are whole is theirs only if it is true."""
-    if table.whole and options.counts is None and table.count is None:
-        say(
-            "values are whole numbers and were taken as counts; say --magnitudes if they are amounts",
-            "note:",
-            "yellow",
         )
 
 
@@ -245,55 +255,6 @@ def tell_warnings(warnings: Sequence[str], most: int = 10) -> None:
         say(text, "warning:", "bold yellow")
     if len(warnings) > most:
         say(f"{len(warnings) - most:,} more like these", "warning:", "bold yellow")
-
-
-def _restated(loaded: Problem | Table, requirement: RequirementOptions, path: Path) -> Problem:
-    """The problem with rules, attackers and costs of the command line."""
-    from tacita.core.attacker import Outsider
-    from tacita.problem.problem import Problem
-    from tacita.rules import parse_rule
-
-    rule = parse_rule(requirement.rules) if requirement.rules else None
-    attackers: list[Any] = [word.strip() for word in (requirement.attackers or "").split(",") if word.strip()]
-    bounds = (requirement.lower, requirement.upper)
-    if isinstance(loaded, Problem):
-        attackers.append(Outsider.as_said(loaded.table, loaded.outsider_beforehand, *bounds))
-        if requirement.attackers is None:
-            attackers.extend(loaded.given_attackers)
-        return Problem(
-            loaded.table,
-            _joined(rule, loaded),
-            attackers,
-            requirement.cost or loaded.cost,
-            loaded.must_publish.nonzero()[0],
-            loaded.must_hide.nonzero()[0],
-            loaded.already_published,
-        )
-    if rule is None:
-        raise InputError(
-            f"{path} does not say which cells are sensitive: give rules, such as --rules 'threshold(3)', "
-            "or a column 'status' with u for sensitive cells"
-        )
-    return Problem(
-        loaded, rule, [*attackers, Outsider.as_said(loaded, None, *bounds)], requirement.cost or "value"
-    )
-
-
-def _joined(rule: Rule | None, loaded: Problem) -> Rule | Levels:
-    """Rules of the command line instead of the project's; what a file or the project says of single cells
-    holds besides.
-    """
-    from tacita.rules import Exempt, Given, Marked
-    from tacita.rules.rule import in_parts
-
-    if rule is None:
-        return loaded.rule or loaded.levels
-    if loaded.rule is None:
-        return rule | Given(loaded.levels)
-    parts, exempt = in_parts(loaded.rule)
-    kept = (p for p in parts if isinstance(p, Given) or (isinstance(p, Marked) and p.by_position))
-    joined = reduce(or_, kept, rule)
-    return Exempt(joined, exempt) if exempt else joined
 
 
 def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:

@@ -13,12 +13,11 @@ import typer
 
 from tacita.cli.case_options import (
     Case,
+    CaseFlags,
     ReleaseOptions,
-    RequirementOptions,
-    TableOptions,
-    load_problem,
     load_release,
     pair,
+    pose_problem,
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
@@ -54,8 +53,7 @@ class Candidate:
 def compare(
     case: Case,
     output: Output,
-    table_options: TableOptions,
-    requirement: RequirementOptions,
+    flags: CaseFlags,
     release_options: ReleaseOptions,
     effort: Effort,
     releases: Annotated[
@@ -92,12 +90,10 @@ def compare(
             "nothing to compare: name releases, methods, or both, as in tacita compare CASE RELEASE "
             "--method suppression --method rounding:base=5"
         )
-    problem = load_problem(case, table_options, requirement)
+    problem = pose_problem(case, flags)
     # All files are read before anything takes long: a wrong one is told at once.
     candidates = [
-        Candidate(
-            str(file), effort, file, load_release(file, problem, release_options, table_options.decimal)
-        )
+        Candidate(str(file), effort, file, load_release(file, problem, release_options, flags.decimal))
         for file in releases or ()
     ]
     candidates += asked

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case_options import RequirementOptions, TableOptions, load_case, load_problem, tell_notes
+from tacita.cli.case_options import CaseFlags, pose_problem, tell_notes
 from tacita.cli.console import print_json, say
 from tacita.cli.verb import DONE, Output
 
@@ -31,8 +31,7 @@ def convert(
         ),
     ],
     output: Output,
-    table_options: TableOptions,
-    requirement: RequirementOptions,
+    flags: CaseFlags,
     outsider_only: Annotated[
         bool, typer.Option("--outsider-only", help="Leave insiders out where the format knows one attacker.")
     ] = False,
@@ -43,11 +42,11 @@ def convert(
     from tacita.storage.internal import refuse_published
 
     refuse_published(target)
-    if requirement == RequirementOptions():
-        loaded = load_case(source, table_options)
-        tell_notes(loaded.table if isinstance(loaded, Problem) else loaded)
+    if flags.require:
+        loaded: Problem | Table = pose_problem(source, flags)
     else:
-        loaded = load_problem(source, table_options, requirement)
+        loaded = flags.specify(source).case()
+        tell_notes(loaded.table if isinstance(loaded, Problem) else loaded)
     table = loaded.table if isinstance(loaded, Problem) else loaded
     way = _way(target)
     _write(loaded, target, way, outsider_only)

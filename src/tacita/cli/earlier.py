@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,22 +16,10 @@ if TYPE_CHECKING:
     from tacita.cli.case_options import ReleaseOptions
     from tacita.core.release import Release
     from tacita.core.tables.table import Table
-    from tacita.problem.problem import Problem
 
 NUMBERS = ("base", "radius")
 WORDS = ("value", "sheet", "decimal", "rounded")
 _OWN = re.compile(r"(?P<file>.+?):(?P<options>[a-z]+=[^=]+(?:,[a-z]+=[^=,]+)*)\Z")
-
-
-def with_published(problem: Problem, files: Sequence[str], decimal: str) -> Problem:
-    """The same question to readers who have these releases; notes on them go to stderr."""
-    from tacita.cli.console import say
-
-    if files:
-        problem = problem.with_published([load_earlier(text, problem.table, decimal) for text in files])
-    for note in problem.published_notes:
-        say(note, "note:", "yellow")
-    return problem
 
 
 def load_earlier(text: str, table: Table, decimal: str) -> Release:

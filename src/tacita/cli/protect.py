@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from tacita.cli.case_options import RequirementOptions, TableOptions, load_problem, pairs, release_file
+from tacita.cli.case_options import CaseFlags, pairs, pose_problem
 from tacita.cli.console import out, print_json, report_error, say
-from tacita.cli.earlier import named_with_options
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.flags import with_flags
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
@@ -54,8 +53,7 @@ class Plan:
 
 def protect(
     output: Output,
-    table_options: TableOptions,
-    requirement: RequirementOptions,
+    flags: CaseFlags,
     effort: Effort,
     case: Annotated[
         Path | None,
@@ -106,12 +104,12 @@ def protect(
     plan = planned(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
     if plan.folder is not None:
         refuse_blocked(plan.folder)
-        _refuse_inputs(plan.folder, case, start, requirement.published)
+        _refuse_inputs(plan.folder, [case, *flags.specify(case).files], start)
         for note in recover_results(plan.folder):
             say(note, "note:", "yellow")
     chosen = make_method(plan.method, plan.options)
-    problem = load_problem(case, table_options, requirement)
-    begin = {} if start is None else _beginning(chosen, start, problem, table_options.decimal)
+    problem = pose_problem(case, flags)
+    begin = {} if start is None else _beginning(chosen, start, problem, flags.decimal)
     answer: dict[str, Any] = {"method": plan.method, "options": _options(chosen), **_nothing(problem)}
     try:
         limit = plan.effort.time_limit
@@ -169,13 +167,11 @@ def audited(problem: Problem, release: Release, effort: Effort) -> Audit:
 
 def planned(case: Path, said: Plan) -> Plan:
     """What was said, completed by what a project file says."""
-    from tacita.specification.specification import OUT, project_file
+    from tacita.specification.specification import OUT, Specification, project_file
 
     if (file := project_file(case)) is None:
         return replace(said, method=said.method or DEFAULT_METHOD)
-    from tacita.specification.project import load_project
-
-    project = load_project(file)
+    project = Specification.load(file)
     wanted = project.protect
     same_method = said.method in ("", wanted.method)
     return Plan(
@@ -191,18 +187,11 @@ def planned(case: Path, said: Plan) -> Plan:
     )
 
 
-def _refuse_inputs(folder: Path, case: Path, start: Path | None, published: Sequence[str]) -> None:
+def _refuse_inputs(folder: Path, read: Sequence[Path], start: Path | None) -> None:
     """Results take the place of earlier ones; what is read must not be taken for such."""
     from tacita.publication.results import RESULTS
-    from tacita.specification.specification import project_file
 
-    file = project_file(case)
-    read = [file or case] if start is None else [file or case, start]
-    read += [release_file(named_with_options(text)[0]) for text in published]
-    if file is not None:
-        from tacita.specification.project import load_project
-
-        read += load_project(file).files
+    read = [*read, *([] if start is None else [start])]
     results = {(folder / name).resolve() for name in RESULTS}
     if mixed := next((path for path in read if path.resolve() in results), None):
         raise InputError(

@@ -9,12 +9,11 @@ import typer
 
 from tacita.cli.case_options import (
     Case,
+    CaseFlags,
     ReleaseFile,
     ReleaseOptions,
-    RequirementOptions,
-    TableOptions,
-    load_problem,
     load_release,
+    pose_problem,
 )
 from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
@@ -28,8 +27,7 @@ def report(
     case: Case,
     release: ReleaseFile,
     output: Output,
-    table_options: TableOptions,
-    requirement: RequirementOptions,
+    flags: CaseFlags,
     release_options: ReleaseOptions,
     effort: Effort,
     to: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The page to write.")],
@@ -52,8 +50,8 @@ def report(
     if to.suffix.lower() not in ENDINGS:
         raise InputError(f"{to}: the report is a page of HTML; give a name that ends in .html")
     refuse_published(to)
-    problem = load_problem(case, table_options, requirement)
-    published = load_release(release, problem, release_options, table_options.decimal)
+    problem = pose_problem(case, flags)
+    published = load_release(release, problem, release_options, flags.decimal)
     found = carry_out(lambda run: audit(problem, published, run), effort, time_limit=effort.time_limit)
     story = [f"{release}, checked as a release of {case}."]
     write_text(to, report_page(problem, published, found, title or f"Audit of {release.name}", story))

@@ -9,12 +9,11 @@ import typer
 
 from tacita.cli.case_options import (
     Case,
+    CaseFlags,
     ReleaseFile,
     ReleaseOptions,
-    RequirementOptions,
-    TableOptions,
-    load_problem,
     load_release,
+    pose_problem,
     release_file,
 )
 from tacita.cli.console import out, print_json, say
@@ -32,8 +31,7 @@ def verify(
         ),
     ],
     output: Output,
-    table_options: TableOptions,
-    requirement: RequirementOptions,
+    flags: CaseFlags,
     release_options: ReleaseOptions,
 ) -> int:
     """Check a certificate in exact arithmetic: that it is of this case and release, and that its proof holds.
@@ -48,11 +46,11 @@ def verify(
     from tacita.verify import RefusedError, check_release, load, outcome
     from tacita.verify import verify as check
 
-    problem = load_problem(case, table_options, requirement)
+    problem = pose_problem(case, flags)
     try:
         proof = load(str(certificate_in(certificate) if certificate.is_dir() else certificate))
         proven = check(proof)
-        published = load_release(release, problem, release_options, table_options.decimal)
+        published = load_release(release, problem, release_options, flags.decimal)
         check_certificate(proof, problem, published)
         if is_ours(file := release_file(release)):
             check_release(proof, str(file))

@@ -361,11 +361,15 @@ class Specification(Section):
         for dimension, listed in read.hierarchies.items():
             trees[dimension] = tuple(f"{dimension}-{k}" for k in range(1, len(listed) + 1))
             hierarchies |= {
-                name: Classification(os.path.abspath(tree))
+                name: Classification(self.name(tree))
                 for name, tree in zip(trees[dimension], listed, strict=True)
             }
         given = {**given, **({"hierarchies": trees} if trees else {})}
         return replace(self, table=replace(self.table, **given), hierarchies=hierarchies)
+
+    def name(self, path: Path) -> str:
+        """Return how a path that is relative to the working folder is named here."""
+        return os.fspath(path) if self.folder == Path() else os.path.abspath(path)
 
     def at(self, folder: Path) -> Specification:
         """Return a copy in another folder, whose paths are absolute where they were relative."""
