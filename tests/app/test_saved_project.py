@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from driving import cell, go, open_path, result, start
 from tacita.specification.project import load_project
+from tacita.specification.specification import SensitiveCell
 
 CELLS = "region,size,value\nN,a,2\nN,b,20\nN,c,9\nS,a,30\nS,b,3\nS,c,8\nW,a,12\nW,b,7\nW,c,40\n"
 PROJECT = """[table]
@@ -50,10 +51,8 @@ def test_decisions_and_wishes_come_back(page: Page, tmp_path: Path) -> None:
     save_project(page, tmp_path / "saved")
     said = load_project(tmp_path / "saved" / "project.toml").rules
     assert said.rule == "threshold(5)"
-    assert said.exempt == [{"region": "N", "size": "a"}]
-    assert [entry.model_dump(exclude_unset=True) for entry in said.sensitive] == [
-        {"region": "W", "size": "b"}
-    ]
+    assert said.exempt == ({"region": "N", "size": "a"},)
+    assert said.sensitive == (SensitiveCell({"region": "W", "size": "b"}),)
 
     go(page, "start")
     open_path(page, tmp_path / "saved" / "project.toml")
@@ -81,4 +80,4 @@ def test_decisions_and_wishes_come_back(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_test_id("format-csv")).not_to_be_checked()
     save_project(page, tmp_path / "saved again")
     again = load_project(tmp_path / "saved again" / "project.toml")
-    assert (again.protect.seed, again.protect.time_limit, again.output.formats) == (13, 45, ["html"])
+    assert (again.protect.seed, again.protect.time_limit, again.output.formats) == (13, 45, ("html",))
