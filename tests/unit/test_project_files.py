@@ -24,7 +24,14 @@ def test_the_lowest_run_has_every_floor_and_tests_that_exist() -> None:
     names = {re.split("[>=]", text)[0] for text in PROJECT["dependencies"]} | {"nicegui", "pandas", "polars"}
     assert {text.split("==")[0] for text in floors()} == names
     assert not [path for path in FAST if not (ROOT / path).exists()]
-    assert re.search(r"^\t@\$\(MAKE\) .*\blowest\b", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+
+
+def test_check_all_prints_coverage_and_runs_the_floors() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipes = dict(re.findall(r"^([a-z-]+):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE))
+    assert recipes["check-all"].endswith("$(MAKE) --no-print-directory coverage lowest\n")
+    assert "--cov=tacita --cov-report=term" in recipes["coverage"]
+    assert "tests/lowest.py" in recipes["lowest"]
 
 
 def test_hosted_ci_runs_the_same_check_on_every_supported_python() -> None:

@@ -20,7 +20,14 @@ def kernel(function: Function) -> Function:
     """The same function, compiled by numba when it is first called."""
     from numba import njit
 
-    return cast("Function", njit(cache=True, nogil=True, error_model="numpy")(function))
+    made: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
+    if (file := getattr(made._cache, "_cache_file", None)) is not None:
+        try:
+            file._load_index()
+        except (AttributeError, ImportError):
+            # It was kept by another version of Tacita, whose classes have gone: numba would not get over it.
+            file.flush()
+    return cast("Function", made)
 
 
 if TYPE_CHECKING:
