@@ -41,6 +41,7 @@ class RunningServer:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
+                preexec_fn=_as_from_a_terminal if os.name == "posix" else None,
             )
         return cls(process, folder, temporary, words, _announced(process, words))
 
@@ -72,6 +73,12 @@ class RunningServer:
             self.process.communicate()
             raise
         return self.process.returncode
+
+
+def _as_from_a_terminal() -> None:
+    """Restore what a runner in the background ignores, and the server would ignore with it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _announced(process: subprocess.Popen[str], words: Path) -> str:
