@@ -37,7 +37,7 @@ from tacita.core.errors import StoppedError
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.engine.attack.demands import all_demands
+from tacita.engine.attack.requirements import all_requirements
 from tacita.methods.suppression.suppression import Suppression
 from tacita.problem.problem import Problem
 from tacita.specification.read_case import read_case
@@ -46,7 +46,7 @@ from tacita.testing.explicit_model import solve_first_model
 T = TypeVar("T")
 
 SMALL = 25_000
-"""Columns of a first model that HiGHS is asked to solve: demands times cells."""
+"""Columns of a first model that HiGHS is asked to solve: requirements times cells."""
 MOST_MEMORY = 2.0
 """Gigabytes that no case may exceed."""
 
@@ -181,7 +181,7 @@ def measured(name: str, effort: Effort) -> Result:
     warm_up()
     seconds, release = timed(lambda: Suppression().protect(problem, Run(time_limit=effort.limit)))
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    small = len(all_demands(problem)) * len(problem.table) <= SMALL
+    small = len(all_requirements(problem)) * len(problem.table) <= SMALL
     return Result(
         len(problem.table),
         len(problem.levels),

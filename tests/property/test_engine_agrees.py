@@ -22,7 +22,16 @@ from scipy.sparse import csr_array, eye_array, hstack, vstack
 from tacita.core.errors import InfeasibleError
 from tacita.core.outcome import Status
 from tacita.core.run import Run
-from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, all_demands, room
+from tacita.engine.attack.requirements import (
+    ALWAYS,
+    DOWN,
+    OUTSIDER,
+    SLIDING,
+    UP,
+    Requirements,
+    all_requirements,
+    room,
+)
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.engine.search.solve import solve
 from tacita.methods.intervals.intervals import Intervals
@@ -52,11 +61,13 @@ def suppression(problem: Problem, random: Random) -> Model:
     """``x_i = 1`` hides; perhaps at most so many, perhaps a level for one cell if it is hidden."""
     n = len(problem.table)
     forced = problem.levels.sensitive | problem.must_hide
-    demands = all_demands(problem)
+    requirements = all_requirements(problem)
     if random.random() < 0.3:
         cell = random.choice(np.flatnonzero(~problem.levels.sensitive).tolist())
         one = [np.array([v]) for v in (OUTSIDER, cell, SLIDING, random.randint(1, 4), cell)]
-        demands = Demands.join([demands, Demands(one[0], one[1], one[2].astype(np.int8), one[3], one[4])])
+        requirements = Requirements.join(
+            [requirements, Requirements(one[0], one[1], one[2].astype(np.int8), one[3], one[4])]
+        )
     most = random.choice([n, n, int(forced.sum()) + 4])
     return Model(
         problem=problem,
@@ -70,7 +81,7 @@ def suppression(problem: Problem, random: Random) -> Model:
         above=Affine.zero(n, n),
         below=Affine.zero(n, n),
         switch=np.arange(n),
-        demands=demands,
+        requirements=requirements,
     )
 
 
@@ -91,7 +102,7 @@ def intervals(problem: Problem, random: Random) -> Model:
         above=Affine(np.zeros(n), csr_array(hstack([csr_array((n, n)), eye_array(n)]))),
         below=Affine(np.zeros(n), csr_array(hstack([eye_array(n), csr_array((n, n))]))),
         switch=np.full(n, NO_SWITCH),
-        demands=all_demands(problem),
+        requirements=all_requirements(problem),
     )
 
 
@@ -122,15 +133,15 @@ def perturbation(problem: Problem, random: Random) -> Model:
         above=Affine(radius, moved),
         below=Affine(radius, csr_array(-moved)),
         switch=np.full(n, NO_SWITCH),
-        demands=all_demands(problem),
+        requirements=all_requirements(problem),
     )
 
 
 def rounding(problem: Problem, random: Random) -> Model:
     """``v_i = floor_i + r_i x_i`` adds up, ``r_i`` the base or, perhaps, 0 at its multiples.
 
-    Up and down have any cost: where the nearest value is the cheapest, demands hardly change the optimum.
-    Cells that must be published are rounded like the others, else hardly any problem has a solution.
+    Up and down have any cost: where the nearest value is the cheapest, requirements hardly change the
+    optimum. Cells that must be published are rounded like the others, else hardly any problem has a solution.
     """
     n, values = len(problem.table), problem.table.units
     base = max(2, just_enough(problem) + random.choice([1, 2, 4, 6]))
@@ -150,7 +161,7 @@ def rounding(problem: Problem, random: Random) -> Model:
         above=Affine((floor - values + step).astype(float), csr_array(eye_array(n).multiply(step))),
         below=Affine((values - floor + step).astype(float), csr_array(-eye_array(n).multiply(step))),
         switch=np.full(n, NO_SWITCH),
-        demands=all_demands(problem),
+        requirements=all_requirements(problem),
     )
 
 
@@ -173,7 +184,7 @@ def mixture(problem: Problem, random: Random) -> Model:
         above=Affine(np.zeros(n), csr_array(hstack([part.above.matrix, csr_array((n, n))]))),
         below=Affine(np.zeros(n), csr_array(hstack([part.below.matrix, csr_array((n, n))]))),
         switch=np.arange(2 * n, 3 * n),
-        demands=all_demands(problem),
+        requirements=all_requirements(problem),
     )
 
 
@@ -207,7 +218,7 @@ def stated_by_mixture(problem: Problem, random: Random) -> Model:
 
 
 def misses(model: Model, x: np.ndarray) -> list[str]:
-    """What a point fails of the model's definition: bounds, whole variables, own rows, demands."""
+    """What a point fails of the model's definition: bounds, whole variables, own rows, requirements."""
     found = []
     if (x < model.lower - 1e-6).any() or (x > model.upper + 1e-6).any():
         found.append("bounds")
@@ -216,14 +227,18 @@ def misses(model: Model, x: np.ndarray) -> list[str]:
     lhs = model.rows @ x
     if (lhs < model.row_lower - 1e-5).any() or (lhs > model.row_upper + 1e-5).any():
         found.append("own rows")
-    conditional = model.demands[model.demands.switch != ALWAYS]
-    demands = Demands.join([all_demands(model.problem), conditional])
-    for k in range(len(demands)):
-        asked = demands.level[k] * (1.0 if demands.switch[k] == ALWAYS else x[demands.switch[k]])
-        ways = (UP, DOWN) if demands.sign[k] == SLIDING else (int(demands.sign[k]),)
-        reached = sum(furthest(model, x, int(demands.attacker[k]), int(demands.cell[k]), w) for w in ways)
+    conditional = model.requirements[model.requirements.switch != ALWAYS]
+    requirements = Requirements.join([all_requirements(model.problem), conditional])
+    for k in range(len(requirements)):
+        asked = requirements.level[k] * (
+            1.0 if requirements.switch[k] == ALWAYS else x[requirements.switch[k]]
+        )
+        ways = (UP, DOWN) if requirements.sign[k] == SLIDING else (int(requirements.sign[k]),)
+        reached = sum(
+            furthest(model, x, int(requirements.attacker[k]), int(requirements.cell[k]), w) for w in ways
+        )
         if reached < asked - 1e-5 * max(1.0, asked):
-            found.append(f"demand {k}: {reached:g} of {asked:g}")
+            found.append(f"requirement {k}: {reached:g} of {asked:g}")
     return found
 
 

@@ -26,9 +26,9 @@ from tacita.core.outcome import Status
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.engine.attack import flow_attacks, separation
-from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.asking_insiders import Insiders
 from tacita.engine.attack.cuts import Cutter
+from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.model import Model
 from tacita.engine.search import root, sifting, tree
 from tacita.engine.search import solve as solving
@@ -178,12 +178,12 @@ def test_sifting_bounds_from_below_and_fixes_only_what_nothing_better_hides(seed
     problem = problem_of(seed, NETWORKS if flows else TABLE_KINDS)
     with moved_by(PATHS["sifting with flows" if flows else "sifting"].moved):
         model = Suppression().model(problem)
-        arena = Arena.of(model)
-        if arena.demands_outside(model.demands).size:
+        presolved = PresolvedTable.of(model)
+        if presolved.requirements_outside(model.requirements).size:
             return
         search = ReleaseSearch(model, Run())
-        cutter = Cutter(arena, search.lower, search.upper)
-        sifting.sift(separation.Separation(arena, model.demands, cutter, search.run), search)
+        cutter = Cutter(presolved, search.lower, search.upper)
+        sifting.sift(separation.Separation(presolved, model.requirements, cutter, search.run), search)
     if search.best is None:
         return
     least = least_loss(solve_first_model, model)
@@ -200,9 +200,9 @@ def test_sifting_leaves_cells_asleep_and_wakes_what_is_needed() -> None:
     asleep = []
     real = sifting._root
 
-    def noted(arena: Arena, *more: Any) -> Any:
-        asleep.append(int((arena.model.upper == 0).sum()))
-        return real(arena, *more)
+    def noted(presolved: PresolvedTable, *more: Any) -> Any:
+        asleep.append(int((presolved.model.upper == 0).sum()))
+        return real(presolved, *more)
 
     problem = generated((8, 8), "logn", sensitive=6)
     model = Suppression().model(problem)
@@ -274,8 +274,10 @@ def test_time_over_is_no_verdict(moved: Moved) -> None:
     """Judged after a cancel, no pattern passes, whether or not it protects."""
     model, run = Suppression().model(generated((6, 6), "logn", sensitive=4)), Run()
     with moved_by(moved):
-        arena = Arena.of(model)
-        judge = separation.Separation(arena, model.demands, Cutter(arena, model.lower, model.upper), run)
+        presolved = PresolvedTable.of(model)
+        judge = separation.Separation(
+            presolved, model.requirements, Cutter(presolved, model.lower, model.upper), run
+        )
     run.cancel()
     with pytest.raises(StoppedError):
         judge.protects(model.upper)
@@ -291,8 +293,10 @@ def test_a_witness_counts_only_while_its_own_cell_may_move_so_far() -> None:
     stated = Intervals(ends="exact").model(problem)
     nothing = np.zeros(stated.size)
     model = replace(stated, lower=nothing, integer=nothing > 0)
-    arena = Arena.of(model)
-    judge = separation.Separation(arena, model.demands, Cutter(arena, model.lower, model.upper), Run())
+    presolved = PresolvedTable.of(model)
+    judge = separation.Separation(
+        presolved, model.requirements, Cutter(presolved, model.lower, model.upper), Run()
+    )
     narrow = model.upper.copy()
     narrow[model.above.matrix[[cell]].indices] = 1.0
     assert judge.round(model.upper) == []

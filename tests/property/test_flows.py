@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 from tacita import generate
 from tacita.core.exact import Floats, Mask
-from tacita.engine.attack.demands import ALWAYS, OUTSIDER, Demands
 from tacita.engine.attack.flows import Flows
+from tacita.engine.attack.requirements import ALWAYS, OUTSIDER, Requirements
 from tacita.solvers.network import Network
 
 SHAPES = (((4,), None), ((6,), (2,)), ((2, 3), None), ((4, 3), None), ((5, 2), (2, 1)), ((2, 6), (1, 3)))
@@ -33,7 +33,7 @@ class Case:
         self.up = np.where(random.random(n) < 0.2, np.inf, random.integers(0, 8, n))
         self.down = np.where(random.random(n) < 0.1, np.inf, random.integers(0, 8, n))
         size = int(random.integers(1, 7))
-        self.demands = Demands(
+        self.requirements = Requirements(
             np.full(size, OUTSIDER),
             random.integers(0, n, size),
             random.integers(-1, 2, size).astype(np.int8),
@@ -42,9 +42,9 @@ class Case:
         )
         network = Network.of(table.equations.matrix)
         assert network is not None
-        self.flows = Flows(network, self.up, self.down, self.demands)
+        self.flows = Flows(network, self.up, self.down, self.requirements)
         self.hidden = random.random(n) < random.choice([0.2, 0.5, 0.8])
-        self.hidden[self.demands.cell] = True
+        self.hidden[self.requirements.cell] = True
 
     def furthest(self, cell: int, sign: int, above: Floats, below: Floats) -> float:
         """``max sign z_p : M z = 0, -below <= z <= above``."""
@@ -57,32 +57,32 @@ class Case:
         assert solved.status == 0
         return float(-solved.fun)
 
-    def ways(self, demand: int) -> list[int]:
-        sign = int(self.demands.sign[demand])
+    def ways(self, requirement: int) -> list[int]:
+        sign = int(self.requirements.sign[requirement])
         return [sign] if sign else [1, -1]
 
     def missed(self, hidden: Mask) -> list[int]:
-        """Demands that fail by definition when some cells are hidden."""
+        """Requirements that fail by definition when some cells are hidden."""
         above, below = np.where(hidden, self.up, 0.0), np.where(hidden, self.down, 0.0)
         return [
             d
-            for d in range(len(self.demands))
-            if sum(self.furthest(self.demands.cell[d], way, above, below) for way in self.ways(d))
-            < self.demands.level[d] - 1e-6
+            for d in range(len(self.requirements))
+            if sum(self.furthest(self.requirements.cell[d], way, above, below) for way in self.ways(d))
+            < self.requirements.level[d] - 1e-6
         ]
 
 
 @given(SEEDS)
-def test_unprotected_demands_are_those_whose_linear_programs_fall_short(seed: int) -> None:
+def test_unprotected_requirements_are_those_whose_linear_programs_fall_short(seed: int) -> None:
     case = Case(seed)
     case.hidden[case.random.integers(case.n)] = False
     assert case.flows.unprotected(case.hidden).tolist() == case.missed(case.hidden)
 
 
 @given(SEEDS)
-def test_blocked_demands_come_with_prices_that_prove_what_was_reached(seed: int) -> None:
+def test_blocked_requirements_come_with_prices_that_prove_what_was_reached(seed: int) -> None:
     case = Case(seed)
-    random, n, level = case.random, case.n, case.demands.level
+    random, n, level = case.random, case.n, case.requirements.level
     share = np.where(random.random(n) < 0.3, 1.0, random.random(n) * (random.random(n) < 0.7))
     with_windows = random.random() < 0.5
     fixed_up, fixed_down = (
@@ -90,34 +90,37 @@ def test_blocked_demands_come_with_prices_that_prove_what_was_reached(seed: int)
     )
     given_windows = (fixed_up, fixed_down) if with_windows else ()
     blocked, looked = case.flows.blocked(share, *given_windows)
-    assert looked == len(case.demands)
+    assert looked == len(case.requirements)
     reached = {}
-    for demand in range(len(case.demands)):
-        most = float(level[demand])
+    for requirement in range(len(case.requirements)):
+        most = float(level[requirement])
         above = np.minimum(fixed_up, most) + share * np.minimum(case.up, most)
         below = np.minimum(fixed_down, most) + share * np.minimum(case.down, most)
-        each = [case.furthest(case.demands.cell[demand], way, above, below) for way in case.ways(demand)]
+        each = [
+            case.furthest(case.requirements.cell[requirement], way, above, below)
+            for way in case.ways(requirement)
+        ]
         if sum(each) < most * (1.0 - 1e-6):
-            reached[demand] = sum(each)
-        for reason in (b for b in blocked if b.demand == demand):
+            reached[requirement] = sum(each)
+        for reason in (b for b in blocked if b.requirement == requirement):
             limit = 0.0
             for way, price in reason.prices:
                 combination = -case.matrix.T @ price
-                combination[case.demands.cell[demand]] += way
-                assert combination[case.demands.cell[demand]] == (0.0 if price.any() else way)
+                combination[case.requirements.cell[requirement]] += way
+                assert combination[case.requirements.cell[requirement]] == (0.0 if price.any() else way)
                 limit += np.maximum(combination, 0.0) @ above + np.maximum(-combination, 0.0) @ below
-            assert [way for way, _ in reason.prices] == case.ways(demand)
+            assert [way for way, _ in reason.prices] == case.ways(requirement)
             assert np.isclose(limit, sum(each), rtol=1e-6, atol=1e-6)
             assert np.isclose(reason.reached, sum(each), rtol=1e-6, atol=1e-6)
-    assert sorted({b.demand for b in blocked}) == sorted(reached)
+    assert sorted({b.requirement for b in blocked}) == sorted(reached)
 
 
 @given(SEEDS)
-def test_two_entries_of_a_demand_are_two_different_cuts(seed: int) -> None:
+def test_two_entries_of_a_requirement_are_two_different_cuts(seed: int) -> None:
     case = Case(seed)
     blocked, _ = case.flows.blocked(case.hidden.astype(np.float64))
     for one, other in pairwise(blocked):
-        if one.demand == other.demand:
+        if one.requirement == other.requirement:
             pairs = zip(one.prices, other.prices, strict=True)
             assert any((case.matrix.T @ (p - q)).any() for (_, p), (_, q) in pairs)
 
@@ -126,9 +129,9 @@ def test_two_entries_of_a_demand_are_two_different_cuts(seed: int) -> None:
 def test_a_built_pattern_is_protected_or_no_pattern_is(seed: int) -> None:
     case = Case(seed)
     hidden = np.zeros(case.n, dtype=bool)
-    hidden[case.demands.cell] = True
+    hidden[case.requirements.cell] = True
     cost = np.where(case.random.random(case.n) < 0.1, np.inf, case.random.integers(0, 20, case.n))
-    order = case.random.permutation(len(case.demands))
+    order = case.random.permutation(len(case.requirements))
     built = case.flows.build(hidden, cost, order)
     if built is None:
         assert case.missed(hidden | np.isfinite(cost))
@@ -147,7 +150,7 @@ def test_a_cleaned_pattern_is_protected_and_needs_each_of_its_cells(seed: int) -
         assert np.array_equal(cleaned, case.hidden)
         return
     assert not case.missed(cleaned)
-    may_go = np.isin(np.arange(case.n), removable) & ~np.isin(np.arange(case.n), case.demands.cell)
+    may_go = np.isin(np.arange(case.n), removable) & ~np.isin(np.arange(case.n), case.requirements.cell)
     assert not (cleaned & ~case.hidden).any()
     assert cleaned[case.hidden & ~may_go].all()
     for cell in np.flatnonzero(cleaned & may_go):

@@ -192,7 +192,7 @@ def test_example_3_a_better_set_than_in_print() -> None:
     assert asked.distances(np.array([printed, better])) == pytest.approx([18.38, 12.17], abs=0.005)
     needed = protection_inequalities(problem, asked.windows(), tc.Run())
     met = needed.met(np.array([better]))[0]
-    failed = {problem.table.structure.key(int(c)) for c in needed.demands.cell[~met]}
+    failed = {problem.table.structure.key(int(c)) for c in needed.requirements.cell[~met]}
     assert failed <= {("3", "3")}
     release = tc.RandomRounding(base=19, protected=False).protect(problem)
     assert (release.value > problem.table.units)[asked.cells].tolist() == better.tolist()

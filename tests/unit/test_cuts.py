@@ -21,11 +21,11 @@ from scipy.sparse import csr_array
 from tacita import Levels, Outsider, Problem, Table
 from tacita.core.errors import InfeasibleError
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena
-from tacita.engine.attack.attacks import Attacks, BlockedDemand, Blocking, support_of
+from tacita.engine.attack.attacks import Attacks, BlockedRequirement, Blocking, support_of
 from tacita.engine.attack.cuts import Cutter, distinct
-from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, room
 from tacita.engine.attack.flow_attacks import FlowAttacks
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Requirements, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.suppression.suppression import Suppression
 from tacita.solvers.network import Network
@@ -52,16 +52,16 @@ def furthest(model: Model, x: np.ndarray, attacker: int, cell: int, way: int) ->
 
 
 def meets(model: Model, x: np.ndarray, k: int) -> bool:
-    """Whether demand ``k`` holds in full, its switch apart."""
-    demands = model.demands
-    sign, level = int(demands.sign[k]), float(demands.level[k])
+    """Whether requirement ``k`` holds in full, its switch apart."""
+    requirements = model.requirements
+    sign, level = int(requirements.sign[k]), float(requirements.level[k])
     ways = (UP, DOWN) if sign == SLIDING else (sign,)
-    each = [furthest(model, x, int(demands.attacker[k]), int(demands.cell[k]), way) for way in ways]
+    each = [furthest(model, x, int(requirements.attacker[k]), int(requirements.cell[k]), way) for way in ways]
     return sum(each) >= level - 1e-6 * level
 
 
 def counts(model: Model, x: np.ndarray, k: int) -> bool:
-    switch = int(model.demands.switch[k])
+    switch = int(model.requirements.switch[k])
     return switch == ALWAYS or x[switch] > 0.5
 
 
@@ -81,7 +81,7 @@ class Patterns:
         every = np.tile(model.lower, (2**free.size, 1))
         every[:, free] = list(product([0.0, 1.0], repeat=free.size))
         holds = np.ones(len(every), dtype=bool)
-        for k in range(len(model.demands)):
+        for k in range(len(model.requirements)):
             asked = np.array([counts(model, x, k) for x in every])
             holds &= self._meeting(every, k) | ~asked
         self.protected = every[holds]
@@ -121,10 +121,10 @@ def some_model(seed: int, conditional: bool) -> Model:
             model = Suppression(conditional=40.0 if conditional else None).model(problem)
         except InfeasibleError:
             continue
-        movable = not Arena.of(model).demands_outside(model.demands).size
+        movable = not PresolvedTable.of(model).requirements_outside(model.requirements).size
         if movable and FEWEST <= (model.upper > model.lower).sum() <= MOST:
-            listed = range(len(model.demands))
-            if all(meets(model, model.upper, k) for k in listed if model.demands.switch[k] == ALWAYS):
+            listed = range(len(model.requirements))
+            if all(meets(model, model.upper, k) for k in listed if model.requirements.switch[k] == ALWAYS):
                 return model
 
 
@@ -147,31 +147,33 @@ def some_points(model: Model, random: np.random.Generator) -> Iterator[np.ndarra
         yield model.lower + share * (model.upper - model.lower)
 
 
-def blocked_by_programs(arena: Arena, model: Model, x: np.ndarray) -> list[BlockedDemand]:
-    reach = arena.reach(x)
-    attacks = Attacks(support_of(arena, reach), reach, model.demands, model.demands.wanted(x))
-    return attacks.blocked(range(len(model.demands)), Run(), 1.0 if arena.only_switches else 1e4)
+def blocked_by_programs(presolved: PresolvedTable, model: Model, x: np.ndarray) -> list[BlockedRequirement]:
+    reach = presolved.reach(x)
+    attacks = Attacks(support_of(presolved, reach), reach, model.requirements, model.requirements.wanted(x))
+    return attacks.blocked(range(len(model.requirements)), Run(), 1.0 if presolved.only_switches else 1e4)
 
 
-def blocked_by_flows(arena: Arena, model: Model, x: np.ndarray) -> list[BlockedDemand]:
-    network = Network.of(arena.matrix)
-    always = np.flatnonzero(model.demands.switch == ALWAYS)
+def blocked_by_flows(presolved: PresolvedTable, model: Model, x: np.ndarray) -> list[BlockedRequirement]:
+    network = Network.of(presolved.matrix)
+    always = np.flatnonzero(model.requirements.switch == ALWAYS)
     if network is None or not always.size:
         return []
-    return FlowAttacks(arena, network).blocked(model.demands, always, arena.reach(x), Run())
+    return FlowAttacks(presolved, network).blocked(model.requirements, always, presolved.reach(x), Run())
 
 
-def blocked_at_random(arena: Arena, model: Model, random: np.random.Generator) -> list[BlockedDemand]:
+def blocked_at_random(
+    presolved: PresolvedTable, model: Model, random: np.random.Generator
+) -> list[BlockedRequirement]:
     """Any prices at all: an error in them may weaken a cut, never make it wrong."""
     found = []
-    for k in range(len(model.demands)):
-        sign, ways = int(model.demands.sign[k]), []
+    for k in range(len(model.requirements)):
+        sign, ways = int(model.requirements.sign[k]), []
         for way in (UP, DOWN) if sign == SLIDING else (sign,):
-            prices = random.integers(-1, 2, arena.matrix.shape[0]) * random.choice([1.0, 0.37])
-            c = np.asarray(arena.transposed @ prices)
-            c[arena.position[model.demands.cell[k]]] += way
+            prices = random.integers(-1, 2, presolved.matrix.shape[0]) * random.choice([1.0, 0.37])
+            c = np.asarray(presolved.transposed @ prices)
+            c[presolved.position[model.requirements.cell[k]]] += way
             ways.append(Blocking.of(way, c, prices))
-        found.append(BlockedDemand(k, tuple(ways)))
+        found.append(BlockedRequirement(k, tuple(ways)))
     return found
 
 
@@ -185,42 +187,42 @@ def assert_keeps(row: CutRow, points: np.ndarray) -> None:
 def test_cuts_hold_for_every_protected_pattern_and_cut_their_point_off(seed: int, conditional: bool) -> None:
     patterns = patterns_of(seed, conditional)
     model, random = patterns.model, np.random.default_rng(seed)
-    arena = Arena.of(model)
-    cutter = Cutter(arena, model.lower, model.upper)
+    presolved = PresolvedTable.of(model)
+    cutter = Cutter(presolved, model.lower, model.upper)
     for x in some_points(model, random):
-        exact = blocked_by_programs(arena, model, x) + blocked_by_flows(arena, model, x)
-        for blocked in exact + blocked_at_random(arena, model, random):
-            row = cutter.cut(model.demands, blocked, x)
+        exact = blocked_by_programs(presolved, model, x) + blocked_by_flows(presolved, model, x)
+        for blocked in exact + blocked_at_random(presolved, model, random):
+            row = cutter.cut(model.requirements, blocked, x)
             if row is not None:
                 assert row.slack(x) < 0
                 assert_keeps(row, patterns.protected)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_blocked_demand_gives_a_cut(seed: int) -> None:
+def test_a_blocked_requirement_gives_a_cut(seed: int) -> None:
     model = patterns_of(seed, False).model
-    arena = Arena.of(model)
-    cutter = Cutter(arena, model.lower, model.upper)
+    presolved = PresolvedTable.of(model)
+    cutter = Cutter(presolved, model.lower, model.upper)
     for x in some_points(model, np.random.default_rng(seed)):
-        for blocked in blocked_by_programs(arena, model, x) + blocked_by_flows(arena, model, x):
-            assert cutter.cut(model.demands, blocked, x) is not None
+        for blocked in blocked_by_programs(presolved, model, x) + blocked_by_flows(presolved, model, x):
+            assert cutter.cut(model.requirements, blocked, x) is not None
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_cuts_made_after_cells_were_settled_hold_for_patterns_that_keep_to_it(seed: int) -> None:
     patterns = patterns_of(seed, bool(seed % 2))
     model, random = patterns.model, np.random.default_rng(seed)
-    arena = Arena.of(model)
+    presolved = PresolvedTable.of(model)
     free = np.flatnonzero(model.upper > model.lower)
     lower, upper = model.lower.copy(), model.upper.copy()
     upper[random.choice(free, 2, replace=False)] = 0.0
     lower[random.choice(free[upper[free] > 0], 1)] = 1.0
     protected = patterns.protected
     kept = protected[((protected >= lower) & (protected <= upper)).all(axis=1)]
-    cutter = Cutter(arena, lower, upper)
+    cutter = Cutter(presolved, lower, upper)
     for x in some_points(replace(model, lower=lower, upper=upper), random):
-        for blocked in blocked_by_programs(arena, model, x) + blocked_at_random(arena, model, random):
-            row = cutter.cut(model.demands, blocked, x)
+        for blocked in blocked_by_programs(presolved, model, x) + blocked_at_random(presolved, model, random):
+            row = cutter.cut(model.requirements, blocked, x)
             if row is not None:
                 assert_keeps(row, kept)
 
@@ -230,7 +232,7 @@ def test_cuts_made_after_cells_were_settled_hold_for_patterns_that_keep_to_it(se
 def test_bridges_hold_for_every_pattern_that_needs_its_cells(seed: int, conditional: bool) -> None:
     patterns = patterns_of(seed, conditional)
     model = patterns.model
-    cutter = Cutter(Arena.of(model), model.lower, model.upper)
+    cutter = Cutter(PresolvedTable.of(model), model.lower, model.upper)
     rows = [row for cell in np.eye(model.size) for row in cutter.bridges(cell)]
     for row in rows:
         assert_keeps(row, patterns.needed)
@@ -240,21 +242,21 @@ def test_bridges_hold_for_every_pattern_that_needs_its_cells(seed: int, conditio
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_cuts_of_rounding_hold_for_every_choice_that_meets_the_demand(seed: int) -> None:
+def test_cuts_of_rounding_hold_for_every_choice_that_meets_the_requirement(seed: int) -> None:
     random, model = np.random.default_rng(seed), rounding(seed)
-    arena = Arena.of(model)
-    cutter = Cutter(arena, model.lower, model.upper)
+    presolved = PresolvedTable.of(model)
+    cutter = Cutter(presolved, model.lower, model.upper)
     choices = random.integers(0, 2, (40, model.size)) * model.upper
     good = {
         k: choices[[meets(model, y, k) for y in choices]]
-        for k in random.choice(len(model.demands), 2, replace=False).tolist()
+        for k in random.choice(len(model.requirements), 2, replace=False).tolist()
     }
     for x in some_points(model, random):
-        for blocked in blocked_by_programs(arena, model, x) + blocked_at_random(arena, model, random):
-            row = cutter.cut(model.demands, blocked, x)
+        for blocked in blocked_by_programs(presolved, model, x) + blocked_at_random(presolved, model, random):
+            row = cutter.cut(model.requirements, blocked, x)
             if row is not None:
                 assert row.slack(x) < 0
-                assert_keeps(row, good.get(blocked.demand, ()))
+                assert_keeps(row, good.get(blocked.requirement, ()))
 
 
 def rounding(seed: int) -> Model:
@@ -278,23 +280,23 @@ def rounding(seed: int) -> Model:
     )
 
 
-def two_cells() -> tuple[Model, Arena]:
-    """``y_1 + y_2 = y_T``, 10 + 10 = 20, with a demand of 4 upwards on the first; the first is hidden."""
+def two_cells() -> tuple[Model, PresolvedTable]:
+    """``y_1 + y_2 = y_T``, 10 + 10 = 20, with a requirement of 4 upwards on the first, which is hidden."""
     table = Table.from_array(np.array([10, 10]))
     sensitive = np.zeros(3, dtype=bool)
     first = int(np.flatnonzero(~table.structure.is_total)[0])
     sensitive[first] = True
     problem = Problem(table, Levels.of(sensitive, upper=4, lower=0), attackers=Outsider.of(table))
     model = Suppression().model(problem)
-    return model, Arena.of(model)
+    return model, PresolvedTable.of(model)
 
 
 def test_a_cell_alone_needs_one_of_the_others() -> None:
     """The cut of a cell hidden alone is ``x_2 + x_T >= 1``, strengthened: each of the two suffices."""
-    model, arena = two_cells()
-    cutter = Cutter(arena, model.lower, model.upper)
-    (blocked,) = blocked_by_programs(arena, model, model.lower)
-    row = cutter.cut(model.demands, blocked, model.lower)
+    model, presolved = two_cells()
+    cutter = Cutter(presolved, model.lower, model.upper)
+    (blocked,) = blocked_by_programs(presolved, model, model.lower)
+    row = cutter.cut(model.requirements, blocked, model.lower)
     assert row is not None
     others = np.flatnonzero(model.lower == 0).tolist()
     assert sorted(row.index.tolist()) == others
@@ -302,10 +304,10 @@ def test_a_cell_alone_needs_one_of_the_others() -> None:
 
 
 def test_what_a_point_keeps_is_no_cut() -> None:
-    model, arena = two_cells()
-    cutter = Cutter(arena, model.lower, model.upper)
-    (blocked,) = blocked_by_programs(arena, model, model.lower)
-    assert cutter.cut(model.demands, blocked, np.ones(3)) is None
+    model, presolved = two_cells()
+    cutter = Cutter(presolved, model.lower, model.upper)
+    (blocked,) = blocked_by_programs(presolved, model, model.lower)
+    assert cutter.cut(model.requirements, blocked, np.ones(3)) is None
 
 
 def test_a_row_is_new_once() -> None:
@@ -328,10 +330,10 @@ def test_windows_that_are_always_open_go_to_the_right() -> None:
         below=Affine(base, csr_array((3, 3))),
         upper=np.where(np.arange(3) == second, 0.0, 1.0),
     )
-    arena = Arena.of(model)
-    cutter = Cutter(arena, model.lower, model.upper)
-    (blocked,) = blocked_by_programs(arena, model, model.lower)
-    row = cutter.cut(model.demands, blocked, model.lower)
+    presolved = PresolvedTable.of(model)
+    cutter = Cutter(presolved, model.lower, model.upper)
+    (blocked,) = blocked_by_programs(presolved, model, model.lower)
+    row = cutter.cut(model.requirements, blocked, model.lower)
     assert row is not None
     assert model.problem.table.structure.is_total[row.index].all()
     assert row.value / row.rhs == pytest.approx([1.0])
@@ -349,15 +351,15 @@ def test_what_is_hidden_anyway_helps_a_conditional_level() -> None:
     levels = Levels.of(np.arange(len(table)) == inner[0], upper=1, lower=0)
     model = Suppression().model(Problem(table, levels, attackers=outsider))
     sides = np.array([UP], dtype=np.int8)
-    demands = Demands(np.array([OUTSIDER]), inner[1:2], sides, np.array([10]), inner[1:2])
-    model = replace(model, demands=demands)
-    arena = Arena.of(model)
+    requirements = Requirements(np.array([OUTSIDER]), inner[1:2], sides, np.array([10]), inner[1:2])
+    model = replace(model, requirements=requirements)
+    presolved = PresolvedTable.of(model)
     protected, failing = model.lower.copy(), model.lower.copy()
     protected[inner], failing[inner[:2]] = 1.0, 1.0
     assert meets(model, protected, 0)
     assert not meets(model, failing, 0)
-    (blocked,) = blocked_by_programs(arena, model, failing)
-    row = Cutter(arena, model.lower, model.upper).cut(demands, blocked, failing)
+    (blocked,) = blocked_by_programs(presolved, model, failing)
+    row = Cutter(presolved, model.lower, model.upper).cut(requirements, blocked, failing)
     assert row is not None
     assert_keeps(row, protected[None])
     assert row.slack(failing) < 0

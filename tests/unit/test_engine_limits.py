@@ -21,7 +21,7 @@ from tacita.core.errors import StoppedError
 from tacita.core.outcome import Status
 from tacita.core.release import Release
 from tacita.core.run import Event, Run
-from tacita.engine.attack.demands import all_demands
+from tacita.engine.attack.requirements import all_requirements
 from tacita.engine.model import Affine, Model
 from tacita.engine.search.solve import solve
 from tacita.generate import problem as generated
@@ -67,7 +67,7 @@ def suppression(problem: Problem) -> Model:
         above=Affine.zero(n, n),
         below=Affine.zero(n, n),
         switch=np.arange(n),
-        demands=all_demands(problem),
+        requirements=all_requirements(problem),
     )
 
 

@@ -10,8 +10,8 @@ import pytest
 from tacita.auditing.audit import audit
 from tacita.core.release import Release
 from tacita.core.run import Event, Run
-from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.cuts import Cutter
+from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
 from tacita.engine.model import Model
 from tacita.engine.search.incumbent import ReleaseSearch
@@ -33,8 +33,8 @@ Make = Callable[[], Problem]
 def around_everything(problem: Problem, run: Run) -> tuple[ReleaseSearch, Neighbourhood, Model]:
     """A search whose incumbent hides all that may be hidden, and the attempts around it."""
     model = Suppression().model(problem).settled()
-    arena, search = Arena.of(model), ReleaseSearch(model, run)
-    separation = Separation(arena, model.demands, Cutter(arena, search.lower, search.upper), run)
+    presolved, search = PresolvedTable.of(model), ReleaseSearch(model, run)
+    separation = Separation(presolved, model.requirements, Cutter(presolved, search.lower, search.upper), run)
     assert separation.protects(model.upper)
     search.offer(model.upper)
     return search, Neighbourhood(search, Proposals(separation, search)), model

@@ -16,8 +16,8 @@ from tacita import generate
 from tacita.core.errors import StoppedError
 from tacita.core.run import Run
 from tacita.core.tables.table import Table
-from tacita.engine.attack.demands import OUTSIDER, Demands, outsider_demands, room
 from tacita.engine.attack.flows import Flows
+from tacita.engine.attack.requirements import OUTSIDER, Requirements, outsider_requirements, room
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
 
@@ -81,17 +81,17 @@ def test_signs_are_found_whatever_signs_the_equations_came_with() -> None:
 def test_a_cell_in_no_equation_moves_alone() -> None:
     network = Network.of(csc_array(np.array([[1, -1, 0]])))
     assert network is not None
-    asked = demands([(2, 1, 4), (2, -1, 2), (2, 0, 5)])
+    asked = requirements([(2, 1, 4), (2, -1, 2), (2, 0, 5)])
     flows = Flows(network, np.full(3, 3.0), np.full(3, 2.0), asked)
     assert flows.unprotected(np.array([False, False, True])).tolist() == [0]
     (reason,) = flows.blocked(np.array([0.0, 0.0, 1.0]))[0]
-    assert (reason.demand, reason.reached) == (0, 3.0)
+    assert (reason.requirement, reason.reached) == (0, 3.0)
     assert not reason.prices[0][1].any()
 
 
-def demands(lines: list[tuple[int, int, int]]) -> Demands:
+def requirements(lines: list[tuple[int, int, int]]) -> Requirements:
     cell, sign, level = np.array(lines).T
-    return Demands(
+    return Requirements(
         np.full(cell.size, OUTSIDER),
         cell,
         sign.astype(np.int8),
@@ -103,7 +103,7 @@ def demands(lines: list[tuple[int, int, int]]) -> Demands:
 def flows_of(problem: Problem, run: Run | None = None) -> Flows:
     network = Network.of(problem.table.equations.matrix)
     assert network is not None
-    return Flows(network, *room(problem, OUTSIDER), outsider_demands(problem), run)
+    return Flows(network, *room(problem, OUTSIDER), outsider_requirements(problem), run)
 
 
 def test_large_units_are_compared_exactly() -> None:
@@ -111,7 +111,7 @@ def test_large_units_are_compared_exactly() -> None:
     network = Network.of(csc_array(np.array([[1, 1, -1]])))
     assert network is not None
     reach = np.array([np.inf, float(large - 1), 0.0])
-    flows = Flows(network, reach, reach, demands([(0, 1, large - 1), (0, 1, large)]))
+    flows = Flows(network, reach, reach, requirements([(0, 1, large - 1), (0, 1, large)]))
     assert flows.unprotected(np.ones(3, dtype=bool)).tolist() == [1]
 
 
@@ -122,18 +122,18 @@ def test_a_flow_of_very_many_paths_is_found() -> None:
     reach = np.array([np.inf, *[1.0] * 300])
     only = np.arange(301) == 0
     order, cost = np.array([0]), np.ones(301)
-    built = Flows(network, reach, reach, demands([(0, 1, 299)])).build(only, cost, order)
+    built = Flows(network, reach, reach, requirements([(0, 1, 299)])).build(only, cost, order)
     assert built is not None
     assert built.sum() == 300
-    assert Flows(network, reach, reach, demands([(0, 1, 301)])).build(only, cost, order) is None
+    assert Flows(network, reach, reach, requirements([(0, 1, 301)])).build(only, cost, order) is None
 
 
 def test_cheap_cells_are_preferred_to_dear_ones() -> None:
     """Two rows and two columns of totals: the rectangle through the cheap column costs less."""
     problem = generate.problem((2, 3), "fs", sensitive=1, seed=5)
     flows, hidden = flows_of(problem), problem.levels.sensitive.copy()
-    network, order = flows.network, np.arange(len(flows.demands))
-    wide = Flows(network, np.full(hidden.size, np.inf), np.full(hidden.size, np.inf), flows.demands)
+    network, order = flows.network, np.arange(len(flows.requirements))
+    wide = Flows(network, np.full(hidden.size, np.inf), np.full(hidden.size, np.inf), flows.requirements)
     cost = np.full(hidden.size, 100.0)
     target = int(np.flatnonzero(hidden)[0])
     row, column = network.tail[target], network.head[target]
@@ -159,15 +159,15 @@ def test_looking_stops_after_so_many_misses_and_goes_on_from_there() -> None:
     flows = flows_of(problem)
     share = problem.levels.sensitive.astype(np.float64)
     everything, looked = flows.blocked(share)
-    assert looked == len(flows.demands)
+    assert looked == len(flows.requirements)
     missed, start = [], 0
-    while start < len(flows.demands):
+    while start < len(flows.requirements):
         some, looked = flows.blocked(share, most=3, start=start)
-        assert len({b.demand for b in some}) <= 3
-        # Looking goes round: what comes after the last demand was seen before.
-        missed += [b.demand for b in some if b.demand >= start]
+        assert len({b.requirement for b in some}) <= 3
+        # Looking goes round: what comes after the last requirement was seen before.
+        missed += [b.requirement for b in some if b.requirement >= start]
         start += looked
-    assert missed == [b.demand for b in everything]
+    assert missed == [b.requirement for b in everything]
 
 
 def test_when_time_is_over_nothing_is_called_protected() -> None:
@@ -180,7 +180,7 @@ def test_when_time_is_over_nothing_is_called_protected() -> None:
     with pytest.raises(StoppedError, match="allow more time"):
         flows.unprotected(hidden)
     with pytest.raises(StoppedError, match="allow more time"):
-        flows.build(hidden, problem.cost, np.arange(len(flows.demands)))
+        flows.build(hidden, problem.cost, np.arange(len(flows.requirements)))
     assert flows.blocked(hidden.astype(np.float64)) == ([], 0)
     assert flows.clean(every, np.flatnonzero(~hidden)).all()
 

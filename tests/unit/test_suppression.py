@@ -311,7 +311,7 @@ def test_a_conditional_level_that_stands_in_the_way_is_named() -> None:
         Suppression(conditional=250.0).protect(problem)
 
 
-def meets_first_demand(problem: Problem, frozen: set[int], freed: tuple[int, ...]) -> bool:
+def meets_first_requirement(problem: Problem, frozen: set[int], freed: tuple[int, ...]) -> bool:
     """Whether the one sensitive cell is safe when all is hidden but what is still frozen."""
     mask = np.ones(len(problem.table), dtype=bool)
     mask[list(frozen - set(freed))] = False
@@ -323,16 +323,16 @@ def meets_first_demand(problem: Problem, frozen: set[int], freed: tuple[int, ...
 def test_no_smaller_set_of_frozen_cells_would_do(random: Random) -> None:
     frozen = set(random.sample([c for c in range(16) if c != II_C], random.randint(8, 13)))
     problem = figure_1(lower=0, upper=random.randint(1, 12), must_publish=sorted(frozen))
-    if meets_first_demand(problem, frozen, ()):
+    if meets_first_requirement(problem, frozen, ()):
         assert check_method(Suppression(), problem)
         return
     with pytest.raises(InfeasibleError) as told:
         Suppression().protect(problem)
     message = str(told.value).partition(" while ")[2].partition(" published.")[0]
     named = tuple(cell for cell in frozen if f"({TABLE.name(cell)})" in message)
-    assert meets_first_demand(problem, frozen, named)
+    assert meets_first_requirement(problem, frozen, named)
     smaller = (freed for size in range(len(named)) for freed in combinations(frozen, size))
-    assert not any(meets_first_demand(problem, frozen, freed) for freed in smaller)
+    assert not any(meets_first_requirement(problem, frozen, freed) for freed in smaller)
 
 
 # ---------------------------------------------------------------------- held against the first model

@@ -164,7 +164,7 @@ def test_a_draw_that_misses_a_level_is_refused_not_repeated() -> None:
     assert ends == {True, False}
 
 
-def test_flows_and_linear_programs_miss_the_same_demands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flows_and_linear_programs_miss_the_same_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
     found = set()
     for seed in range(40):
         source = random.Random(seed)
@@ -180,8 +180,8 @@ def test_flows_and_linear_programs_miss_the_same_demands(monkeypatch: pytest.Mon
         answers = []
         for large in (0, 10**9):
             monkeypatch.setattr(missed, "LARGE", large)
-            demands = missed.missed(problem, window, window[::-1].copy(), tc.Run())
-            answers.append(sorted(zip(demands.cell.tolist(), demands.sign.tolist(), strict=True)))
+            requirements = missed.missed(problem, window, window[::-1].copy(), tc.Run())
+            answers.append(sorted(zip(requirements.cell.tolist(), requirements.sign.tolist(), strict=True)))
         assert answers[0] == answers[1]
         found.add(len(answers[0]) > 0)
     assert found == {True, False}

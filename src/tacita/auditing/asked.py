@@ -1,4 +1,4 @@
-"""What is asked of one piece of the region, and what comes back: plain data that other processes can be sent.
+"""What is asked of one block of the region, and what comes back: plain data that other processes can be sent.
 
 Insiders are columns of numbers: there may be a hundred thousand of them, and few of them have to be asked.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tacita.auditing.region import Piece
+from tacita.auditing.region import Block
 from tacita.core.exact import Cells, Floats, Units
 from tacita.core.run import Run
 
@@ -39,7 +39,7 @@ class Targets:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What insiders know better than the outsider in one piece: ``who[r]`` lets ``columns[r]`` move from
+    """What insiders know better than the outsider in one block: ``who[r]`` lets ``columns[r]`` move from
     ``low[r]`` to ``high[r]``; ``who`` ascends.
 
     Attributes
@@ -73,9 +73,9 @@ class Knowledge:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A piece with its bounds, the outsider's targets, the insiders, and the effort allowed."""
+    """A block with its bounds, the outsider's targets, the insiders, and the effort allowed."""
 
-    piece: Piece
+    block: Block
     low: Units
     high: Units
     everyone: Targets
@@ -101,7 +101,7 @@ class Found:
 
 @dataclass(eq=False)
 class Result:
-    """What was found in a piece, the outsider's part first, and the moves as ``(columns, numerators,
+    """What was found in a block, the outsider's part first, and the moves as ``(columns, numerators,
     denominator)``.
     """
 

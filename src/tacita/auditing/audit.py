@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.auditing.asked import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
-from tacita.auditing.insiders import audit_piece
+from tacita.auditing.insiders import audit_block
 from tacita.auditing.questions import Answers, Questions, steps
-from tacita.auditing.region import peel, pieces
+from tacita.auditing.region import blocks, peel
 from tacita.auditing.witness import Move
 from tacita.core.attacker import Insider
 from tacita.core.errors import ReleaseError
@@ -251,11 +251,11 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
     low, high = moves_allowed(problem, (*earlier, newest))
     equations = problem.table.equations
     free = peel(equations, low < high)
-    found = list(pieces(equations, free, np.zeros(len(equations), dtype=np.int64)))
+    found = list(blocks(equations, free, np.zeros(len(equations), dtype=np.int64)))
     questions = Questions(problem, found, low, high)
     tasks = questions.tasks(run)
     results = []
-    for own in run.map(audit_piece, tasks):
+    for own in run.map(audit_block, tasks):
         results.append(own)
         run.tell("audit", len(results), len(tasks))
     answers, moves = questions.answers(tasks, results)

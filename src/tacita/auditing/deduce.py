@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from tacita.auditing.audit import in_order, moves_allowed
 from tacita.auditing.extremes import Question, extremes
-from tacita.auditing.region import peel, pieces
+from tacita.auditing.region import blocks, peel
 from tacita.core.attacker import Insider, bounds_in_units
 from tacita.core.errors import InputError, ReleaseError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
@@ -160,15 +160,15 @@ def _ends(
 ) -> tuple[Floats, Floats]:
     """Smallest and largest value of each cell asked for; those with ``low == high`` have it already."""
     least, most = low.astype(np.float64), high.astype(np.float64)
-    found = [piece for piece in pieces(equations, low < high, rhs) if asked[piece.cells].any()]
+    found = [block for block in blocks(equations, low < high, rhs) if asked[block.cells].any()]
     questions = [
-        Question(piece, low[piece.cells], high[piece.cells], whole, np.flatnonzero(asked[piece.cells]), run)
-        for piece in found
+        Question(block, low[block.cells], high[block.cells], whole, np.flatnonzero(asked[block.cells]), run)
+        for block in found
     ]
     for done, (question, (down, up)) in enumerate(
         zip(questions, run.map(extremes, questions), strict=True), start=1
     ):
-        own = question.piece.cells[question.columns]
+        own = question.block.cells[question.columns]
         least[own], most[own] = down, up
         run.tell("intervals", done, len(questions))
     return least, most

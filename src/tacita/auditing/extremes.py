@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.auditing.furthest import FurthestMoves
-from tacita.auditing.region import Piece, by_columns
+from tacita.auditing.region import Block, by_columns
 from tacita.core import exact
 from tacita.core.errors import ReleaseError, SolverError
 from tacita.core.exact import Cells, Floats, Units
@@ -29,9 +29,9 @@ COLUMNS_PER_QUESTION = 1000
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A piece with its integer bounds, the variables that are asked for, and the effort allowed."""
+    """A block with its integer bounds, the variables that are asked for, and the effort allowed."""
 
-    piece: Piece
+    block: Block
     low: Units
     high: Units
     whole: bool
@@ -52,8 +52,8 @@ class _ExtremeSearch:
         self.low, self.high = exact.to_floats(question.low, 0), exact.to_floats(question.high, 0)
         largest = max(float(np.abs(b[np.isfinite(b)]).max(initial=0.0)) for b in (self.low, self.high))
         self.scale = 1.0 if question.whole else 10.0 ** max(0.0, np.ceil(np.log10(max(1.0, largest))) - 7.0)
-        self.matrix = by_columns(question.piece)
-        self.rhs = question.piece.rhs.astype(np.float64)
+        self.matrix = by_columns(question.block)
+        self.rhs = question.block.rhs.astype(np.float64)
         low, high = self.low / self.scale, self.high / self.scale
         # The truth is a point to start from only where nothing but moves away from it is asked for.
         moves = not self.rhs.any() and bool((low <= 0).all() and (high >= 0).all())

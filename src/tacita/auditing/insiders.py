@@ -1,4 +1,4 @@
-"""One piece of the region: the outsider first, then the insiders who see through what satisfies them.
+"""One block of the region: the outsider first, then the insiders who see through what satisfies them.
 
 An insider's region is a part of the outsider's. So a move that shows the outsider a level as reached shows it
 to an insider too, unless it changes a cell further than they think possible. All moves are held against all
@@ -12,15 +12,15 @@ import numpy as np
 
 from tacita.attackers.sight import Sight
 from tacita.auditing.asked import OUTSIDER, Found, Result, Task
-from tacita.auditing.piece import Examiner
+from tacita.auditing.block import Examiner
 from tacita.core.exact import Cells, Mask, Units
 
 FEW_INSIDERS = 5
 """So many are asked without short proofs being looked for first."""
 
 
-def audit_piece(task: Task) -> Result:
-    """Answer for all attackers of a piece."""
+def audit_block(task: Task) -> Result:
+    """Answer for all attackers of a block."""
     examiner = Examiner(task)
     examiner.answer(OUTSIDER, task.everyone)
     people = np.unique(np.concatenate([task.inside.who, task.inside.aiming]))
@@ -32,11 +32,11 @@ def audit_piece(task: Task) -> Result:
 
 
 class _Insiders:
-    """The insiders of a piece, with the outsider's proofs before them."""
+    """The insiders of a block, with the outsider's proofs before them."""
 
     def __init__(self, examiner: Examiner) -> None:
         self.examiner, self.task, self.inside = examiner, examiner.task, examiner.task.inside
-        self.n = self.task.piece.cells.size
+        self.n = self.task.block.cells.size
         inside = self.inside
         self._sight = Sight(inside.who, inside.columns, inside.low, inside.high, self.n)
         self._spared = np.unique(inside.spared * self.n + inside.spared_columns)

@@ -1,4 +1,4 @@
-"""One move for many targets: most proofs of a large piece from a few linear programs.
+"""One move for many targets: most proofs of a large block from a few linear programs.
 
 For targets ``P``, direction ``s`` and levels ``l``
 

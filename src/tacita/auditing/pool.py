@@ -1,4 +1,4 @@
-"""The moves found so far in one piece, and how far they carry each cell in the eyes of the attacker at hand.
+"""The moves found so far in one block, and how far they carry each cell in the eyes of the attacker at hand.
 
 For the outsider the best move per cell and direction is remembered. For insiders the moves are listed under
 the columns that they know better or attack: a few lists tell which of those moves serve them that they
@@ -20,7 +20,7 @@ class Pool:
     Parameters
     ----------
     columns
-        Number of columns of the piece.
+        Number of columns of the block.
     watched
         Columns under which moves are listed, for insiders.
     whole

@@ -1,4 +1,4 @@
-"""Which attacker problems have to be solved, piece by piece, and what their results say together.
+"""Which attacker problems have to be solved, block by block, and what their results say together.
 
 The outsider is asked about every sensitive cell. An insider is asked only where their answer can differ from
 the outsider's: at targets with levels of their own, and at the outsider's targets whose proof they can see
@@ -24,7 +24,7 @@ from tacita.auditing.asked import (
     Targets,
     Task,
 )
-from tacita.auditing.region import Piece
+from tacita.auditing.region import Block
 from tacita.auditing.witness import Move
 from tacita.core.attacker import Insider
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
@@ -50,57 +50,57 @@ class Answers:
 
 
 class Questions:
-    """The attackers' targets laid out over the pieces of the region."""
+    """The attackers' targets laid out over the blocks of the region."""
 
-    def __init__(self, problem: Problem, found: Sequence[Piece], low: Units, high: Units) -> None:
+    def __init__(self, problem: Problem, found: Sequence[Block], low: Units, high: Units) -> None:
         n = len(problem.table)
-        self.problem, self.pieces, self.low, self.high = problem, found, low, high
-        # What belongs to no piece comes last.
-        self.piece_of, self.column_of = np.full(n, len(found), dtype=np.int64), np.zeros(n, dtype=np.int64)
-        for g, piece in enumerate(found):
-            self.piece_of[piece.cells] = g
-            self.column_of[piece.cells] = np.arange(piece.cells.size)
+        self.problem, self.blocks, self.low, self.high = problem, found, low, high
+        # What belongs to no block comes last.
+        self.block_of, self.column_of = np.full(n, len(found), dtype=np.int64), np.zeros(n, dtype=np.int64)
+        for g, block in enumerate(found):
+            self.block_of[block.cells] = g
+            self.column_of[block.cells] = np.arange(block.cells.size)
 
     def tasks(self, run: Run) -> list[Task]:
-        """One task per piece in which anything is asked."""
+        """One task per block in which anything is asked."""
         everyone = self.problem.against_everyone()
-        order, edges = self._by_piece(everyone.cells)
+        order, edges = self._by_block(everyone.cells)
         levels = np.array([everyone.upper, everyone.lower, everyone.sliding])
         tasks = []
-        for g, (piece, inside) in enumerate(zip(self.pieces, self._insiders(), strict=True)):
+        for g, (block, inside) in enumerate(zip(self.blocks, self._insiders(), strict=True)):
             at = order[edges[g] : edges[g + 1]]
             targets = self._targets(everyone.cells[at], levels[:, at])
             if targets.columns.size or inside.aiming.size:
-                low, high = self.low[piece.cells], self.high[piece.cells]
-                tasks.append(Task(piece, low, high, targets, inside, self.problem.table.whole, run))
+                low, high = self.low[block.cells], self.high[block.cells]
+                tasks.append(Task(block, low, high, targets, inside, self.problem.table.whole, run))
         return tasks
 
-    def _by_piece(self, cells: Cells) -> tuple[Cells, Cells]:
-        """Positions in the order of the pieces of their cells, and where each piece begins."""
-        where = self.piece_of[cells]
+    def _by_block(self, cells: Cells) -> tuple[Cells, Cells]:
+        """Positions in the order of the blocks of their cells, and where each block begins."""
+        where = self.block_of[cells]
         order = np.argsort(where, kind="stable")
-        return order, np.searchsorted(where[order], np.arange(len(self.pieces) + 1))
+        return order, np.searchsorted(where[order], np.arange(len(self.blocks) + 1))
 
     def _targets(self, cells: Cells, levels: Units) -> Targets:
-        """Cells of one piece with their levels (upper, lower, sliding) in steps."""
+        """Cells of one block with their levels (upper, lower, sliding) in steps."""
         return Targets(self.column_of[cells], *(-(-level // self.problem.table.unit) for level in levels))
 
     def _insiders(self) -> Iterator[Knowledge]:
-        """Piece by piece what insiders know better than the outsider, and the targets of their own."""
+        """Block by block what insiders know better than the outsider, and the targets of their own."""
         insiders, table = self.problem.insiders, self.problem.table
         cells, truth = insiders.cells, table.units[insiders.cells]
         low = np.maximum(self.low[cells], steps(insiders.lower, truth, table.unit, up=False))
         high = np.minimum(self.high[cells], steps(insiders.upper, truth, table.unit, up=True))
         better = np.flatnonzero((low > self.low[cells]) | (high < self.high[cells]))
-        known, known_edges = self._by_piece(cells[better])
+        known, known_edges = self._by_block(cells[better])
         known = better[known]
         aims = np.flatnonzero(insiders.levels.any(axis=0))
-        aimed, aim_edges = self._by_piece(insiders.targets[aims])
+        aimed, aim_edges = self._by_block(insiders.targets[aims])
         aimed = aims[aimed]
         spared_who, spared_cells = insiders.spared
-        spared, spared_edges = self._by_piece(spared_cells)
+        spared, spared_edges = self._by_block(spared_cells)
         lower, upper, sliding = insiders.levels
-        for g in range(len(self.pieces)):
+        for g in range(len(self.blocks)):
             rows, own, not_his = (
                 order[edges[g] : edges[g + 1]]
                 for order, edges in ((known, known_edges), (aimed, aim_edges), (spared, spared_edges))
@@ -121,7 +121,7 @@ class Questions:
     def answers(
         self, tasks: Sequence[Task], results: Sequence[Result]
     ) -> tuple[tuple[Answers, ...], tuple[Move, ...]]:
-        """All results put together; targets outside every piece cannot move and are disclosed."""
+        """All results put together; targets outside every block cannot move and are disclosed."""
         unit, insiders = self.problem.table.unit, self.problem.insiders
         parts, moves = [self._disclosed()], list[Move]()
         for result in results:
@@ -153,7 +153,7 @@ class Questions:
         lower, upper, sliding = np.concatenate([common, insiders.levels], axis=1)
         missed = np.where(upper > 0, BELOW_UPPER, 0) | np.where(lower > 0, BELOW_LOWER, 0)
         missed |= np.where(sliding > 0, BELOW_SLIDING, 0)
-        stuck = np.flatnonzero((self.piece_of[cells] == len(self.pieces)) & (missed > 0))
+        stuck = np.flatnonzero((self.block_of[cells] == len(self.blocks)) & (missed > 0))
         bits = missed[stuck] | EXACT
         nothing, none = np.zeros(bits.size), np.full(bits.size, -1, dtype=np.int64)
         return who[stuck], cells[stuck], bits, nothing, nothing, none, none

@@ -1,4 +1,4 @@
-"""What an attacker can think possible, cut into independent pieces.
+"""What an attacker can think possible, cut into independent blocks.
 
 With ``y = a + z`` the attacker's region is
 
@@ -22,14 +22,14 @@ from scipy.sparse.csgraph import connected_components
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.tables.equations import Equations
 
-COLUMNS_PER_PIECE = 200
+COLUMNS_PER_BLOCK = 200
 """Small components are put together up to this many columns: a solver session costs about as much as ten
 pivots.
 """
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class Block:
     """One or more connected components: an attacker's linear program of its own.
 
     ``cells`` are positions in the table; ``matrix`` has one column for each of them.
@@ -59,7 +59,7 @@ def peel(equations: Equations, free: Mask) -> Mask:
         live = free[cells]
 
 
-def pieces(equations: Equations, free: Mask, rhs: Units, columns: int = COLUMNS_PER_PIECE) -> Iterator[Piece]:
+def blocks(equations: Equations, free: Mask, rhs: Units, columns: int = COLUMNS_PER_BLOCK) -> Iterator[Block]:
     """The linear programs that the free cells fall into; duplicate equations are used once."""
     rows, entries = equations.row_of_entry, equations.cells
     live = free[entries] & ~equations.duplicates[rows]
@@ -88,11 +88,11 @@ def pieces(equations: Equations, free: Mask, rhs: Units, columns: int = COLUMNS_
         own_rows, local_row = np.unique(row[at], return_inverse=True)
         local_column = np.searchsorted(own, column[at])
         matrix = csr_array((coefficients[at], (local_row, local_column)), shape=(own_rows.size, own.size))
-        yield Piece(cells[own], matrix, rhs[used[own_rows]])
+        yield Block(cells[own], matrix, rhs[used[own_rows]])
 
 
 def _gather(label: Cells, columns: int) -> Cells:
-    """Piece number of each cell: whole components, the small ones put together in order."""
+    """Block number of each cell: whole components, the small ones put together in order."""
     size = np.bincount(label)
     group = np.zeros(size.size, dtype=np.int64)
     current, filled = 0, 0
@@ -104,6 +104,6 @@ def _gather(label: Cells, columns: int) -> Cells:
     return group[label]
 
 
-def by_columns(piece: Piece) -> csc_array:
-    """The matrix of a piece as solvers want it."""
-    return csc_array(piece.matrix.astype(np.float64))
+def by_columns(block: Block) -> csc_array:
+    """The matrix of a block as solvers want it."""
+    return csc_array(block.matrix.astype(np.float64))

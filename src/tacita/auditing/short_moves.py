@@ -34,7 +34,7 @@ FAR = 1e4
 
 
 class ShortMoves:
-    """Finds short moves in one piece; bounds may change between questions."""
+    """Finds short moves in one block; bounds may change between questions."""
 
     def __init__(self, rows: csr_array, columns: csc_array) -> None:
         self.columns = columns
@@ -77,7 +77,7 @@ class ShortMoves:
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """Some columns of the piece with their equations; all others stay where they are.
+    """Some columns of the block with their equations; all others stay where they are.
 
     Everything is counted in levels: the target shall move by one.
     """

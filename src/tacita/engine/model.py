@@ -2,7 +2,7 @@
 
     min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  x_j an
     integer for some j,
-         every demand holds for every attacker who sees the windows that x opens
+         every requirement holds for every attacker who sees the windows that x opens
 
 The release lets cell ``i`` lie between ``a_i - D_i(x)`` and ``a_i + U_i(x)``. ``U`` and ``D`` are affine in
 ``x``; a cell may also have a *switch*, a binary variable that opens its window altogether. So attacker ``k``
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats
-from tacita.engine.attack.demands import Demands
+from tacita.engine.attack.requirements import Requirements
 from tacita.problem.problem import Problem
 from tacita.solvers.linear_program import IntegerProgram
 
@@ -55,15 +55,15 @@ class Affine:
 class Model(IntegerProgram):
     """Variables, windows, own constraints and loss of a method for one problem.
 
-    ``demands`` are those that separation works on from the start. The demands of insiders may be left out of
-    it: the engine takes them in when a candidate release fails one.
+    ``requirements`` are those that separation works on from the start. The requirements of insiders may be
+    left out of it: the engine takes them in when a candidate release fails one.
     """
 
     problem: Problem
     above: Affine
     below: Affine
     switch: Cells
-    demands: Demands
+    requirements: Requirements
     constant: float = 0.0
 
     @property
@@ -84,7 +84,7 @@ class Model(IntegerProgram):
         return float(self.constant + self.cost @ x)
 
     def admits(self, x: Floats) -> bool:
-        """Whether ``x`` keeps the model's own bounds and rows; demands are not looked at."""
+        """Whether ``x`` keeps the model's own bounds and rows; requirements are not looked at."""
         values = self.rows @ x
         scale = ROUGH * np.maximum(1.0, np.asarray(abs(self.rows) @ np.abs(x)))
         return bool(

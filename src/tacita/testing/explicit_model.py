@@ -1,14 +1,15 @@
-"""Salazar's first model: for every demand a witness that the program itself must find.
+"""Salazar's first model: for every requirement a witness that the program itself must find.
 
     min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  some x_j whole,
-         and for every demand (k, p, L) a move z with
+         and for every requirement (k, p, L) a move z with
               M z = 0,   z_p >= L,
               z_i <= U_i(x) + up_ik x_switch(i),     z_i <= up_ik + up_ik x_switch(i),
              -z_i <= D_i(x) + down_ik x_switch(i),  -z_i <= down_ik + down_ik x_switch(i),
 
-``-z_p >= L`` where the demand is downwards, ``L x_switch`` for ``L`` where it has a switch. A sliding demand
-has two moves, and the first less the second reaches ``L`` at ``p``. One program holds it all, so its size is
-the number of demands times that of the table: slow, plain, and the oracle that the engine is tested against.
+``-z_p >= L`` where the requirement is downwards, ``L x_switch`` for ``L`` where it has a switch. A sliding
+requirement has two moves, and the first less the second reaches ``L`` at ``p``. One program holds it all, so
+its size is the number of requirements times that of the table: slow, plain, and the oracle that the engine is
+tested against.
 
 Moves are counted in parts of their level, ``z / L``, and none need be longer than ``LONGEST``, which stands
 for infinite room. For a move is a sum of circuits of ``M`` (moves of smallest support) whose signs agree with
@@ -31,7 +32,7 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Floats
 from tacita.core.outcome import Status
 from tacita.core.run import Run
-from tacita.engine.attack.demands import ALWAYS, DOWN, SLIDING, UP, Demands, all_demands, room
+from tacita.engine.attack.requirements import ALWAYS, DOWN, SLIDING, UP, Requirements, all_requirements, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram, Solution
@@ -49,7 +50,7 @@ def solve_first_model(model: Model, run: Run | None = None) -> Solution:
     Raises
     ------
     InfeasibleError
-        No values of the variables meet every demand.
+        No values of the variables meet every requirement.
     StoppedError
         The time ended before any were found.
     """
@@ -95,7 +96,7 @@ def _program(model: Model) -> IntegerProgram:
 
 @dataclass(frozen=True, eq=False)
 class _Witness:
-    """Rows ``row_lower <= on_variables x + on_moves z <= row_upper`` of one demand's ``moves`` moves."""
+    """Rows ``row_lower <= on_variables x + on_moves z <= row_upper`` of one requirement's ``moves`` moves."""
 
     moves: int
     on_variables: csr_array
@@ -105,20 +106,22 @@ class _Witness:
 
 
 def _witnesses(model: Model) -> list[_Witness]:
-    conditional = model.demands[model.demands.switch != ALWAYS]
-    demands = Demands.join([all_demands(model.problem), conditional])
-    rooms = {int(k): room(model.problem, int(k)) for k in np.unique(demands.attacker)}
+    conditional = model.requirements[model.requirements.switch != ALWAYS]
+    requirements = Requirements.join([all_requirements(model.problem), conditional])
+    rooms = {int(k): room(model.problem, int(k)) for k in np.unique(requirements.attacker)}
     return [
-        _witness(model, rooms[int(demands.attacker[d])], demands, d)
-        for d in range(len(demands))
-        if demands.level[d] > 0
+        _witness(model, rooms[int(requirements.attacker[d])], requirements, d)
+        for d in range(len(requirements))
+        if requirements.level[d] > 0
     ]
 
 
-def _witness(model: Model, room_of_attacker: tuple[Floats, Floats], demands: Demands, d: int) -> _Witness:
+def _witness(
+    model: Model, room_of_attacker: tuple[Floats, Floats], requirements: Requirements, d: int
+) -> _Witness:
     from scipy.sparse import block_diag, csr_array, vstack
 
-    level, cell, sign = float(demands.level[d]), int(demands.cell[d]), int(demands.sign[d])
+    level, cell, sign = float(requirements.level[d]), int(requirements.cell[d]), int(requirements.sign[d])
     ways = (UP, DOWN) if sign == SLIDING else (sign,)
     on_variables, on_move, row_lower, row_upper = _confined(model, room_of_attacker, level)
     cells = on_move.shape[1]
@@ -126,7 +129,7 @@ def _witness(model: Model, room_of_attacker: tuple[Floats, Floats], demands: Dem
     reached = csr_array(
         (np.array(ways, dtype=float), (np.zeros(len(ways), int), columns)), (1, len(ways) * cells)
     )
-    switch = int(demands.switch[d])
+    switch = int(requirements.switch[d])
     asked = csr_array((1, model.size))
     if switch != ALWAYS:
         asked = csr_array((np.array([-1.0]), (np.array([0]), np.array([switch]))), (1, model.size))

@@ -1,6 +1,6 @@
-"""Attackers' linear programs: how far does a demand get, and what blocks it?
+"""Attackers' linear programs: how far does a requirement get, and what blocks it?
 
-For demand ``(p, s, L)`` and the windows of a point, counted in levels,
+For requirement ``(p, s, L)`` and the windows of a point, counted in levels,
 
     max  s z_p    s.t.  M z = 0,   -down <= z <= up,   s z_p <= 1.
 
@@ -23,8 +23,8 @@ import numpy as np
 from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena, WindowsAtPoint
-from tacita.engine.attack.demands import DOWN, SLIDING, UP, Demands
+from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
+from tacita.engine.attack.requirements import DOWN, SLIDING, UP, Requirements
 from tacita.engine.attack.routing import Routing
 from tacita.engine.attack.support import Support, SupportComponent
 from tacita.engine.attack.witnesses import Witnesses
@@ -32,7 +32,7 @@ from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
 TOLERANCE = 1e-7
-"""A demand counts as met at this share below its level: what the arithmetic of solvers can tell."""
+"""A requirement counts as met at this share below its level: what the arithmetic of solvers can tell."""
 WIDE = 1e4
 """Capacities in levels that count when a release is judged: far more than a move of a table needs."""
 OPEN = 1e-9
@@ -42,8 +42,8 @@ FRAGILE = 20.0
 
 @dataclass(frozen=True, eq=False)
 class Blocking:
-    """What limits a demand in one way: the non-zero coefficients ``c`` by cells of the arena, and the prices
-    that they come from, by equations of the arena.
+    """What limits a requirement in one way: the non-zero coefficients ``c`` by cells of the presolved table,
+    and the prices that they come from, by equations of the presolved table.
     """
 
     way: int
@@ -59,16 +59,16 @@ class Blocking:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockedDemand:
-    """A demand that does not get all the way, and what limits it: in both ways if it is a sliding one."""
+class BlockedRequirement:
+    """A requirement that is missed, and what limits it: in both ways if it is a sliding one."""
 
-    demand: int
+    requirement: int
     ways: tuple[Blocking, ...]
 
 
-def support_of(arena: Arena, reach: WindowsAtPoint) -> Support:
+def support_of(presolved: PresolvedTable, reach: WindowsAtPoint) -> Support:
     """The cells that a point lets move."""
-    return Support(arena, (reach.share > OPEN) | (reach.above > OPEN) | (reach.below > OPEN))
+    return Support(presolved, (reach.share > OPEN) | (reach.above > OPEN) | (reach.below > OPEN))
 
 
 def unanswered(run: Run, what: str) -> StoppedError | SolverError:
@@ -81,18 +81,18 @@ def unanswered(run: Run, what: str) -> StoppedError | SolverError:
 class Attacks:
     """Hot sessions, one per component of a point's support.
 
-    ``wanted`` is the share of its level that each demand asks for.
+    ``wanted`` is the share of its level that each requirement asks for.
     """
 
     def __init__(
         self,
         support: Support,
         reach: WindowsAtPoint,
-        demands: Demands,
+        requirements: Requirements,
         wanted: Floats,
         witnesses: Witnesses | None = None,
     ) -> None:
-        self.support, self.reach, self.demands, self.wanted = support, reach, demands, wanted
+        self.support, self.reach, self.requirements, self.wanted = support, reach, requirements, wanted
         self._witnesses = witnesses
         self._price = 1.0 + FRAGILE * (1.0 - reach.share)
         self._sessions: dict[int, Session] = {}
@@ -100,12 +100,12 @@ class Attacks:
 
     def blocked(
         self, which: Iterable[int], run: Run, most: float, enough: int | None = None
-    ) -> list[BlockedDemand]:
-        """Demands of ``which`` that fail, until there are ``enough``.
+    ) -> list[BlockedRequirement]:
+        """Requirements of ``which`` that fail, until there are ``enough``.
 
         Capacities above ``most`` levels do not count.
         """
-        found: list[BlockedDemand] = []
+        found: list[BlockedRequirement] = []
         for k in which:
             blocked = self._attack(k, run, most)
             if blocked is not None:
@@ -114,21 +114,27 @@ class Attacks:
                     break
         return found
 
-    def _attack(self, k: int, run: Run, most: float) -> BlockedDemand | None:
-        arena, demands = self.support.arena, self.demands
-        p, sign, level = int(arena.position[demands.cell[k]]), int(demands.sign[k]), float(demands.level[k])
+    def _attack(self, k: int, run: Run, most: float) -> BlockedRequirement | None:
+        presolved, requirements = self.support.presolved, self.requirements
+        p, sign, level = (
+            int(presolved.position[requirements.cell[k]]),
+            int(requirements.sign[k]),
+            float(requirements.level[k]),
+        )
         wanted = float(self.wanted[k])
         if wanted <= TOLERANCE or p < 0:
             return None
         ways = (UP, DOWN) if sign == SLIDING else (sign,)
         piece = self.support.piece(p)
         if piece is None:
-            return BlockedDemand(k, tuple(Blocking.of(w, *self.support.lifted(p, w, None)) for w in ways))
+            return BlockedRequirement(
+                k, tuple(Blocking.of(w, *self.support.lifted(p, w, None)) for w in ways)
+            )
         # What was met before is probably met again, and a short move shows it fastest.
         likely = sign != SLIDING and (self._witnesses is None or k in self._witnesses)
         if likely and self._shown(k, sign, wanted, run, most):
             return None
-        room_up, room_down = arena.room(int(demands.attacker[k]))
+        room_up, room_down = presolved.room(int(requirements.attacker[k]))
         at = piece.cells
         up, down = self.reach.of(at).capacities(room_up[at], room_down[at], level, most)
         session = self._session(int(self.support.component[p]), piece)
@@ -150,16 +156,16 @@ class Attacks:
             return None
         if self._witnesses is not None:
             self._witnesses.drop(k)
-        return BlockedDemand(
+        return BlockedRequirement(
             k, tuple(Blocking.of(w, *self.support.lifted(p, w, piece, g)) for w, g in prices)
         )
 
     def _shown(self, k: int, sign: int, wanted: float, run: Run, most: float) -> bool:
-        """Whether a short move meets the demand. It avoids cells that are open only in part, so that it fits
-        the next points too, and it is found faster than the furthest move.
+        """Whether a short move meets the requirement. It avoids cells that are open only in part, so that it
+        fits the next points too, and it is found faster than the furthest move.
         """
         if self._router is None or self._router.most != most:
-            self._router = Routing(self.support, self.reach, self.demands, most)
+            self._router = Routing(self.support, self.reach, self.requirements, most)
         move = self._router.route(k, sign, wanted, self._price, run)
         if move is not None and self._witnesses is not None and wanted == 1.0:
             self._witnesses.keep(k, move)

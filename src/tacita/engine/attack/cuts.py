@@ -1,6 +1,7 @@
 """Capacity cuts in the master's variables, and what makes them strong.
 
-(blocking) of ``attacks.py`` with the windows written out says, for demand ``(p, s, L)`` of attacker ``k``,
+(blocking) of ``attacks.py`` with the windows written out says, for requirement ``(p, s, L)`` of attacker
+``k``,
 
     sum_i c+_i ( min(up_i, U_i(x)) + up_i x_i ) + c-_i ( min(down_i, D_i(x)) + down_i x_i )  >=  L [x_p].
 
@@ -23,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
-from tacita.engine.attack.arena import Arena
-from tacita.engine.attack.attacks import BlockedDemand
-from tacita.engine.attack.demands import Demands
+from tacita.engine.attack.attacks import BlockedRequirement
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import Requirements
 from tacita.engine.model import NO_SWITCH, Affine
 from tacita.solvers.row_pool import CutRow
 
@@ -38,15 +39,15 @@ NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class CutOrigin:
-    """What a capacity cut was made from: the blocked demand and the variables of its cover."""
+    """What a capacity cut was made from: the blocked requirement and the variables of its cover."""
 
-    blocked: BlockedDemand
+    blocked: BlockedRequirement
     given: Cells
 
 
 @dataclass(frozen=True, eq=False)
 class Bridge:
-    """The equation of the arena and the variable that it cannot do without the others."""
+    """The equation of the presolved table and the variable that it cannot do without the others."""
 
     equation: int
     variable: int
@@ -55,27 +56,27 @@ class Bridge:
 class Cutter:
     """Turns what blocks attackers into rows of the master. Variables may be fixed as the search goes on."""
 
-    def __init__(self, arena: Arena, lower: Floats, upper: Floats) -> None:
-        self.arena, self.lower, self.upper = arena, lower, upper
-        self.binary = arena.model.integer & (arena.model.lower >= 0) & (arena.model.upper <= 1)
-        self._only_switches = arena.only_switches
+    def __init__(self, presolved: PresolvedTable, lower: Floats, upper: Floats) -> None:
+        self.presolved, self.lower, self.upper = presolved, lower, upper
+        self.binary = presolved.model.integer & (presolved.model.lower >= 0) & (presolved.model.upper <= 1)
+        self._only_switches = presolved.only_switches
         # Branching deals with what is cut off by a hair; without whole variables nothing else does.
-        self._least = VIOLATION if arena.model.integer.any() else FINE
-        self._bridges = _Bridges(arena)
+        self._least = VIOLATION if presolved.model.integer.any() else FINE
+        self._bridges = _Bridges(presolved)
 
-    def cut(self, demands: Demands, blocked: BlockedDemand, x: Floats) -> CutRow | None:
-        """The strengthened cut of one blocked demand, or None if ``x`` does not violate it."""
-        k = blocked.demand
-        level = float(demands.level[k])
-        up, down = self.arena.room(int(demands.attacker[k]))
+    def cut(self, requirements: Requirements, blocked: BlockedRequirement, x: Floats) -> CutRow | None:
+        """The strengthened cut of one blocked requirement, or None if ``x`` does not violate it."""
+        k = blocked.requirement
+        level = float(requirements.level[k])
+        up, down = self.presolved.room(int(requirements.attacker[k]))
         terms = _Terms()
         for way in blocked.ways:
             rising = way.c > 0
-            self._side(terms, way.cells[rising], way.c[rising], up, self.arena.above, x, level)
-            self._side(terms, way.cells[~rising], -way.c[~rising], down, self.arena.below, x, level)
+            self._side(terms, way.cells[rising], way.c[rising], up, self.presolved.above, x, level)
+            self._side(terms, way.cells[~rising], -way.c[~rising], down, self.presolved.below, x, level)
         rhs = level - terms.constant
-        if demands.switch[k] >= 0:
-            terms.add(demands.switch[k : k + 1], np.array([-level]))
+        if requirements.switch[k] >= 0:
+            terms.add(requirements.switch[k : k + 1], np.array([-level]))
             rhs -= level
         at, d = terms.collected()
         return self._strengthened(at, d / level, rhs / level, x, blocked)
@@ -88,7 +89,7 @@ class Cutter:
         self, terms: _Terms, at: Cells, c: Floats, room: Floats, window: Affine, x: Floats, level: float
     ) -> None:
         """The terms of the cells that must go one way."""
-        variables = self.arena.switch[at]
+        variables = self.presolved.switch[at]
         switched = variables != NO_SWITCH
         # A binary never needs more than the level; this also keeps infinite room out of the rows.
         terms.add(variables[switched], np.minimum(c[switched] * room[at[switched]], level))
@@ -100,7 +101,7 @@ class Cutter:
         terms.add(opened.coords[0].astype(np.int64), opened.data)
 
     def _strengthened(
-        self, at: Cells, d: Floats, d0: float, x: Floats, blocked: BlockedDemand
+        self, at: Cells, d: Floats, d0: float, x: Floats, blocked: BlockedRequirement
     ) -> CutRow | None:
         lower, upper = self.lower[at], self.upper[at]
         held = lower == upper
@@ -180,17 +181,17 @@ def _cover(value: Floats, needed: float, present: Floats) -> Mask:
 class _Bridges:
     """Equations whose cells all have an own binary switch and nothing else: there bridges hold."""
 
-    def __init__(self, arena: Arena) -> None:
-        model = arena.model
-        rows = arena.matrix.tocsr()
-        affine = (np.diff(arena.above.matrix.indptr) > 0) | (np.diff(arena.below.matrix.indptr) > 0)
-        affine |= (arena.above.base > 0) | (arena.below.base > 0)
-        free = (arena.switch != NO_SWITCH) & ~affine
-        free[free] &= model.lower[arena.switch[free]] == 0
+    def __init__(self, presolved: PresolvedTable) -> None:
+        model = presolved.model
+        rows = presolved.matrix.tocsr()
+        affine = (np.diff(presolved.above.matrix.indptr) > 0) | (np.diff(presolved.below.matrix.indptr) > 0)
+        affine |= (presolved.above.base > 0) | (presolved.below.base > 0)
+        free = (presolved.switch != NO_SWITCH) & ~affine
+        free[free] &= model.lower[presolved.switch[free]] == 0
         obstructed = abs(rows) @ (~free).astype(np.float64)
         self._equations = np.flatnonzero(obstructed == 0)
         kept = rows[self._equations]
-        self._starts, self._variables = kept.indptr, arena.switch[kept.indices]
+        self._starts, self._variables = kept.indptr, presolved.switch[kept.indices]
 
     def violated(self, x: Floats) -> list[CutRow]:
         starts = self._starts

@@ -1,13 +1,13 @@
 """Compiled flows on a table's network: maximum flows, their cuts, and cells that none of them needs.
 
 Every cell ``i`` is two *entries*: ``2 i`` runs from its tail to its head (the cell goes up), ``2 i + 1`` back
-(it goes down); ``entry ^ 1`` is the opposite one. For a demand of level ``L`` an entry carries at most
+(it goes down); ``entry ^ 1`` is the opposite one. For a requirement of level ``L`` an entry carries at most
 
     min(fixed, L) + share * min(room, L)
 
 less what flows in it already, where opposite flows cancel. The entries that leave a node are a linked list:
-those of cells that are hidden, at least in part. Work per demand follows what it touches, not the size of
-the table: marks on nodes are numbered, and flows are undone along the list of cells that carry some.
+those of cells that are hidden, at least in part. Work per requirement follows what it touches, not the size
+of the table: marks on nodes are numbered, and flows are undone along the list of cells that carry some.
 
 Only :mod:`tacita.engine.attack.flows` imports compiled files, and only when they are needed: loading the
 compiler takes longer than solving a small table.
@@ -45,7 +45,9 @@ class Graph(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working space: the flow of the demand at hand; marks on nodes, which hold if ``seen`` is the clock."""
+    """Working space: the flow of the requirement at hand; marks on nodes, which hold if ``seen`` is the
+    clock.
+    """
 
     flow: Floats
     touched: Cells
@@ -59,8 +61,8 @@ class Scratch(NamedTuple):
 
 
 class AskedFlows(NamedTuple):
-    """Demands: the cell's number in the graph or NONE, the ends of an upward move, how many nodes the whole
-    network joins to them, what the cell itself allows.
+    """Requirements: the cell's number in the graph or NONE, the ends of an upward move, how many nodes the
+    whole network joins to them, what the cell itself allows.
     """
 
     arc: Cells
@@ -74,7 +76,7 @@ class AskedFlows(NamedTuple):
 
 
 class Trip(NamedTuple):
-    """One way of one demand: a flow from source to sink that avoids the cell itself.
+    """One way of one requirement: a flow from source to sink that avoids the cell itself.
 
     ``own`` is what the cell itself allows; residuals up to ``dust`` count as none.
     """
@@ -89,12 +91,12 @@ class Trip(NamedTuple):
 
 
 @kernel
-def trip_of(asked: AskedFlows, demand: int, way: int, dust: float) -> Trip:
-    source, sink, own = asked.source[demand], asked.sink[demand], asked.own_up[demand]
+def trip_of(asked: AskedFlows, requirement: int, way: int, dust: float) -> Trip:
+    source, sink, own = asked.source[requirement], asked.sink[requirement], asked.own_up[requirement]
     if way < 0:
-        source, sink, own = sink, source, asked.own_down[demand]
-    level = asked.level[demand]
-    return Trip(source, sink, asked.joined[demand], asked.arc[demand], level, own, dust * level)
+        source, sink, own = sink, source, asked.own_down[requirement]
+    level = asked.level[requirement]
+    return Trip(source, sink, asked.joined[requirement], asked.arc[requirement], level, own, dust * level)
 
 
 @kernel
@@ -115,7 +117,7 @@ def link_all(graph: Graph, arcs: Cells) -> None:
 
 @kernel
 def residual(graph: Graph, scratch: Scratch, entry: int, level: float) -> float:
-    """What an entry can still carry for a demand of this level."""
+    """What an entry can still carry for a requirement of this level."""
     capacity: float = min(graph.fixed[entry], level) + graph.share[entry >> 1] * min(graph.room[entry], level)
     return capacity - float(scratch.flow[entry])
 
@@ -308,7 +310,7 @@ def separate(
     graph: Graph,
     scratch: Scratch,
     asked: AskedFlows,
-    demands: Cells,
+    requirements: Cells,
     tolerance: float,
     dust: float,
     found: Cells,
@@ -316,23 +318,24 @@ def separate(
     limit: Bytes,
     sides: Bytes,
 ) -> tuple[int, int]:
-    """Look at demands in turn until ``found`` is full; returns how many failed and how many were looked at.
+    """Look at requirements in turn until ``found`` is full; returns how many failed and how many were looked
+    at.
 
-    A demand fails when it misses more than ``tolerance * level``; residuals up to ``dust * level`` count as
-    none. Both are 0 for whole numbers. What is written per failure has a place for each way, up then down;
+    A requirement fails when it misses more than ``tolerance * level``; residuals up to ``dust * level`` count
+    as none. Both are 0 for whole numbers. What is written per failure has a place for each way, up then down;
     cuts are left out when ``sides`` is empty.
     """
     failures = 0
-    for k in range(demands.size):
+    for k in range(requirements.size):
         if failures == found.size:
             return failures, k
-        demand = demands[k]
-        level = missing = asked.level[demand]
+        requirement = requirements[k]
+        level = missing = asked.level[requirement]
         for place in range(2):
             way = 1 - 2 * place
-            if asked.sign[demand] == -way or missing <= tolerance * level:
+            if asked.sign[requirement] == -way or missing <= tolerance * level:
                 continue
-            trip = trip_of(asked, demand, way, dust)
+            trip = trip_of(asked, requirement, way, dust)
             reached[failures, place] = move(graph, scratch, trip, missing)
             missing -= reached[failures, place]
             if sides.size and missing > tolerance * level:
@@ -340,23 +343,31 @@ def separate(
                     graph, scratch, trip, reached[failures, place], sides[failures, place]
                 )
         if missing > tolerance * level:
-            found[failures] = demand
+            found[failures] = requirement
             failures += 1
-    return failures, demands.size
+    return failures, requirements.size
 
 
 @kernel
 def witness(
-    graph: Graph, scratch: Scratch, asked: AskedFlows, demand: int, number: Cells, uses: Words, row: Words
+    graph: Graph,
+    scratch: Scratch,
+    asked: AskedFlows,
+    requirement: int,
+    number: Cells,
+    uses: Words,
+    row: Words,
 ) -> bool:
-    """Whether a demand is met, and if so by the help of which numbered cells: bits of its row of ``uses``."""
-    missing = asked.level[demand]
+    """Whether a requirement is met, and if so by the help of which numbered cells: bits of its row of
+    ``uses``.
+    """
+    missing = asked.level[requirement]
     for word in range(row.size):
         row[word] = 0
     for way in (1, -1):
-        if asked.sign[demand] == -way or missing <= 0.0:
+        if asked.sign[requirement] == -way or missing <= 0.0:
             continue
-        missing -= move(graph, scratch, trip_of(asked, demand, way, 0.0), missing)
+        missing -= move(graph, scratch, trip_of(asked, requirement, way, 0.0), missing)
         for k in range(scratch.counters[TOUCHED]):
             arc = scratch.touched[k]
             if number[arc] != NONE and scratch.flow[2 * arc] != 0.0:
@@ -364,16 +375,16 @@ def witness(
     if missing > 0.0:
         return False
     for word in range(row.size):
-        uses[demand, word] = row[word]
+        uses[requirement, word] = row[word]
     return True
 
 
 @kernel
 def witnesses(graph: Graph, scratch: Scratch, asked: AskedFlows, number: Cells, uses: Words) -> bool:
-    """A witness for every demand; False if one is not met."""
+    """A witness for every requirement; False if one is not met."""
     row = np.zeros(uses.shape[1], dtype=np.uint64)
-    for demand in range(asked.level.size):
-        if not witness(graph, scratch, asked, demand, number, uses, row):
+    for requirement in range(asked.level.size):
+        if not witness(graph, scratch, asked, requirement, number, uses, row):
             return False
     return True
 
@@ -382,12 +393,14 @@ def witnesses(graph: Graph, scratch: Scratch, asked: AskedFlows, number: Cells, 
 def publish(
     graph: Graph, scratch: Scratch, asked: AskedFlows, arcs: Cells, numbers: Cells, number: Cells, uses: Words
 ) -> None:
-    """Close cells in turn, unless a demand that uses the cell cannot do without it."""
+    """Close cells in turn, unless a requirement that uses the cell cannot do without it."""
     row = np.zeros(uses.shape[1], dtype=np.uint64)
     for k in numbers:
         graph.share[arcs[k]] = 0.0
         word, bit = k >> 6, np.uint64(1) << np.uint64(k & 63)
-        for demand in range(asked.level.size):
-            if uses[demand, word] & bit and not witness(graph, scratch, asked, demand, number, uses, row):
+        for requirement in range(asked.level.size):
+            if uses[requirement, word] & bit and not witness(
+                graph, scratch, asked, requirement, number, uses, row
+            ):
                 graph.share[arcs[k]] = 1.0
                 break

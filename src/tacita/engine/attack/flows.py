@@ -1,9 +1,9 @@
 """Attackers' problems on a network, as flows.
 
-A demand of level ``L`` on cell ``p`` asks whether ``p`` can move by ``L``. On a network the other cells must
-carry what ``p`` moves from one of its ends back to the other, each no more than its room, so the furthest
-move is a maximum flow. What stops it is a minimum cut: a set of nodes whose indicator, as a price per
-equation, proves the limit,
+A requirement of level ``L`` on cell ``p`` asks whether ``p`` can move by ``L``. On a network the other cells
+must carry what ``p`` moves from one of its ends back to the other, each no more than its room, so the
+furthest move is a maximum flow. What stops it is a minimum cut: a set of nodes whose indicator, as a price
+per equation, proves the limit,
 
     sign z_p  =  c z  <=  sum_i c+_i above_i + c-_i below_i,      c = sign e_p - M^T price,   c_p = 0.
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.demands import Demands
+from tacita.engine.attack.requirements import Requirements
 from tacita.solvers.network import Network
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tacita.engine.attack.path_kernels import PathSearch
 
 BATCH = 256
-"""Demands, or cells, between two looks at the clock."""
+"""Requirements, or cells, between two looks at the clock."""
 DUST = 1e-10
 """Residual capacity, in parts of the level, that counts as none when capacities are fractions."""
 STEP = 1e-6
@@ -40,20 +40,20 @@ STEP = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class BlockedFlow:
-    """A demand that is missed, and why.
+    """A requirement that is missed, and why.
 
-    ``prices`` holds (sign, price per equation) for each way that counts: one for a demand up or down, two for
-    a sliding one. The limits that they prove add up to ``reached``. A price of zero says that the room of the
-    cell itself is the limit.
+    ``prices`` holds (sign, price per equation) for each way that counts: one for a requirement up or down,
+    two for a sliding one. The limits that they prove add up to ``reached``. A price of zero says that the
+    room of the cell itself is the limit.
     """
 
-    demand: int
+    requirement: int
     reached: float
     prices: tuple[tuple[int, Floats], ...]
 
 
 class Flows:
-    """The demands of one attacker on a network.
+    """The requirements of one attacker on a network.
 
     Parameters
     ----------
@@ -62,34 +62,34 @@ class Flows:
     up, down
         How far above and below its value the attacker believes each cell possible, in units; may be
         infinite.
-    demands
+    requirements
         What is asked, all of this one attacker; switches are not looked at.
     run
-        Watched between batches of demands; each method says what it does when the time is over.
+        Watched between batches of requirements; each method says what it does when the time is over.
     """
 
     def __init__(
-        self, network: Network, up: Floats, down: Floats, demands: Demands, run: Run | None = None
+        self, network: Network, up: Floats, down: Floats, requirements: Requirements, run: Run | None = None
     ) -> None:
-        self.network, self.up, self.down, self.demands = network, up, down, demands
+        self.network, self.up, self.down, self.requirements = network, up, down, requirements
         self.run = Run() if run is None else run
-        self._level = demands.level.astype(np.float64)
+        self._level = requirements.level.astype(np.float64)
 
     def unprotected(self, hidden: Mask) -> Cells:
-        """The demands that are missed when these cells are hidden and all others published; exact.
+        """The requirements that are missed when these cells are hidden and all others published; exact.
 
         Raises
         ------
         StoppedError
-            The time was over before all demands were looked at.
+            The time was over before all requirements were looked at.
         """
         from tacita.engine.attack import flow_kernels as kernels
 
         graph, asked = self._graph(np.flatnonzero(hidden & ~self._loops), hidden.astype(np.float64))
         scratch, missed = _scratch(graph), []
         no_cuts = np.empty((0, 2), np.uint8), np.empty((0, 2, 0), np.uint8)
-        for batch in _batches(np.arange(len(self.demands))):
-            self._refuse_late("while demands were checked")
+        for batch in _batches(np.arange(len(self.requirements))):
+            self._refuse_late("while requirements were checked")
             found, reached = np.empty(batch.size, np.int64), np.empty((batch.size, 2))
             failures, _ = kernels.separate(graph, scratch, asked, batch, 0.0, 0.0, found, reached, *no_cuts)
             missed.append(found[:failures])
@@ -104,7 +104,7 @@ class Flows:
         most: int = 400,
         start: int = 0,
     ) -> tuple[list[BlockedFlow], int]:
-        """Demands that are missed when cell ``i`` may move ``min(fixed_i, L) + share_i min(room_i, L)``.
+        """Requirements that are missed when cell ``i`` may move ``min(fixed_i, L) + share_i min(room_i, L)``.
 
         Parameters
         ----------
@@ -115,16 +115,17 @@ class Flows:
         tolerance
             What may be missing, in parts of the level. Whole capacities are compared exactly all the same.
         most
-            End after so many missed demands.
+            End after so many missed requirements.
         start
-            The demand to begin with; after the last one comes the first.
+            The requirement to begin with; after the last one comes the first.
 
         Returns
         -------
         list of BlockedFlow
-            One per missed demand, two where the minimum cuts nearest to both ends differ.
+            One per missed requirement, two where the minimum cuts nearest to both ends differ.
         int
-            How many demands were looked at; fewer than there are after ``most`` or when the time is over.
+            How many requirements were looked at; fewer than there are after ``most`` or when the time is
+            over.
         """
         from tacita.engine.attack import flow_kernels as kernels
 
@@ -136,7 +137,7 @@ class Flows:
         whole = all((part == np.rint(part)).all() for part in (graph.share, graph.fixed))
         slack, dust = (0.0, 0.0) if whole else (tolerance, DUST)
         scratch, missed, looked = _scratch(graph), [], 0
-        for batch in _batches((np.arange(len(self.demands)) + start) % max(1, len(self.demands))):
+        for batch in _batches((np.arange(len(self.requirements)) + start) % max(1, len(self.requirements))):
             if self.run.over or most <= 0:
                 break
             size = min(batch.size, most)
@@ -151,32 +152,32 @@ class Flows:
         return missed, looked
 
     def build(self, hidden: Mask, cost: Floats, order: Cells) -> Mask | None:
-        """Hide more cells until the demands are met, one after the other, each as cheaply as can be.
+        """Hide more cells until the requirements are met, one after the other, each as cheaply as can be.
 
         Parameters
         ----------
         hidden
-            Hidden anyway; the cells of the demands are added.
+            Hidden anyway; the cells of the requirements are added.
         cost
             Of hiding each other cell; infinite where that is not allowed.
         order
-            The demands in the order in which they are met.
+            The requirements in the order in which they are met.
 
         Returns
         -------
         Mask or None
-            The hidden cells; None if some demand cannot be met.
+            The hidden cells; None if some requirement cannot be met.
 
         Raises
         ------
         StoppedError
-            The time was over before all demands were met.
+            The time was over before all requirements were met.
         """
         from tacita.engine.attack import path_kernels as kernels
 
         everything = np.arange(hidden.size)
         hidden = hidden.copy()
-        hidden[self.demands.cell[order]] = True
+        hidden[self.requirements.cell[order]] = True
         graph, asked = self._graph(everything, np.ones(hidden.size), linked=hidden & ~self._loops)
         scratch, search = _scratch(graph), self._search(graph, cost, ~hidden)
         # A copy, since a view or a closed array would be compiled for anew.
@@ -187,21 +188,21 @@ class Flows:
         return hidden
 
     def clean(self, hidden: Mask, removable: Cells) -> Mask:
-        """Publish cells that no demand needs, trying them in the given order.
+        """Publish cells that no requirement needs, trying them in the given order.
 
-        A pattern that misses a demand has no protection to keep and comes back as it is. When the time is
-        over, the cells not yet tried stay hidden.
+        A pattern that misses a requirement has no protection to keep and comes back as it is. When the time
+        is over, the cells not yet tried stay hidden.
         """
         from tacita.engine.attack import flow_kernels as kernels
 
         arcs = np.flatnonzero(hidden & ~self._loops)
         graph, asked = self._graph(arcs, hidden.astype(np.float64))
         scratch = _scratch(graph)
-        tried = removable[hidden[removable] & ~np.isin(removable, self.demands.cell)]
+        tried = removable[hidden[removable] & ~np.isin(removable, self.requirements.cell)]
         local = np.searchsorted(arcs, tried[~self._loops[tried]])
         number = np.full(arcs.size, kernels.NONE)
         number[local] = np.arange(local.size)
-        uses = np.zeros((len(self.demands), local.size // 64 + 1), np.uint64)
+        uses = np.zeros((len(self.requirements), local.size // 64 + 1), np.uint64)
         if not kernels.witnesses(graph, scratch, asked, number, uses):
             return hidden.copy()
         for batch in _batches(np.arange(local.size)):
@@ -229,10 +230,10 @@ class Flows:
         fixed_down: Floats | None = None,
         linked: Mask | None = None,
     ) -> tuple[Graph, AskedFlows]:
-        """The graph of some cells, numbered in their order, and the demands put to it."""
+        """The graph of some cells, numbered in their order, and the requirements put to it."""
         from tacita.engine.attack import flow_kernels as kernels
 
-        network, demands, level = self.network, self.demands, self._level
+        network, requirements, level = self.network, self.requirements, self._level
         nothing = np.zeros(share.size)
         above = nothing if fixed_up is None else fixed_up
         below = nothing if fixed_down is None else fixed_down
@@ -245,7 +246,7 @@ class Flows:
             following=np.full(2 * arcs.size, kernels.NONE, np.int64),
         )
         kernels.link_all(graph, np.arange(arcs.size) if linked is None else np.flatnonzero(linked[arcs]))
-        cell = demands.cell
+        cell = requirements.cell
         place = np.minimum(np.searchsorted(arcs, cell), max(0, arcs.size - 1))
         present = arcs[place] == cell if arcs.size else np.zeros(cell.size, dtype=bool)
         asked = kernels.AskedFlows(
@@ -253,7 +254,7 @@ class Flows:
             source=network.head[cell].astype(np.int64),
             sink=network.tail[cell].astype(np.int64),
             joined=network.joined[network.tail[cell]],
-            sign=demands.sign.copy(),
+            sign=requirements.sign.copy(),
             level=level,
             own_up=np.minimum(above[cell], level) + share[cell] * np.minimum(self.up[cell], level),
             own_down=np.minimum(below[cell], level) + share[cell] * np.minimum(self.down[cell], level),
@@ -286,7 +287,7 @@ class Flows:
     def _reasons(self, found: Cells, reached: Floats, limit: Bytes, sides: Bytes) -> list[BlockedFlow]:
         from tacita.engine.attack import flow_kernels as kernels
 
-        sign, ways = self.demands.sign[found], np.array([1, -1], dtype=np.int8)
+        sign, ways = self.requirements.sign[found], np.array([1, -1], dtype=np.int8)
         failure, place = np.nonzero(sign[:, None] != -ways)
         far = np.bincount(failure, reached[failure, place], found.size)
         own, sides = limit[failure, place] == kernels.OWN_LIMIT, sides[failure, place]

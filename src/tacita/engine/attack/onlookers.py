@@ -1,9 +1,9 @@
 """Insiders held against the moves that satisfy the outsider, all at once.
 
-An insider knows more than the outsider about a few cells. A move that shows the outsider a demand as met
+An insider knows more than the outsider about a few cells. A move that shows the outsider a requirement as met
 shows it to the insider too, unless it leads through one of these cells further than they believe possible, or
-they have a higher level of their own. Where several insiders see through the moves of a demand, one is looked
-for that nobody can rule out: it keeps to what all of them know together. What is left has to be asked.
+they have a higher level of their own. Where several insiders see through the moves of a requirement, one is
+looked for that nobody can rule out: it keeps to what all of them know together. What is left has to be asked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from tacita.attackers.insider_list import spans
 from tacita.attackers.sight import Sight
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask
-from tacita.engine.attack.demands import ALWAYS, OUTSIDER, Demands, own_demands, room
+from tacita.engine.attack.requirements import ALWAYS, OUTSIDER, Requirements, own_requirements, room
 from tacita.problem.problem import Problem
 
 NOISE = 1e-6
@@ -26,16 +26,16 @@ NOISE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Moves that show a demand of the outsider as met, one or one each way: cells of the table, and by how
-    many units they change.
+    """Moves that show a requirement of the outsider as met, one or one each way: cells of the table, and by
+    how many units they change.
     """
 
-    demand: int
+    requirement: int
     moves: tuple[tuple[Cells, Floats], ...]
 
 
 Convince = Callable[[int, Floats, Floats], Shown | None]
-"""Finds moves for a demand of the outsider within some room above and below, or none."""
+"""Finds moves for a requirement of the outsider within some room above and below, or none."""
 
 
 class Onlookers:
@@ -53,7 +53,7 @@ class Onlookers:
         better = np.flatnonzero((low > -self._down[cells]) | (high < self._up[cells]))
         self._owner, self._cells, self._low, self._high = (c[better] for c in (owner, cells, low, high))
         self._sight = Sight(self._owner, self._cells, self._low, self._high, n)
-        own = own_demands(problem)
+        own = own_requirements(problem)
         self.own = own[np.isin(own.attacker, who)]
         self._others = who[insiders.others[who]]
 
@@ -61,64 +61,68 @@ class Onlookers:
         return bool(self._owner.size or len(self.own))
 
     def common_left(
-        self, demands: Demands, shown: Sequence[Shown], convince: Convince
-    ) -> tuple[Demands, dict[int, Shown]]:
-        """Demands with everyone's levels that insiders have to be asked about; and by demand the moves that
-        show it, some of them better than those given.
+        self, requirements: Requirements, shown: Sequence[Shown], convince: Convince
+    ) -> tuple[Requirements, dict[int, Shown]]:
+        """Requirements with everyone's levels that insiders have to be asked about; and by requirement the
+        moves that show it, some of them better than those given.
 
         Parameters
         ----------
-        demands
+        requirements
             Those of the outsider that hold, and count for insiders too.
         """
-        best = {one.demand: one for one in shown}
-        who, k = self._asked(demands, best)
-        times = np.bincount(k, minlength=len(demands))
+        best = {one.requirement: one for one in shown}
+        who, k = self._asked(requirements, best)
+        times = np.bincount(k, minlength=len(requirements))
         for d in np.flatnonzero(times > 1).tolist():
-            found = convince(d, *self.all_rooms(int(demands.cell[d])))
+            found = convince(d, *self.all_rooms(int(requirements.cell[d])))
             if found is not None:
                 best[d] = found
         if (times > 1).any():
-            who, k = self._asked(demands, best)
-        left = Demands(who, demands.cell[k], demands.sign[k], demands.level[k], np.full(k.size, ALWAYS))
+            who, k = self._asked(requirements, best)
+        left = Requirements(
+            who, requirements.cell[k], requirements.sign[k], requirements.level[k], np.full(k.size, ALWAYS)
+        )
         return left, best
 
-    def own_left(self, demands: Demands, best: dict[int, Shown]) -> Demands:
-        """Demands with levels of their own that no move for the outsider settles."""
-        own, n = self.own, len(demands)
+    def own_left(self, requirements: Requirements, best: dict[int, Shown]) -> Requirements:
+        """Requirements with levels of their own that no move for the outsider settles."""
+        own, n = self.own, len(requirements)
         if not n or not len(own):
             return own
-        keys = 3 * demands.cell + demands.sign + 1
+        keys = 3 * requirements.cell + requirements.sign + 1
         order = np.argsort(keys, kind="stable")
         wanted = 3 * own.cell + own.sign + 1
         k = order[np.minimum(np.searchsorted(keys[order], wanted), n - 1)]
-        who, seen = self._seen(demands, best)
-        settled = (keys[k] == wanted) & (demands.level[k] >= own.level)
+        who, seen = self._seen(requirements, best)
+        settled = (keys[k] == wanted) & (requirements.level[k] >= own.level)
         settled &= np.isin(k, np.array(list(best), dtype=np.int64))
         settled &= ~np.isin(own.attacker * n + k, who * n + seen)
         return own[~settled]
 
-    def _seen(self, demands: Demands, best: dict[int, Shown]) -> tuple[Cells, Cells]:
-        """Pairs of insider and demand where the insider can rule out a move that shows it."""
-        every = [(one.demand, *move) for one in best.values() for move in one.moves]
+    def _seen(self, requirements: Requirements, best: dict[int, Shown]) -> tuple[Cells, Cells]:
+        """Pairs of insider and requirement where the insider can rule out a move that shows it."""
+        every = [(one.requirement, *move) for one in best.values() for move in one.moves]
         if not every or not self._owner.size:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         k = np.repeat([d for d, _, _ in every], [cells.size for _, cells, _ in every])
         cells, change = (np.concatenate([move[i] for move in every]) for i in (1, 2))
-        noise = NOISE * demands.level[k]
+        noise = NOISE * requirements.level[k]
         return self._sight.through(k, cells, change + noise, change - noise)
 
-    def see_through(self, asked: Demands, shown: Shown, which: Cells) -> Mask:
-        """Which of some demands have an attacker who can rule out the moves shown."""
-        return np.isin(asked.attacker[which], self._seen(asked, {shown.demand: shown})[0])
+    def see_through(self, asked: Requirements, shown: Shown, which: Cells) -> Mask:
+        """Which of some requirements have an attacker who can rule out the moves shown."""
+        return np.isin(asked.attacker[which], self._seen(asked, {shown.requirement: shown})[0])
 
-    def _asked(self, demands: Demands, best: dict[int, Shown]) -> tuple[Cells, Cells]:
-        """Pairs of insider and demand that no move settles: all who attack the cell, where there is none."""
-        bare = np.array([d for d in range(len(demands)) if d not in best], dtype=np.int64)
-        seen_by, seen = self._seen(demands, best)
+    def _asked(self, requirements: Requirements, best: dict[int, Shown]) -> tuple[Cells, Cells]:
+        """Pairs of insider and requirement that no move settles: all who attack the cell, where there is
+        none.
+        """
+        bare = np.array([d for d in range(len(requirements)) if d not in best], dtype=np.int64)
+        seen_by, seen = self._seen(requirements, best)
         who = np.concatenate([seen_by, np.repeat(self._others, bare.size)])
         k = np.concatenate([seen, np.tile(bare, self._others.size)])
-        asked = np.isin(who, self._others) & ~self.problem.insiders.is_spared(who, demands.cell[k])
+        asked = np.isin(who, self._others) & ~self.problem.insiders.is_spared(who, requirements.cell[k])
         return who[asked], k[asked]
 
     def all_rooms(self, target: int | None) -> tuple[Floats, Floats]:

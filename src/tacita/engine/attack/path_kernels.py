@@ -1,4 +1,5 @@
-"""Compiled search for cells to hide: demand after demand, along paths that are cheap for what they carry.
+"""Compiled search for cells to hide: requirement after requirement, along paths that are cheap for what they
+carry.
 
 Hiding a cell costs the same whether it carries one unit or all that is missing. So a path is priced per unit,
 ``sum cost_i / min(residual_i, missing)`` over its published cells; hidden ones are nearly free. A single path
@@ -28,7 +29,7 @@ from tacita.engine.attack.flow_kernels import (
 )
 
 FREE_PATHS = 64
-"""After so many paths for one demand only those that carry much are taken, so that few more are needed."""
+"""After so many paths for one requirement only those that carry much are taken, so that few are needed."""
 
 
 class PathSearch(NamedTuple):
@@ -232,16 +233,16 @@ def route_trip(
 
 @kernel
 def route(
-    graph: Graph, scratch: Scratch, search: PathSearch, asked: AskedFlows, demands: Cells, hidden: Mask
+    graph: Graph, scratch: Scratch, search: PathSearch, asked: AskedFlows, requirements: Cells, hidden: Mask
 ) -> int:
-    """Hide cells until each demand is met, in turn; returns how many were met before one that cannot be.
+    """Hide cells until each requirement is met, in turn; returns how many were met before one that cannot be.
 
     What hidden cells allow, more hidden cells allow too: one pass is enough.
     """
-    for k in range(demands.size):
-        demand = demands[k]
-        level, sign = asked.level[demand], asked.sign[demand]
-        up, down = trip_of(asked, demand, 1, 0.0), trip_of(asked, demand, -1, 0.0)
+    for k in range(requirements.size):
+        requirement = requirements[k]
+        level, sign = asked.level[requirement], asked.sign[requirement]
+        up, down = trip_of(asked, requirement, 1, 0.0), trip_of(asked, requirement, -1, 0.0)
         if sign != 0:
             reached = route_trip(graph, scratch, search, up if sign > 0 else down, hidden, level)
         else:
@@ -254,4 +255,4 @@ def route(
             reached = above + below
         if reached < level:
             return k
-    return demands.size
+    return requirements.size

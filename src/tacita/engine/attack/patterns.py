@@ -1,8 +1,8 @@
 """Suppression patterns: is one protected, build one, publish again what it does not need.
 
-Patterns are masks over the arena. Every demand keeps a *witness*, a move through hidden cells that meets it;
-a cell that no witness uses can be published, and if one does, only the demands whose witness uses the cell
-must find another way.
+Patterns are masks over the presolved table. Every requirement keeps a *witness*, a move through hidden cells
+that meets it; a cell that no witness uses can be published, and if one does, only the requirements whose
+witness uses the cell must find another way.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena, WindowsAtPoint
 from tacita.engine.attack.attacks import WIDE, Attacks
-from tacita.engine.attack.demands import DOWN, SLIDING, UP, Demands
+from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
+from tacita.engine.attack.requirements import DOWN, SLIDING, UP, Requirements
 from tacita.engine.attack.routing import Routing
 from tacita.engine.attack.support import Support
 
@@ -23,37 +23,37 @@ MOST_WORK = 5_000_000
 Witnesses = list[Cells | None]
 
 
-class ArenaPatterns:
-    """Patterns of one arena, by linear programs: for tables of any shape."""
+class PresolvedPatterns:
+    """Patterns of one presolved, by linear programs: for tables of any shape."""
 
-    def __init__(self, arena: Arena, demands: Demands, run: Run) -> None:
-        self.arena, self.demands, self.run = arena, demands, run
-        self.at = arena.position[demands.cell]
+    def __init__(self, presolved: PresolvedTable, requirements: Requirements, run: Run) -> None:
+        self.presolved, self.requirements, self.run = presolved, requirements, run
+        self.at = presolved.position[requirements.cell]
         self._needs: dict[int, int] = {}
 
     def unprotected(self, hidden: Mask) -> Cells:
-        """Demands that fail when these cells are hidden and all others published."""
-        everything = np.ones(len(self.demands))
-        attacks = Attacks(Support(self.arena, hidden), opened(hidden), self.demands, everything)
+        """Requirements that fail when these cells are hidden and all others published."""
+        everything = np.ones(len(self.requirements))
+        attacks = Attacks(Support(self.presolved, hidden), opened(hidden), self.requirements, everything)
         found = attacks.blocked(self._asked(hidden), self.run, WIDE)
-        return np.array([b.demand for b in found], dtype=np.int64)
+        return np.array([b.requirement for b in found], dtype=np.int64)
 
     def build(self, hidden: Mask, price: Floats, order: Cells) -> Mask | None:
-        """More cells hidden, until all demands hold; None if that cannot be.
+        """More cells hidden, until all requirements hold; None if that cannot be.
 
-        Demands are routed in the given order, each through what is cheapest at ``price`` (infinite: must be
-        published); what was hidden for one is free for the next.
+        Requirements are routed in the given order, each through what is cheapest at ``price`` (infinite: must
+        be published); what was hidden for one is free for the next.
         """
         hidden = hidden.copy()
         usable = hidden | np.isfinite(price)
-        routing = Routing(Support(self.arena, usable), opened(usable), self.demands)
+        routing = Routing(Support(self.presolved, usable), opened(usable), self.requirements)
         rank = np.empty(order.size, dtype=np.int64)
         rank[order] = np.arange(order.size)
         while True:
-            open_demands, before = self.unprotected(hidden), int(hidden.sum())
-            if not open_demands.size:
+            open_requirements, before = self.unprotected(hidden), int(hidden.sum())
+            if not open_requirements.size:
                 return hidden
-            for k in open_demands[np.argsort(rank[open_demands], kind="stable")].tolist():
+            for k in open_requirements[np.argsort(rank[open_requirements], kind="stable")].tolist():
                 used = self._route(routing, k, np.where(hidden, 0.0, price))
                 if used is None:
                     return None
@@ -64,7 +64,7 @@ class ArenaPatterns:
     def clean(self, hidden: Mask, kept: Mask, price: Floats) -> Mask:
         """The same protection by fewer cells, as far as a fair amount of work goes; ``kept`` cells stay."""
         hidden = hidden.copy()
-        routing = Routing(Support(self.arena, hidden), opened(hidden), self.demands)
+        routing = Routing(Support(self.presolved, hidden), opened(hidden), self.requirements)
         witnesses = self._witnesses(routing, hidden, kept, price)
         if witnesses is None:
             return hidden
@@ -91,11 +91,11 @@ class ArenaPatterns:
         return hidden
 
     def _witnesses(self, routing: Routing, hidden: Mask, kept: Mask, price: Floats) -> Witnesses | None:
-        """One short witness per demand; cells that earlier ones use are free for the later ones."""
-        witnesses: Witnesses = [None] * len(self.demands)
+        """One short witness per requirement; cells that earlier ones use are free for the later ones."""
+        witnesses: Witnesses = [None] * len(self.requirements)
         used = kept & hidden
         which = np.array(self._asked(hidden), dtype=np.int64)
-        for k in which[np.argsort(-self.demands.level[which], kind="stable")].tolist():
+        for k in which[np.argsort(-self.requirements.level[which], kind="stable")].tolist():
             cells = self._route(routing, k, np.where(hidden, np.where(used, 0.0, price), np.inf))
             if cells is None:
                 return None
@@ -106,7 +106,7 @@ class ArenaPatterns:
     def _others(
         self, routing: Routing, affected: list[int], hidden: Mask, cell: int
     ) -> dict[int, Cells] | None:
-        """New witnesses now that ``cell`` is published; None if some demand has no other way."""
+        """New witnesses now that ``cell`` is published; None if some requirement has no other way."""
         closed = np.where(hidden, 0.0, np.inf)
         found = {}
         # Who could not do without the cell in an earlier pattern probably cannot now: one question decides.
@@ -120,8 +120,8 @@ class ArenaPatterns:
         return found
 
     def _route(self, routing: Routing, k: int, price: Floats) -> Cells | None:
-        """Cells that carry the cheapest move of a demand; a sliding one goes up as far as it can first."""
-        sign = int(self.demands.sign[k])
+        """Return cells that carry the cheapest move of a requirement (a sliding one first goes up fully)."""
+        sign = int(self.requirements.sign[k])
         if sign != SLIDING:
             move = routing.route(k, sign, 1.0, price, self.run)
             return None if move is None else move.cells
@@ -133,13 +133,13 @@ class ArenaPatterns:
         return None
 
     def _goes_with(self, k: int, cell: int) -> bool:
-        """Whether a demand is only there while the cell is hidden."""
-        return bool(self.at[k] == cell and self.demands.switch[k] >= 0)
+        """Whether a requirement is only there while the cell is hidden."""
+        return bool(self.at[k] == cell and self.requirements.switch[k] >= 0)
 
     def _asked(self, hidden: Mask) -> list[int]:
-        """Demands that count for this pattern."""
+        """Requirements that count for this pattern."""
         inside = np.flatnonzero(self.at >= 0)
-        conditional = self.demands.switch[inside] >= 0
+        conditional = self.requirements.switch[inside] >= 0
         counts = ~conditional | hidden[self.at[inside]]
         return [int(k) for k in inside[counts]]
 

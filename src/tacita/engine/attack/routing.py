@@ -2,9 +2,9 @@
 
     min  sum_i  v_i (f_i + g_i)    s.t.  M (f - g) = 0,   s (f_p - g_p) = 1,   0 <= f <= up,   0 <= g <= down,
 
-counted in levels of the demand, with ``v_i`` the price of hiding cell ``i`` spread over what it can carry;
-cells that are hidden anyway are nearly free, cells that must stay open are closed. The optimum is a short
-move: an alternating circuit or a few, which is what a good pattern is made of.
+counted in levels of the requirement, with ``v_i`` the price of hiding cell ``i`` spread over what it can
+carry; cells that are hidden anyway are nearly free, cells that must stay open are closed. The optimum is a
+short move: an alternating circuit or a few, which is what a good pattern is made of.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from scipy.sparse import csc_array, hstack
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.engine.attack.arena import WindowsAtPoint
-from tacita.engine.attack.demands import Demands
+from tacita.engine.attack.presolved import WindowsAtPoint
+from tacita.engine.attack.requirements import Requirements
 from tacita.engine.attack.support import Support, SupportComponent
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
@@ -35,7 +35,7 @@ NARROW = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class RoutedMove:
-    """Cells of the arena and how far each goes, in levels."""
+    """Cells of the presolved table and how far each goes, in levels."""
 
     cells: Cells
     change: Floats
@@ -44,8 +44,10 @@ class RoutedMove:
 class Routing:
     """Flow programs on the components of a support."""
 
-    def __init__(self, support: Support, reach: WindowsAtPoint, demands: Demands, most: float = MOST) -> None:
-        self.support, self.reach, self.demands, self.most = support, reach, demands, most
+    def __init__(
+        self, support: Support, reach: WindowsAtPoint, requirements: Requirements, most: float = MOST
+    ) -> None:
+        self.support, self.reach, self.requirements, self.most = support, reach, requirements, most
         self._sessions: dict[int, Session] = {}
 
     def route(
@@ -57,19 +59,19 @@ class Routing:
         run: Run,
         room: tuple[Floats, Floats] | None = None,
     ) -> RoutedMove | None:
-        """The cheapest move that takes the target of demand ``k`` by ``length`` levels, or None.
+        """The cheapest move that takes the target of requirement ``k`` by ``length`` levels, or None.
 
-        ``price`` is per cell of the arena: infinite where a cell must stay as it is, zero where it is hidden.
-        ``room`` is how far cells of the arena can go above and below; that of the demand's attacker if it is
-        not given.
+        ``price`` is per cell of the presolved table: infinite where a cell must stay as it is, zero where it
+        is hidden. ``room`` is how far cells of the presolved table can go above and below; that of the
+        requirement's attacker if it is not given.
         """
-        arena, demands = self.support.arena, self.demands
-        p, level = int(arena.position[demands.cell[k]]), float(demands.level[k])
+        presolved, requirements = self.support.presolved, self.requirements
+        p, level = int(presolved.position[requirements.cell[k]]), float(requirements.level[k])
         piece = self.support.piece(p)
         if piece is None:
             return None
         at, n = piece.cells, piece.cells.size
-        room_up, room_down = arena.room(int(demands.attacker[k])) if room is None else room
+        room_up, room_down = presolved.room(int(requirements.attacker[k])) if room is None else room
         most = np.concatenate(self.reach.of(at).capacities(room_up[at], room_down[at], level, self.most))
         allowed = np.isfinite(price[at])
         most[np.tile(~allowed, 2)] = 0.0

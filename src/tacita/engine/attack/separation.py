@@ -1,9 +1,9 @@
-"""Separation: which demands does a point fail, and which rows cut it off?
+"""Separation: which requirements does a point fail, and which rows cut it off?
 
-A fractional point is asked about some demands per round, in turn, until there are enough cuts. A candidate
-release is asked about all of them with the attackers' own room (as far as thousands of levels), insiders
-last: an insider is asked only when all listed demands hold, and his demands join the list when a candidate
-fails them.
+A fractional point is asked about some requirements per round, in turn, until there are enough cuts. A
+candidate release is asked about all of them with the attackers' own room (as far as thousands of levels),
+insiders last: an insider is asked only when all listed requirements hold, and his requirements join the list
+when a candidate fails them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import InThisThread, Run
-from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.asking_insiders import Insiders
-from tacita.engine.attack.attacks import WIDE, Attacks, BlockedDemand, support_of
+from tacita.engine.attack.attacks import WIDE, Attacks, BlockedRequirement, support_of
 from tacita.engine.attack.cuts import VIOLATION, Cutter, distinct
-from tacita.engine.attack.demands import Demands
 from tacita.engine.attack.flow_attacks import FlowAttacks, network_of
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import Requirements
 from tacita.engine.attack.witnesses import Witnesses
 from tacita.solvers.row_pool import CutRow
 
@@ -30,33 +30,35 @@ FEW = 200
 
 
 class Separation:
-    """Cuts for points and verdicts on candidates, for one arena."""
+    """Cuts for points and verdicts on candidates, for one presolved."""
 
-    def __init__(self, arena: Arena, demands: Demands, cutter: Cutter, run: Run) -> None:
-        self.arena, self.demands, self.cutter, self.run = arena, demands, cutter, run
-        self._lanes = LANES if len(demands) >= FEW else 1
-        network = network_of(arena)
-        self._flows = None if network is None else FlowAttacks(arena, network)
+    def __init__(
+        self, presolved: PresolvedTable, requirements: Requirements, cutter: Cutter, run: Run
+    ) -> None:
+        self.presolved, self.requirements, self.cutter, self.run = presolved, requirements, cutter, run
+        self._lanes = LANES if len(requirements) >= FEW else 1
+        network = network_of(presolved)
+        self._flows = None if network is None else FlowAttacks(presolved, network)
         self._next, self._known = 0, set[int]()
         self._pool: list[CutRow] = []
-        self._witnesses = Witnesses(arena)
-        self._failures = np.zeros(len(demands), dtype=np.int64)
-        self._insiders = Insiders(arena, demands, run)
+        self._witnesses = Witnesses(presolved)
+        self._failures = np.zeros(len(requirements), dtype=np.int64)
+        self._insiders = Insiders(presolved, requirements, run)
         # Only a binary can be cut down to what is asked; other windows count as they are.
-        self._most = 1.0 if arena.only_switches else WIDE
+        self._most = 1.0 if presolved.only_switches else WIDE
 
     def round(self, x: Floats, enough: int | None = None) -> list[CutRow]:
         """New violated rows for a fractional point; none means that this way of looking finds nothing.
 
         With ``enough`` those that failed most often are asked first, until there are so many rows; without,
-        each round goes on where the last one stopped, and about a quarter of the demands may fail.
+        each round goes on where the last one stopped, and about a quarter of the requirements may fail.
         """
         rows = self.cutter.bridges(x)
         lanes = self._attackers(x)
-        settled = self._witnesses.fitting(self.demands, lanes[0].reach, self._most)
+        settled = self._witnesses.fitting(self.requirements, lanes[0].reach, self._most)
         pending = np.flatnonzero(~settled)
         if enough is None:
-            enough, step = max(20, len(self.demands) // 4), max(40, len(self.demands) // 2)
+            enough, step = max(20, len(self.requirements) // 4), max(40, len(self.requirements) // 2)
             pending = np.roll(pending, -int(np.searchsorted(pending, self._next)))
         else:
             step = 2 * enough
@@ -64,8 +66,8 @@ class Separation:
         for start in range(0, pending.size, step):
             which = pending[start : start + step]
             for blocked in self._blocked(lanes, which, self._most):
-                self._failures[blocked.demand] += 1
-                row = self.cutter.cut(self.demands, blocked, x)
+                self._failures[blocked.requirement] += 1
+                row = self.cutter.cut(self.requirements, blocked, x)
                 if row is not None:
                     rows.append(row)
             if len(rows) >= enough:
@@ -84,65 +86,67 @@ class Separation:
 
         An empty list says that it fails but that no row could be made of it.
         """
-        if not self.arena.model.admits(x):
+        if not self.presolved.model.admits(x):
             return []
         failed = self._failed(x, None)
         if not failed:
             return None
-        rows = [row for b in failed if (row := self.cutter.cut(self.demands, b, x)) is not None]
+        rows = [row for b in failed if (row := self.cutter.cut(self.requirements, b, x)) is not None]
         self._pool += rows
         return rows
 
     def protects(self, x: Floats) -> bool:
         """True if a candidate protects everything."""
-        if not self.arena.model.admits(x) or any(row.slack(x) < -VIOLATION for row in self._pool):
+        if not self.presolved.model.admits(x) or any(row.slack(x) < -VIOLATION for row in self._pool):
             return False
         return not self._failed(x, 1)
 
-    def _failed(self, x: Floats, enough: int | None) -> list[BlockedDemand]:
+    def _failed(self, x: Floats, enough: int | None) -> list[BlockedRequirement]:
         lanes = self._attackers(x)
         order = np.argsort(-self._failures, kind="stable")
         for part in np.array_split(order, 1 if enough is None else max(1, order.size // 50)):
             blocked = list(self._blocked(lanes, part, WIDE, enough))
             if blocked:
-                self._failures[[b.demand for b in blocked]] += 1
+                self._failures[[b.requirement for b in blocked]] += 1
                 return blocked
         return self._failed_insiders(lanes[0])
 
     def insiders_hold(self, x: Floats) -> bool:
-        """Whether a point that meets all listed demands holds against every other insider too.
+        """Whether a point that meets all listed requirements holds against every other insider too.
 
-        Demands that it fails are listed from now on.
+        Requirements that it fails are listed from now on.
         """
         return not self._insiders or not self._failed_insiders(self._attackers(x)[0])
 
-    def _failed_insiders(self, lane: Attacks) -> list[BlockedDemand]:
+    def _failed_insiders(self, lane: Attacks) -> list[BlockedRequirement]:
         added = self._insiders.failing(lane)
         if added is None:
             return []
-        before, self.demands = len(self.demands), Demands.join([self.demands, added])
+        before, self.requirements = len(self.requirements), Requirements.join([self.requirements, added])
         self._failures = np.concatenate([self._failures, np.ones(len(added), dtype=np.int64)])
-        grown = Attacks(lane.support, lane.reach, self.demands, np.ones(len(self.demands)))
-        return grown.blocked(range(before, len(self.demands)), self.run, WIDE)
+        grown = Attacks(lane.support, lane.reach, self.requirements, np.ones(len(self.requirements)))
+        return grown.blocked(range(before, len(self.requirements)), self.run, WIDE)
 
     def _attackers(self, x: Floats) -> list[Attacks]:
-        reach = self.arena.reach(x)
-        support = support_of(self.arena, reach)
-        wanted = self.demands.wanted(x)
-        return [Attacks(support, reach, self.demands, wanted, self._witnesses) for _ in range(self._lanes)]
+        reach = self.presolved.reach(x)
+        support = support_of(self.presolved, reach)
+        wanted = self.requirements.wanted(x)
+        return [
+            Attacks(support, reach, self.requirements, wanted, self._witnesses) for _ in range(self._lanes)
+        ]
 
     def _blocked(
         self, lanes: list[Attacks], which: Cells, most: float, enough: int | None = None
-    ) -> Iterator[BlockedDemand]:
-        if self._flows is not None and not (self.demands.switch[which] >= 0).any():
-            yield from self._flows.blocked(self.demands, which, lanes[0].reach, self.run, enough)
+    ) -> Iterator[BlockedRequirement]:
+        if self._flows is not None and not (self.requirements.switch[which] >= 0).any():
+            yield from self._flows.blocked(self.requirements, which, lanes[0].reach, self.run, enough)
             return
         shares = [which[lane :: len(lanes)].tolist() for lane in range(len(lanes))]
 
-        def attack(lane: int) -> list[BlockedDemand]:
+        def attack(lane: int) -> list[BlockedRequirement]:
             return lanes[lane].blocked(shares[lane], self.run, most, enough)
 
-        results: Iterable[list[BlockedDemand]] = map(attack, range(len(lanes)))
+        results: Iterable[list[BlockedRequirement]] = map(attack, range(len(lanes)))
         # Sessions live in this process: threads can share the work, other executors cannot.
         if isinstance(self.run.executor, ThreadPoolExecutor | InThisThread):
             results = self.run.map(attack, range(len(lanes)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
-from tacita.engine.attack.arena import Arena
+from tacita.engine.attack.presolved import PresolvedTable
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -35,13 +35,13 @@ class SupportComponent:
 
 
 class Support:
-    """Open cells of an arena, peeled and cut into components."""
+    """Open cells of a presolved table, peeled and cut into components."""
 
-    def __init__(self, arena: Arena, open_cells: Mask) -> None:
-        self.arena = arena
+    def __init__(self, presolved: PresolvedTable, open_cells: Mask) -> None:
+        self.presolved = presolved
         self._waves: list[tuple[Cells, Cells]] = []
         self.movable = self._peel(open_cells)
-        self.component = np.full(len(arena), NOWHERE)
+        self.component = np.full(len(presolved), NOWHERE)
         cells = np.flatnonzero(self.movable)
         self._count, self.component[cells] = self._components(cells)
         order = cells[np.argsort(self.component[cells], kind="stable")]
@@ -57,7 +57,7 @@ class Support:
             return None
         if number not in self._pieces:
             cells = np.sort(self._cells_of[number])
-            matrix = self.arena.matrix[:, cells]
+            matrix = self.presolved.matrix[:, cells]
             rows, index = np.unique(matrix.indices, return_inverse=True)
             small = type(matrix)((matrix.data, index, matrix.indptr), shape=(rows.size, cells.size))
             self._pieces[number] = SupportComponent(cells, rows.astype(np.int64), small)
@@ -67,29 +67,29 @@ class Support:
         self, p: int, way: int, piece: SupportComponent | None, prices: Floats | None = None
     ) -> tuple[Floats, Floats]:
         """``c = way e_p + M' g`` and ``g``, the prices of a piece lifted to all equations."""
-        arena = self.arena
-        g = np.zeros(arena.matrix.shape[0])
+        presolved = self.presolved
+        g = np.zeros(presolved.matrix.shape[0])
         if piece is not None and prices is not None:
             g[piece.rows] = prices
-        c = np.asarray(arena.transposed @ g)
+        c = np.asarray(presolved.transposed @ g)
         c[p] += way
         for rows, cells in reversed(self._waves):
             wrong = c[cells]
             if wrong.any():
                 correction = np.zeros(g.size)
                 correction[rows] = -wrong / self._entries(rows, cells)
-                c += arena.transposed @ correction
+                c += presolved.transposed @ correction
                 g += correction
                 c[cells] = 0.0
         c[np.abs(c) < 1e-9] = 0.0
         return c, g
 
     def _entries(self, rows: Cells, cells: Cells) -> Floats:
-        return np.asarray(self.arena.rows[rows, cells]).ravel()
+        return np.asarray(self.presolved.rows[rows, cells]).ravel()
 
     def _peel(self, open_cells: Mask) -> Mask:
-        arena, movable = self.arena, open_cells.copy()
-        pattern = arena.incidence
+        presolved, movable = self.presolved, open_cells.copy()
+        pattern = presolved.incidence
         while True:
             count = pattern @ movable.astype(np.float64)
             rows = np.flatnonzero(count == 1.0)
@@ -107,8 +107,8 @@ class Support:
 
         if not cells.size:
             return 0, cells
-        rows, lengths = _columns(self.arena.matrix, cells)
-        m, n = self.arena.matrix.shape[0], cells.size
+        rows, lengths = _columns(self.presolved.matrix, cells)
+        m, n = self.presolved.matrix.shape[0], cells.size
         starts = np.concatenate([[0], np.cumsum(lengths)])
         edges = csr_array(
             (np.ones(rows.size, dtype=np.int8), n + rows, np.concatenate([starts, np.full(m, starts[-1])])),

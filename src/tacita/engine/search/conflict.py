@@ -1,21 +1,21 @@
 """Why no suppression pattern protects a table, and the least that would have to give way.
 
-Hiding more never harms a demand, so with ``H`` the cells that may be hidden, a demand can be met if and only
-if it is met when all of ``H`` is hidden: every conflict without a limit is one of a single demand. For a
-demand ``(p, s, L)`` of attacker ``k`` that fails then, the cells that would have to be freed are a smallest
-set ``R`` of the frozen ones,
+Hiding more never harms a requirement, so with ``H`` the cells that may be hidden, a requirement can be met if
+and only if it is met when all of ``H`` is hidden: every conflict without a limit is one of a single
+requirement. For a requirement ``(p, s, L)`` of attacker ``k`` that fails then, the cells that would have to
+be freed are a smallest set ``R`` of the frozen ones,
 
     min  sum_i r_i    s.t.  M z = 0,   s z_p >= L,   -down_ik <= z_i <= up_ik,
                             -down_ik r_i <= z_i <= up_ik r_i  for i not in H,    r binary,
 
-and the most that is possible as it is, is ``max s z_p`` with ``r = 0``. A sliding demand has two moves.
+and the most that is possible as it is, is ``max s z_p`` with ``r = 0``. A sliding requirement has two moves.
 
 Levels that hold only for hidden cells (``L x_i``) take cells out of ``H``: a cell that fails its own level
 when all of ``H`` is hidden fails it in every smaller pattern too, so it leaves, until none fails. What is
 left is the largest pattern there is.
 
-If every demand can be met, only a limit on the number of cells is left to blame, and the smallest number that
-works is the optimum of the model with cost 1 for each cell and no limit.
+If every requirement can be met, only a limit on the number of cells is left to blame, and the smallest number
+that works is the optimum of the model with cost 1 for each cell and no limit.
 """
 
 from __future__ import annotations
@@ -29,10 +29,19 @@ from tacita.core.errors import InfeasibleError, StoppedError, likewise
 from tacita.core.exact import Cells, Mask
 from tacita.core.run import Run
 from tacita.core.words import so_many
-from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.asking_insiders import Insiders
 from tacita.engine.attack.attacks import Attacks, support_of
-from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, outsider_demands, room
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import (
+    ALWAYS,
+    DOWN,
+    OUTSIDER,
+    SLIDING,
+    UP,
+    Requirements,
+    outsider_requirements,
+    room,
+)
 from tacita.engine.model import Model
 from tacita.engine.search.proposals import patterns_for
 from tacita.engine.search.solve import solve
@@ -68,10 +77,12 @@ def why_nothing_protects(model: Model, run: Run) -> InfeasibleError:
 
 
 def _first_conflict(model: Model, run: Run) -> InfeasibleError | None:
-    """The first demand that fails when all that may be hidden is hidden."""
-    demands = Demands.join([outsider_demands(model.problem), model.demands[model.demands.switch != ALWAYS]])
-    largest, failed = _largest_pattern(model, demands, run)
-    missed = demands[failed] if failed.size else _missed_by_insiders(model, largest, demands, run)
+    """The first requirement that fails when all that may be hidden is hidden."""
+    requirements = Requirements.join(
+        [outsider_requirements(model.problem), model.requirements[model.requirements.switch != ALWAYS]]
+    )
+    largest, failed = _largest_pattern(model, requirements, run)
+    missed = requirements[failed] if failed.size else _missed_by_insiders(model, largest, requirements, run)
     if missed is None:
         return None
     told = _Conflict(model, largest, missed[:1], run).told()
@@ -79,33 +90,35 @@ def _first_conflict(model: Model, run: Run) -> InfeasibleError | None:
     return told.reworded(f"{told}{alike}") if alike else told
 
 
-def _missed_by_insiders(model: Model, hidden: Mask, demands: Demands, run: Run) -> Demands | None:
-    """Demands of insiders that fail in a pattern in which those of the outsider hold."""
-    arena = Arena.of(model)
+def _missed_by_insiders(
+    model: Model, hidden: Mask, requirements: Requirements, run: Run
+) -> Requirements | None:
+    """Requirements of insiders that fail in a pattern in which those of the outsider hold."""
+    presolved = PresolvedTable.of(model)
     x = np.zeros(model.size)
     x[model.switch] = hidden
-    reach = arena.reach(x)
-    attacks = Attacks(support_of(arena, reach), reach, demands, demands.wanted(x))
-    return Insiders(arena, demands, run).failing(attacks)
+    reach = presolved.reach(x)
+    attacks = Attacks(support_of(presolved, reach), reach, requirements, requirements.wanted(x))
+    return Insiders(presolved, requirements, run).failing(attacks)
 
 
-def _largest_pattern(model: Model, demands: Demands, run: Run) -> tuple[Mask, Cells]:
-    """The cells of the largest pattern whose conditional levels hold, and the demands that fail in it."""
-    arena = Arena.of(model)
-    outside = arena.demands_outside(demands)
-    inside = np.setdiff1d(np.arange(len(demands)), outside)
-    hidden, forced = np.ones(len(arena), dtype=bool), model.lower[arena.switch] > 0
-    patterns = patterns_for(arena, demands[inside], run)
+def _largest_pattern(model: Model, requirements: Requirements, run: Run) -> tuple[Mask, Cells]:
+    """The largest pattern whose conditional levels hold, and the requirements that fail in it."""
+    presolved = PresolvedTable.of(model)
+    outside = presolved.requirements_outside(requirements)
+    inside = np.setdiff1d(np.arange(len(requirements)), outside)
+    hidden, forced = np.ones(len(presolved), dtype=bool), model.lower[presolved.switch] > 0
+    patterns = patterns_for(presolved, requirements[inside], run)
     while True:
         failed = patterns.unprotected(hidden)
-        of_hidden = inside[failed][demands.switch[inside[failed]] != ALWAYS]
-        leaving = arena.position[demands.cell[of_hidden]]
+        of_hidden = inside[failed][requirements.switch[inside[failed]] != ALWAYS]
+        leaving = presolved.position[requirements.cell[of_hidden]]
         leaving = leaving[~forced[leaving]]
         if not leaving.size:
             break
         hidden[leaving] = False
     cells = model.lower[model.switch] > 0
-    cells[arena.cells[hidden]] = True
+    cells[presolved.cells[hidden]] = True
     return cells, np.sort(np.concatenate([outside, inside[failed]]))
 
 
@@ -133,23 +146,23 @@ def _smallest_number(model: Model, run: Run) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Conflict:
-    """One demand that the ``largest`` pattern fails."""
+    """One requirement that the ``largest`` pattern fails."""
 
     model: Model
     largest: Mask
-    demand: Demands
+    requirement: Requirements
     run: Run
 
     def told(self) -> InfeasibleError:
         problem = self.model.problem
-        table, cell, sign = problem.table, int(self.demand.cell[0]), int(self.demand.sign[0])
-        level, attacker = int(self.demand.level[0]), int(self.demand.attacker[0])
+        table, cell, sign = problem.table, int(self.requirement.cell[0]), int(self.requirement.sign[0])
+        level, attacker = int(self.requirement.level[0]), int(self.requirement.attacker[0])
         who = problem.outsider.name if attacker == OUTSIDER else problem.insiders[attacker].name
         wanted = exact.text(level, table.decimals)
         stated = f"({table.name(cell)}) cannot stay uncertain by {wanted} {WORDS[sign]} against {who}"
         possible = self._possible(self.largest)
         lower = f", or lower the level to {exact.text(possible, table.decimals)}" if possible else ""
-        if self.demand.switch[0] != ALWAYS:
+        if self.requirement.switch[0] != ALWAYS:
             remedy = "take it off must_hide, or lower 'conditional'."
             return InfeasibleError(f"{stated}, though it must be hidden", remedy=remedy)
         may_hide = self.model.upper[self.model.switch] > 0
@@ -175,19 +188,21 @@ class _Conflict:
         )
 
     def _possible(self, hidden: Mask) -> int:
-        """The largest level that the demand could ask for when these cells are hidden, in whole steps."""
+        """The largest level that the requirement could ask for when these cells are hidden, in steps."""
         program = self._program(hidden, np.zeros(0, dtype=np.int64))
         cost = -program.rows[[-1]].toarray().ravel()
         free = replace(program, cost=cost, row_lower=np.append(program.row_lower[:-1], -np.inf))
         found = solve_mip(free, self.run)
         if found.status is not Ended.OPTIMAL:
             raise StoppedError("stopped while a conflict was looked for: allow more time")
-        level, unit = int(self.demand.level[0]), self.model.problem.table.unit
+        level, unit = int(self.requirement.level[0]), self.model.problem.table.unit
         reached = -float(cost @ found.point) * level
         return int(np.floor(reached / unit + NOISE)) * unit
 
     def _smallest_release(self, frozen: Cells, hidden: Mask) -> Cells:
-        """Frozen cells, as few as can be, that would let the demand be met; at least none of them is idle."""
+        """Frozen cells, as few as can be, that would let the requirement be met; at least none of them is
+        idle.
+        """
         program = self._program(hidden, frozen)
         until = self.run.seconds + min(PATIENCE, self.run.remaining)
         found = solve_mip(program, replace(self.run, time_limit=until))
@@ -196,7 +211,7 @@ class _Conflict:
             chosen = frozen[found.point[-frozen.size :] > 0.5]
             if found.status is Ended.OPTIMAL:
                 return chosen
-        level = int(self.demand.level[0])
+        level = int(self.requirement.level[0])
         for cell in chosen.tolist():
             fewer = chosen[chosen != cell]
             if self._possible(hidden | np.isin(np.arange(hidden.size), fewer)) >= level:
@@ -204,18 +219,22 @@ class _Conflict:
         return chosen
 
     def _program(self, hidden: Mask, frozen: Cells) -> IntegerProgram:
-        """The moves of the demand's attacker in parts of the level, then one binary per frozen cell; the last
-        row asks for the level.
+        """The moves of the requirement's attacker in parts of the level, then one binary per frozen cell; the
+        last row asks for the level.
         """
         from scipy.sparse import csr_array, diags_array, eye_array, hstack, kron, vstack
 
-        problem, level, sign = self.model.problem, float(self.demand.level[0]), int(self.demand.sign[0])
+        problem, level, sign = (
+            self.model.problem,
+            float(self.requirement.level[0]),
+            int(self.requirement.sign[0]),
+        )
         matrix = csr_array(problem.table.equations.matrix.astype(np.float64))
         ways = np.array([UP, DOWN] if sign == SLIDING else [sign], dtype=np.float64)
         each, all_ways = eye_array(ways.size), np.ones((ways.size, 1))
-        up, down = (np.minimum(r / level, LONGEST) for r in room(problem, int(self.demand.attacker[0])))
+        up, down = (np.minimum(r / level, LONGEST) for r in room(problem, int(self.requirement.attacker[0])))
         cells, count = hidden.size, frozen.size
-        picked, target = eye_array(cells).tocsr()[frozen], eye_array(cells).tocsr()[self.demand.cell]
+        picked, target = eye_array(cells).tocsr()[frozen], eye_array(cells).tocsr()[self.requirement.cell]
         balance = hstack([kron(each, matrix), csr_array((ways.size * matrix.shape[0], count))])
         limits = [
             hstack([side * kron(each, picked), kron(all_ways, diags_array(-most[frozen]))])

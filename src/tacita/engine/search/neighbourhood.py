@@ -30,7 +30,7 @@ class Neighbourhood:
     def __init__(self, search: ReleaseSearch, proposals: Proposals) -> None:
         self.search, self.proposals = search, proposals
         self._random = np.random.default_rng(search.run.search)
-        self._incidence = csc_array(proposals.arena.incidence)
+        self._incidence = csc_array(proposals.presolved.incidence)
 
     def __call__(self, guide: Floats, patience: int) -> None:
         """Offer better patterns to the search until ``patience`` attempts in a row brought none."""
@@ -48,7 +48,7 @@ class Neighbourhood:
 
     def _attempt(self, x: Floats, guide: Floats) -> Floats | None:
         """A pattern like that of ``x`` but for one neighbourhood, or None if none was found."""
-        switch, random = self.proposals.arena.switch, self._random
+        switch, random = self.proposals.presolved.switch, self._random
         hidden, kept = x[switch] > 0, self.search.model.lower[switch] > 0
         near = _nearest(self._incidence, hidden, random)
         near = near[~kept[near]]

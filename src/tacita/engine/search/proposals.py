@@ -13,39 +13,41 @@ import numpy as np
 from tacita.core.errors import SolverError, StoppedError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena
-from tacita.engine.attack.demands import Demands
 from tacita.engine.attack.flow_attacks import FlowPatterns, network_of
-from tacita.engine.attack.patterns import ArenaPatterns
+from tacita.engine.attack.patterns import PresolvedPatterns
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import Requirements
 from tacita.engine.attack.separation import Separation
 from tacita.engine.search.incumbent import ReleaseSearch
 
 SHARES = (0.5, 0.999, 0.01, 0.2, 0.8)
 
 
-def patterns_for(arena: Arena, demands: Demands, run: Run) -> ArenaPatterns | FlowPatterns:
+def patterns_for(
+    presolved: PresolvedTable, requirements: Requirements, run: Run
+) -> PresolvedPatterns | FlowPatterns:
     """Patterns by flows where the table is a large network seen by one attacker, else by linear programs."""
-    network = network_of(arena) if (demands.switch < 0).all() else None
-    if network is None or np.unique(demands.attacker).size > 1:
-        return ArenaPatterns(arena, demands, run)
-    return FlowPatterns(arena, network, demands, run)
+    network = network_of(presolved) if (requirements.switch < 0).all() else None
+    if network is None or np.unique(requirements.attacker).size > 1:
+        return PresolvedPatterns(presolved, requirements, run)
+    return FlowPatterns(presolved, network, requirements, run)
 
 
 class Proposals:
-    """Patterns for one search. Every cell of the arena has its own switch."""
+    """Patterns for one search. Every cell of the presolved table has its own switch."""
 
     def __init__(self, separation: Separation, search: ReleaseSearch) -> None:
-        self.arena, self.separation, self.search = separation.arena, separation, search
-        self._demands: Demands | None = None
+        self.presolved, self.separation, self.search = separation.presolved, separation, search
+        self._requirements: Requirements | None = None
         self._seen = set[bytes]()
 
     @property
-    def patterns(self) -> ArenaPatterns | FlowPatterns:
-        """Patterns for the demands that are listed now."""
-        if self._demands is not self.separation.demands:
-            self._demands = self.separation.demands
-            self._patterns = patterns_for(self.arena, self._demands, self.search.run)
-            self._order = np.argsort(-self._demands.level, kind="stable")
+    def patterns(self) -> PresolvedPatterns | FlowPatterns:
+        """Patterns for the requirements that are listed now."""
+        if self._requirements is not self.separation.requirements:
+            self._requirements = self.separation.requirements
+            self._patterns = patterns_for(self.presolved, self._requirements, self.search.run)
+            self._order = np.argsort(-self._requirements.level, kind="stable")
         return self._patterns
 
     def __call__(self, x: Floats, thorough: bool = False) -> Floats | None:
@@ -53,7 +55,7 @@ class Proposals:
 
         ``thorough`` tries several shares from which on a cell counts as hidden, not only one half.
         """
-        share = x[self.arena.switch]
+        share = x[self.presolved.switch]
         shares = SHARES if thorough and isinstance(self.patterns, FlowPatterns) else SHARES[:1]
         found = [self._completed(share > least, share) for least in shares]
         return min((y for y in found if y is not None), key=self.search.model.loss, default=None)
@@ -79,17 +81,17 @@ class Proposals:
             built = patterns.build(hidden, price, self._order)
             if built is None:
                 return None
-            x, known = self._finished(patterns, built), len(self.separation.demands)
+            x, known = self._finished(patterns, built), len(self.separation.requirements)
             if self.separation.insiders_hold(x):
                 return x
-            if len(self.separation.demands) == known:
+            if len(self.separation.requirements) == known:
                 return None
             # What is hidden already protects all others.
-            hidden = x[self.arena.switch] > 0.5
+            hidden = x[self.presolved.switch] > 0.5
 
-    def _finished(self, patterns: ArenaPatterns | FlowPatterns, hidden: Mask) -> Floats:
+    def _finished(self, patterns: PresolvedPatterns | FlowPatterns, hidden: Mask) -> Floats:
         """The pattern without what it does not need, as a point of the model."""
-        model, switch = self.search.model, self.arena.switch
+        model, switch = self.search.model, self.presolved.switch
         with suppress(StoppedError, SolverError):
             hidden = patterns.clean(hidden, model.lower[switch] > 0, model.cost[switch])
         x = model.lower.copy()
@@ -98,5 +100,5 @@ class Proposals:
 
     def _price(self) -> Floats:
         """What hiding costs; infinite for cells that nothing better than the incumbent can hide."""
-        switch = self.arena.switch
+        switch = self.presolved.switch
         return np.where(self.search.upper[switch] > 0, self.search.model.cost[switch], np.inf)

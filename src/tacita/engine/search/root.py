@@ -1,4 +1,4 @@
-"""The root: the linear relaxation of the master, cut until no demand is found failing.
+"""The root: the linear relaxation of the master, cut until no requirement is found failing.
 
     repeat   solve the relaxation,  fix by reduced costs,  let heuristics look at the point,  add violated
     rows

@@ -20,10 +20,10 @@ import numpy as np
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.attacks import Blocking
 from tacita.engine.attack.cuts import Bridge, CutOrigin, Cutter
-from tacita.engine.attack.demands import ALWAYS, Demands
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import ALWAYS, Requirements
 from tacita.engine.attack.separation import Separation
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.proposals import Proposals
@@ -39,7 +39,7 @@ ROUNDS = 3
 
 def sift(separation: Separation, search: ReleaseSearch) -> None:
     """Fix hopeless cells in ``search.upper``; the incumbent and the bound of the search may improve."""
-    whole, model, run = separation.arena, search.model, search.run
+    whole, model, run = separation.presolved, search.model, search.run
     first = Proposals(separation, search)(model.lower)
     if first is not None:
         search.offer(first)
@@ -51,18 +51,18 @@ def sift(separation: Separation, search: ReleaseSearch) -> None:
         if run.over or left <= MANY or search.closed:
             return
         looked = replace(model, upper=np.where(awake, search.upper, model.lower))
-        arena = Arena.of(looked)
-        outside = arena.demands_outside(model.demands)
-        if (model.demands.switch[outside] == ALWAYS).any():
+        presolved = PresolvedTable.of(looked)
+        outside = presolved.requirements_outside(model.requirements)
+        if (model.requirements.switch[outside] == ALWAYS).any():
             # Cells that protect were fixed, so that those awake alone cannot; all together may.
             return
-        part, root, demands = _root(arena, search.best, run)
+        part, root, requirements = _root(presolved, search.best, run)
         with suppress(StoppedError):
             if part.best is not None and separation.protects(part.best):
                 search.offer(part.best)
         if not root.rows:
             return
-        lagrange, reduced = _priced(whole, demands, root.separation.arena, root)
+        lagrange, reduced = _priced(whole, requirements, root.separation.presolved, root)
         search.raise_bound(lagrange)
         search.fix_by_reduced_cost(lagrange, reduced)
         search.tell("sifting", model.size - int((search.upper > model.lower).sum()), model.size)
@@ -72,38 +72,40 @@ def sift(separation: Separation, search: ReleaseSearch) -> None:
         awake |= reduced < np.quantile(reduced[asleep], 0.2)
 
 
-def _first_look(arena: Arena) -> Mask:
+def _first_look(presolved: PresolvedTable) -> Mask:
     """The cheapest cells of every equation, and what is hidden anyway."""
-    model = arena.model
+    model = presolved.model
     awake = model.lower > 0
-    rows = arena.rows
-    cost = model.cost[arena.switch[rows.indices]]
+    rows = presolved.rows
+    cost = model.cost[presolved.switch[rows.indices]]
     equation = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     order = np.lexsort((cost, equation))
     place = np.arange(order.size) - np.repeat(rows.indptr[:-1], np.diff(rows.indptr))
-    awake[arena.switch[rows.indices[order[place < CHEAPEST]]]] = True
+    awake[presolved.switch[rows.indices[order[place < CHEAPEST]]]] = True
     return awake
 
 
-def _root(arena: Arena, best: Floats, run: Run) -> tuple[ReleaseSearch, Root, Demands]:
-    model = arena.model
+def _root(presolved: PresolvedTable, best: Floats, run: Run) -> tuple[ReleaseSearch, Root, Requirements]:
+    model = presolved.model
     search = ReleaseSearch(model, run)
     search.offer(best)
-    cutter = Cutter(arena, search.lower, search.upper)
-    separation = Separation(arena, model.demands, cutter, run)
+    cutter = Cutter(presolved, search.lower, search.upper)
+    separation = Separation(presolved, model.requirements, cutter, run)
     root = Root(search, separation, fixing=False)
     root.close(Proposals(separation, search), patient=False)
-    return search, root, separation.demands
+    return search, root, separation.requirements
 
 
-def _priced(whole: Arena, demands: Demands, seen: Arena, root: Root) -> tuple[float, Floats]:
+def _priced(
+    whole: PresolvedTable, requirements: Requirements, seen: PresolvedTable, root: Root
+) -> tuple[float, Floats]:
     """The Lagrange bound of the root's prices for all variables, and their reduced costs."""
     model = whole.model
     reduced, bound = model.cost.copy(), model.constant
     for row, price in zip(root.rows, root.prices, strict=True):
         if price <= 0.0:
             continue
-        full = _everywhere(whole, demands, seen, row)
+        full = _everywhere(whole, requirements, seen, row)
         if full is not None:
             bound += price * full.rhs
             np.subtract.at(reduced, full.index, price * full.value)
@@ -112,17 +114,19 @@ def _priced(whole: Arena, demands: Demands, seen: Arena, root: Root) -> tuple[fl
     return bound, np.where(free, reduced, 0.0)
 
 
-def _everywhere(whole: Arena, demands: Demands, seen: Arena, row: CutRow) -> CutRow | None:
-    """A row of the small arena with its coefficients for all cells; None if it says nothing there."""
+def _everywhere(
+    whole: PresolvedTable, requirements: Requirements, seen: PresolvedTable, row: CutRow
+) -> CutRow | None:
+    """A row of the small presolved with its coefficients for all cells; None if it says nothing there."""
     if isinstance(row.origin, Bridge):
         return _bridge(whole, seen, row.origin)
     if not isinstance(row.origin, CutOrigin):
         return None
-    model, k = whole.model, row.origin.blocked.demand
-    level, raw = float(demands.level[k]), np.zeros(len(whole))
-    up, down = whole.room(int(demands.attacker[k]))
+    model, k = whole.model, row.origin.blocked.requirement
+    level, raw = float(requirements.level[k]), np.zeros(len(whole))
+    up, down = whole.room(int(requirements.attacker[k]))
     for way in row.origin.blocked.ways:
-        c = _coefficients(whole, seen, demands, k, way)
+        c = _coefficients(whole, seen, requirements, k, way)
         raw += np.minimum(np.maximum(c, 0.0) * np.where(c > 0, up, 1.0), level) / level
         raw += np.minimum(np.maximum(-c, 0.0) * np.where(c < 0, down, 1.0), level) / level
     at = np.flatnonzero(raw)
@@ -139,17 +143,19 @@ def _everywhere(whole: Arena, demands: Demands, seen: Arena, row: CutRow) -> Cut
     return CutRow(variables[~given], value * scale, row.rhs)
 
 
-def _coefficients(whole: Arena, seen: Arena, demands: Demands, k: int, way: Blocking) -> Floats:
+def _coefficients(
+    whole: PresolvedTable, seen: PresolvedTable, requirements: Requirements, k: int, way: Blocking
+) -> Floats:
     matrix = whole.model.problem.table.equations.matrix
     c = np.zeros(matrix.shape[1])
     for equation, price in zip(seen.equations[way.equations].tolist(), way.prices.tolist(), strict=True):
         span = slice(matrix.indptr[equation], matrix.indptr[equation + 1])
         c[matrix.indices[span]] += price * matrix.data[span]
-    c[demands.cell[k]] += way.way
+    c[requirements.cell[k]] += way.way
     return c[whole.cells]
 
 
-def _bridge(whole: Arena, seen: Arena, bridge: Bridge) -> CutRow | None:
+def _bridge(whole: PresolvedTable, seen: PresolvedTable, bridge: Bridge) -> CutRow | None:
     matrix = whole.model.problem.table.equations.matrix
     equation = int(seen.equations[bridge.equation])
     cells = matrix.indices[matrix.indptr[equation] : matrix.indptr[equation + 1]]

@@ -18,8 +18,8 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
-from tacita.engine.attack.arena import Arena
 from tacita.engine.attack.cuts import Cutter
+from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
 from tacita.engine.model import Model
 from tacita.engine.search.incumbent import ReleaseSearch
@@ -42,27 +42,27 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
     Raises
     ------
     InfeasibleError
-        No point of the model meets all demands.
+        No point of the model meets all requirements.
     StoppedError
         The time was over before one was found.
     """
     model = model.settled()
     search = ReleaseSearch(model, run or Run())
-    arena = Arena.of(model)
-    _settle_motionless(arena, search)
-    separation = _separation(arena, search)
+    presolved = PresolvedTable.of(model)
+    _settle_motionless(presolved, search)
+    separation = _separation(presolved, search)
     with suppress(StoppedError):
         if start is not None and separation.protects(start):
             search.offer(start)
-    patterns = _is_suppression(arena)
+    patterns = _is_suppression(presolved)
     if patterns and int((search.upper > search.lower).sum()) > MANY:
         sift(separation, search)
-        arena = Arena.of(replace(model, upper=search.upper))
-        if search.closed or _unmeetable(arena, search).size:
+        presolved = PresolvedTable.of(replace(model, upper=search.upper))
+        if search.closed or _unmeetable(presolved, search).size:
             # What is left cannot protect, so nothing is better than the incumbent.
             search.raise_bound(search.loss)
             return search.solution()
-        separation = _separation(arena, search)
+        separation = _separation(presolved, search)
     propose = Proposals(separation, search) if patterns else None
     root = Root(search, separation)
     whole = bool(model.integer.any())
@@ -75,15 +75,15 @@ def solve(model: Model, run: Run | None = None, start: Floats | None = None) -> 
     return search.solution()
 
 
-def _separation(arena: Arena, search: ReleaseSearch) -> Separation:
-    cutter = Cutter(arena, search.lower, search.upper)
-    return Separation(arena, search.model.demands, cutter, search.run)
+def _separation(presolved: PresolvedTable, search: ReleaseSearch) -> Separation:
+    cutter = Cutter(presolved, search.lower, search.upper)
+    return Separation(presolved, search.model.requirements, cutter, search.run)
 
 
-def _is_suppression(arena: Arena) -> bool:
+def _is_suppression(presolved: PresolvedTable) -> bool:
     """Every cell has its own binary switch and no other window: patterns are what the model is about."""
-    switches = arena.switch[arena.switch >= 0]
-    return arena.only_switches and switches.size == len(arena) == np.unique(switches).size
+    switches = presolved.switch[presolved.switch >= 0]
+    return presolved.only_switches and switches.size == len(presolved) == np.unique(switches).size
 
 
 def _finish_linear(search: ReleaseSearch, separation: Separation, root: Root) -> Solution:
@@ -99,23 +99,28 @@ def _finish_linear(search: ReleaseSearch, separation: Separation, root: Root) ->
     return search.solution()
 
 
-def _unmeetable(arena: Arena, search: ReleaseSearch) -> Cells:
-    """Demands that count in any case, on cells that can never move."""
-    outside, switch = arena.demands_outside(search.model.demands), search.model.demands.switch
+def _unmeetable(presolved: PresolvedTable, search: ReleaseSearch) -> Cells:
+    """Requirements that count in any case, on cells that can never move."""
+    outside, switch = (
+        presolved.requirements_outside(search.model.requirements),
+        search.model.requirements.switch,
+    )
     counts = switch[outside] < 0
     # A model may have no variables at all.
     counts[~counts] = search.lower[switch[outside][~counts]] > 0
     return outside[counts]
 
 
-def _settle_motionless(arena: Arena, search: ReleaseSearch) -> None:
-    """A cell that can never move fails its demand: such a demand must not count, or there is no release."""
-    model = arena.model
-    if (wrong := _unmeetable(arena, search)).size:
-        cell = int(model.demands.cell[wrong[0]])
+def _settle_motionless(presolved: PresolvedTable, search: ReleaseSearch) -> None:
+    """A cell that can never move fails its requirement: such a requirement must not count, or there is no
+    release.
+    """
+    model = presolved.model
+    if (wrong := _unmeetable(presolved, search)).size:
+        cell = int(model.requirements.cell[wrong[0]])
         raise InfeasibleError(
             f"({model.problem.table.name(cell)}) cannot be made uncertain: whatever is published, its value "
             "follows from cells that cannot change. Allow some of the cells around it to be hidden or "
             "changed."
         )
-    search.upper[model.demands.switch[arena.demands_outside(model.demands)]] = 0.0
+    search.upper[model.requirements.switch[presolved.requirements_outside(model.requirements)]] = 0.0

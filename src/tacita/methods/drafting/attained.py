@@ -7,7 +7,7 @@ of ``R`` leaves the new intervals and they lie within the old, so ``R`` stays th
 at once: one round is enough. Each end is then attained, and each value between, as ``R`` is convex. Insiders
 see a part of ``R``, the same as before. Where cells are counts, read "whole-number tables" for ``y``.
 
-With positive weights an optimum has nothing to draw in: an end that no demand's witness touches could be
+With positive weights an optimum has nothing to draw in: an end that no requirement's witness touches could be
 moved for a gain, and every witness lies in ``R``. What is drawn in comes from zero weights, from ends that
 were rounded to whole steps, and from solutions that are not proven optimal.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from tacita.core.exact import Floats
 from tacita.core.run import Run
-from tacita.engine.attack.demands import DOWN, OUTSIDER, UP, room
+from tacita.engine.attack.requirements import DOWN, OUTSIDER, UP, room
 from tacita.methods.drafting.draft import NO_VARIABLE, StatedModel
 from tacita.methods.moving.moves import Moves, outward
 

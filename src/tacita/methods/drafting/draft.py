@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacita.core.errors import InfeasibleError
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.release import Mark
-from tacita.engine.attack.demands import Demands, outsider_demands
+from tacita.engine.attack.requirements import Requirements, outsider_requirements
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.intervals.drawn_ends import further
 from tacita.methods.moving.sums import KnownSum
@@ -125,7 +125,7 @@ class Draft:
         self._marks = np.zeros(n, dtype=np.uint8)
         self._radius = np.zeros(n, dtype=np.int64)
         self._ends = np.full((2, n), NO_VARIABLE, dtype=np.int64)
-        self._demands = [outsider_demands(problem)]
+        self._requirements = [outsider_requirements(problem)]
         self._remarks: dict[str, None] = {}
         self._assumptions = dict[str, None]()
         self._sums: list[KnownSum] = []
@@ -197,9 +197,9 @@ class Draft:
         self._above.add(cells, variables, radius)
         self._below.add(cells, variables, radius)
 
-    def demand(self, demands: Demands) -> None:
-        """Further demands, such as those that hold only where a variable is 1."""
-        self._demands.append(demands)
+    def requirement(self, requirements: Requirements) -> None:
+        """Further requirements, such as those that hold only where a variable is 1."""
+        self._requirements.append(requirements)
 
     def remark(self, remark: str, assumption: str = "") -> None:
         """Add a remark for the outcome, once, and what protection rests on besides the windows."""
@@ -236,7 +236,7 @@ class Draft:
             above=self._above.affine(self._bases[0], self.size),
             below=self._below.affine(self._bases[1], self.size),
             switch=self.switch,
-            demands=Demands.join(self._demands),
+            requirements=Requirements.join(self._requirements),
             constant=self.constant,
         )
         return StatedModel(

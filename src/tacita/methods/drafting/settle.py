@@ -18,7 +18,7 @@ from tacita.core.exact import UNBOUNDED, Floats, Mask
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
-from tacita.engine.attack.demands import OUTSIDER, Demands, room
+from tacita.engine.attack.requirements import OUTSIDER, Requirements, room
 from tacita.engine.model import NO_SWITCH
 from tacita.methods.drafting.attained import drawn_in
 from tacita.methods.drafting.draft import FINE, NO_VARIABLE, StatedModel
@@ -109,8 +109,10 @@ def _attained(stated: StatedModel, x: Floats, run: Run) -> Floats:
     return x
 
 
-def _lost(stated: StatedModel, x: Floats, run: Run) -> Demands:
-    """Return the demands that are missed, of those whose levels are noise to the solver that chose ``x``."""
+def _lost(stated: StatedModel, x: Floats, run: Run) -> Requirements:
+    """Return the requirements that are missed, of those whose levels are noise to the solver that chose
+    ``x``.
+    """
     problem, most = stated.model.problem, NOTICED * stated.scale
     return unmet(stated.model, x, scale_for(problem, int(most), FINE), run, most=most)
 

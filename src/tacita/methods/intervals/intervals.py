@@ -29,7 +29,7 @@ from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.words import so_many
-from tacita.engine.attack.demands import DOWN, OUTSIDER, SLIDING, UP, Demands, room
+from tacita.engine.attack.requirements import DOWN, OUTSIDER, SLIDING, UP, Requirements, room
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.methods.drafting.draft import Draft, StatedModel, alone
 from tacita.methods.drafting.settle import settle_drawn
@@ -195,14 +195,14 @@ class Intervals:
         for sign, reach in ((UP, above), (DOWN, below)):
             asked = np.flatnonzero(reach)
             attacker, signs = np.full(asked.size, OUTSIDER), np.full(asked.size, sign, dtype=np.int8)
-            draft.demand(Demands(attacker, at[asked], signs, reach[asked], counts[asked]))
+            draft.requirement(Requirements(attacker, at[asked], signs, reach[asked], counts[asked]))
         return above, below
 
     def _told(self, draft: Draft, at: Cells) -> Cells:
         """Return per cell the variable that is 1 if it is told as an interval; a sensitive cell that is not
         told as one is suppressed.
         """
-        # Demands that always hold count for insiders too, who need no more than their levels.
+        # Requirements that always hold count for insiders too, who need no more than their levels.
         told = np.repeat(draft.variables(1, 0.0, lower=1.0, whole=False), at.size)
         either = np.flatnonzero((draft.switch[at] != NO_SWITCH) & draft.problem.levels.sensitive[at])
         told[either] = draft.variables(either.size, 0.0)
@@ -231,7 +231,7 @@ class Intervals:
         draft.require([*((side.end, 1.0) for side in sides), (is_interval, -asked / draft.scale)], lower=0.0)
         wide = np.flatnonzero(asked)
         attacker, sign = np.full(wide.size, OUTSIDER), np.full(wide.size, SLIDING, dtype=np.int8)
-        draft.demand(Demands(attacker, at[wide], sign, asked[wide], is_interval[wide]))
+        draft.requirement(Requirements(attacker, at[wide], sign, asked[wide], is_interval[wide]))
         if self.at_most is not None:
             draft.bracket(is_interval, -np.inf, self.at_most)
 

@@ -14,7 +14,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.demands import ALWAYS, SLIDING, Demands
+from tacita.engine.attack.requirements import ALWAYS, SLIDING, Requirements
 from tacita.engine.model import Model
 from tacita.methods.drafting.attained import drawn_in
 from tacita.methods.drafting.draft import StatedModel
@@ -72,6 +72,6 @@ def _given(model: Model, cells: Cells) -> Model:
     return replace(model, lower=lower, upper=upper)
 
 
-def _widths(model: Model) -> Demands:
-    """The demands that cells be of a minimum width where they are intervals."""
-    return model.demands[(model.demands.switch != ALWAYS) & (model.demands.sign == SLIDING)]
+def _widths(model: Model) -> Requirements:
+    """The requirements that cells be of a minimum width where they are intervals."""
+    return model.requirements[(model.requirements.switch != ALWAYS) & (model.requirements.sign == SLIDING)]

@@ -21,7 +21,7 @@ from tacita.core.errors import InputError
 from tacita.core.exact import Mask
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
-from tacita.engine.attack.demands import OUTSIDER, room
+from tacita.engine.attack.requirements import OUTSIDER, room
 from tacita.engine.model import Model
 from tacita.methods.drafting.draft import Draft, StatedModel
 from tacita.methods.drafting.settle import settle_drawn

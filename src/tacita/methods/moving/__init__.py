@@ -1,1 +1,1 @@
-"""How far cells can move inside the windows of a release, and the demands that are missed."""
+"""How far cells can move inside the windows of a release, and the requirements that are missed."""

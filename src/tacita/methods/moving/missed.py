@@ -1,4 +1,4 @@
-"""The demands that given windows leave unmet: for methods that choose without looking at levels.
+"""The requirements that given windows leave unmet: for methods that choose without looking at levels.
 
 On a large network they are asked by flows, elsewhere by linear programs.
 """
@@ -10,16 +10,19 @@ import numpy as np
 from tacita.core.compiled import LARGE
 from tacita.core.exact import Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.engine.attack.demands import OUTSIDER, Demands, outsider_demands, room
 from tacita.engine.attack.onlookers import Onlookers, Shown
+from tacita.engine.attack.requirements import OUTSIDER, Requirements, outsider_requirements, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.moving.moves import FAR, Moves, asked_of, unmet
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
 
 
-def missed(problem: Problem, above: Units, below: Units, run: Run, network: Network | None = None) -> Demands:
-    """Demands of any attacker that fail when cell ``i`` lies between ``a_i - below_i`` and ``a_i + above_i``.
+def missed(
+    problem: Problem, above: Units, below: Units, run: Run, network: Network | None = None
+) -> Requirements:
+    """Requirements of any attacker that fail when cell ``i`` lies between ``a_i - below_i`` and ``a_i +
+    above_i``.
 
     ``network`` is that of the table, if it is at hand. What was not looked at when the time ended is not
     among them: the audit will find it.
@@ -32,7 +35,7 @@ def missed(problem: Problem, above: Units, below: Units, run: Run, network: Netw
     return _by_flows(problem, above, below, network, run)
 
 
-def _by_flows(problem: Problem, above: Units, below: Units, network: Network, run: Run) -> Demands:
+def _by_flows(problem: Problem, above: Units, below: Units, network: Network, run: Run) -> Requirements:
     """The same on a network. Someone who knew all that insiders know is asked first: what holds against them
     holds against everyone.
     """
@@ -40,16 +43,16 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
 
     published, step = np.zeros(above.size), problem.table.unit
 
-    def failing(demands: Demands, up: Floats, down: Floats) -> Mask:
+    def failing(requirements: Requirements, up: Floats, down: Floats) -> Mask:
         # Counts move by whole steps, and on a network within whole windows.
         most_up, most_down = np.minimum(up, above) // step * step, np.minimum(down, below) // step * step
-        flows = Flows(network, up, down, demands, run)
-        found, _ = flows.blocked(published, most_up, most_down, most=len(demands))
-        failed = np.zeros(len(demands), dtype=bool)
-        failed[[blocked.demand for blocked in found]] = True
+        flows = Flows(network, up, down, requirements, run)
+        found, _ = flows.blocked(published, most_up, most_down, most=len(requirements))
+        failed = np.zeros(len(requirements), dtype=bool)
+        failed[[blocked.requirement for blocked in found]] = True
         return failed
 
-    everyone = outsider_demands(problem)
+    everyone = outsider_requirements(problem)
     failed = failing(everyone, *room(problem, OUTSIDER))
     missing = [everyone[failed]]
     onlookers = Onlookers(problem, np.arange(len(problem.insiders)))
@@ -71,13 +74,13 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
         return moves_within(up, down).shown(k, *asked, run)[1]
 
     shown = asked_of(moves_within(*room(problem, OUTSIDER)), common, run)[1] if len(common) else []
-    left = Demands.join([onlookers.common_left(common, shown, convince)[0], own])
+    left = Requirements.join([onlookers.common_left(common, shown, convince)[0], own])
     for attacker in np.unique(left.attacker).tolist():
         if run.over:
             break
         theirs = left[left.attacker == attacker]
         missing.append(theirs[failing(theirs, *room(problem, attacker))])
-    return Demands.join(missing)
+    return Requirements.join(missing)
 
 
 def _fixed(problem: Problem, above: Floats, below: Floats) -> Model:
@@ -97,5 +100,5 @@ def _fixed(problem: Problem, above: Floats, below: Floats) -> Model:
         above=Affine(above, csr_array((n, 0))),
         below=Affine(below, csr_array((n, 0))),
         switch=np.full(n, NO_SWITCH),
-        demands=outsider_demands(problem),
+        requirements=outsider_requirements(problem),
     )

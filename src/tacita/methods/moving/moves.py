@@ -14,8 +14,17 @@ import numpy as np
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
 from tacita.core.tables.table import Table
-from tacita.engine.attack.demands import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Demands, outsider_demands, room
 from tacita.engine.attack.onlookers import Onlookers, Shown
+from tacita.engine.attack.requirements import (
+    ALWAYS,
+    DOWN,
+    OUTSIDER,
+    SLIDING,
+    UP,
+    Requirements,
+    outsider_requirements,
+    room,
+)
 from tacita.engine.model import Model
 from tacita.solvers.highs import Answer, Ended, Session
 from tacita.solvers.linear_program import LinearProgram
@@ -75,7 +84,9 @@ class Moves:
         """Whether a level is reached; for a sliding one, by both ways together."""
         return self._reached(cell, sign, level, run)[0]
 
-    def shown(self, demand: int, cell: int, sign: int, level: int, run: Run) -> tuple[bool, Shown | None]:
+    def shown(
+        self, requirement: int, cell: int, sign: int, level: int, run: Run
+    ) -> tuple[bool, Shown | None]:
         """Whether a level is reached, and moves that show it, no longer than it takes; none where the time
         ends.
         """
@@ -87,7 +98,9 @@ class Moves:
         # Moves of counts are whole; those of amounts can be cut short.
         share = 1.0 if self._only_whole else min(1.0, level / total)
         used = [(np.flatnonzero(move), move) for move in moves]
-        return met, Shown(demand, tuple((self.cells[moved], share * move[moved]) for moved, move in used))
+        return met, Shown(
+            requirement, tuple((self.cells[moved], share * move[moved]) for moved, move in used)
+        )
 
     def _reached(self, cell: int, sign: int, level: int, run: Run) -> tuple[bool, list[Floats]]:
         ways = (UP, DOWN) if sign == SLIDING else (sign,)
@@ -103,15 +116,17 @@ def outward(units: Floats, step: int) -> Floats:
     return np.where(np.abs(steps - near) <= NOISE, near, np.ceil(steps * (1 + EXACT))) * step
 
 
-def unmet(model: Model, x: Floats, scale: int, run: Run, least: float = 0.0, most: float = np.inf) -> Demands:
-    """Demands of any attacker, with levels of ``least`` to ``most`` units, that fail when the variables are
-    ``x``. What was not looked at when the time ended is not among them: the audit will find it.
+def unmet(
+    model: Model, x: Floats, scale: int, run: Run, least: float = 0.0, most: float = np.inf
+) -> Requirements:
+    """Requirements of any attacker, with levels of ``least`` to ``most`` units, that fail when the variables
+    are ``x``. What was not looked at when the time ended is not among them: the audit will find it.
     """
     problem = model.problem
-    conditional = model.demands[model.demands.switch != ALWAYS]
+    conditional = model.requirements[model.requirements.switch != ALWAYS]
     conditional = conditional[x[conditional.switch] > 0.5]
     onlookers = Onlookers(problem, np.arange(len(problem.insiders)))
-    everyone = Demands.join([outsider_demands(problem), conditional])
+    everyone = Requirements.join([outsider_requirements(problem), conditional])
     everyone = everyone[(everyone.level >= least) & (everyone.level <= most)]
     own = onlookers.own.level
     largest = max(int(levels.max(initial=1)) for levels in (everyone.level, own[own <= most]))
@@ -127,15 +142,15 @@ def unmet(model: Model, x: Floats, scale: int, run: Run, least: float = 0.0, mos
         return everyone[failed]
     common = np.flatnonzero(~failed & (everyone.switch == ALWAYS))
     place = {int(d): k for k, d in enumerate(common)}
-    kept = [replace(one, demand=place[one.demand]) for one in shown if one.demand in place]
-    demands = everyone[common]
+    kept = [replace(one, requirement=place[one.requirement]) for one in shown if one.requirement in place]
+    requirements = everyone[common]
 
     def convince(k: int, up: Floats, down: Floats) -> Shown | None:
-        asked = int(demands.cell[k]), int(demands.sign[k]), int(demands.level[k])
+        asked = int(requirements.cell[k]), int(requirements.sign[k]), int(requirements.level[k])
         return moves_within(up, down).shown(k, *asked, run)[1]
 
-    left, best = onlookers.common_left(demands, kept, convince)
-    left = Demands.join([left, onlookers.own_left(demands, best)])
+    left, best = onlookers.common_left(requirements, kept, convince)
+    left = Requirements.join([left, onlookers.own_left(requirements, best)])
     left = left[(left.level >= least) & (left.level <= most)]
     missing = [everyone[failed]]
     for attacker in np.unique(left.attacker).tolist():
@@ -143,16 +158,18 @@ def unmet(model: Model, x: Floats, scale: int, run: Run, least: float = 0.0, mos
             break
         theirs = left[left.attacker == attacker]
         missing.append(theirs[asked_of(moves_within(*room(problem, attacker)), theirs, run)[0]])
-    return Demands.join(missing)
+    return Requirements.join(missing)
 
 
-def asked_of(moves: Moves, demands: Demands, run: Run) -> tuple[Mask, list[Shown]]:
-    """Which demands fail, and moves that show the others as met; until the time ends."""
-    failed, shown = np.zeros(len(demands), dtype=bool), []
-    for d in range(len(demands)):
+def asked_of(moves: Moves, requirements: Requirements, run: Run) -> tuple[Mask, list[Shown]]:
+    """Which requirements fail, and moves that show the others as met; until the time ends."""
+    failed, shown = np.zeros(len(requirements), dtype=bool), []
+    for d in range(len(requirements)):
         if run.over:
             break
-        met, found = moves.shown(d, int(demands.cell[d]), int(demands.sign[d]), int(demands.level[d]), run)
+        met, found = moves.shown(
+            d, int(requirements.cell[d]), int(requirements.sign[d]), int(requirements.level[d]), run
+        )
         failed[d] = not met
         if found is not None:
             shown.append(found)

@@ -24,7 +24,7 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
-from tacita.engine.attack.demands import Demands
+from tacita.engine.attack.requirements import Requirements
 from tacita.methods.moving.missed import missed
 from tacita.problem.problem import Problem
 
@@ -38,7 +38,7 @@ class KnownSum:
     reach: int
 
 
-def missed_with_sums(problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run) -> Demands:
+def missed_with_sums(problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run) -> Requirements:
     """Return the requirements that fail against readers who know the sums as well as the windows."""
     table = problem.table
     moved = [int((release.value - table.units)[known.cells].sum()) for known in sums]

@@ -1,13 +1,13 @@
 """Attackers who know that cells are whole numbers, beyond networks.
 
-A demand holds against them only if a whole-number move meets it; a release may protect by fractions alone.
-Then the model gets the missing move as variables of its own, one whole ``f_i`` per cell:
+A requirement holds against them only if a whole-number move meets it; a release may protect by fractions
+alone. Then the model gets the missing move as variables of its own, one whole ``f_i`` per cell:
 
     M f = 0,   -down_i <= f_i <= up_i,   f_p >= L,
     -D_i(x) - down_i x_switch(i) <= f_i <= U_i(x) + up_i x_switch(i),
 
-and is solved again. Only demands that fail are treated so, and what is added holds for every release that
-protects: a bound stays a bound.
+and is solved again. Only requirements that fail are treated so, and what is added holds for every release
+that protects: a bound stays a bound.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats
-from tacita.engine.attack.demands import ALWAYS, DOWN, SLIDING, UP, Demands, room
+from tacita.engine.attack.requirements import ALWAYS, DOWN, SLIDING, UP, Requirements, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 
 if TYPE_CHECKING:
@@ -28,33 +28,33 @@ LONGEST = 16
 """Largest change of a cell in such a move, in parts of the level; circuits of tables stay far below."""
 
 
-def with_whole_moves(model: Model, demands: Demands) -> Model:
-    """The same model, in which each of these demands has a whole move of its own."""
-    for d in range(len(demands)):
-        model = _with_move(model, demands[np.array([d])])
+def with_whole_moves(model: Model, requirements: Requirements) -> Model:
+    """The same model, in which each of these requirements has a whole move of its own."""
+    for d in range(len(requirements)):
+        model = _with_move(model, requirements[np.array([d])])
     return model
 
 
-def _with_move(model: Model, demand: Demands) -> Model:
+def _with_move(model: Model, requirement: Requirements) -> Model:
     from scipy.sparse import csr_array, hstack, vstack
 
-    step, level, sign = model.problem.table.unit, int(demand.level[0]), int(demand.sign[0])
+    step, level, sign = model.problem.table.unit, int(requirement.level[0]), int(requirement.sign[0])
     ways = (UP, DOWN) if sign == SLIDING else (sign,)
     up, down = (
         np.floor(np.minimum(known, LONGEST * level) / step)
-        for known in room(model.problem, int(demand.attacker[0]))
+        for known in room(model.problem, int(requirement.attacker[0]))
     )
     n, added = up.size, up.size * len(ways)
     size = model.size + added
     firsts = model.size + n * np.arange(len(ways))
     blocks = [block for first in firsts for block in _confined(model, first + np.arange(n), up, down, size)]
     target = csr_array(
-        (np.array(ways, dtype=np.float64), (np.zeros(len(ways), int), firsts + int(demand.cell[0]))),
+        (np.array(ways, dtype=np.float64), (np.zeros(len(ways), int), firsts + int(requirement.cell[0]))),
         shape=(1, size),
     )
     asked = level / step
-    if demand.switch[0] != ALWAYS:
-        condition = (np.array([asked]), (np.array([0]), demand.switch))
+    if requirement.switch[0] != ALWAYS:
+        condition = (np.array([asked]), (np.array([0]), requirement.switch))
         target, asked = csr_array(target - csr_array(condition, shape=(1, size))), 0.0
     own = csr_array(hstack([model.rows, csr_array((model.rows.shape[0], added))]))
     return replace(

@@ -20,7 +20,7 @@ import numpy as np
 
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.engine.attack.demands import Demands
+from tacita.engine.attack.requirements import Requirements
 from tacita.methods.moving.missed import missed
 from tacita.methods.random_rounding.inequalities import Windows
 from tacita.methods.random_rounding.sensitive import Roundings
@@ -136,7 +136,7 @@ class Adjustable:
         """What is shown, in units."""
         return np.asarray(self.problem.table.units + moved.z * self.problem.table.unit)
 
-    def missed(self, moved: Moved, run: Run) -> Demands:
+    def missed(self, moved: Moved, run: Run) -> Requirements:
         """Levels that the release misses."""
         shift = np.where(self.radius > 0, moved.z * self.problem.table.unit, 0)
         above, below = self.radius + shift, self.radius - shift

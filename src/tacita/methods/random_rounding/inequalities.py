@@ -25,7 +25,15 @@ import numpy as np
 from tacita.core.compiled import LARGE
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.engine.attack.demands import DOWN, SLIDING, UP, Demands, all_demands, outsider_demands, room
+from tacita.engine.attack.requirements import (
+    DOWN,
+    SLIDING,
+    UP,
+    Requirements,
+    all_requirements,
+    outsider_requirements,
+    room,
+)
 from tacita.methods.random_rounding.sensitive import Roundings
 from tacita.problem.problem import Problem
 from tacita.solvers.highs import Ended, Session
@@ -41,21 +49,21 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Inequalities:
-    """``constant + rise up >= level``, a row per demand; ``up`` is 1 where a rounded cell goes up."""
+    """``constant + rise up >= level``, a row per requirement; ``up`` is 1 where a rounded cell goes up."""
 
-    demands: Demands
+    requirements: Requirements
     constant: Floats
     rise: Floats
 
     def met(self, roundings: Roundings) -> Mask:
         """A row per rounding, a column per inequality: whether it holds."""
         reached = roundings.astype(np.float64) @ self.rise.T + self.constant
-        return np.asarray(reached >= self.demands.level * (1 - TOLERANCE))
+        return np.asarray(reached >= self.requirements.level * (1 - TOLERANCE))
 
     def leaves_open(self) -> tuple[Mask, Mask]:
         """Per rounded cell whether it can go down and whether it can go up, if all others do what helps."""
         most = self.constant + np.maximum(self.rise, 0.0).sum(axis=1)
-        spare = most - self.demands.level * (1 - TOLERANCE)
+        spare = most - self.requirements.level * (1 - TOLERANCE)
         down, up = (np.maximum(side, 0.0) <= spare[:, None] for side in (self.rise, -self.rise))
         return down.all(axis=0), up.all(axis=0)
 
@@ -83,18 +91,20 @@ def protection_inequalities(problem: Problem, windows: Windows, run: Run) -> Ine
     """An inequality for every level that was reached before the time ended: of every attacker, or of the
     outsider where there are many.
     """
-    demands = all_demands(problem) if len(problem.insiders) <= FEW else outsider_demands(problem)
+    requirements = (
+        all_requirements(problem) if len(problem.insiders) <= FEW else outsider_requirements(problem)
+    )
     constant, rise, reached = [], [], []
-    for attacker in np.unique(demands.attacker):
-        his = np.flatnonzero(demands.attacker == attacker)
-        for d, terms in _his(problem, windows, demands[his], int(attacker), run):
+    for attacker in np.unique(requirements.attacker):
+        his = np.flatnonzero(requirements.attacker == attacker)
+        for d, terms in _his(problem, windows, requirements[his], int(attacker), run):
             # What a cell brings if it goes down, and how much more if it goes up.
             constant.append(terms[0] + terms[1].sum())
             rise.append(terms[2] - terms[1])
             reached.append(int(his[d]))
     shape = (len(reached), windows.rounded.size)
     return Inequalities(
-        demands[np.array(reached, dtype=np.int64)],
+        requirements[np.array(reached, dtype=np.int64)],
         np.array(constant, dtype=np.float64),
         np.array(rise, dtype=np.float64).reshape(shape),
     )
@@ -105,7 +115,7 @@ Terms = tuple[float, Floats, Floats]
 
 
 def _his(
-    problem: Problem, windows: Windows, demands: Demands, attacker: int, run: Run
+    problem: Problem, windows: Windows, requirements: Requirements, attacker: int, run: Run
 ) -> Iterator[tuple[int, Terms]]:
     up, down = room(problem, attacker)
     above, below = np.minimum(up, windows.above), np.minimum(down, windows.below)
@@ -117,12 +127,12 @@ def _his(
     above[cells], below[cells] = rounded[0].min(axis=0), rounded[1].min(axis=0)
     prices = _Prices(problem, above, below)
     above[cells], below[cells] = 0.0, 0.0
-    for d in range(len(demands)):
+    for d in range(len(requirements)):
         if run.over:
             return
         total = (0.0, np.zeros(cells.size), np.zeros(cells.size))
-        for way in (UP, DOWN) if demands.sign[d] == SLIDING else (int(demands.sign[d]),):
-            c = prices.coefficients(int(demands.cell[d]), way, run)
+        for way in (UP, DOWN) if requirements.sign[d] == SLIDING else (int(requirements.sign[d]),):
+            c = prices.coefficients(int(requirements.cell[d]), way, run)
             rising, falling = np.maximum(c, 0.0), np.maximum(-c, 0.0)
             others = float((rising * above + falling * below).sum())
             if_down, if_up = (

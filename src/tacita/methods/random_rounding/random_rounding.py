@@ -30,7 +30,7 @@ from tacita.core.exact import Units
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
-from tacita.engine.attack.demands import Demands
+from tacita.engine.attack.requirements import Requirements
 from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.methods.measuring import shown_changes
 from tacita.methods.options.distances import ASSUMED
@@ -263,7 +263,7 @@ def _not_excluded(asked: Adjustable, roundings: Roundings, needed: Inequalities)
     kept = roundings[met.all(axis=1)]
     if not len(kept):
         worst = np.argsort(met.sum(axis=0), kind="stable")[:1]
-        raise _too_certain(asked, needed.demands[worst], "every rounding that was looked at leaves")
+        raise _too_certain(asked, needed.requirements[worst], "every rounding that was looked at leaves")
     return kept
 
 
@@ -323,7 +323,7 @@ class _RoundingSearch:
             heappush(self._queue, (moved.loss, k, moved))
         return True
 
-    def _reason(self, failed: Demands | None, stopped: bool) -> InfeasibleError | StoppedError:
+    def _reason(self, failed: Requirements | None, stopped: bool) -> InfeasibleError | StoppedError:
         if stopped:
             return StoppedError(
                 f"stopped after {self.run.seconds:.0f} s before a table was found: allow more time"
@@ -339,7 +339,7 @@ class _RoundingSearch:
         )
 
 
-def _too_certain(asked: Adjustable, failed: Demands, what: str) -> InfeasibleError:
+def _too_certain(asked: Adjustable, failed: Requirements, what: str) -> InfeasibleError:
     problem = asked.problem
     cells: Units = np.unique(failed.cell)
     return InfeasibleError(

@@ -17,7 +17,7 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.demands import DOWN, SLIDING, UP, room
+from tacita.engine.attack.requirements import DOWN, SLIDING, UP, room
 from tacita.engine.model import Model
 from tacita.solvers.cheapest_flow import cheapest_flow
 from tacita.solvers.network import Network
@@ -50,12 +50,12 @@ def suppress_one_by_one(model: Model, hidden: Mask, apart: bool, run: Run) -> Ma
             "with a hierarchy. Use search = optimal"
         )
     routes, hidden = _Routes(model, network, apart, run), hidden.copy()
-    demands = model.demands
-    for d in np.argsort(demands.cell, kind="stable").tolist():
-        cell, sign, level = int(demands.cell[d]), int(demands.sign[d]), int(demands.level[d])
-        if demands.switch[d] >= 0 and not hidden[cell]:
+    requirements = model.requirements
+    for d in np.argsort(requirements.cell, kind="stable").tolist():
+        cell, sign, level = int(requirements.cell[d]), int(requirements.sign[d]), int(requirements.level[d])
+        if requirements.switch[d] >= 0 and not hidden[cell]:
             continue
-        used = routes.cheapest(int(demands.attacker[d]), cell, sign, level, hidden)
+        used = routes.cheapest(int(requirements.attacker[d]), cell, sign, level, hidden)
         if used is None:
             raise InfeasibleError(
                 f"({model.problem.table.name(cell)}): no flow meets its level through the cells that may be "

@@ -30,15 +30,15 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.chosen import CellList, read_cells
 from tacita.core.words import so_many
-from tacita.engine.attack.arena import Arena
-from tacita.engine.attack.demands import (
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.requirements import (
     DOWN,
     OUTSIDER,
     SLIDING,
     UP,
-    Demands,
-    all_demands,
-    outsider_demands,
+    Requirements,
+    all_requirements,
+    outsider_requirements,
     room,
 )
 from tacita.engine.model import Affine, Model
@@ -134,7 +134,7 @@ class Suppression:
             above=Affine.zero(n, n),
             below=Affine.zero(n, n),
             switch=np.arange(n),
-            demands=all_demands(problem) if few else outsider_demands(problem),
+            requirements=all_requirements(problem) if few else outsider_requirements(problem),
         )
         return self._with_conditional_levels(stated) if self.has_conditional_levels else stated
 
@@ -197,7 +197,7 @@ class Suppression:
             missing = unmet(model, hidden.astype(np.float64), problem.table.unit, run)
             if not len(missing):
                 break
-            grown = replace(model, demands=Demands.join([model.demands, missing]))
+            grown = replace(model, requirements=Requirements.join([model.requirements, missing]))
             x = completed(grown, hidden, run, clean=False)
             if x is None:
                 raise why_nothing_protects(model, run)
@@ -222,9 +222,9 @@ class Suppression:
         """
         problem, table = model.problem, model.problem.table
         may_be_hidden = (model.upper > 0) & ~problem.levels.sensitive
-        stuck = Arena.of(model).position < 0
+        stuck = PresolvedTable.of(model).position < 0
         up, down = room(problem, OUTSIDER)
-        published, demands = np.zeros(len(table), dtype=bool), [model.demands]
+        published, requirements = np.zeros(len(table), dtype=bool), [model.requirements]
         for (sign, level), farthest in zip(
             self._conditional_levels(problem), (up, down, up + down), strict=True
         ):
@@ -232,14 +232,16 @@ class Suppression:
             published |= asked & (stuck | (level > farthest))
             cells = np.flatnonzero(asked & ~stuck)
             attacker, signs = np.full(cells.size, OUTSIDER), np.full(cells.size, sign, dtype=np.int8)
-            demands.append(Demands(attacker, cells, signs, level[cells], cells))
+            requirements.append(Requirements(attacker, cells, signs, level[cells], cells))
         if (wrong := np.flatnonzero(published & problem.must_hide)).size:
             raise InfeasibleError(
                 f"{table.structure.names(wrong)}: must be hidden and, by 'conditional', stay uncertain, but "
                 "follows from cells that cannot be hidden or from what everyone knows: take it off "
                 "must_hide, lower the conditional level, or free cells around it"
             )
-        return replace(model, upper=np.where(published, 0.0, model.upper), demands=Demands.join(demands))
+        return replace(
+            model, upper=np.where(published, 0.0, model.upper), requirements=Requirements.join(requirements)
+        )
 
     def _conditional_levels(self, problem: Problem) -> tuple[tuple[int, Units], ...]:
         """Return the conditional levels of all cells in units: upper, lower and sliding."""
@@ -263,14 +265,14 @@ def completed(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Float
     """A protected pattern around one that may not be, as a point of a suppression model; None if there is
     none or the time is over. ``clean`` takes off it what it does not need.
     """
-    arena, demands = Arena.of(model), model.demands
-    demands = demands[arena.position[demands.cell] >= 0]
-    cells, kept = arena.switch, model.lower[arena.switch] > 0
+    presolved, requirements = PresolvedTable.of(model), model.requirements
+    requirements = requirements[presolved.position[requirements.cell] >= 0]
+    cells, kept = presolved.switch, model.lower[presolved.switch] > 0
     price = np.where(model.upper[cells] > 0, model.cost[cells], np.inf)
-    patterns = patterns_for(arena, demands, run)
+    patterns = patterns_for(presolved, requirements, run)
     try:
         built = patterns.build(
-            kept | (hidden[cells] & np.isfinite(price)), price, np.argsort(-demands.level, kind="stable")
+            kept | (hidden[cells] & np.isfinite(price)), price, np.argsort(-requirements.level, kind="stable")
         )
         if built is None:
             return None
@@ -286,7 +288,7 @@ def _solved(model: Model, run: Run, start: Floats | None, explained: Model) -> S
     """Return the least pattern that also holds against attackers who know that cells are integers; where
     there is none, conflicts are looked for in the model ``explained``.
     """
-    table, grown, missing = model.problem.table, model, model.demands[:0]
+    table, grown, missing = model.problem.table, model, model.requirements[:0]
     only_whole = table.whole and Network.of(table.equations.matrix.tocsc()) is None
     least = 0 if only_whole else COARSE
     for _ in range(MOST_ROUNDS):
@@ -296,7 +298,7 @@ def _solved(model: Model, run: Run, start: Floats | None, explained: Model) -> S
             if grown is not model:
                 break
             raise why_nothing_protects(explained, run) from None
-        if only_whole or model.demands.level.max(initial=0) >= COARSE:
+        if only_whole or model.requirements.level.max(initial=0) >= COARSE:
             missing = unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
             if run.over and solution.status:
                 # The check may have ended early, so the audit has the last word.

@@ -1,8 +1,8 @@
 """Where attackers and the master meet: the cells that can move at all, and the equations between them.
 
-A cell is in the arena if some value of the variables opens its window and the outsider leaves it room. A cell
-that is alone in an equation cannot move, whatever is published, so it leaves, and with it perhaps others.
-Positions *in the arena* are used by everything below the methods.
+A cell is in the presolved table if some value of the variables opens its window and the outsider leaves it
+room. A cell that is alone in an equation cannot move, whatever is published, so it leaves, and with it
+perhaps others. Positions *in the presolved table* are used by everything below the methods.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask
-from tacita.engine.attack.demands import OUTSIDER, Demands, room
+from tacita.engine.attack.requirements import OUTSIDER, Requirements, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ MOST_ROOMS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Arena:
+class PresolvedTable:
     """``matrix z = 0`` over ``cells``, its rows some ``equations`` of the table; ``position`` leads from
-    cells of the table to the arena, or is -1.
+    cells of the table to the presolved table, or is -1.
     """
 
     model: Model
@@ -61,7 +61,7 @@ class Arena:
         return abs(self.rows).sign()
 
     @classmethod
-    def of(cls, model: Model) -> Arena:
+    def of(cls, model: Model) -> PresolvedTable:
         up, down = room(model.problem, OUTSIDER)
         matrix = model.problem.table.equations.matrix.astype(np.float64)
         cells = np.flatnonzero(_movable(matrix, _can_open(model) & ((up > 0) | (down > 0))))
@@ -83,7 +83,7 @@ class Arena:
         )
 
     def room(self, attacker: int) -> tuple[Floats, Floats]:
-        """How far an attacker believes each cell of the arena can lie above and below its value."""
+        """How far an attacker believes each cell of the presolved table can lie above and below its value."""
         if attacker not in self._rooms:
             if len(self._rooms) >= MOST_ROOMS:
                 self._rooms.clear()
@@ -97,14 +97,16 @@ class Arena:
         share[switched] = np.clip(x[self.switch[switched]], 0.0, 1.0)
         return WindowsAtPoint(np.maximum(self.above.at(x), 0.0), np.maximum(self.below.at(x), 0.0), share)
 
-    def demands_outside(self, demands: Demands) -> Cells:
-        """Demands on cells that can never move."""
-        return np.flatnonzero(self.position[demands.cell] < 0)
+    def requirements_outside(self, requirements: Requirements) -> Cells:
+        """Requirements on cells that can never move."""
+        return np.flatnonzero(self.position[requirements.cell] < 0)
 
 
 @dataclass(frozen=True, eq=False)
 class WindowsAtPoint:
-    """Windows at a point: ``above`` and ``below`` in units, ``share`` of a switch, per cell of the arena."""
+    """Windows at a point: ``above`` and ``below`` in units, ``share`` of a switch, per cell of the presolved
+    table.
+    """
 
     above: Floats
     below: Floats

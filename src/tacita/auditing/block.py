@@ -1,4 +1,4 @@
-"""The attacker problems of one piece of the region, for one attacker after the other.
+"""The attacker problems of one block of the region, for one attacker after the other.
 
 For target ``p`` find moves with ``z_p >= UPL`` and with ``z_p <= -LPL`` that are wide enough for SPL. Each
 move found is kept and tried on every later target and attacker before a linear program is solved: one vertex
@@ -53,7 +53,7 @@ class Reach:
 
 
 class Examiner:
-    """Answers for one attacker of a piece after the other, with one hot session and a growing pool of
+    """Answers for one attacker of a block after the other, with one hot session and a growing pool of
     moves.
     """
 
@@ -61,15 +61,15 @@ class Examiner:
         self.task = task
         self.low, self.high = task.low.copy(), task.high.copy()
         self.scale = _scale(task)
-        self.pool = Pool(task.piece.cells.size, _watched(task), task.whole)
-        self.result = Result(task.piece.cells, moves=self.pool.moves)
+        self.pool = Pool(task.block.cells.size, _watched(task), task.whole)
+        self.result = Result(task.block.cells, moves=self.pool.moves)
         self._session: Session | None = None
-        self._columns = by_columns(task.piece)
-        # Once a vertex was too crooked for floats to name, this piece is asked for short moves first.
+        self._columns = by_columns(task.block)
+        # Once a vertex was too crooked for floats to name, this block is asked for short moves first.
         self._rough = False
 
     def shorten(self) -> None:
-        """Give the outsider's proofs short moves: a vertex moves cells all over the piece, so that nearly
+        """Give the outsider's proofs short moves: a vertex moves cells all over the block, so that nearly
         every insider would see through it.
         """
         targets, found = self.task.everyone, self.result.found[0]
@@ -80,7 +80,7 @@ class Examiner:
                 if self.task.run.over:
                     return
                 p, level = int(targets.columns[t]), int(levels[t])
-                run, matrix = self.task.run, self.task.piece.matrix
+                run, matrix = self.task.run, self.task.block.matrix
                 point = self.short_moves.find(p, sign, level, self.low, self.high, run, nearby=True)
                 exact = None if point is None else snap(matrix, self.low, self.high, point)
                 if exact is None or (self.task.whole and exact[1] > 1):
@@ -142,7 +142,7 @@ class Examiner:
         """Put moves into the pool that prove many targets at once, where there are many."""
         if targets.columns.size < MANY or not is_flat(self._columns):
             return
-        matrix = self.task.piece.matrix
+        matrix = self.task.block.matrix
         for levels, sign in (targets.upper, 1), (targets.lower, -1):
             left, won = self._short_of(targets.columns, levels, sign), 1.0
             while left.size and won >= WORTHWHILE:
@@ -205,7 +205,7 @@ class Examiner:
             answer = self._ask_capped(p, sign, far)
         if answer.status is not Ended.OPTIMAL:
             return float("nan")
-        exact = snap(self.task.piece.matrix, self.low, self.high, answer.point * self.scale)
+        exact = snap(self.task.block.matrix, self.low, self.high, answer.point * self.scale)
         if exact is not None:
             self.pool.add(*exact)
         return float("inf") if runs_away else sign * answer.value * self.scale
@@ -220,7 +220,7 @@ class Examiner:
         point = self.short_moves.find(p, sign, level, self.low, self.high, self.task.run)
         if point is None:
             return False
-        matrix = self.task.piece.matrix
+        matrix = self.task.block.matrix
         exact = snap(matrix, self.low, self.high, point) or recover(
             matrix, self.low, self.high, point, {p: sign * level}
         )
@@ -260,7 +260,7 @@ class Examiner:
             answer = self._ask(p, sign)
             if answer.status is not Ended.OPTIMAL:
                 return before
-            exact = recover(self.task.piece.matrix, self.low, self.high, answer.point * self.scale)
+            exact = recover(self.task.block.matrix, self.low, self.high, answer.point * self.scale)
         if exact is not None:
             self.pool.add(*exact)
         best = self._from_pool(p, sign)
@@ -286,7 +286,7 @@ class Examiner:
         answer = Session(self._moves_within(low, high).in_integers()).extreme(p, sign, self.task.run)
         if answer.status is not Ended.OPTIMAL:
             return answer.status, None
-        exact = snap(self.task.piece.matrix, self.low, self.high, answer.point)
+        exact = snap(self.task.block.matrix, self.low, self.high, answer.point)
         return answer.status, exact[0] if exact is not None and exact[1] == 1 else None
 
     def _ask(self, p: int, sign: int) -> Answer:
@@ -314,12 +314,12 @@ class Examiner:
         return self._session
 
     def _moves_within(self, low: Units, high: Units) -> LinearProgram:
-        nothing = np.zeros(self.task.piece.matrix.shape[0])
+        nothing = np.zeros(self.task.block.matrix.shape[0])
         return LinearProgram.of_equations(self._columns, self._floats(low), self._floats(high), nothing)
 
     @cached_property
     def short_moves(self) -> ShortMoves:
-        return ShortMoves(self.task.piece.matrix, self._columns)
+        return ShortMoves(self.task.block.matrix, self._columns)
 
     def _floats(self, units: Units) -> Floats:
         return to_floats(units, 0) / self.scale
@@ -327,7 +327,7 @@ class Examiner:
 
 def _watched(task: Task) -> Mask:
     """Columns that insiders know better or attack."""
-    watched = np.zeros(task.piece.cells.size, dtype=bool)
+    watched = np.zeros(task.block.cells.size, dtype=bool)
     watched[task.inside.columns] = watched[task.inside.aims.columns] = True
     if task.inside.others.size:
         watched[task.everyone.columns] = True

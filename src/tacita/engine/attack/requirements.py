@@ -1,13 +1,13 @@
 """What every attacker must be left to believe: one line per attacker, target cell and side.
 
 With moves ``z = y - a`` the attacker's region is ``M z = 0, -down_k <= z <= up_k`` cut with the window of the
-release, and a demand of *level* ``L`` on cell ``p`` asks
+release, and a requirement of *level* ``L`` on cell ``p`` asks
 
     up       max z_p >= L,
     down     max -z_p >= L,
     sliding  max z_p + max -z_p >= L.
 
-``sign`` is +1, -1 and 0 for the three. A demand with a ``switch`` counts only when that variable of the
+``sign`` is +1, -1 and 0 for the three. A requirement with a ``switch`` counts only when that variable of the
 method is 1: the level of a cell that is not sensitive is ``L x_switch``.
 """
 
@@ -29,9 +29,9 @@ ALWAYS = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Demands:
-    """Demands as columns: ``attacker`` is a position in ``problem.insiders`` or ``OUTSIDER``; ``level`` is
-    in units.
+class Requirements:
+    """Requirements as columns: ``attacker`` is a position in ``problem.insiders`` or ``OUTSIDER``; ``level``
+    is in units.
     """
 
     attacker: Cells
@@ -43,21 +43,21 @@ class Demands:
     def __len__(self) -> int:
         return self.cell.size
 
-    def __getitem__(self, which: Cells | NDArray[np.bool_] | slice) -> Demands:
-        return Demands(
+    def __getitem__(self, which: Cells | NDArray[np.bool_] | slice) -> Requirements:
+        return Requirements(
             self.attacker[which], self.cell[which], self.sign[which], self.level[which], self.switch[which]
         )
 
     def wanted(self, x: Floats) -> Floats:
-        """The share of its level that each demand asks for at a point: 1 unless it has a switch."""
+        """The share of its level that each requirement asks for at a point: 1 unless it has a switch."""
         wanted = np.ones(len(self))
         conditional = np.flatnonzero(self.switch != ALWAYS)
         wanted[conditional] = x[self.switch[conditional]]
         return wanted
 
     @classmethod
-    def join(cls, parts: Iterable[Demands]) -> Demands:
-        """All demands of several lists, in their order."""
+    def join(cls, parts: Iterable[Requirements]) -> Requirements:
+        """All requirements of several lists, in their order."""
         every = list(parts)
         return cls(
             np.concatenate([d.attacker for d in every]),
@@ -68,8 +68,8 @@ class Demands:
         )
 
     @classmethod
-    def of_requirement(cls, need: Requirement, attacker: int) -> Demands:
-        """The demands of one attacker. A sliding level that the other two already give is left out."""
+    def of_requirement(cls, need: Requirement, attacker: int) -> Requirements:
+        """The requirements of one attacker. A sliding level that the other two already give is left out."""
         n = need.cells.size
         sliding = np.where(need.sliding > need.upper + need.lower, need.sliding, 0)
         cell = np.tile(need.cells, 3)
@@ -80,12 +80,12 @@ class Demands:
         return cls(np.full(size, attacker), cell[asked], sign[asked], level[asked], np.full(size, ALWAYS))
 
 
-def outsider_demands(problem: Problem) -> Demands:
+def outsider_requirements(problem: Problem) -> Requirements:
     """What must hold against someone who knows no more than everyone."""
-    return Demands.of_requirement(problem.against_everyone(), OUTSIDER)
+    return Requirements.of_requirement(problem.against_everyone(), OUTSIDER)
 
 
-def own_demands(problem: Problem) -> Demands:
+def own_requirements(problem: Problem) -> Requirements:
     """What must hold against insiders in cells where they have levels of their own."""
     insiders = problem.insiders
     lower, upper, sliding = insiders.levels
@@ -93,7 +93,7 @@ def own_demands(problem: Problem) -> Demands:
     level = np.concatenate([upper, lower, sliding])
     sign = np.repeat(np.array([UP, DOWN, SLIDING], dtype=np.int8), insiders.targets.size)
     asked = np.flatnonzero(level > 0)
-    return Demands(
+    return Requirements(
         np.tile(insiders.target_owner, 3)[asked],
         np.tile(insiders.targets, 3)[asked],
         sign[asked],
@@ -102,15 +102,15 @@ def own_demands(problem: Problem) -> Demands:
     )
 
 
-def insider_demands(problem: Problem, number: int) -> Demands:
+def insider_requirements(problem: Problem, number: int) -> Requirements:
     """What must hold against one insider."""
-    return Demands.of_requirement(problem.against(problem.insiders[number], problem.sensitive), number)
+    return Requirements.of_requirement(problem.against(problem.insiders[number], problem.sensitive), number)
 
 
-def all_demands(problem: Problem) -> Demands:
-    """The demands of every attacker, the outsider first."""
-    each = (insider_demands(problem, k) for k in range(len(problem.insiders)))
-    return Demands.join([outsider_demands(problem), *each])
+def all_requirements(problem: Problem) -> Requirements:
+    """The requirements of every attacker, the outsider first."""
+    each = (insider_requirements(problem, k) for k in range(len(problem.insiders)))
+    return Requirements.join([outsider_requirements(problem), *each])
 
 
 def room(problem: Problem, attacker: int, cells: Cells | None = None) -> tuple[Floats, Floats]:
