@@ -22,7 +22,7 @@ $(INSTALLED): pyproject.toml
 
 # Tried once per environment, so that a machine that cannot have a browser is not asked again and again.
 $(CHROMIUM): $(INSTALLED)
-	@$(BIN)/python tests/app/get_chromium.py
+	@$(BIN)/python tests/browser/get_chromium.py
 	@touch $@
 
 demo: $(INSTALLED)  ## protect a small table, results in build/demo
@@ -43,13 +43,13 @@ types: $(INSTALLED)  ## strict type check
 
 check-all: lint types $(CHROMIUM)  ## everything: slow tests, five times the examples of every property, pages behind a slow line
 	@TACITA_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -rs
-	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n 2 -rs tests/app
+	@TACITA_TEST_LAG=0.4 $(BIN)/python -m pytest -n 2 -rs tests/browser
 	@$(MAKE) --no-print-directory coverage lowest
 
 # Apart from the long run, which would take nearly twice the time if every line were counted.
 coverage: $(INSTALLED)  ## which lines the tests run, without a browser
 	@TACITA_HYPOTHESIS_PROFILE=few $(BIN)/python -m pytest -n 2 -m "not slow" -rs --cov=tacita --cov-report=term:skip-covered \
-		tests/unit tests/contract tests/property tests/seeds
+		--ignore=tests/browser --ignore=tests/adversary --ignore=tests/faults --ignore=tests/docs
 
 lowest:  ## a fast part of the tests with the oldest dependencies that are allowed
 	@$(PYTHON) tests/lowest.py $(VENV)-lowest
@@ -64,7 +64,7 @@ bench: $(CHROMIUM)  ## every benchmark, one after the other
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script; done
 
 screenshots: $(CHROMIUM)  ## the pictures of docs/app.md, taken anew
-	@$(BIN)/python tests/app/screenshots.py docs/images
+	@$(BIN)/python tests/browser/screenshots.py docs/images
 
 clean:  ## remove the environment, caches and build results
 	@rm -rf $(VENV) $(VENV)-lowest .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -16,18 +16,11 @@ ROOT = Path(__file__).parents[1]
 EXTRAS = ("app", "pandas", "polars")
 TOOLS = ("hatchling", "hypothesis", "pytest", "pytest-xdist")
 FAST = (
-    "tests/contract",
-    "tests/seeds",
-    *(
-        f"tests/unit/test_{name}.py"
-        for name in (
-            *("audit", "certificate", "frames", "tables", "hierarchy", "linked", "rules", "rules_written"),
-            *("tabulate", "workbooks", "io_tables", "io_jj", "io_project", "io_release", "io_results"),
-            *("cli_basics", "cli_case", "cli_contract", "cli_files", "plugins", "report"),
-            *("highs_mip", "scip", "network", "cheapest_flow", "convex_adjustment", "whole_squares"),
-            *("suppression", "rounding", "parts_of_pages", "forms", "guard"),
-        )
-    ),
+    *(f"tests/{room}" for room in ("contract", "seeds", "core", "rules", "tabulation", "solvers")),
+    *(f"tests/{room}" for room in ("auditing", "formats", "publication", "specification", "report")),
+    *(f"tests/methods/test_{name}.py" for name in ("suppression", "rounding", "convex_adjustment")),
+    *(f"tests/cli/test_{name}.py" for name in ("basics", "case", "contract", "files")),
+    *(f"tests/app/test_{name}.py" for name in ("parts_of_pages", "forms", "guard")),
 )
 
 

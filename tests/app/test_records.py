@@ -1,129 +1,203 @@
-"""Records in a browser: dropped, chosen or opened by their path, tabulated, and protected by a rule on who
-stands behind the cells.
-"""
+"""Records in the app: what a file offers, what is chosen of it, and the case that comes of it."""
 
 from __future__ import annotations
 
-import io
+from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.csv
-from playwright.sync_api import Page, expect
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import xlsxwriter
 
-from access import complaints
-from driving import add_rule, choose, downloaded, go, open_by, reload, run
-from tacita.formats.hierarchy import write_hierarchy
+from tacita.app.work.job import Job, State
+from tacita.app.work.opening import case_from_path, case_from_text
+from tacita.app.work.parcels import pack
+from tacita.app.work.records import (
+    Choice,
+    RecordsAtHand,
+    case_of_records,
+    records_from_files,
+    records_from_path,
+    records_from_text,
+)
+from tacita.app.work.workspace import Workspace
+from tacita.core.errors import InputError, RepeatedCellError
+from tacita.core.tables.read_options import ReadOptions
 from tacita.generate import microdata
+from tacita.specification.project import load_project
+from tacita.tabulation.tabulate import tabulate
 
-MADE = microdata(600, {"region": (6, 2), "size": (3, 1)}, respondents=200, seed=7)
-DROP = """([name, content]) => {
-    const data = new DataTransfer();
-    data.items.add(new File([content], name));
-    return data;
-}"""
-
-
-def as_csv() -> str:
-    written = io.BytesIO()
-    pyarrow.csv.write_csv(MADE.records, written)
-    return written.getvalue().decode()
-
-
-def drop(page: Page, where: str, content: str) -> None:
-    data = page.evaluate_handle(DROP, ["firms.csv", content])
-    page.dispatch_event(where, "dragover", {"dataTransfer": data})
-    page.dispatch_event(where, "drop", {"dataTransfer": data})
+FIRMS = """region,size,turnover,firm,group,weight
+01,s,10.5,x,g,1
+01,l,2.25,x,g,1
+02,s,7,y,g,2
+03,s,,z,h,1
+03,s,4,x,g,1
+"""
+TREE = "parent,child\nTotal,West\nTotal,03\nWest,01\nWest,02\n"
+CHOICE = Choice(("region", "size"), "turnover", "firm", where="turnover IS NOT NULL")
 
 
-def choose_columns(page: Page, *names: str) -> None:
-    """Columns that make the table, in this order."""
-    page.get_by_test_id("records-by").click()
-    for name in names:
-        option = page.get_by_role("option", name=name, exact=True)
-        option.click()
-        expect(option).to_have_attribute("aria-selected", "true")
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("option")).to_have_count(0)
+def handed_over(folder: Path, **files: str) -> RecordsAtHand:
+    """Files by name, ``a_csv`` being ``a.csv``, as if they had been uploaded."""
+    opened = folder / "session" / "opened"
+    opened.mkdir(parents=True)
+    paths = [opened / name.replace("_", ".") for name in files]
+    for path, text in zip(paths, files.values(), strict=True):
+        path.write_text(text, encoding="utf-8")
+    return records_from_files(paths)
 
 
-def fill_in(page: Page) -> None:
-    choose_columns(page, "size", "region")
-    choose(page, "records-value", "value")
-    choose(page, "records-respondent", "respondent")
+def test_a_file_tells_what_its_columns_hold(tmp_path: Path) -> None:
+    seen = handed_over(tmp_path, firms_csv=FIRMS).seen
+    assert seen.records == 5
+    assert seen.names == ("region", "size", "turnover", "firm", "group", "weight")
+    region, size, turnover, firm, *_ = seen.columns
+    assert (region.distinct, region.samples) == (3, ("01", "02", "03"))
+    assert (size.distinct, size.numbers) == (2, False)
+    assert (turnover.numbers, turnover.distinct, turnover.missing) == (True, 4, 1)
+    assert (firm.numbers, firm.distinct, firm.missing) == (False, 3, 0)
 
 
-def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
-    drop(page, "[data-testid=records-zone]", as_csv())
-    columns = page.get_by_test_id("records-columns")
-    expect(columns.get_by_role("row", name="region text 6")).to_be_visible()
-    expect(columns.get_by_role("row", name="respondent numbers 200")).to_be_visible()
-    page.get_by_test_id("records-tabulate").click()
-    expect(page.get_by_test_id("notice-error")).to_contain_text("choose at least one")
-    fill_in(page)
-    page.get_by_test_id("records-more").get_by_text("More").click()
-    expect(page.get_by_test_id("records-where")).to_be_visible()
-    assert complaints(page) == []
-    # What was chosen outlives a reload.
-    reload(page)
-    open_by(page, "records-tabulate")
-    expect(page.get_by_test_id("notice-note")).to_contain_text("600 records tabulated")
-    expect(page.get_by_test_id("arrange-rows")).to_have_value("size")
-    go(page, "rules")
-    add_rule(page, "p-percent", "p-percent(10)")
-    expect(page.get_by_test_id("sensitive-count")).not_to_have_text("0")
-    go(page, "protect")
-    run(page, state="safe")
-    go(page, "start")
-    page.get_by_test_id("records-away").click()
-    expect(page.get_by_test_id("records")).to_have_count(0)
+def test_a_decimal_comma_makes_numbers_where_it_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "firms.csv"
+    path.write_text("region;turnover\nN;1,5\nS;2\n")
+    assert not records_from_path(path).seen.columns[1].numbers
+    found = records_from_path(path, ReadOptions(decimal=","))
+    assert found.seen.columns[1].numbers
+    assert records_from_path(path).with_decimal(",") == found
+    case = case_of_records(found, Choice(("region",), "turnover"), tmp_path)
+    assert case.table.values[case.table.find("Total")] == 3.5
 
 
-def test_a_table_that_turns_out_to_be_records_leads_to_them(page: Page) -> None:
-    drop(page, ".top", "region,value\nN,1\nN,2\nS,4\n")
-    expect(page.get_by_test_id("notice-error")).to_contain_text("tabulate the records")
-    choose_columns(page, "region")
-    open_by(page, "records-tabulate")
-    expect(page.get_by_test_id("case-name")).to_have_text("firms · 3 cells")
+def test_the_table_of_a_choice_is_what_the_core_tabulates(tmp_path: Path) -> None:
+    records = handed_over(tmp_path, firms_csv=FIRMS)
+    choice = replace(CHOICE, holding="group", weight="weight")
+    case = case_of_records(records, choice, tmp_path)
+    wanted = tabulate(
+        records.path, ["region", "size"], "turnover", "firm", "group", "weight", 5, where=choice.where
+    )
+    assert case.name == "firms"
+    assert np.array_equal(case.table.units, wanted.units)
+    assert case.table.contributions is not None
+    assert wanted.contributions is not None
+    assert np.array_equal(case.table.contributions.values, wanted.contributions.values)
+    assert case.table.holdings is not None
+    assert case.table.population is not None
 
 
-def test_rows_with_several_numbers_are_offered_as_records(page: Page) -> None:
-    drop(page, ".top", "firm,region,turnover,staff\nx,N,1,3\nx,S,2,1\ny,S,4,2\n")
-    expect(page.get_by_test_id("notice-error")).to_contain_text("which column holds the values")
-    page.get_by_test_id("notice-take").click()
-    choose_columns(page, "region")
-    expect(page.get_by_test_id("notice-error")).to_have_count(0)
-    expect(page.get_by_test_id("notice-offer")).to_have_count(0)
-    choose(page, "records-value", "turnover")
-    open_by(page, "records-tabulate")
-    expect(page.get_by_test_id("case-name")).to_have_text("firms · 3 cells")
+def test_without_values_respondents_or_records_are_counted(tmp_path: Path) -> None:
+    records = handed_over(tmp_path, firms_csv=FIRMS)
+    for choice, total in ((Choice(("group",)), 5), (Choice(("group",), respondent="firm"), 3)):
+        table = case_of_records(records, choice, tmp_path).table
+        assert (table.whole, table.values[table.find("Total")]) == (True, total)
 
 
-def test_numbers_with_a_decimal_comma(page: Page) -> None:
-    drop(page, "[data-testid=records-zone]", "region;value\nN;1,5\nN;2\nS;4\n")
-    expect(page.get_by_test_id("records-columns").get_by_role("row", name="value text")).to_be_visible()
-    choose_columns(page, "region")
-    choose(page, "records-value", "value")
-    page.get_by_test_id("records-more").get_by_text("More").click()
-    choose(page, "records-decimal", "comma: 1,5")
-    expect(page.get_by_test_id("records-columns").get_by_role("row", name="value numbers")).to_be_visible()
-    open_by(page, "records-tabulate")
-    expect(page.get_by_test_id("sheet")).to_contain_text("7.5")
+def test_dimensions_stand_in_the_chosen_order(tmp_path: Path) -> None:
+    table = case_of_records(
+        handed_over(tmp_path, firms_csv=FIRMS), replace(CHOICE, by=("size", "region")), tmp_path
+    ).table
+    assert [dimension.name for dimension in table.structure.dimensions] == ["size", "region"]
 
 
-def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -> None:
-    (tmp_path / "firms.csv").write_text(as_csv())
-    write_hierarchy(MADE.hierarchies["region"], tmp_path / "region.csv")
-    page.get_by_test_id("path").fill(str(tmp_path / "firms.csv"))
-    page.get_by_test_id("path-records").click()
-    expect(page.get_by_test_id("records")).to_contain_text("Use region.csv")
-    fill_in(page)
-    open_by(page, "records-tabulate")
-    go(page, "rules")
-    add_rule(page, "p-percent", "p-percent(10)")
-    go(page, "protect")
-    run(page, state="safe")
-    go(page, "export")
-    project = downloaded(page, "download-house")["internal/project.toml"].decode()
-    assert f'microdata = "{tmp_path / "firms.csv"}"' in project
-    assert 'rule = "p-percent(10)"' in project
-    assert str(tmp_path / "region.csv") in project
+@pytest.mark.parametrize("called", ["region_csv", "firms-region_csv"])
+def test_classifications_handed_over_are_used_unless_they_are_not_wanted(tmp_path: Path, called: str) -> None:
+    records = handed_over(tmp_path, **{called: TREE, "firms_csv": FIRMS})
+    table = case_of_records(records, CHOICE, tmp_path).table
+    assert table.values[table.find("West", "Total")] == 19.75
+    flat = case_of_records(records, replace(CHOICE, classified=False), tmp_path).table
+    assert "West" not in flat.structure.dimensions[0].codes
+
+
+def test_classifications_beside_a_path_are_found_by_the_names_of_columns(tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").write_text(FIRMS)
+    (tmp_path / "region.csv").write_text(TREE)
+    (tmp_path / "size.csv").write_text("no,tree\n1,2\n")
+    assert records_from_path(tmp_path / "firms.csv").classifications == {"region": [tmp_path / "region.csv"]}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "xlsx"])
+def test_parquet_and_workbooks_give_the_same_table(tmp_path: Path, ending: str) -> None:
+    columns = {"region": [1, 1, 2], "firm": ["x", "y", "x"], "turnover": [1.5, 2.0, None]}
+    path = tmp_path / f"firms.{ending}"
+    if ending == "parquet":
+        pq.write_table(pa.table(columns), path)
+    else:
+        with xlsxwriter.Workbook(str(path)) as book:
+            sheet = book.add_worksheet()
+            for c, (name, values) in enumerate(columns.items()):
+                sheet.write_column(0, c, [name, *values])
+    records = records_from_path(path)
+    assert [column.missing for column in records.seen.columns] == [0, 0, 1]
+    table = case_of_records(
+        records, Choice(("region",), "turnover", "firm", where="firm <> 'z' AND region < 2"), tmp_path
+    ).table
+    assert table.structure.dimensions[0].codes == ("Total", "1")
+    assert table.values.max() == 3.5
+
+
+def test_what_cannot_be_tabulated_is_told_by_the_name_of_its_file(tmp_path: Path) -> None:
+    records = handed_over(tmp_path, firms_csv=FIRMS)
+    with pytest.raises(InputError, match="choose at least one"):
+        case_of_records(records, Choice(), tmp_path)
+    with pytest.raises(InputError) as caught:
+        case_of_records(records, replace(CHOICE, value="firm", where=None), tmp_path)
+    assert str(caught.value).startswith("firms.csv, ")
+    assert "'x' in column 'firm' is not a number" in str(caught.value)
+    # Nothing is left of it.
+    assert list(tmp_path.iterdir()) == [tmp_path / "session"]
+
+
+def test_files_that_are_no_records_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"notes.docx: records are read from .csv"):
+        records_from_path(tmp_path / "notes.docx")
+    with pytest.raises(InputError, match=r"absent.csv: there is no such file"):
+        records_from_path(tmp_path / "absent.csv")
+    with pytest.raises(InputError, match=r"land.hrc is called like none of the columns region, size"):
+        handed_over(tmp_path, firms_csv=FIRMS, land_hrc="N\nS\n")
+    with pytest.raises(InputError, match="no records among the files"):
+        handed_over(tmp_path / "more", region_hrc="N\nS\n")
+
+
+def test_rows_that_repeat_a_cell_are_told_as_records(tmp_path: Path) -> None:
+    text = "region,size,value\nN,s,1\nN,s,2\n"
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(RepeatedCellError, match="tabulate the records"):
+        case_from_path(tmp_path / "t.csv")
+    with pytest.raises(RepeatedCellError):
+        case_from_text(text.replace(",", "\t"))
+    pasted = records_from_text(text.replace(",", "\t"), tmp_path)
+    assert pasted.seen.names == ("region", "size", "value")
+    assert case_of_records(pasted, Choice(("region",), "value"), tmp_path).table.values.max() == 3
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_an_export_repeats_what_was_tabulated(tmp_path: Path, stays: bool) -> None:
+    made = microdata(400, {"region": (5, 2), "size": (3, 1)}, respondents=120, seed=4)
+    workspace = Workspace()
+    folder = tmp_path if stays else workspace.folder
+    path = folder / "firms.parquet"
+    pq.write_table(made.records, path)
+    records = records_from_path(path) if stays else records_from_files([path])
+    case = case_of_records(records, Choice(("region", "size"), "value", "respondent"), workspace.folder)
+    done = Job(1, replace(case, rules=("p-percent(10)", "frequency(3)")), "suppression", {})
+    done.carry_out()
+    assert done.state is State.SAFE, done.error
+    pack(done, tmp_path / "out", ["csv"], passing=workspace.folder)
+    workspace.close()
+    project = load_project(tmp_path / "out" / "internal" / "project.toml")
+    assert project.table is not None
+    assert project.table.microdata == (str(path) if stays else None)
+    again = project.problem()
+    assert np.array_equal(again.levels.sensitive, done.problem.levels.sensitive)
+    assert len(again.sensitive) > 0
+
+
+def test_records_at_hand_go_when_all_is_cleared(tmp_path: Path) -> None:
+    workspace = Workspace()
+    workspace.records = handed_over(tmp_path, firms_csv=FIRMS)
+    workspace.clear()
+    assert workspace.records is None
+    workspace.close()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.auditing import piece, short_moves
+from tacita.auditing import block, short_moves
 from tacita.auditing.audit import audit
 from tacita.auditing.certificate import certify
 from tacita.auditing.joint_moves import is_flat, joint_move
@@ -66,7 +66,7 @@ def test_thousands_of_targets_take_a_few_programs() -> None:
 def test_no_verdict_hangs_on_it(problem: tc.Problem, radius: int) -> None:
     release = within(problem, radius)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(piece, "MANY", 1)
+        patch.setattr(block, "MANY", 1)
         together = audit(problem, release)
     one_by_one = audit(problem, release)
     assert np.array_equal(together.worst, one_by_one.worst)

@@ -1,6 +1,6 @@
 """Pictures of every screen for the docs: ``make screenshots`` takes them anew, from the app as it is.
 
-python tests/app/screenshots.py FOLDER
+python tests/browser/screenshots.py FOLDER
 """
 
 from __future__ import annotations

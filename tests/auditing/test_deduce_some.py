@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.auditing.region import pieces
+from tacita.auditing.region import blocks
 from tacita.core.errors import InputError
 from tacita.core.levels import Levels
 
@@ -50,7 +50,7 @@ def test_the_rest_of_the_table_is_not_asked() -> None:
     release = tc.Release.suppress(table, np.array(hidden))
     problem = tc.Problem(table, tc.Threshold(3))
     told: list[int] = []
-    with patch.object(pieces, "__defaults__", (4,)):
+    with patch.object(blocks, "__defaults__", (4,)):
         run = tc.Run(listener=lambda event: told.append(event.total))
         deduced = tc.deduce(problem, release, run=run, cells=np.array(hidden[:1]))
     assert told == [1]

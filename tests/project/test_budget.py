@@ -31,7 +31,7 @@ def test_no_test_pins_the_number_of_its_examples() -> None:
         f"{path.relative_to(TESTS)}:{line}" for path in files for line in pinned(path.read_text("utf-8"))
     ]
     assert not found, (
-        f"{', '.join(found)}: the profile is overridden. Remedy: @examples(N) of tests/unit/budget.py"
+        f"{', '.join(found)}: the profile is overridden. Remedy: @examples(N) of tests/budget.py"
     )
 
 

@@ -63,6 +63,6 @@ def _try(command: tuple[str, ...]) -> None:
 if __name__ == "__main__":
     chromium = get_chromium()
     if chromium is None:
-        print(f"No Chromium: the tests in tests/app that need a browser will be skipped. Remedy: {REMEDY}")
+        print(f"No Chromium: the tests in tests/browser will be skipped. Remedy: {REMEDY}")
     else:
         print(f"Browser tests use {chromium}")

@@ -1,0 +1,129 @@
+"""Records in a browser: dropped, chosen or opened by their path, tabulated, and protected by a rule on who
+stands behind the cells.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow.csv
+from playwright.sync_api import Page, expect
+
+from access import complaints
+from driving import add_rule, choose, downloaded, go, open_by, reload, run
+from tacita.formats.hierarchy import write_hierarchy
+from tacita.generate import microdata
+
+MADE = microdata(600, {"region": (6, 2), "size": (3, 1)}, respondents=200, seed=7)
+DROP = """([name, content]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([content], name));
+    return data;
+}"""
+
+
+def as_csv() -> str:
+    written = io.BytesIO()
+    pyarrow.csv.write_csv(MADE.records, written)
+    return written.getvalue().decode()
+
+
+def drop(page: Page, where: str, content: str) -> None:
+    data = page.evaluate_handle(DROP, ["firms.csv", content])
+    page.dispatch_event(where, "dragover", {"dataTransfer": data})
+    page.dispatch_event(where, "drop", {"dataTransfer": data})
+
+
+def choose_columns(page: Page, *names: str) -> None:
+    """Columns that make the table, in this order."""
+    page.get_by_test_id("records-by").click()
+    for name in names:
+        option = page.get_by_role("option", name=name, exact=True)
+        option.click()
+        expect(option).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+
+
+def fill_in(page: Page) -> None:
+    choose_columns(page, "size", "region")
+    choose(page, "records-value", "value")
+    choose(page, "records-respondent", "respondent")
+
+
+def test_dropped_records_are_tabulated_and_protected(page: Page) -> None:
+    drop(page, "[data-testid=records-zone]", as_csv())
+    columns = page.get_by_test_id("records-columns")
+    expect(columns.get_by_role("row", name="region text 6")).to_be_visible()
+    expect(columns.get_by_role("row", name="respondent numbers 200")).to_be_visible()
+    page.get_by_test_id("records-tabulate").click()
+    expect(page.get_by_test_id("notice-error")).to_contain_text("choose at least one")
+    fill_in(page)
+    page.get_by_test_id("records-more").get_by_text("More").click()
+    expect(page.get_by_test_id("records-where")).to_be_visible()
+    assert complaints(page) == []
+    # What was chosen outlives a reload.
+    reload(page)
+    open_by(page, "records-tabulate")
+    expect(page.get_by_test_id("notice-note")).to_contain_text("600 records tabulated")
+    expect(page.get_by_test_id("arrange-rows")).to_have_value("size")
+    go(page, "rules")
+    add_rule(page, "p-percent", "p-percent(10)")
+    expect(page.get_by_test_id("sensitive-count")).not_to_have_text("0")
+    go(page, "protect")
+    run(page, state="safe")
+    go(page, "start")
+    page.get_by_test_id("records-away").click()
+    expect(page.get_by_test_id("records")).to_have_count(0)
+
+
+def test_a_table_that_turns_out_to_be_records_leads_to_them(page: Page) -> None:
+    drop(page, ".top", "region,value\nN,1\nN,2\nS,4\n")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("tabulate the records")
+    choose_columns(page, "region")
+    open_by(page, "records-tabulate")
+    expect(page.get_by_test_id("case-name")).to_have_text("firms · 3 cells")
+
+
+def test_rows_with_several_numbers_are_offered_as_records(page: Page) -> None:
+    drop(page, ".top", "firm,region,turnover,staff\nx,N,1,3\nx,S,2,1\ny,S,4,2\n")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("which column holds the values")
+    page.get_by_test_id("notice-take").click()
+    choose_columns(page, "region")
+    expect(page.get_by_test_id("notice-error")).to_have_count(0)
+    expect(page.get_by_test_id("notice-offer")).to_have_count(0)
+    choose(page, "records-value", "turnover")
+    open_by(page, "records-tabulate")
+    expect(page.get_by_test_id("case-name")).to_have_text("firms · 3 cells")
+
+
+def test_numbers_with_a_decimal_comma(page: Page) -> None:
+    drop(page, "[data-testid=records-zone]", "region;value\nN;1,5\nN;2\nS;4\n")
+    expect(page.get_by_test_id("records-columns").get_by_role("row", name="value text")).to_be_visible()
+    choose_columns(page, "region")
+    choose(page, "records-value", "value")
+    page.get_by_test_id("records-more").get_by_text("More").click()
+    choose(page, "records-decimal", "comma: 1,5")
+    expect(page.get_by_test_id("records-columns").get_by_role("row", name="value numbers")).to_be_visible()
+    open_by(page, "records-tabulate")
+    expect(page.get_by_test_id("sheet")).to_contain_text("7.5")
+
+
+def test_records_by_their_path_stay_where_they_are(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").write_text(as_csv())
+    write_hierarchy(MADE.hierarchies["region"], tmp_path / "region.csv")
+    page.get_by_test_id("path").fill(str(tmp_path / "firms.csv"))
+    page.get_by_test_id("path-records").click()
+    expect(page.get_by_test_id("records")).to_contain_text("Use region.csv")
+    fill_in(page)
+    open_by(page, "records-tabulate")
+    go(page, "rules")
+    add_rule(page, "p-percent", "p-percent(10)")
+    go(page, "protect")
+    run(page, state="safe")
+    go(page, "export")
+    project = downloaded(page, "download-house")["internal/project.toml"].decode()
+    assert f'microdata = "{tmp_path / "firms.csv"}"' in project
+    assert 'rule = "p-percent(10)"' in project
+    assert str(tmp_path / "region.csv") in project
