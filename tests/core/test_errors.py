@@ -152,8 +152,8 @@ def test_flags_stand_below_messages(
 
 
 def test_options_stay_where_readers_add_the_line(tmp_path: Path) -> None:
-    from tacita.formats.nchs import _number
+    from tacita.formats.nchs import _parse_number
 
     with pytest.raises(tc.FormatError, match=r"t.txt, line 3: '1,5' is not a number") as caught:
-        _number(tmp_path / "t.txt", 3, "1,5")
+        _parse_number(tmp_path / "t.txt", 3, "1,5")
     assert caught.value.options == ("decimal",)

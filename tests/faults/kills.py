@@ -32,7 +32,7 @@ import tacita as tc
 from tacita.publication.folders import recover_results
 from tacita.publication.results import write_results
 from tacita.storage import exchange, switch
-from tacita.storage.signals import like_ctrl_c
+from tacita.storage.signals import raise_on_signals
 from tacita.storage.switch import MARKER
 
 PATIENCE = 120
@@ -145,7 +145,7 @@ def fork(work: Callable[[], object], ready: int) -> int:
 
         switch._begin = told
         os.write(ready, b"b")
-        with like_ctrl_c():
+        with raise_on_signals():
             work()
         code = 0
     except KeyboardInterrupt:

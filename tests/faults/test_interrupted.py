@@ -20,11 +20,11 @@ from tacita.core.errors import FormatError, InputError
 from tacita.core.run import Run
 from tacita.examples import example
 from tacita.formats.jj import write_jj
-from tacita.publication.folders import certificate_in, release_in
+from tacita.publication.folders import find_certificate, find_release
 from tacita.publication.release_read import read_release
 from tacita.publication.results import write_results
 from tacita.storage import drafts, exchange, switch
-from tacita.storage.drafts import new_draft
+from tacita.storage.drafts import make_draft
 from tacita.storage.recovery import recover
 from tacita.storage.switch import MARKER
 
@@ -141,10 +141,10 @@ def test_doctor_undoes_what_a_dead_run_began(
     assert (tmp_path / "publication" / MARKER).exists() == (after == 3)
     assert (tmp_path / "internal" / MARKER).exists()
     with pytest.raises(InputError, match=r"marked by INCOMPLETE.txt.*tacita doctor"):
-        certificate_in(tmp_path)
+        find_certificate(tmp_path)
     if after == 3:
         with pytest.raises(InputError, match="was interrupted while it replaced the files"):
-            release_in(tmp_path)
+            find_release(tmp_path)
         with pytest.raises(InputError, match="was interrupted while it replaced the files"):
             read_release(tmp_path / "publication" / "release.html", audits[0].problem.table)
     main(["doctor", str(tmp_path), "--json"])
@@ -184,7 +184,7 @@ def test_the_next_run_says_what_it_removes(
 
 
 def test_drafts_of_a_run_that_is_at_work_stay(tmp_path: Path) -> None:
-    with new_draft(tmp_path) as draft:
+    with make_draft(tmp_path) as draft:
         assert recover(tmp_path) == ()
         assert draft.is_dir()
     dead = tmp_path / ".tacita-0123456789abcdef"
@@ -200,7 +200,7 @@ def test_a_switch_waits_for_another_one_and_tells(
     tmp_path: Path, audits: tuple[tc.Audit, tc.Audit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(switch, "PATIENCE", 0.3)
-    with new_draft(tmp_path) as draft:
+    with make_draft(tmp_path) as draft:
         begun = tmp_path / ".tacita-switch"
         begun.mkdir()
         journal = {"draft": draft.name, "places": [], "whole": None, "fingerprint": ""}

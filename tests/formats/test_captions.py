@@ -11,7 +11,7 @@ import xlsxwriter
 from tacita.core.errors import FormatError, InputError
 from tacita.core.tables.table import Table
 from tacita.formats.pasted import read_pasted
-from tacita.formats.records import records_in
+from tacita.formats.records import find_records
 from tacita.publication.release_read import read_release
 from tacita.specification.read_case import read_case
 
@@ -132,4 +132,4 @@ def test_a_last_row_that_is_suppressed_stays_in_a_release(tmp_path: Path) -> Non
 
 def test_records_below_a_title(tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx", [["Firms 2025"], ["firm", "region", "turnover"], ["x", "N", 3]])
-    assert records_in(path).column_names == ["firm", "region", "turnover"]
+    assert find_records(path).column_names == ["firm", "region", "turnover"]

@@ -13,9 +13,9 @@ from tacita.app.work.handed import handed_path
 from tacita.app.work.opening import UNTOLD
 from tacita.cli import main
 from tacita.core.errors import FormatError, InputError
-from tacita.formats.records import records_in, tabulate_file
+from tacita.formats.records import find_records, tabulate_file
 from tacita.formats.table_write import write_table
-from tacita.formats.workbook import Sheets, sheets_in
+from tacita.formats.workbook import Sheets, list_sheets
 from tacita.publication.release_read import read_release
 from tacita.publication.release_write import write_release
 from tacita.specification.project import load_project
@@ -35,7 +35,7 @@ def total(path: Path, **options: str) -> float:
 
 def test_the_first_sheet_that_holds_anything_is_read_and_the_others_are_told(tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx", {"empty": [], "one": CELLS, "blank": [[" "]], "two": DOUBLE})
-    assert sheets_in(path) == Sheets(("one", "two"))
+    assert list_sheets(path) == Sheets(("one", "two"))
     assert total(path) == 102
     assert total(path, sheet="two") == 204
     told = read_case(path)
@@ -49,17 +49,17 @@ def test_the_first_sheet_that_holds_anything_is_read_and_the_others_are_told(tmp
 def test_hidden_sheets_are_read_if_they_are_named_or_alone(tmp_path: Path) -> None:
     book = {"lists": DOUBLE, "data": CELLS}
     path = workbook(tmp_path / "t.xlsx", {"cover": [], **book}, hidden=["lists"])
-    assert sheets_in(path) == Sheets(("data",), ("lists",))
-    assert sheets_in(path).others == ()
+    assert list_sheets(path) == Sheets(("data",), ("lists",))
+    assert list_sheets(path).others == ()
     assert total(path) == 102
     assert total(path, sheet="lists") == 204
     path = workbook(tmp_path / "all.xlsx", {"cover": [], **book}, hidden=["lists", "data"])
-    assert (sheets_in(path).proposed, sheets_in(path).others) == ("lists", ("data",))
+    assert (list_sheets(path).proposed, list_sheets(path).others) == ("lists", ("data",))
 
 
 def test_sheets_that_are_not_there_or_hold_no_cells_are_refused(tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx", {"Data 2024": CELLS, "Data 2023": DOUBLE}, chart="Chart")
-    assert sheets_in(path).names == ("Data 2024", "Data 2023")
+    assert list_sheets(path).names == ("Data 2024", "Data 2023")
     with pytest.raises(FormatError) as caught:
         read_case(path, sheet="data 2024")
     assert str(caught.value) == (
@@ -74,7 +74,7 @@ def test_sheets_that_are_not_there_or_hold_no_cells_are_refused(tmp_path: Path) 
     with pytest.raises(FormatError, match="is no workbook and has no sheet 'a': leave the sheet out"):
         read_case(tmp_path / "t.csv", sheet="a")
     with pytest.raises(FormatError, match="is no workbook and has no sheet 'a': leave the sheet out"):
-        records_in(tmp_path / "t.csv", "a")
+        find_records(tmp_path / "t.csv", "a")
 
 
 def test_what_is_wrong_with_a_sheet_that_nobody_named_tells_of_the_others(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_what_is_wrong_with_a_sheet_that_nobody_named_tells_of_the_others(tmp_pa
     with pytest.raises(InputError, match=told):
         read_case(path)
     with pytest.raises(InputError, match=told):
-        records_in(workbook(tmp_path / "title.xlsx", {"cover": COVER[:1], "data": CELLS}))
+        find_records(workbook(tmp_path / "title.xlsx", {"cover": COVER[:1], "data": CELLS}))
     with pytest.raises(InputError, match=told):
         tabulate_file(path, ["region"])
     # Somebody who names it means it.
@@ -95,11 +95,11 @@ def test_what_is_wrong_with_a_sheet_that_nobody_named_tells_of_the_others(tmp_pa
 def test_the_sheet_that_people_are_asked_about_first_holds_a_table(tmp_path: Path) -> None:
     contents = [["Sheet", "Contents"], ["data", "Turnover"]]
     book = {"cover": COVER, "year": [[2025]], "contents": contents, "data": CELLS, "more": DOUBLE}
-    sheets = sheets_in(workbook(tmp_path / "t.xlsx", book))
+    sheets = list_sheets(workbook(tmp_path / "t.xlsx", book))
     assert (sheets.proposed, sheets.likely) == ("cover", "data")
-    hidden = sheets_in(workbook(tmp_path / "h.xlsx", book, hidden=["data", "more"]))
+    hidden = list_sheets(workbook(tmp_path / "h.xlsx", book, hidden=["data", "more"]))
     assert hidden.likely == "cover"
-    assert sheets_in(workbook(tmp_path / "w.xlsx", {"a": COVER, "b": contents})).likely == "a"
+    assert list_sheets(workbook(tmp_path / "w.xlsx", {"a": COVER, "b": contents})).likely == "a"
 
 
 def test_a_release_of_ours_is_read_as_ever(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_a_release_of_ours_is_read_as_ever(tmp_path: Path) -> None:
     problem = Problem(table, Threshold(5))
     release = Suppression().protect(problem)
     path = write_release(release, tmp_path / "release.xlsx", audit=audit(problem, release))
-    assert sheets_in(path).names == ("release", "crosstab", "notes")
-    assert (sheets_in(path).proposed, sheets_in(path).others) == ("release", ())
+    assert list_sheets(path).names == ("release", "crosstab", "notes")
+    assert (list_sheets(path).proposed, list_sheets(path).others) == ("release", ())
     assert read_release(path, table).marks.tolist() == release.marks.tolist()
     written = read_case(write_table(table, tmp_path / "table.xlsx"))
     assert isinstance(written, Table)
@@ -117,14 +117,14 @@ def test_a_release_of_ours_is_read_as_ever(tmp_path: Path) -> None:
 
 def test_a_release_is_told_by_its_columns_and_not_by_its_name(tmp_path: Path) -> None:
     foreign = workbook(tmp_path / "foreign.xlsx", {"release": CELLS, "release 2": DOUBLE, "notes": COVER})
-    assert sheets_in(foreign).others == ("release 2", "notes")
+    assert list_sheets(foreign).others == ("release 2", "notes")
     told = read_case(foreign)
     assert isinstance(told, Table)
     assert "sheet 'release' was read" in told.notes[0]
     own = [["region", "mark", "low", "high", "value"], ["N", "published", 1, 1, 1]]
     sheets = {"release 1": own, "crosstab 1": CELLS, "release 2": own, "crosstab 2": CELLS, "notes": COVER}
     ours = workbook(tmp_path / "ours.xlsx", {**sheets, "mine": CELLS, "crosstab": CELLS})
-    assert sheets_in(ours).others == ("release 2", "mine", "crosstab")
+    assert list_sheets(ours).others == ("release 2", "mine", "crosstab")
 
 
 def test_the_command_line_names_a_sheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tacita.core.errors import InputError
-from tacita.publication.folders import certificate_in, refuse_mixed, release_in, releases_outside
-from tacita.storage.file_set import together
+from tacita.publication.folders import find_certificate, find_release, note_releases_outside, refuse_mixed
+from tacita.storage.file_set import open_file_set
 from tacita.storage.internal import refuse_published
 
 
@@ -21,18 +21,18 @@ def made(path: Path) -> Path:
 @pytest.mark.parametrize("place", ["release.csv", "publication/release.csv"])
 def test_a_release_is_found_in_a_folder_or_its_publication(tmp_path: Path, place: str) -> None:
     file = made(tmp_path / place)
-    assert release_in(tmp_path) == file
-    assert release_in(file.parent) == file
+    assert find_release(tmp_path) == file
+    assert find_release(file.parent) == file
 
 
 def test_no_release_is_taken_from_the_house_and_none_of_two(tmp_path: Path) -> None:
     made(tmp_path / "internal" / "release.csv")
     with pytest.raises(InputError, match=r"holds no release\.csv, nor does publication in it: name the file"):
-        release_in(tmp_path)
+        find_release(tmp_path)
     made(tmp_path / "release.csv")
     made(tmp_path / "publication" / "release.csv")
     with pytest.raises(InputError, match=r"two releases, .*publication.release\.csv and .*: name the file"):
-        release_in(tmp_path)
+        find_release(tmp_path)
 
 
 @pytest.mark.parametrize("given", [".", "internal", "publication"])
@@ -41,16 +41,16 @@ def test_a_certificate_is_found_by_any_folder_of_the_results(
 ) -> None:
     file = made(tmp_path / "internal" / "certificate.json")
     (tmp_path / "publication").mkdir()
-    assert certificate_in(tmp_path / given).samefile(file)
+    assert find_certificate(tmp_path / given).samefile(file)
     monkeypatch.chdir(tmp_path / given)
-    assert certificate_in(Path()).samefile(file)
+    assert find_certificate(Path()).samefile(file)
 
 
 def test_a_certificate_is_not_taken_from_beside_any_other_folder(tmp_path: Path) -> None:
     made(tmp_path / "internal" / "certificate.json")
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(InputError, match=r"holds no certificate\.json"):
-        certificate_in(tmp_path / "elsewhere")
+        find_certificate(tmp_path / "elsewhere")
 
 
 def test_a_certificate_is_found_by_a_link_to_the_publication(tmp_path: Path) -> None:
@@ -58,11 +58,11 @@ def test_a_certificate_is_found_by_a_link_to_the_publication(tmp_path: Path) -> 
     published = tmp_path / "out" / "publication"
     published.mkdir()
     (tmp_path / "alias").symlink_to(published)
-    assert certificate_in(tmp_path / "alias").samefile(file)
+    assert find_certificate(tmp_path / "alias").samefile(file)
     published.rmdir()
     (tmp_path / "site").mkdir()
     published.symlink_to(tmp_path / "site")
-    assert certificate_in(published).samefile(file)
+    assert find_certificate(published).samefile(file)
 
 
 def test_the_house_goes_neither_into_a_publication_nor_anywhere_inside_one(
@@ -129,24 +129,24 @@ def test_results_need_folders(tmp_path: Path, name: str) -> None:
 def test_releases_beside_the_publication_are_told(tmp_path: Path) -> None:
     made(tmp_path / "publication" / "release.csv")
     made(tmp_path / "table.csv")
-    assert releases_outside(tmp_path) == ()
+    assert note_releases_outside(tmp_path) == ()
     there = [made(tmp_path / name) for name in ("release.csv", "release.html")]
-    (note,) = releases_outside(tmp_path)
+    (note,) = note_releases_outside(tmp_path)
     assert all(str(path) in note for path in there)
 
 
 def test_a_draft_leaves_no_empty_folder_of_its_own(tmp_path: Path) -> None:
-    with together(tmp_path / "new"):
+    with open_file_set(tmp_path / "new"):
         pass
     assert not (tmp_path / "new").exists()
-    with pytest.raises(InputError), together(tmp_path / "new"):
+    with pytest.raises(InputError), open_file_set(tmp_path / "new"):
         raise InputError("nothing came of it")
     assert not (tmp_path / "new").exists()
     (tmp_path / "mine").mkdir()
-    with together(tmp_path / "mine"):
+    with open_file_set(tmp_path / "mine"):
         pass
     assert (tmp_path / "mine").exists()
-    with together(tmp_path / "new") as files:
+    with open_file_set(tmp_path / "new") as files:
         made(files.new() / "file.txt")
         assert files.take_places() == (tmp_path / "new" / "file.txt",)
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["file.txt"]
@@ -156,7 +156,7 @@ def test_files_take_their_places_together_or_not_at_all(tmp_path: Path) -> None:
     old, other = made(tmp_path / "a.txt"), made(tmp_path / "leaving.txt")
     old.write_text("old")
     made(tmp_path / "b.txt" / "mine")
-    with together(tmp_path) as files:
+    with open_file_set(tmp_path) as files:
         for name in ("a.txt", "b.txt"):
             made(files.new() / name)
         with pytest.raises(InputError, match=r"b\.txt: cannot be written") as told:
@@ -167,9 +167,9 @@ def test_files_take_their_places_together_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_a_draft_of_the_house_is_refused_where_things_are_published(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="would lie inside"), together(tmp_path / "publication"):
+    with pytest.raises(InputError, match="would lie inside"), open_file_set(tmp_path / "publication"):
         pass
     assert list(tmp_path.iterdir()) == []
     file = made(tmp_path / "file.txt")
-    with pytest.raises(InputError, match=r"file\.txt: cannot be written"), together(file):
+    with pytest.raises(InputError, match=r"file\.txt: cannot be written"), open_file_set(file):
         pass

@@ -12,7 +12,7 @@ import tacita as tc
 from tacita.cli import main
 from tacita.core.errors import InputError, ReleaseError
 from tacita.core.release import Mark
-from tacita.publication.rounded_by_others import windows_of_rounded
+from tacita.publication.rounded_by_others import find_rounding_windows
 
 VALUES = [[3, 12, 26], [14, 1, 33]]
 
@@ -79,7 +79,7 @@ def test_a_window_holds_exactly_the_values_that_lead_to_its_number(way, base: in
     table = tc.Table.from_array(truth)
     units = table.units
     shown = way(units, base)
-    found = windows_of_rounded(table, np.arange(len(table)), shown.astype(float), base)
+    found = find_rounding_windows(table, np.arange(len(table)), shown.astype(float), base)
     everything = np.arange(-100, 5000)
     everywhere = way(everything, base)
     for cell in range(len(table)):
@@ -94,7 +94,7 @@ def test_a_window_holds_exactly_the_values_that_lead_to_its_number(way, base: in
 
 def test_ties_that_follow_no_rule_leave_both_ends() -> None:
     table = tc.Table.from_array([5, 15, 25, 12])
-    found = windows_of_rounded(table, np.arange(5), np.array([60.0, 0, 20, 30, 10]), 10)
+    found = find_rounding_windows(table, np.arange(5), np.array([60.0, 0, 20, 30, 10]), 10)
     assert "ties either way" in found.assumption
     assert (found.high - found.low == 10).all()
 
@@ -111,7 +111,7 @@ def test_random_rounding_is_taken_for_what_it_is(tmp_path: Path) -> None:
 def test_decimals() -> None:
     table = tc.Table.from_array(np.array([[1.2, 3.4], [2.6, 0.3]]))
     shown = np.rint(table.values)
-    found = windows_of_rounded(table, np.arange(len(table)), shown, 1.0)
+    found = find_rounding_windows(table, np.arange(len(table)), shown, 1.0)
     assert found.how == "nearest"
     # The total of 7.5 is a tie, and so is the end of its window.
     assert np.allclose(found.low, np.where(table.values == 7.5, 7.5, shown - 0.4))

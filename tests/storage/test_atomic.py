@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tacita.core.errors import InputError
-from tacita.storage.atomic import replacing, write_text
+from tacita.storage.atomic import replace_file, write_text
 
 
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -15,7 +15,7 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Pat
     write_text(target, "old")
 
     def interrupted() -> None:
-        with replacing(target) as temporary:
+        with replace_file(target) as temporary:
             temporary.write_text("half of the n")
             raise KeyboardInterrupt
 
@@ -39,7 +39,7 @@ def test_a_full_disk_is_told_with_the_file_and_leaves_the_old_one(tmp_path: Path
     write_text(target, "old")
 
     def full() -> None:
-        with replacing(target) as temporary:
+        with replace_file(target) as temporary:
             temporary.write_text("half of the n")
             raise OSError(28, "No space left on device")
 

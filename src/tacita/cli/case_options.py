@@ -263,14 +263,14 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
     Every error names the file, since the case is a file too.
     """
     from tacita.cli.earlier import own_options
-    from tacita.formats.workbook import other_sheets_told
+    from tacita.formats.workbook import name_other_sheets
     from tacita.publication.release_read import read_release
 
     path, options, more = own_options(path, options, decimal)
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; check the path")
     try:
-        with other_sheets_told(path, options.release_sheet):
+        with name_other_sheets(path, options.release_sheet):
             release = read_release(
                 release_file(path),
                 problem.table,
@@ -297,9 +297,9 @@ def tell_left_out(path: Path, release: Release) -> None:
 
 def release_file(path: Path) -> Path:
     """The file that holds a release: itself, or release.csv in a folder or its ``publication``."""
-    from tacita.publication.folders import release_in
+    from tacita.publication.folders import find_release
 
-    return release_in(path) if path.is_dir() else path
+    return find_release(path) if path.is_dir() else path
 
 
 def pairs(given: Iterable[str], option: str) -> dict[str, str]:

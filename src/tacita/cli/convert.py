@@ -37,7 +37,7 @@ def convert(
     ] = False,
 ) -> int:
     """Write a case in another format. The result holds true values: it is for the house."""
-    from tacita.formats.left_out import left_out
+    from tacita.formats.left_out import note_left_out
     from tacita.problem.problem import Problem
     from tacita.storage.internal import refuse_published
 
@@ -51,7 +51,7 @@ def convert(
     way = _way(target)
     _write(loaded, target, way, outsider_only)
     if isinstance(loaded, Problem):
-        for note in left_out(loaded, way):
+        for note in note_left_out(loaded, way):
             say(note, "note:", "yellow")
     if table.structure.labels and target.suffix.lower() != ".jj":
         say(f"{target} lists the cells; the equations between them have no place in it", "note:", "yellow")

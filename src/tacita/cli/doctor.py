@@ -169,7 +169,7 @@ def _write_temporary() -> str:
 def _look_at(folder: Path) -> list[Check]:
     """What interrupted runs had left in a folder of results, and whether it is complete now."""
     from tacita.publication.folders import recover_results
-    from tacita.storage.drafts import drafts_in
+    from tacita.storage.drafts import list_drafts
     from tacita.storage.switch import MARKER
 
     if not folder.is_dir():
@@ -178,7 +178,7 @@ def _look_at(folder: Path) -> list[Check]:
         done = [Check(str(folder), True, note) for note in recover_results(folder)]
     except InputError as error:
         return [Check(str(folder), False, str(error), "check the folder")]
-    at_work = [Check(str(path), True, "of a run that is at work") for path in drafts_in(folder)]
+    at_work = [Check(str(path), True, "of a run that is at work") for path in list_drafts(folder)]
     marked = [
         Check(str(path), False, "may hold files of two releases", "write the results again, or remove them")
         for path in sorted(folder.glob(f"*/{MARKER}"))

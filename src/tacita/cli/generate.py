@@ -123,12 +123,12 @@ def write_records(records: Any, path: Path) -> Path:
     import pyarrow.csv
     import pyarrow.parquet
 
-    from tacita.storage.atomic import replacing
+    from tacita.storage.atomic import replace_file
 
     writers = {".parquet": pyarrow.parquet.write_table, ".csv": pyarrow.csv.write_csv}
     if path.suffix not in writers:
         raise InputError(f"{path}: records are written as parquet or csv; choose one of them")
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         writers[path.suffix](records, temporary)
     return path
 

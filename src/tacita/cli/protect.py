@@ -152,9 +152,9 @@ def tell_written(written: Written) -> None:
 
 def _tell_earlier(folder: Path) -> None:
     """A run that makes nothing removes nothing, but what is there is not of it."""
-    from tacita.publication.results import earlier_results
+    from tacita.publication.results import find_earlier_results
 
-    if there := earlier_results(folder):
+    if there := find_earlier_results(folder):
         say(f"of an earlier run, not of this one: {', '.join(map(str, there))}", "note:", "yellow")
 
 

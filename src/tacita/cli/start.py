@@ -22,7 +22,7 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
     are left out, and cells that it does not list count as published. Other files must be of this very table.
     """
     from tacita.core.release import Mark
-    from tacita.formats.cell_rows import cells_of_rows
+    from tacita.formats.cell_rows import find_cells
     from tacita.formats.columns import read_columns
 
     if not path.exists():
@@ -32,7 +32,7 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
     if "mark" not in source.names or len(structure.parts) > 1:
         return load_release(path, problem, ReleaseOptions(), decimal).changed
     try:
-        cells = cells_of_rows(source, structure)
+        cells = find_cells(source, structure)
     except InputError as error:
         raise error.at(path) from None
     if (cells < 0).all():

@@ -20,7 +20,7 @@ import typer
 from tacita.cli.console import print_json, report_error, say
 from tacita.cli.flags import with_flags
 from tacita.core.errors import PluginWarning, TacitaError, TacitaWarning
-from tacita.storage.signals import like_ctrl_c
+from tacita.storage.signals import raise_on_signals
 
 DONE = 0
 ERROR = 1
@@ -80,7 +80,7 @@ def _options(group: type[Any]) -> list[inspect.Parameter]:
 def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
     output = next(value for value in arguments.values() if isinstance(value, Output))
     try:
-        with like_ctrl_c(), _warnings_on_stderr():
+        with raise_on_signals(), _warnings_on_stderr():
             return function(**arguments)
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"

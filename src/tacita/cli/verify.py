@@ -41,18 +41,18 @@ def verify(
     """
     from tacita.auditing.certificate import check_certificate
     from tacita.core.errors import CertificateError, ReleaseError
-    from tacita.publication.folders import certificate_in
-    from tacita.publication.release_read import is_ours
+    from tacita.publication.folders import find_certificate
+    from tacita.publication.release_read import is_own_release
     from tacita.verify import RefusedError, check_release, load, outcome
     from tacita.verify import verify as check
 
     problem = pose_problem(case, flags)
     try:
-        proof = load(str(certificate_in(certificate) if certificate.is_dir() else certificate))
+        proof = load(str(find_certificate(certificate) if certificate.is_dir() else certificate))
         proven = check(proof)
         published = load_release(release, problem, release_options, flags.decimal)
         check_certificate(proof, problem, published)
-        if is_ours(file := release_file(release)):
+        if is_own_release(file := release_file(release)):
             check_release(proof, str(file))
     except (RefusedError, CertificateError, ReleaseError) as reason:
         say(str(reason), "refused:", "bold red")

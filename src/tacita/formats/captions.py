@@ -19,7 +19,7 @@ LONGEST = 60
 """Characters that a note repeats of a line."""
 
 
-def titles_above(lines: Iterable[Sequence[str]]) -> int:
+def count_titles(lines: Iterable[Sequence[str]]) -> int:
     """How many lines stand above the names of the columns, blank ones among them; 0 where none is a title."""
     above, titles = 0, False
     for line in lines:
@@ -34,7 +34,7 @@ def titles_above(lines: Iterable[Sequence[str]]) -> int:
     return 0
 
 
-def footnotes_below(lines: Iterable[Sequence[str]], columns: int, codes: Container[str] = ()) -> int:
+def count_footnotes(lines: Iterable[Sequence[str]], columns: int, codes: Container[str] = ()) -> int:
     """How many lines stand below the last row, blank ones among them; ``lines`` come from the last one up.
 
     What has one column has none. A code alone may be that of a row without numbers: one of ``codes`` or a
@@ -57,10 +57,10 @@ def _begins_row(text: str, codes: Container[str]) -> bool:
     return text in codes or is_number(tidy(text)) or usual_total([text]) is not None
 
 
-def note_on(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+def note_lines(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """A note on lines that were left out: their numbers and what they hold; none where there are none.
 
-    >>> note_on("title", "row", [(1, "Table 1. Patients")])
+    >>> note_lines("title", "row", [(1, "Table 1. Patients")])
     ("row 1 was taken for a title: 'Table 1. Patients'",)
     """
     if not found:
@@ -72,7 +72,7 @@ def note_on(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str
     return (f"{line}s {numbers} were taken for {what}s: {texts}",)
 
 
-def first_repeated(names: Sequence[str]) -> str | None:
+def find_repeated(names: Sequence[str]) -> str | None:
     """Return the first name that occurs a second time, None if all differ."""
     seen: set[str] = set()
     for name in names:
@@ -82,7 +82,7 @@ def first_repeated(names: Sequence[str]) -> str | None:
     return None
 
 
-def count_up(names: Sequence[str]) -> bool:
+def are_years_or_numbers(names: Sequence[str]) -> bool:
     """Whether numbers are names of columns: years, or one after the other from 0 or 1 on."""
     if not all(map(str.isdecimal, names)):
         return False
@@ -99,4 +99,4 @@ def _may_be_names(line: Sequence[str]) -> bool:
     if len(beside) == 1:
         return bool(parse_published(beside).unreadable[0])
     numbers = [field for field in beside if is_number(field)]
-    return not numbers or not line[0] or (len(numbers) > 1 and count_up(numbers))
+    return not numbers or not line[0] or (len(numbers) > 1 and are_years_or_numbers(numbers))

@@ -17,7 +17,7 @@ def code_columns(structure: Structure) -> list[str]:
     return [dimension.name for dimension in structure.dimensions] or ["cell"]
 
 
-def cells_of_rows(source: Columns, structure: Structure, dimensions: Sequence[int] | None = None) -> Cells:
+def find_cells(source: Columns, structure: Structure, dimensions: Sequence[int] | None = None) -> Cells:
     """The cell of each row; -1 where the table has no such cell.
 
     The usual names of totals (``All``, ``Sum``) stand for the total of a dimension, whatever its code is.

@@ -12,12 +12,12 @@ from tacita.core.errors import FormatError, TacitaError
 from tacita.core.plugins import Plugin, find_plugins, working
 from tacita.core.tables.columns import Columns, refuse_wide
 from tacita.core.tables.table import Table
-from tacita.formats.captions import first_repeated
+from tacita.formats.captions import find_repeated
 from tacita.formats.workbook import WORKBOOKS, refuse_sheet
 
 FORMATS = (".csv", ".tab", ".parquet", *WORKBOOKS)
 """Endings of the built-in formats of columns."""
-TAKEN = (*FORMATS, ".jj", ".toml", ".txt", ".tsv", ".dat", ".hrc", ".html", ".htm", ".json")
+RESERVED = (*FORMATS, ".jj", ".toml", ".txt", ".tsv", ".dat", ".hrc", ".html", ".htm", ".json")
 """Endings that no format of another package may have."""
 
 
@@ -29,7 +29,7 @@ def column_endings() -> tuple[str, ...]:
 def has_columns(path: str | os.PathLike[str]) -> bool:
     """Return whether the ending of a file's name stands for columns."""
     suffix = Path(path).suffix.lower()
-    return suffix in FORMATS or (suffix not in TAKEN and suffix in column_endings())
+    return suffix in FORMATS or (suffix not in RESERVED and suffix in column_endings())
 
 
 def format_plugins() -> tuple[Plugin, ...]:
@@ -38,7 +38,7 @@ def format_plugins() -> tuple[Plugin, ...]:
     The name of a format is the ending of its files. It has a function ``read(path)`` that returns a pyarrow
     table with one row per cell, and may have ``write(table, path)``, which writes one.
     """
-    return find_plugins("tacita.formats", frozenset(ending[1:] for ending in TAKEN), _fault_of_format)
+    return find_plugins("tacita.formats", frozenset(ending[1:] for ending in RESERVED), _fault_of_format)
 
 
 def _fault_of_format(name: str, value: Any) -> str:
@@ -109,6 +109,6 @@ def _read_foreign(path: str | os.PathLike[str], foreign: Any) -> Columns:
             "save it as CSV"
         ) from error
     refuse_wide(path, data.num_columns)
-    if (repeated := first_repeated(data.column_names)) is not None:
+    if (repeated := find_repeated(data.column_names)) is not None:
         raise FormatError(f"{path}: two columns are called '{repeated}'; rename one of them")
     return Columns(data, lambda row: f"{path}, row {row + 1}")

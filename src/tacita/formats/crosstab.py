@@ -16,15 +16,15 @@ from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import Mask
 from tacita.core.numerals import has_signs_beside, is_number, tidy
 from tacita.core.tables.columns import Columns, is_text
-from tacita.formats.roles import holds_numbers, part_by_name
-from tacita.formats.unplain import marks_and_unplain, refuse_unplain
+from tacita.formats.roles import guess_role, holds_numbers
+from tacita.formats.unplain import find_marks_and_formatted, refuse_formatted
 
 ROWS, COLUMNS = "row", "column"
 NO_NUMBER = frozenset(["n/a", "na", "#n/a", "n.a.", "n.a", "nil", "none", "null", "missing", "unknown"])
 """Words, in small letters, for a number that is not there."""
 
 
-def one_row_per_cell(
+def unpivot_crosstab(
     source: Columns, path: object, by: Sequence[str] | None, given: Mapping[str, str | None]
 ) -> Columns:
     """A crosstab as long columns: the first, ``column`` and ``value``; anything else as it is.
@@ -74,7 +74,7 @@ def _has_shape(source: Columns, by: Sequence[str] | None) -> bool:
     first, *others = source.names
     if min(len(others), source.data.num_rows) < 2:
         return False
-    parts = {part_by_name(name) for name in source.names} - {None}
+    parts = {guess_role(name) for name in source.names} - {None}
     if holds_numbers(source, first) or (parts and not (parts == {"count"} and _has_row_total(source))):
         return False
     if by is not None and set(by) != set(_dimension_names(source)):
@@ -84,15 +84,15 @@ def _has_shape(source: Columns, by: Sequence[str] | None) -> bool:
 
 def _holds_numbers(source: Columns) -> bool:
     """Whether all columns but the first hold numbers, or what is published instead of some."""
-    hidden = [_hidden(source, name) for name in source.names[1:]]
+    hidden = [_find_hidden(source, name) for name in source.names[1:]]
     return all(h is not None for h in hidden) and not all(h is None or h.all() for h in hidden)
 
 
-def _hidden(source: Columns, name: str) -> Mask | None:
+def _find_hidden(source: Columns, name: str) -> Mask | None:
     """Which entries are no plain numbers: marks, or numbers with signs; None if some are neither."""
     if holds_numbers(source, name):
         return np.zeros(source.data.num_rows, dtype=bool)
-    found = marks_and_unplain(source, name)
+    found = find_marks_and_formatted(source, name)
     return None if found is None else found[0] | found[1]
 
 
@@ -102,14 +102,14 @@ def _refuse_hidden(source: Columns) -> None:
     down, across = _dimension_names(source)
     otherwise = "if this is no crosstab, name the column of values"
     for name in others:
-        hidden = _hidden(source, name)
+        hidden = _find_hidden(source, name)
         if hidden is None or not hidden.any():
             continue
         row = int(np.flatnonzero(hidden)[0])
         place = f"{source.place(row)}: cell ({down}={source.column(first)[row]}, {across}={name})"
-        found = marks_and_unplain(source, name)
+        found = find_marks_and_formatted(source, name)
         if found is not None and found[1][row]:
-            refuse_unplain(source, name, row, place, otherwise)
+            refuse_formatted(source, name, row, place, otherwise)
         raise FormatError(
             f"{place} is '{source.column(name)[row]}': a case needs the true values; {otherwise}",
             options=["value"],
@@ -124,7 +124,7 @@ def _refuse_words(source: Columns) -> None:
     """
     first, *others = source.names
     down, across = _dimension_names(source)
-    words = {name: _words(source, name) for name in others if not holds_numbers(source, name)}
+    words = {name: _find_words(source, name) for name in others if not holds_numbers(source, name)}
     if any(2 * int(among.sum()) > source.data.num_rows for among in words.values()):
         return
     for name, among in words.items():
@@ -141,7 +141,7 @@ def _refuse_words(source: Columns) -> None:
                 )
 
 
-def _words(source: Columns, name: str) -> Mask:
+def _find_words(source: Columns, name: str) -> Mask:
     """Which entries of a column are neither blank nor numbers, however these are written."""
     column = source.column(name)
     if not is_text(column.type):
@@ -154,12 +154,12 @@ def _words(source: Columns, name: str) -> Mask:
 
 def _has_row_total(source: Columns) -> bool:
     """Whether the columns add up to one of them. Then even ``N`` is a code, not a number of respondents."""
-    return any(_parts_of(source, name) for name in source.names)
+    return any(_find_parts(source, name) for name in source.names)
 
 
 def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
     """Columns that add up to the value in every row are its parts, not codes."""
-    if parts := _parts_of(source, value):
+    if parts := _find_parts(source, value):
         raise InputError(
             f"{', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab",
             place=path,
@@ -168,9 +168,9 @@ def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
         )
 
 
-def _parts_of(source: Columns, total: str) -> list[str]:
+def _find_parts(source: Columns, total: str) -> list[str]:
     """All other columns of numbers, two or more, if they add up to this one in every row; else none."""
-    parts = [name for name in source.names if name != total and part_by_name(name) in (None, "count")]
+    parts = [name for name in source.names if name != total and guess_role(name) in (None, "count")]
     parts = [name for name in parts if holds_numbers(source, name)]
     if len(parts) < 2 or total not in source.names or not holds_numbers(source, total):
         return []

@@ -17,10 +17,10 @@ import numpy as np
 
 from tacita.core.errors import FormatError
 from tacita.core.words import so_many
-from tacita.formats.captions import MOST, first_repeated, footnotes_below, note_on, titles_above
+from tacita.formats.captions import MOST, count_footnotes, count_titles, find_repeated, note_lines
 from tacita.formats.escape import unescape
 from tacita.formats.textfile import read_text
-from tacita.storage.atomic import replacing
+from tacita.storage.atomic import replace_file
 
 if TYPE_CHECKING:
     from tacita.core.tables.columns import Columns
@@ -48,12 +48,12 @@ def read_csv(
 
     from tacita.core.tables.columns import Columns, refuse_wide
 
-    text, notes = _text(path, encoding)
+    text, notes = _read_text(path, encoding)
     head = text.split("\n", 2 * MOST)[: 2 * MOST]
     refuse_wide(path, max(line.count(sign) for line in head for sign in delimiter or SEPARATORS) + 1)
-    separator, above = _layout(head, delimiter)
-    header = _header(path, head[above], above + 1, separator)
-    notes += _left_out("title", head[:above], 1, separator)
+    separator, above = _find_layout(head, delimiter)
+    header = _parse_header(path, head[above], above + 1, separator)
+    notes += _note_left_out("title", head[:above], 1, separator)
     if footnotes:
         text, left = _without_footnotes(text, above, len(header), separator, codes)
         notes += left
@@ -114,7 +114,7 @@ def write_rows(
 ) -> Path:
     """Write columns of text under a header; all or nothing."""
     with (
-        replacing(path, public=public) as temporary,
+        replace_file(path, public=public) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as out,
     ):
         writer = csv.writer(out, lineterminator="\n")
@@ -123,7 +123,7 @@ def write_rows(
     return Path(path)
 
 
-def _text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str, tuple[str, ...]]:
+def _read_text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str, tuple[str, ...]]:
     """The file with plain line ends, and a note where its encoding was guessed."""
     text, found = read_text(path, encoding)
     if not text.strip():
@@ -132,7 +132,7 @@ def _text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str, tupl
     return text, (f"{path} is not in utf-8: read as cp1252",) if guessed else ()
 
 
-def _layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]:
+def _find_layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]:
     """The separator, and how many lines stand above the header.
 
     What separates most in the first line, unless a title stands there: then what gives the header as many
@@ -140,7 +140,7 @@ def _layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]:
     """
     usual = delimiter or max(SEPARATORS, key=lines[0].count)
     for separator in dict.fromkeys([usual, *(SEPARATORS if delimiter is None else "")]):
-        above = titles_above(_rows(lines, separator))
+        above = count_titles(_split_lines(lines, separator))
         if above == 0 and separator == usual and usual in lines[0] and _agree(lines, 0, usual):
             break
         if above and _agree(lines, above, separator):
@@ -151,11 +151,11 @@ def _layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]:
 def _agree(lines: Sequence[str], header: int, separator: str) -> bool:
     """Whether a header and the next line that is not blank have as many fields."""
     below = next((line for line in lines[header + 1 : header + MOST] if line.strip()), lines[header])
-    one, other = _rows([lines[header], below], separator)
+    one, other = _split_lines([lines[header], below], separator)
     return len(one) == len(other)
 
 
-def _rows(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
+def _split_lines(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
     """Fields of lines, one by one: no field goes on in the next line."""
     for line in lines:
         try:
@@ -171,22 +171,24 @@ def _without_footnotes(
     """The text without what stands below its last row, and a note on that."""
     lines = text.count("\n") + 1
     tail = text.rsplit("\n", min(lines - above - 1, MOST + 1))[1:]
-    below = footnotes_below(_rows(reversed(tail), separator), columns, codes)
+    below = count_footnotes(_split_lines(reversed(tail), separator), columns, codes)
     if below == 0:
         return text, ()
-    note = _left_out("footnote", tail[-below:], lines - below + 1, separator)
+    note = _note_left_out("footnote", tail[-below:], lines - below + 1, separator)
     return text.rsplit("\n", below)[0], note
 
 
-def _left_out(what: str, lines: Sequence[str], first: int, separator: str) -> tuple[str, ...]:
+def _note_left_out(what: str, lines: Sequence[str], first: int, separator: str) -> tuple[str, ...]:
     """A note on lines, of which the first has this number."""
-    found = [(number, row[0]) for number, row in enumerate(_rows(lines, separator), start=first) if any(row)]
-    return note_on(what, "line", found)
+    found = [
+        (number, row[0]) for number, row in enumerate(_split_lines(lines, separator), start=first) if any(row)
+    ]
+    return note_lines(what, "line", found)
 
 
-def _header(path: str | os.PathLike[str], line: str, number: int, separator: str) -> list[str]:
-    names = [unescape(name) for name in next(_rows([line], separator))]
-    if (repeated := first_repeated(names)) is not None:
+def _parse_header(path: str | os.PathLike[str], line: str, number: int, separator: str) -> list[str]:
+    names = [unescape(name) for name in next(_split_lines([line], separator))]
+    if (repeated := find_repeated(names)) is not None:
         raise FormatError(f"{path}, line {number}: column '{repeated}' occurs twice; rename one of them")
     if not names:
         raise FormatError(f"{path}, line 1: the first line is blank; it should hold the column names")

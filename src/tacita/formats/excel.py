@@ -23,7 +23,7 @@ from tacita.formats.escape import escape
 from tacita.formats.extent import MOST_COLUMNS, MOST_ROWS
 from tacita.formats.number_texts import number_texts
 from tacita.formats.published_cells import COLUMNS, shown_texts
-from tacita.storage.atomic import replacing
+from tacita.storage.atomic import replace_file
 
 WORKBOOK = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 BLUE, RED, GREY = "#BDD7EE", "#F8CBAD", "#D9D9D9"
@@ -58,7 +58,7 @@ def write_excel(
             f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
         )
     with new_workbook(path, public=not internal) as book:
-        look = _Look(book, internal)
+        look = _CellFormats(book, internal)
         for part in parts:
             ending = f" {part + 1}" if len(parts) > 1 else ""
             _long_sheet(book.add_worksheet(f"release{ending}"), release, part, look)
@@ -76,7 +76,7 @@ def new_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
     import xlsxwriter
     from xlsxwriter.exceptions import FileCreateError
 
-    with replacing(path, public=public) as temporary:
+    with replace_file(path, public=public) as temporary:
         book = xlsxwriter.Workbook(str(temporary), {**WORKBOOK, "tmpdir": str(temporary.parent)})
         yield book
         try:
@@ -86,7 +86,7 @@ def new_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
             raise OSError(*getattr(error.args[0], "args", error.args)) from error
 
 
-class _Look:
+class _CellFormats:
     """The formats of a workbook, by what a cell is."""
 
     def __init__(self, book: Any, internal: bool) -> None:
@@ -101,7 +101,7 @@ class _Look:
         return self._primary if release.primary[cell] else self._secondary
 
 
-def _long_sheet(sheet: Any, release: Release, part: int, look: _Look) -> None:
+def _long_sheet(sheet: Any, release: Release, part: int, look: _CellFormats) -> None:
     names, codes, cells = listing(release.structure, part)
     columns = [[escape(code) for code in column.to_pylist()] for column in codes]
     header = [*map(escape, names), *COLUMNS, *(["status"] if look.internal else [])]
@@ -126,7 +126,7 @@ def _long_sheet(sheet: Any, release: Release, part: int, look: _Look) -> None:
     sheet.freeze_panes(1, len(columns))
 
 
-def _crosstab(book: Any, name: str, release: Release, part: int, look: _Look) -> None:
+def _crosstab(book: Any, name: str, release: Release, part: int, look: _CellFormats) -> None:
     """Rows by all dimensions but the last, columns by the last, each code after those below it, as tables
     are printed; left out where it does not fit a sheet.
     """

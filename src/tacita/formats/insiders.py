@@ -22,8 +22,8 @@ from tacita.core.errors import FormatError, InputError, likewise
 from tacita.core.exact import UNBOUNDED, Cells, Units
 from tacita.core.tables.frames import numbers_to_arrow
 from tacita.core.tables.structure import Structure
-from tacita.formats.cell_rows import cells_of_rows, code_columns
-from tacita.storage.atomic import replacing
+from tacita.formats.cell_rows import code_columns, find_cells
+from tacita.storage.atomic import replace_file
 
 if TYPE_CHECKING:
     from tacita.core.tables.columns import Columns
@@ -63,7 +63,7 @@ def write_insiders(problem: Problem, path: Path) -> Path:
     for name, units in zip((*BOUNDS, *LEVELS), figures, strict=True):
         columns[name] = numbers_to_arrow(units, decimals)
     columns["also_others"] = np.repeat([i.targets is None or i.also_others for i in insiders], lengths)
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         pyarrow.parquet.write_table(pa.table(columns), temporary)
     return path
 
@@ -122,7 +122,7 @@ def _code_texts(structure: Structure, cells: Cells) -> list[Any]:
 
 
 def _cells(source: Columns, structure: Structure) -> Cells:
-    cells = cells_of_rows(source, structure)
+    cells = find_cells(source, structure)
     if (wrong := np.flatnonzero(cells < 0)).size:
         row = int(wrong[0])
         coded = [source.codes(name) for name in code_columns(structure)]

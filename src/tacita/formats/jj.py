@@ -25,12 +25,12 @@ from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.core.words import so_many
-from tacita.formats.jj_frequencies import frequencies_beside, read_frequencies
+from tacita.formats.jj_frequencies import read_frequencies, write_frequencies
 from tacita.formats.jj_parse import JJFile, parse_jj
-from tacita.formats.marks import NO_BOUND, Marks, choose_decimals, problem_from_marks, status_letters
+from tacita.formats.marks import NO_BOUND, Marks, build_problem, choose_decimals, status_letters
 from tacita.formats.number_texts import number_texts
 from tacita.problem.problem import Problem
-from tacita.storage.atomic import replacing
+from tacita.storage.atomic import replace_file
 
 
 def read_jj(
@@ -64,7 +64,7 @@ def read_jj(
             holding_count=holding_count,
             notes=notes,
         )
-        return problem_from_marks(table, marks, finer=False)
+        return build_problem(table, marks, finer=False)
     except InputError as error:
         raise error.at(path) from None
 
@@ -97,8 +97,8 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
         number_texts(levels.sliding, d),
     )
     with (
-        replacing(path) as temporary,
-        frequencies_beside(table, path),
+        replace_file(path) as temporary,
+        write_frequencies(table, path),
         temporary.open("w", encoding="ascii", newline="\n") as out,
     ):
         out.write(f"0\n{n}\n")

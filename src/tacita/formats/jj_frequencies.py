@@ -19,12 +19,12 @@ from tacita.core.exact import Units
 from tacita.core.tables.table import Table
 from tacita.core.words import so_many
 from tacita.formats.textfile import read_text
-from tacita.storage.atomic import replacing
+from tacita.storage.atomic import replace_file
 
 COLUMNS = ("freq", "holdingfreq")
 
 
-def sidecar(path: str | os.PathLike[str]) -> Path:
+def sidecar_path(path: str | os.PathLike[str]) -> Path:
     """Where the frequencies of a JJ file lie."""
     return Path(path).with_suffix(".frq")
 
@@ -33,13 +33,13 @@ def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | 
     """Respondents and holdings per cell of a JJ file with so many cells; None where the sidecar is missing or
     silent.
     """
-    file = sidecar(path)
+    file = sidecar_path(path)
     if not file.exists():
         return None, None
     lines = read_text(file)[0].splitlines()
     while lines and not lines[-1].strip():
         lines.pop()
-    numbers = _numbers(file, lines)
+    numbers = _parse_numbers(file, lines)
     if len(numbers) != cells:
         raise FormatError(
             f"{file}: {so_many(len(numbers), 'line')} for {so_many(cells, 'cell')} of {Path(path).name}: "
@@ -51,11 +51,11 @@ def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | 
 
 
 @contextmanager
-def frequencies_beside(table: Table, path: str | os.PathLike[str]) -> Iterator[None]:
+def write_frequencies(table: Table, path: str | os.PathLike[str]) -> Iterator[None]:
     """Write the sidecar of a JJ file; it is there when the block ends well. One of an earlier table goes if
     this one has no counts.
     """
-    file = sidecar(path)
+    file = sidecar_path(path)
     if table.count is None and table.holding_count is None:
         yield
         file.unlink(missing_ok=True)
@@ -63,12 +63,12 @@ def frequencies_beside(table: Table, path: str | os.PathLike[str]) -> Iterator[N
     nothing = np.zeros(len(table), dtype=np.int64)
     columns = (nothing if c is None else c for c in (table.count, table.holding_count))
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    with replacing(file) as temporary:
+    with replace_file(file) as temporary:
         temporary.write_text("".join(f"{a} {b}\n" for a, b in rows), encoding="ascii", newline="\n")
         yield
 
 
-def _numbers(file: Path, lines: Sequence[str]) -> Units:
+def _parse_numbers(file: Path, lines: Sequence[str]) -> Units:
     """One row per line; the first wrong line is named."""
     rows = [line.split() for line in lines]
     try:

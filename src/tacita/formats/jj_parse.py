@@ -91,7 +91,7 @@ Rows = tuple[Floats, Cells, Floats, Floats]
 def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
     """Cell records one per line from the third line on, up to the first block with something else."""
     blocks = [np.empty(0, dtype=_RECORD)]
-    n = _count(lines[1]) if len(lines) > 2 and lines[0].strip() == "0" else 0
+    n = _parse_count(lines[1]) if len(lines) > 2 and lines[0].strip() == "0" else 0
     # A file that announces more cells than it has lines is read to where it ends by the walker.
     if n + 2 <= len(lines):
         for start in range(2, n + 2, BLOCK):
@@ -109,9 +109,9 @@ def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
 def _fast_equations(lines: Sequence[str], n: int) -> Rows | None:
     """All equations after ``n`` cells, or None if they are not one per line or not as long as announced."""
     at = n + 2
-    if n == 0 or n != _count(lines[1]) or len(lines) <= at:
+    if n == 0 or n != _parse_count(lines[1]) or len(lines) <= at:
         return None
-    m = _count(lines[at])
+    m = _parse_count(lines[at])
     block = "\n".join(lines[at + 1 :]).rstrip()
     buffer = np.frombuffer(block.encode("utf-8", errors="replace"), dtype=np.uint8)
     ends = np.append(np.flatnonzero(buffer == ord("\n")), buffer.size)
@@ -144,8 +144,8 @@ def _plausible(records: NDArray[np.void], rows: Rows) -> bool:
     distinct = np.unique(index)
     return bool(
         distinct.size == index.size
-        and _whole(index)
-        and _whole(coefficients)
+        and _are_integers(index)
+        and _are_integers(coefficients)
         and (coefficients != 0).all()
         and np.isin(listed, distinct).all()
         and np.isfinite(rhs).all()
@@ -156,11 +156,11 @@ def _plausible(records: NDArray[np.void], rows: Rows) -> bool:
     )
 
 
-def _whole(values: Floats) -> bool:
+def _are_integers(values: Floats) -> bool:
     return bool(np.isfinite(values).all() and (values == np.rint(values)).all())
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     """A number of records, 0 where a line holds none; beyond 18 digits any number is too large alike."""
     digits = text.strip()
     return int(digits[:19]) if digits.isascii() and digits.isdecimal() else 0
@@ -179,14 +179,14 @@ class _Walker:
     def read(self) -> tuple[NDArray[np.void], Rows]:
         if (first := self.take("the leading 0")) != "0":
             self.fail(f"a JJ file starts with 0, not '{first}'")
-        n = self.whole("the number of cells")
+        n = self.integer("the number of cells")
         if n < 1:
             self.fail("the number of cells should be at least 1")
         if self.done.size:
             self.line, self.at = 2 + self.done.size, len(self.tokens)
         rest = [self.record() for _ in range(n - self.done.size)]
         records = np.concatenate([self.done, np.array(rest, dtype=_RECORD)])
-        m = self.whole("the number of equations")
+        m = self.integer("the number of equations")
         if m < 0:
             self.fail("the number of equations should not be negative")
         rhs: list[float] = []
@@ -210,7 +210,7 @@ class _Walker:
         if self.one_per_line and starts_line and fields_here != len(FIELDS) == len(self.ahead()):
             self.fail(f"{so_many(fields_here, 'field')} where {len(FIELDS)} should stand: {' '.join(FIELDS)}")
         self.one_per_line = starts_line and fields_here == len(FIELDS)
-        index = self.whole("the index of a cell")
+        index = self.integer("the index of a cell")
         if index in self.line_of:
             self.fail(f"cell {index} is given again; it stands in line {self.line_of[index]} too")
         self.line_of[index] = self.line
@@ -229,13 +229,13 @@ class _Walker:
         self.more()
         if self.at == 0 and self.tokens[2:3] == [":"] and self.ahead()[2:3] in ([], [":"]):
             announced, found = self.tokens[1], (len(self.tokens) - 3) / 2
-            if announced.isdecimal() and _count(announced) != found:
+            if announced.isdecimal() and _parse_count(announced) != found:
                 self.fail(
-                    f"the equation announces {so_many(_count(announced), 'cell')}, but there are {found:g}: "
-                    "correct one of them"
+                    f"the equation announces {so_many(_parse_count(announced), 'cell')}, but there are "
+                    f"{found:g}: correct one of them"
                 )
         rhs, started = self.number("the right-hand side"), self.line
-        k = self.whole("the number of cells in an equation")
+        k = self.integer("the number of cells in an equation")
         if k < 1:
             self.fail("an equation should have at least one cell")
         if (colon := self.take("':'")) != ":":
@@ -301,7 +301,7 @@ class _Walker:
             self.fail(f"{' '.join(map(str, what))} should be a number, not '{token}'{comma}")
         return value
 
-    def whole(self, what: str) -> int:
+    def integer(self, what: str) -> int:
         value = self.number(what)
         if value != int(value):
             self.fail(f"{what} should be a whole number, not {value:g}")

@@ -19,7 +19,7 @@ HELD |= dict.fromkeys(("xlsx", "parquet", "jj"), HELD["csv"])
 """What files can hold of a problem besides its values, by their format; a project holds all of it."""
 
 
-def left_out(problem: Problem, way: str) -> tuple[str, ...]:
+def note_left_out(problem: Problem, way: str) -> tuple[str, ...]:
     """What files of a format do not hold of a problem, by name and number, in a sentence; none if they hold
     everything.
     """

@@ -44,22 +44,24 @@ def link_problems(
     places = {name: cells_in(table, part.table) for name, part in stated.items()}
     levels = Levels.none(len(table))
     for name, part in stated.items():
-        levels = levels | _levels(table, part, places[name])
-    publish = _said(table, stated, places, lambda part: part.must_publish)
-    hide = _said(table, stated, places, lambda part: part.must_hide)
-    _refuse_both(table, list(stated), publish, _said(table, stated, places, lambda p: p.levels.sensitive))
+        levels = levels | _place_levels(table, part, places[name])
+    publish = _find_first(table, stated, places, lambda part: part.must_publish)
+    hide = _find_first(table, stated, places, lambda part: part.must_hide)
+    _refuse_both(
+        table, list(stated), publish, _find_first(table, stated, places, lambda p: p.levels.sensitive)
+    )
     return Problem(
         table,
         levels,
         # Only what the files state counts here; who contributes, the project says.
-        attackers=["outsider", _outsider(table, stated, places, lower, upper)],
-        cost=_costs(table, stated, places),
+        attackers=["outsider", _join_bounds(table, stated, places, lower, upper)],
+        cost=_join_costs(table, stated, places),
         must_publish=np.flatnonzero(publish >= 0).tolist(),
         must_hide=np.flatnonzero(hide >= 0).tolist(),
     )
 
 
-def _levels(table: Table, part: Problem, place: Cells) -> Levels:
+def _place_levels(table: Table, part: Problem, place: Cells) -> Levels:
     """The levels of one table, on the cells of all."""
 
     def placed(level: Units) -> Units:
@@ -71,18 +73,18 @@ def _levels(table: Table, part: Problem, place: Cells) -> Levels:
     own = part.levels
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[place[own.sensitive]] = True
-    reasons = tuple(_placed_reason(reason, place) for reason in own.reasons)
+    reasons = tuple(_place_reason(reason, place) for reason in own.reasons)
     return Levels(sensitive, placed(own.lower), placed(own.upper), placed(own.sliding), reasons)
 
 
-def _placed_reason(reason: Reason, place: Cells) -> Reason:
+def _place_reason(reason: Reason, place: Cells) -> Reason:
     def explain(cell: int) -> str:
         return reason.explain(int(np.flatnonzero(place == cell)[0]))
 
     return replace(reason, cells=np.unique(place[reason.cells]), explain=explain)
 
 
-def _said(
+def _find_first(
     table: Table, stated: Mapping[str, Problem], places: Mapping[str, Cells], what: Callable[[Problem], Mask]
 ) -> Cells:
     """Per cell which of the problems is the first to say something of it; -1 where none does."""
@@ -101,7 +103,7 @@ def _refuse_both(table: Table, names: list[str], publish: Cells, sensitive: Cell
         )
 
 
-def _outsider(
+def _join_bounds(
     table: Table,
     stated: Mapping[str, Problem],
     places: Mapping[str, Cells],
@@ -122,7 +124,7 @@ def _outsider(
     return Outsider(low, high)
 
 
-def _costs(table: Table, stated: Mapping[str, Problem], places: Mapping[str, Cells]) -> Floats:
+def _join_costs(table: Table, stated: Mapping[str, Problem], places: Mapping[str, Cells]) -> Floats:
     """A cost that is the value says no more than that nothing else was stated."""
     cost, names = np.abs(table.values), list(stated)
     source = np.full(len(table), -1, dtype=np.int64)

@@ -63,7 +63,7 @@ def choose_decimals(decimals: int, largest: float, marks: Marks) -> tuple[int, t
     )
 
 
-def problem_from_marks(
+def build_problem(
     table: Table,
     marks: Marks,
     protection: float = USUAL_PERCENT,
@@ -92,15 +92,15 @@ def problem_from_marks(
             table.decimals, float(np.abs(table.values).max(initial=0.0)), marks
         )
         table = table.with_decimals(decimals)
-    outsider = outsider_from_marks(table, marks, lower, upper)
-    levels, notes = _levels(table, marks, status == "u", outsider, protection)
+    outsider = build_outsider(table, marks, lower, upper)
+    levels, notes = _build_levels(table, marks, status == "u", outsider, protection)
     if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
         notes.append(f"marked as hidden by an earlier run: {so_many(n, 'cell')}; the mark is not binding")
     return Problem(
         replace(table, notes=(*table.notes, *rounded, *notes)),
         levels,
         attackers=outsider,
-        cost=costs_from_marks(table, marks),
+        cost=build_costs(table, marks),
         must_publish=np.flatnonzero(np.isin(status, ("z", "p"))).tolist(),
     )
 
@@ -124,13 +124,13 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
         )
 
 
-def costs_from_marks(table: Table, marks: Marks) -> Floats:
+def build_costs(table: Table, marks: Marks) -> Floats:
     """The costs of the file; where it has none, the value."""
     values = np.abs(table.values)
     return values if marks.cost is None else np.where(np.isnan(marks.cost), values, marks.cost)
 
 
-def outsider_from_marks(
+def build_outsider(
     table: Table, marks: Marks, lower: float | None = None, upper: float | None = None
 ) -> Outsider:
     """What everyone knows beforehand: the bounds given, or those of the file, or that cells are not
@@ -153,7 +153,7 @@ def outsider_from_marks(
     return Outsider(low, high)
 
 
-def _levels(
+def _build_levels(
     table: Table, marks: Marks, sensitive: Mask, outsider: Outsider, protection: float
 ) -> tuple[Levels, list[str]]:
     below, above = room(table, outsider)
@@ -161,9 +161,9 @@ def _levels(
     unsaid = np.ones(len(table), dtype=bool)
     for column in columns:
         unsaid &= np.isnan(column)
-    lower = _level(table, marks.lower_level, below)
-    upper = _level(table, marks.upper_level, above)
-    sliding = _level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
+    lower = _round_level(table, marks.lower_level, below)
+    upper = _round_level(table, marks.upper_level, above)
+    sliding = _round_level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
     notes = []
     nothing = sensitive & (lower == 0) & (upper == 0) & (sliding == 0)
     known = nothing & (outsider.lower == outsider.upper)
@@ -187,7 +187,7 @@ def _levels(
     return in_room(stated, table, outsider), notes
 
 
-def _level(table: Table, said: Floats | None, room: Units) -> Units:
+def _round_level(table: Table, said: Floats | None, room: Units) -> Units:
     """A level in units; rounding up alone never makes it larger than the room the bounds leave."""
     if said is None:
         return np.zeros(len(table), dtype=np.int64)

@@ -45,7 +45,7 @@ def read_nchs(
                 f"{path}, line {number}: commas between numbers, as in A.txt of the thesis program: open it "
                 "together with PSC.txt and VSC.txt (or their folder), or write blanks between numbers"
             )
-        rows.append([_number(path, number, token) for token in line.split()])
+        rows.append([_parse_number(path, number, token) for token in line.split()])
         width, first = (width, first) if width else (len(rows[0]), number)
         if len(rows[-1]) != width:
             raise FormatError(
@@ -152,7 +152,7 @@ def _grid_lines(grid: Grid, texts: Sequence[str], separator: str) -> list[str]:
     return [separator.join(texts[cell] if cell >= 0 else "0" for cell in row) for row in grid.tolist()]
 
 
-def _number(path: str | os.PathLike[str], line: int, token: str) -> float:
+def _parse_number(path: str | os.PathLike[str], line: int, token: str) -> float:
     try:
         number = exact.parse_number(token)
     except InputError as error:

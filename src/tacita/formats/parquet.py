@@ -10,8 +10,8 @@ from tacita.core.errors import FormatError
 from tacita.core.release import Release
 from tacita.core.tables.columns import Columns, refuse_wide
 from tacita.core.tables.frames import part_of
-from tacita.formats.captions import first_repeated
-from tacita.storage.atomic import replacing
+from tacita.formats.captions import find_repeated
+from tacita.storage.atomic import replace_file
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Columns:
@@ -22,7 +22,7 @@ def read_parquet(path: str | os.PathLike[str]) -> Columns:
     try:
         names = pyarrow.parquet.read_schema(path).names
         refuse_wide(path, len(names))
-        if (repeated := first_repeated(names)) is not None:
+        if (repeated := find_repeated(names)) is not None:
             raise FormatError(f"{path}: two columns are called '{repeated}'; rename one of them")
         table = pyarrow.parquet.read_table(path)
         # Text that is none would be found later, cell by cell.
@@ -53,6 +53,6 @@ def write_parquet(release: Release, path: Path, told: Mapping[str, str] | None =
     whole = whole.select([*first, *(name for name in whole.column_names if name not in first)])
     if told:
         whole = whole.replace_schema_metadata({f"tacita.{name}": text for name, text in told.items()})
-    with replacing(path, public=True) as temporary:
+    with replace_file(path, public=True) as temporary:
         pyarrow.parquet.write_table(whole, temporary)
     return path

@@ -26,7 +26,7 @@ from tacita.core.tables.columns import refuse_wide
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.words import so_many
-from tacita.formats.captions import count_up, footnotes_below, note_on
+from tacita.formats.captions import are_years_or_numbers, count_footnotes, note_lines
 from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape
 from tacita.formats.extent import FEW, SPARSE
@@ -46,13 +46,13 @@ def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
     Without a decimal sign in ``read`` it is the one that the numbers show; where they do not, the text is
     refused with the question.
     """
-    block = _block(text.rstrip("\r\n"), read.decimal) if text.strip() else []
-    first, titles = _titles(block)
+    block = _parse_block(text.rstrip("\r\n"), read.decimal) if text.strip() else []
+    first, titles = _find_titles(block)
     block, notes = _without_footnotes(block[first:], first)
     if not block:
         raise FormatError("there is nothing to read: copy a block of cells, with or without names")
     bare = all(is_number(field) for row in block if row is not BLANK for field in row)
-    sign = read.decimal or _decimal_sign(block, first, bare)
+    sign = read.decimal or _find_decimal_sign(block, first, bare)
     if bare:
         found: Problem | Table = _from_numbers(block, first, sign, read)
     else:
@@ -60,13 +60,13 @@ def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
     return replace(found, notes=(*titles, *notes, *found.notes)) if isinstance(found, Table) else found
 
 
-def _block(text: str, decimal: str | None) -> Block:
+def _parse_block(text: str, decimal: str | None) -> Block:
     """Rows of fields, equally long; a blank line is one empty field, so that rows are counted as lines."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     refuse_wide(NAME, max(line.count(sign) for line in lines for sign in "\t;,") + 1)
-    separator = _separator([line for line in lines if line.strip()], decimal)
+    separator = _find_separator([line for line in lines if line.strip()], decimal)
     if separator is None:
-        return [_words(line) or BLANK for line in lines]
+        return [_split_words(line) or BLANK for line in lines]
     # Quoted fields of a spreadsheet may hold line ends, so the text is read as a whole.
     try:
         read = [
@@ -93,7 +93,7 @@ def _block(text: str, decimal: str | None) -> Block:
     return [[row[k] for k in filled] if any(row) else BLANK for row in read]
 
 
-def _titles(block: Block) -> tuple[int, list[str]]:
+def _find_titles(block: Block) -> tuple[int, list[str]]:
     """How many lines stand above the first one of the block, blank ones or titles, and notes on titles.
 
     A line with a single filled field cannot hold the names of several columns.
@@ -115,17 +115,17 @@ def _titles(block: Block) -> tuple[int, list[str]]:
 
 def _without_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:
     """The block without what stands below its last row, and a note on that."""
-    below = footnotes_below(reversed(block[1:]), max(map(len, block), default=0))
+    below = count_footnotes(reversed(block[1:]), max(map(len, block), default=0))
     last = len(block) - below
     found = [(first + k + 1, block[k][0]) for k in range(last, len(block)) if any(block[k])]
-    return block[:last], note_on("footnote", "line", found)
+    return block[:last], note_lines("footnote", "line", found)
 
 
-def _separator(lines: Sequence[str], decimal: str | None) -> str | None:
+def _find_separator(lines: Sequence[str], decimal: str | None) -> str | None:
     """What separates fields; None for blanks between numbers, or one number per line."""
     if any("\t" in line for line in lines):
         return "\t"
-    words = [_words(line) for line in lines]
+    words = [_split_words(line) for line in lines]
     if not all(is_number(word) for line in words for word in line):
         found = max(";|,", key=lambda sign: sum(sign in line for line in lines))
         if found not in "".join(lines):
@@ -149,11 +149,11 @@ def _separator(lines: Sequence[str], decimal: str | None) -> str | None:
     return None if decimal == "," else ","
 
 
-def _words(line: str) -> list[str]:
+def _split_words(line: str) -> list[str]:
     return [tidy(word) for word in line.split(" ") if word.strip()]
 
 
-def _decimal_sign(block: Block, first: int, bare: bool) -> str:
+def _find_decimal_sign(block: Block, first: int, bare: bool) -> str:
     """The sign of the decimals that the numbers themselves tell."""
     fields = [
         (line, field)
@@ -215,13 +215,13 @@ def _without_totals(values: Floats) -> tuple[Floats, list[str]]:
     """The inner cells, and what was taken for totals: readers know a sum when they see one."""
     notes = []
     for axis, what in enumerate(("row", "column") if values.ndim == 2 else ("number",)):
-        if (place := _sum_of_others(values, axis)) is not None:
+        if (place := _find_total(values, axis)) is not None:
             values = np.delete(values, place, axis)
             notes.append(f"{what} {place + 1} is the sum of all others and was taken as the total")
     return values, notes
 
 
-def _sum_of_others(values: Floats, axis: int) -> int | None:
+def _find_total(values: Floats, axis: int) -> int | None:
     """The last position along ``axis`` that is the sum of all others, everywhere; of two none is a sum."""
     if values.shape[axis] < 3 or not values.any():
         return None
@@ -277,7 +277,7 @@ def _may_stand_for_numbers(fields: Sequence[str], sign: str) -> bool:
 def _refuse_numbers_for_names(header: Sequence[str], rows: Block, first: int) -> None:
     """Numbers in the first line are names under a blank corner, or if they count: years, or 1, 2, 3."""
     names = [name for name in header[1:] if name]
-    if not header[0] or not names or not all(map(is_number, names)) or count_up(names):
+    if not header[0] or not names or not all(map(is_number, names)) or are_years_or_numbers(names):
         return
     if is_number(header[0]):
         line, field = next(

@@ -38,7 +38,7 @@ def read_thesis(
         in the thesis's examples, where only the upper safe value is asked for.
     """
     grid_file, position_file, level_file = (Path(folder) / name for name in FILES)
-    rows = _numbers(grid_file)
+    rows = _read_numbers(grid_file)
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         odd = next(k for k, row in enumerate(rows) if len(row) != len(rows[0]))
@@ -47,8 +47,8 @@ def read_thesis(
             "correct it"
         )
     grid = np.array(rows)
-    positions = np.array([p for row in _numbers(position_file) for p in row])
-    levels = np.array([v for row in _numbers(level_file) for v in row])
+    positions = np.array([p for row in _read_numbers(position_file) for p in row])
+    levels = np.array([v for row in _read_numbers(level_file) for v in row])
     if positions.size != levels.size:
         raise FormatError(
             f"{level_file}: {so_many(levels.size, 'level')} for {so_many(positions.size, 'position')} in "
@@ -87,7 +87,7 @@ def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
     return Path(folder)
 
 
-def _numbers(path: Path) -> list[list[float]]:
+def _read_numbers(path: Path) -> list[list[float]]:
     if not path.exists():
         raise FormatError(f"{path}: there is no such file; the folder should hold {', '.join(FILES)}")
     rows = []

@@ -56,11 +56,11 @@ _BRACKETS = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:\.\.\.|\.\.|…|;|,|-|–|—
 _ONE_SIDED = re.compile(rf"(<=|>=|≤|≥|<|>)\s*({_NUMBER})\Z")
 _BESIDE = re.compile(r"(?:ps|cs)\b\s*(.+)\Z")
 
-Said = tuple[Mark, float, float, bool]
+_Meaning = tuple[Mark, float, float, bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
+class PublishedTexts:
     """Per cell: mark, window, whether it is called a primary suppression, whether something stands beside its
     mark, whether it cannot be read.
     """
@@ -84,16 +84,16 @@ def shown_texts(release: Release, primary: str, secondary: str) -> list[str]:
     return texts
 
 
-def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -> Published:
+def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -> PublishedTexts:
     """What each of many texts says; ``whole`` makes ``<5`` mean at most 4."""
     written = [text.strip().lower() for text in texts]
     beside = [_BESIDE.match(text) for text in written]
     said = [
-        _say(text if more is None else more[1], decimal, whole)
+        _parse_text(text if more is None else more[1], decimal, whole)
         for text, more in zip(written, beside, strict=True)
     ]
     known = [entry if entry is not None else (Mark.SUPPRESSED, -np.inf, np.inf, False) for entry in said]
-    return Published(
+    return PublishedTexts(
         np.array([entry[0] for entry in known], dtype=np.uint8),
         np.array([entry[1] for entry in known], dtype=np.float64),
         np.array([entry[2] for entry in known], dtype=np.float64),
@@ -103,7 +103,7 @@ def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -
     )
 
 
-def _say(text: str, decimal: str, whole: bool) -> Said | None:
+def _parse_text(text: str, decimal: str, whole: bool) -> _Meaning | None:
     if text in SUPPRESSED:
         return Mark.SUPPRESSED, -np.inf, np.inf, text in PRIMARY
     if decimal == ",":

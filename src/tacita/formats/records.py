@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacita.core.errors import InputError
 from tacita.formats.columns import read_columns
-from tacita.formats.workbook import is_workbook, other_sheets_told, refuse_sheet
+from tacita.formats.workbook import is_workbook, name_other_sheets, refuse_sheet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,11 +20,11 @@ FRAME = "the Table"
 """How tabulation calls records that it did not read itself."""
 
 
-def records_in(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
+def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
     """What :func:`tacita.tabulate` takes for the records of a file; ``sheet`` is that of a workbook."""
     if is_workbook(path):
-        with other_sheets_told(path, sheet):
-            return _columns(path, sheet).data
+        with name_other_sheets(path, sheet):
+            return _read_sheet(path, sheet).data
     refuse_sheet(path, sheet)
     return os.fspath(path)
 
@@ -39,9 +39,9 @@ def tabulate_file(
     from tacita.tabulation.tabulate import tabulate
 
     if not is_workbook(path):
-        return tabulate(records_in(path, sheet), by, **options)
-    with other_sheets_told(path, sheet):
-        read = _columns(path, sheet)
+        return tabulate(find_records(path, sheet), by, **options)
+    with name_other_sheets(path, sheet):
+        read = _read_sheet(path, sheet)
         try:
             table = tabulate(read.data, by, **options)
         except InputError as error:
@@ -50,7 +50,7 @@ def tabulate_file(
     return replace(table, notes=(*read.notes, *table.notes))
 
 
-def _columns(path: str | os.PathLike[str], sheet: str | None) -> Columns:
+def _read_sheet(path: str | os.PathLike[str], sheet: str | None) -> Columns:
     """The columns of a sheet, where nothing is nothing and whole numbers are whole."""
     import pyarrow as pa
     import pyarrow.compute as pc

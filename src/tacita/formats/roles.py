@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from tacita.core.errors import FormatError, SeveralValuesError
 from tacita.core.tables.columns import Columns, is_text
-from tacita.formats.unplain import marks_and_unplain, refuse_unplain
+from tacita.formats.unplain import find_marks_and_formatted, refuse_formatted
 
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -51,7 +51,7 @@ class Roles:
         return self.named.get(role)
 
 
-def part_by_name(name: str) -> str | None:
+def guess_role(name: str) -> str | None:
     """What the name of a column gives away of its part: a role, or ``largest``."""
     role = next((role for role, words in NAMES.items() if name.lower() in words), None)
     return role or ("largest" if _LARGEST.match(name.lower()) else None)
@@ -86,7 +86,7 @@ def find_roles(
         largest = [name for _, name in found]
         free = [name for name in free if name not in largest]
     named.pop("identity", None)
-    dimensions = list(by) if by is not None else _dimensions(source, path, free, named)
+    dimensions = list(by) if by is not None else _find_dimensions(source, path, free, named)
     if "value" not in named:
         numbers = [name for name in free if name not in dimensions and holds_numbers(source, name)]
         if len(numbers) == 1:
@@ -101,7 +101,9 @@ def find_roles(
     return Roles(tuple(dimensions), MappingProxyType(named), tuple(largest))
 
 
-def _dimensions(source: Columns, path: object, free: Sequence[str], named: Mapping[str, str]) -> list[str]:
+def _find_dimensions(
+    source: Columns, path: object, free: Sequence[str], named: Mapping[str, str]
+) -> list[str]:
     dimensions = []
     for name in free:
         if not holds_numbers(source, name):
@@ -129,11 +131,11 @@ def _dimensions(source: Columns, path: object, free: Sequence[str], named: Mappi
 
 def _refuse_unplain(source: Columns, name: str) -> None:
     """A column of numbers, some with signs, may hold the values: it is not taken for codes unless said so."""
-    found = marks_and_unplain(source, name)
+    found = find_marks_and_formatted(source, name)
     if found is not None and found[1].any():
         row = int(np.flatnonzero(found[1])[0])
         place = f"{source.place(row)}, column '{name}'"
-        refuse_unplain(source, name, row, place, "if these are codes, name the column of values")
+        refuse_formatted(source, name, row, place, "if these are codes, name the column of values")
 
 
 def holds_numbers(source: Columns, name: str, whole: bool = False) -> bool:

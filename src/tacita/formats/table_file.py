@@ -18,11 +18,11 @@ from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared import Found
 from tacita.formats.columns import read_columns
-from tacita.formats.crosstab import one_row_per_cell
+from tacita.formats.crosstab import unpivot_crosstab
 from tacita.formats.hierarchy import read_hierarchy
-from tacita.formats.marks import Marks, costs_from_marks, outsider_from_marks, problem_from_marks
+from tacita.formats.marks import Marks, build_costs, build_outsider, build_problem
 from tacita.formats.roles import NUMERIC, Roles, find_roles
-from tacita.formats.workbook import other_sheets_told
+from tacita.formats.workbook import name_other_sheets
 from tacita.problem.problem import Problem
 from tacita.rules import Given, Rule, parse_rule
 from tacita.rules.percentages import USUAL_PERCENT
@@ -62,7 +62,7 @@ def read_table_file(
     """
     if isinstance(read.largest, int):
         raise InputError(f"{path}: largest {read.largest}: of a file of cells, name the columns")
-    with other_sheets_told(path, read.sheet):
+    with name_other_sheets(path, read.sheet):
         source = read_columns(
             path,
             decimal=read.decimal or ".",
@@ -71,13 +71,13 @@ def read_table_file(
             sheet=read.sheet,
         )
         given = {role: getattr(read, role) for role in NAMED}
-        source = one_row_per_cell(source, path, read.dimensions, given)
+        source = unpivot_crosstab(source, path, read.dimensions, given)
         roles = find_roles(source, path, read.dimensions, given, read.largest)
         if read.by is None and not (read.hierarchies or read.total):
             _refuse_records(source, path, roles)
         carried = [roles.named[role] for role in ("status", *NUMERIC) if role in roles.named]
-        source = _with_numbers(source, [c for c in (*carried, *read.columns) if c != roles.get("status")])
-        specs = _dimensions(path, read, source, roles.dimensions)
+        source = _convert_numbers(source, [c for c in (*carried, *read.columns) if c != roles.get("status")])
+        specs = _build_dimensions(path, read, source, roles.dimensions)
         named: dict[str, Any] = {role: roles.get(role) for role in NAMED}
         found = replace(
             read,
@@ -89,14 +89,14 @@ def read_table_file(
         )
         try:
             table = table_from_columns(source, found)
-            return _problem(table, roles, rule, attackers, cost, protection, (lower, upper))
+            return _build_problem(table, roles, rule, attackers, cost, protection, (lower, upper))
         except InputError as error:
             if str(error).startswith(str(path)):
                 raise
             raise error.at(path) from None
 
 
-def _problem(
+def _build_problem(
     table: Table,
     roles: Roles,
     rule: Rule | str | None,
@@ -117,7 +117,7 @@ def _problem(
         raise InputError(f"column '{roles.named[wrong[0]]}' holds no numbers: convert it or leave it out")
     marks = Marks(np.asarray(letters, dtype=np.str_), *numbers.values())
     if rule is None:
-        problem = problem_from_marks(table, marks, protection, lower=bounds[0], upper=bounds[1])
+        problem = build_problem(table, marks, protection, lower=bounds[0], upper=bounds[1])
         if attackers is None and cost is None:
             return problem
         return Problem(
@@ -131,19 +131,21 @@ def _problem(
     must_publish: list[int] = []
     if status is not None:
         # What the file marks stays sensitive; a rule can only add to it.
-        marked = problem_from_marks(table, marks, protection, lower=bounds[0], upper=bounds[1])
+        marked = build_problem(table, marks, protection, lower=bounds[0], upper=bounds[1])
         table, wanted = marked.table, wanted | Given(marked.levels)
         must_publish = np.flatnonzero(marked.must_publish & ~wanted.levels(table).sensitive).tolist()
     return Problem(
         table,
         wanted,
-        attackers=outsider_from_marks(table, marks, *bounds) if attackers is None else attackers,
-        cost=costs_from_marks(table, marks) if cost is None else cost,
+        attackers=build_outsider(table, marks, *bounds) if attackers is None else attackers,
+        cost=build_costs(table, marks) if cost is None else cost,
         must_publish=must_publish,
     )
 
 
-def _dimensions(path: object, read: ReadOptions, source: Columns, names: Sequence[str]) -> dict[str, Spec]:
+def _build_dimensions(
+    path: object, read: ReadOptions, source: Columns, names: Sequence[str]
+) -> dict[str, Spec]:
     """Return each dimension with its classifications, the code of its total, or None: as its codes show."""
     specs: dict[str, Spec] = dict(read.by) if isinstance(read.by, Mapping) else dict.fromkeys(names)
     totals = read.total if isinstance(read.total, Mapping) else {}
@@ -182,7 +184,7 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
             )
 
 
-def _with_numbers(source: Columns, names: Sequence[str]) -> Columns:
+def _convert_numbers(source: Columns, names: Sequence[str]) -> Columns:
     """The same columns where those named hold numbers instead of text, if they can."""
     data = source.data
     for name in names:

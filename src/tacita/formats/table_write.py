@@ -26,8 +26,8 @@ from tacita.formats.excel import new_workbook
 from tacita.formats.extent import MOST_ROWS
 from tacita.formats.marks import NO_BOUND, status_letters
 from tacita.formats.number_texts import number_texts
-from tacita.formats.roles import part_by_name
-from tacita.storage.atomic import replacing
+from tacita.formats.roles import guess_role
+from tacita.storage.atomic import replace_file
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
@@ -61,8 +61,8 @@ def write_table(table: Table, path: Path, problem: Problem | None = None, unsaid
         words[roles["status"]] = status_letters(problem)[cells].tolist()
     if table.structural is not None:
         words["structural"] = np.where(table.structural[cells], "yes", "no").tolist()
-    numbers = list(_numbers(table, problem, cells, roles))
-    floats = dict(_floats(table, problem, cells))
+    numbers = list(_exact_columns(table, problem, cells, roles))
+    floats = dict(_float_columns(table, problem, cells))
     floats |= {name: table.columns[name][cells].astype(np.float64) for name in further_columns(table)}
     taken = [*words, *(name for name, _, _ in numbers), *floats]
     if repeated := next((name for name in names if taken.count(name) > 1), None):
@@ -108,11 +108,11 @@ def further_columns(table: Table) -> list[str]:
     return [
         name
         for name, column in table.columns.items()
-        if column.dtype.kind in "biuf" and name not in taken and part_by_name(name) is None
+        if column.dtype.kind in "biuf" and name not in taken and guess_role(name) is None
     ]
 
 
-def _numbers(
+def _exact_columns(
     table: Table, problem: Problem | None, cells: Cells, roles: Mapping[str, str]
 ) -> Iterator[tuple[str, Units, int]]:
     """Name, units and decimals of each column of exact numbers."""
@@ -124,10 +124,10 @@ def _numbers(
         for rank in range(table.contributions.depth):
             yield f"top{rank + 1}", table.contributions.values[cells, rank], table.decimals
     if problem is not None:
-        yield from _requirement(problem, cells)
+        yield from _requirement_columns(problem, cells)
 
 
-def _requirement(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, int]]:
+def _requirement_columns(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, int]]:
     levels, decimals = problem.levels, problem.table.decimals
     if (problem.outsider.lower > -UNBOUNDED).all():
         yield "lb", problem.outsider.lower[cells], decimals
@@ -137,7 +137,7 @@ def _requirement(problem: Problem, cells: Cells) -> Iterator[tuple[str, Units, i
         yield name, level[cells], decimals
 
 
-def _floats(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Floats]]:
+def _float_columns(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Floats]]:
     """Columns of numbers that need not be exact; no lower bound is said by a huge one, as nothing means 0."""
     if problem is None:
         return
@@ -155,7 +155,7 @@ def _float_texts(column: Floats) -> list[str]:
 def _write_arrow(path: Path, columns: dict[str, Any], write: Callable[[Any, Path], object]) -> Path:
     import pyarrow as pa
 
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         write(pa.table(columns), temporary)
     return path
 

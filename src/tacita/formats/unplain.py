@@ -18,7 +18,7 @@ from tacita.core.tables.columns import Columns, is_text
 from tacita.formats.published_cells import parse_published
 
 
-def marks_and_unplain(source: Columns, name: str) -> tuple[Mask, Mask] | None:
+def find_marks_and_formatted(source: Columns, name: str) -> tuple[Mask, Mask] | None:
     """Which entries of a column of text are marks such as ``x`` or ``[4...10]``, and which are not plain.
 
     None if some entry is neither a number nor a mark, so that the column holds codes.
@@ -40,7 +40,7 @@ def marks_and_unplain(source: Columns, name: str) -> tuple[Mask, Mask] | None:
     return (~published & ~blank & ~said.unreadable)[rows], said.unreadable[rows]
 
 
-def refuse_unplain(source: Columns, name: str, row: int, place: str, otherwise: str) -> NoReturn:
+def refuse_formatted(source: Columns, name: str, row: int, place: str, otherwise: str) -> NoReturn:
     """Say which number is not plain and how to write it; ``otherwise`` tells what to do if it is none."""
     text = str(source.column(name)[row])
     if plain(tidy(text), OTHER[source.decimal]) is not None and OTHER[source.decimal] in text:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from tacita.core.errors import FormatError, InputError, did_you_mean
 from tacita.core.numerals import is_number, tidy
 from tacita.core.tables.columns import Columns
-from tacita.formats.captions import first_repeated, footnotes_below, note_on, titles_above
+from tacita.formats.captions import count_footnotes, count_titles, find_repeated, note_lines
 from tacita.formats.escape import unescape
 from tacita.formats.extent import refuse_far_cells
 from tacita.formats.published_cells import COLUMNS
@@ -88,18 +88,18 @@ def refuse_sheet(path: str | os.PathLike[str], sheet: str | None) -> None:
         )
 
 
-def sheets_in(path: str | os.PathLike[str]) -> Sheets:
+def list_sheets(path: str | os.PathLike[str]) -> Sheets:
     """The sheets of a workbook; :class:`FormatError` if it is none."""
-    return _sheets(path, _opened(path))
+    return _list_sheets(path, _open(path))
 
 
-def listed(names: Sequence[str]) -> str:
+def quote_names(names: Sequence[str]) -> str:
     """Names of sheets as messages tell them."""
     return ", ".join(f"'{name}'" for name in names)
 
 
 @contextmanager
-def other_sheets_told(path: str | os.PathLike[str], sheet: str | None) -> Iterator[None]:
+def name_other_sheets(path: str | os.PathLike[str], sheet: str | None) -> Iterator[None]:
     """What is wrong with a sheet that nobody named may be that another one is meant: errors say so."""
     try:
         yield
@@ -107,13 +107,13 @@ def other_sheets_told(path: str | os.PathLike[str], sheet: str | None) -> Iterat
         if sheet is not None or not is_workbook(path) or not Path(path).is_file():
             raise
         try:
-            sheets = sheets_in(path)
+            sheets = list_sheets(path)
         except FormatError:
             raise error from None
         if not sheets.others:
             raise
         what = f"That is sheet '{sheets.proposed}'; if another one is meant, name the sheet"
-        told = f"{str(error).rstrip('.')}. {what}: {listed(sheets.others)}"
+        told = f"{str(error).rstrip('.')}. {what}: {quote_names(sheets.others)}"
         raise error.reworded(told, "sheet") from None
 
 
@@ -129,11 +129,11 @@ def read_workbook(
 
     With ``footnotes`` those below the last row are left out too, but no row that holds one of ``codes``.
     """
-    book = _opened(path)
-    chosen, notes = _proposed(path, book) if sheet is None else (_found(path, book, sheet), ())
+    book = _open(path)
+    chosen, notes = _propose_sheet(path, book) if sheet is None else (_find_sheet(path, book, sheet), ())
     place = f"{path}, sheet '{chosen}'"
     grid = _from_first_column(_sheet(path, book, chosen).to_python(skip_empty_area=False))
-    above = titles_above(map(_texts, grid))
+    above = count_titles(map(_row_texts, grid))
     rows = [(number, row) for number, row in enumerate(grid, start=1) if any(_text(v) for v in row)]
     titles = [(number, _text(row[0])) for number, row in rows if number <= above]
     rows = rows[len(titles) :]
@@ -143,10 +143,10 @@ def read_workbook(
     header = [unescape(_text(v)) for v in names]
     while header and not header[-1]:
         header.pop()
-    below = footnotes_below(map(_texts, reversed(grid[top:])), len(header), codes) if footnotes else 0
+    below = count_footnotes(map(_row_texts, reversed(grid[top:])), len(header), codes) if footnotes else 0
     left = [(number, _text(row[0])) for number, row in rows if number > len(grid) - below]
     rows = rows[: len(rows) - len(left)]
-    if (repeated := first_repeated(header)) is not None:
+    if (repeated := find_repeated(header)) is not None:
         raise FormatError(f"{place}, row {top}: two columns are called '{repeated}'; rename one of them")
     for number, row in rows:
         if any(_text(v) for v in row[len(header) :]):
@@ -155,8 +155,8 @@ def read_workbook(
                 "there, or delete that row if it is a heading"
             )
     numbers = [number for number, _ in rows]
-    data = {name: _column([row[k] for _, row in rows]) for k, name in enumerate(header)}
-    notes = (*notes, *note_on("title", "row", titles), *note_on("footnote", "row", left))
+    data = {name: _build_column([row[k] for _, row in rows]) for k, name in enumerate(header)}
+    notes = (*notes, *note_lines("title", "row", titles), *note_lines("footnote", "row", left))
     ends = {
         name
         for k, name in enumerate(header)
@@ -167,7 +167,7 @@ def read_workbook(
     )
 
 
-def _opened(path: str | os.PathLike[str]) -> CalamineWorkbook:
+def _open(path: str | os.PathLike[str]) -> CalamineWorkbook:
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
@@ -179,7 +179,7 @@ def _opened(path: str | os.PathLike[str]) -> CalamineWorkbook:
         ) from None
 
 
-def _sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets:
+def _list_sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets:
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
     # One sheet is the one that is meant, whatever it holds: it need not be looked through.
@@ -193,12 +193,12 @@ def _sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets:
     return Sheets(
         tuple(about.name for about, visible in zip(holding, seen, strict=True) if visible),
         tuple(about.name for about, visible in zip(holding, seen, strict=True) if not visible),
-        _companions(path, book, [about.name for about in holding]),
+        _find_companions(path, book, [about.name for about in holding]),
         tuple(about.name for about in holding if _has_table(_sheet(path, book, about.name))),
     )
 
 
-def _companions(
+def _find_companions(
     path: str | os.PathLike[str], book: CalamineWorkbook, names: Sequence[str]
 ) -> tuple[str, ...]:
     """The sheets that come with releases of ours. A name alone says little: the columns tell a release."""
@@ -221,20 +221,19 @@ def _has_table(sheet: CalamineSheet) -> bool:
     return any(len(row) > 1 and any(is_number(tidy(text)) for text in row) for row in rows)
 
 
-def _proposed(path: str | os.PathLike[str], book: CalamineWorkbook) -> tuple[str, tuple[str, ...]]:
+def _propose_sheet(path: str | os.PathLike[str], book: CalamineWorkbook) -> tuple[str, tuple[str, ...]]:
     """The sheet that is read where none is named, and a note on others."""
-    sheets = _sheets(path, book)
+    sheets = _list_sheets(path, book)
     if sheets.proposed is None:
         raise FormatError(f"{path}: no sheet holds anything; a row of column names and more are needed")
     if not sheets.others:
         return sheets.proposed, ()
-    note = (
-        f"sheet '{sheets.proposed}' was read, the first that holds anything; others: {listed(sheets.others)}"
-    )
+    others = quote_names(sheets.others)
+    note = f"sheet '{sheets.proposed}' was read, the first that holds anything; others: {others}"
     return sheets.proposed, (note,)
 
 
-def _found(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> str:
+def _find_sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> str:
     """The sheet of this name, which must be one of cells."""
     from python_calamine import SheetTypeEnum
 
@@ -244,7 +243,7 @@ def _found(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> 
     wrong = f"sheet '{sheet}' holds no cells, but a chart or a program"
     if sheet not in book.sheet_names:
         wrong = f"there is no sheet '{sheet}'{did_you_mean(sheet, names)}"
-    raise FormatError(wrong, place=path, remedy=f"name the sheet: {listed(names)}", options=["sheet"])
+    raise FormatError(wrong, place=path, remedy=f"name the sheet: {quote_names(names)}", options=["sheet"])
 
 
 def _sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> CalamineSheet:
@@ -267,7 +266,7 @@ def _text(value: Any) -> str:
     return str(value).strip() if value is not None else ""
 
 
-def _texts(row: Sequence[Any]) -> list[str]:
+def _row_texts(row: Sequence[Any]) -> list[str]:
     return [_text(v) for v in row]
 
 
@@ -281,7 +280,7 @@ def _filled(row: Sequence[Any]) -> Iterator[int]:
     return (k for k, value in enumerate(row) if _text(value))
 
 
-def _column(values: list[Any]) -> pa.Array:
+def _build_column(values: list[Any]) -> pa.Array:
     """Numbers where all that is given are numbers, text otherwise."""
     given = [v for v in values if _text(v)]
     if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):

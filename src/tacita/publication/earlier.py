@@ -24,16 +24,16 @@ from tacita.core.tables.disguised import usual_total
 from tacita.core.tables.frames import part_of
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.formats.cell_rows import cells_of_rows
+from tacita.formats.cell_rows import find_cells
 from tacita.formats.columns import read_columns
 from tacita.publication.release_read import (
     VALUE_NAMES,
     UntrueError,
-    melted,
-    named,
-    release_of_rows,
+    build_release,
+    naming_file,
+    unpivot,
 )
-from tacita.publication.rounded_by_others import How
+from tacita.publication.rounded_by_others import RoundingMode
 from tacita.verify import LABELS, RELEASE
 
 REVISED = (
@@ -49,7 +49,7 @@ def read_earlier(
     value: str | None = None,
     base: float | None = None,
     radius: float | None = None,
-    rounded: How | None = None,
+    rounded: RoundingMode | None = None,
     decimal: str = ".",
     delimiter: str | None = None,
     sheet: str | None = None,
@@ -65,20 +65,20 @@ def read_earlier(
     """
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
     structure = table.structure
-    with named(path):
-        source = _long(source, structure)
+    with naming_file(path):
+        source = _unpivot_shared(source, structure)
         rows = source.data.num_rows
-        source = _at_totals(source, table, value)
-        cells = cells_of_rows(source, structure)
+        source = _select_totals(source, table, value)
+        cells = find_cells(source, structure)
         listed = cells >= 0
         if not listed.any():
             raise ReleaseError(
                 "no row is of a cell of the table: dimensions and codes are matched by their names, so give "
                 "both the same ones"
             )
-        source = _rows(source, listed)
+        source = _select_rows(source, listed)
         try:
-            release = release_of_rows(
+            release = build_release(
                 source, table, cells[listed], value, path, base, radius, "suppressed", rounded
             )
         except UntrueError as error:
@@ -87,7 +87,7 @@ def read_earlier(
     return replace(release, made_by=about)
 
 
-def _long(source: Columns, structure: Structure) -> Columns:
+def _unpivot_shared(source: Columns, structure: Structure) -> Columns:
     """A crosstab of two dimensions as long columns, also where some of its codes are none of the table's."""
     names = [dimension.name for dimension in structure.dimensions]
     if structure.labels or "mark" in source.names or len(names) != 2:
@@ -99,10 +99,10 @@ def _long(source: Columns, structure: Structure) -> Columns:
     shared = [name for name in others if name in right.position]
     if right.name in source.names or len(shared) < 2:
         return source
-    return melted(source, down, right)
+    return unpivot(source, down, right)
 
 
-def _at_totals(source: Columns, table: Table, value: str | None) -> Columns:
+def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
     """The rows with a code for each dimension of the table and nothing beside these but what is published.
 
     Dimensions that the file lacks, and codes that it leaves empty, are at their totals. Rows that are not at
@@ -117,7 +117,7 @@ def _at_totals(source: Columns, table: Table, value: str | None) -> Columns:
             f"the file has none of the columns of codes {known}", remedy="name them in its first line"
         )
     elsewhere = np.zeros(data.num_rows, dtype=bool)
-    for name in _further(source, table, value):
+    for name in _find_other_dimensions(source, table, value):
         elsewhere |= ~_is_total(source, name)
         data = data.drop_columns([name])
     if "table" in data.column_names and "mark" in data.column_names:
@@ -132,10 +132,10 @@ def _at_totals(source: Columns, table: Table, value: str | None) -> Columns:
         nothing = ["", *([usual] if usual is not None and usual not in dimension.position else [])]
         codes = pc.if_else(pc.is_in(codes, value_set=pa.array(nothing)), total, codes)
         data = data.set_column(data.column_names.index(dimension.name), dimension.name, codes)
-    return _rows(replace(source, data=data), ~elsewhere)
+    return _select_rows(replace(source, data=data), ~elsewhere)
 
 
-def _further(source: Columns, table: Table, value: str | None) -> list[str]:
+def _find_other_dimensions(source: Columns, table: Table, value: str | None) -> list[str]:
     """Columns that name cells by dimensions which the table does not have."""
     own = [dimension.name for dimension in table.structure.dimensions]
     if "mark" in source.names:
@@ -158,7 +158,7 @@ def _texts(source: Columns, name: str) -> pa.ChunkedArray:
     return source.texts(name)
 
 
-def _rows(source: Columns, chosen: Mask) -> Columns:
+def _select_rows(source: Columns, chosen: Mask) -> Columns:
     """Some of the rows, which keep their places in the file."""
     if chosen.all():
         return source

@@ -26,7 +26,7 @@ EARLIER_DRAFT = re.compile(r"\.draft-[a-z0-9_]{8}|\..+\.[0-9a-f]{8}\.(tmp|old)")
 """What interrupted runs of earlier versions left inside the folders of results."""
 
 
-def release_in(folder: Path) -> Path:
+def find_release(folder: Path) -> Path:
     """The ``release.csv`` of a folder: in its ``publication``, or in itself.
 
     Raises
@@ -49,7 +49,7 @@ def release_in(folder: Path) -> Path:
     return found[0]
 
 
-def certificate_in(folder: Path) -> Path:
+def find_certificate(folder: Path) -> Path:
     """The ``certificate.json`` of a folder: in itself, in its ``internal``, or in the one beside it if the
     folder is a ``publication``.
 
@@ -142,7 +142,7 @@ def _refuse_blocked(place: Path) -> None:
         raise InputError(f"{there}: nothing may be written to it: check its permissions, or choose another")
 
 
-def releases_outside(folder: Path) -> tuple[str, ...]:
+def note_releases_outside(folder: Path) -> tuple[str, ...]:
     """What to know of files beside ``publication`` that are called like releases: earlier versions wrote them
     there.
 

@@ -29,11 +29,11 @@ from tacita.core.tables.disguised import usual_total_for
 from tacita.core.tables.frames import part_of
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.formats.cell_rows import cells_of_rows, code_columns
+from tacita.formats.cell_rows import code_columns, find_cells
 from tacita.formats.columns import read_columns
 from tacita.formats.published_cells import DASHES, parse_published
 from tacita.publication.folders import refuse_incomplete
-from tacita.publication.rounded_by_others import How, windows_of_rounded
+from tacita.publication.rounded_by_others import RoundingMode, find_rounding_windows
 from tacita.verify import LABELS, NOTICES, RELEASE
 
 VALUE_NAMES = ("value", "published", "release", "released", "figure")
@@ -51,7 +51,7 @@ def read_release(
     value: str | None = None,
     base: float | None = None,
     radius: float | None = None,
-    rounded: How | None = None,
+    rounded: RoundingMode | None = None,
     absent: Literal["refuse", "suppressed"] = "refuse",
     part: int = 0,
     decimal: str = ".",
@@ -92,13 +92,13 @@ def read_release(
         raise InputError(f"absent cells cannot be taken as '{absent}': choose 'refuse' or 'suppressed'")
     refuse_incomplete(Path(path))
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
-    source = _long(source, table, part, path)
-    with named(path):
-        cells = _cells(source, table, part)
-        return release_of_rows(source, table, cells, value, path, base, radius, absent, rounded)
+    source = _unpivot_crosstab(source, table, part, path)
+    with naming_file(path):
+        cells = _find_cells(source, table, part)
+        return build_release(source, table, cells, value, path, base, radius, absent, rounded)
 
 
-def release_of_rows(
+def build_release(
     source: Columns,
     table: Table,
     cells: Cells,
@@ -113,14 +113,16 @@ def release_of_rows(
     if "mark" in source.names:
         _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
         _refuse_varying_labels(source)
-        said = _as_rounded(_own(source, base, radius), table, cells, base, rounded)
-        return replace(_release(table, source, cells, said, absent, base), notice=_notice(source))
-    said = _as_rounded(_foreign(source, table, cells, value, path, base, radius), table, cells, base, rounded)
-    return _release(table, source, cells, said, absent, base)
+        said = _apply_rounding(_parse_own(source, base, radius), table, cells, base, rounded)
+        return replace(_build_release(table, source, cells, said, absent, base), notice=_read_notice(source))
+    said = _apply_rounding(
+        _parse_foreign(source, table, cells, value, path, base, radius), table, cells, base, rounded
+    )
+    return _build_release(table, source, cells, said, absent, base)
 
 
 @contextmanager
-def named(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming_file(path: str | os.PathLike[str]) -> Iterator[None]:
     """Put the name of the file before what is wrong with a release."""
     try:
         yield
@@ -134,13 +136,13 @@ class UntrueError(ReleaseError):
     """A release says something of a cell that is not true of the table."""
 
 
-def is_ours(path: str | os.PathLike[str]) -> bool:
+def is_own_release(path: str | os.PathLike[str]) -> bool:
     """Return whether a file has the form of a ``release.csv``, of which there is one way to write it."""
     return os.fspath(path).lower().endswith(".csv") and "mark" in read_columns(path).names
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ReleaseRows:
     """What each row of a file says of its cell; NaN where no number is shown."""
 
     marks: NDArray[np.uint8]
@@ -153,7 +155,7 @@ class Rows:
     assumption: str = ""
 
 
-def _long(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
+def _unpivot_crosstab(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
     """A crosstab as long columns; anything else as it is."""
     structure = table.structure
     if structure.labels or "mark" in source.names or len(part_of(structure, part).dimensions) != 2:
@@ -168,14 +170,14 @@ def _long(source: Columns, table: Table, part: int, path: str | os.PathLike[str]
     ):
         known = {*right.position, usual_total_for(others, right)}
         if others and all(name in known for name in others) and first not in known:
-            return melted(source, down, right)
+            return unpivot(source, down, right)
     raise FormatError(
         f"{path}: neither columns '{rows.name}' and '{across.name}' nor a crosstab of them: the first line "
         "should name these columns, or hold the codes of one of the two after the first field"
     )
 
 
-def melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
+def unpivot(source: Columns, down: Dimension, right: Dimension) -> Columns:
     """A crosstab as long columns."""
     first, *others = source.names
     n = source.data.num_rows
@@ -195,14 +197,14 @@ def melted(source: Columns, down: Dimension, right: Dimension) -> Columns:
     )
 
 
-def _cells(source: Columns, table: Table, part: int) -> Cells:
+def _find_cells(source: Columns, table: Table, part: int) -> Cells:
     """The cell that each row speaks of."""
     structure = table.structure
     found = np.full(source.data.num_rows, -1, dtype=np.int64)
-    for own, rows in _parts(source, structure, part):
+    for own, rows in _split_by_table(source, structure, part):
         picked = Columns(source.data.take(pa.array(rows)), _placed(source, rows), source.decimal)
         _refuse_other_codes(picked, structure, own)
-        found[rows] = cells_of_rows(picked, structure, part_of(structure, own).dimensions)
+        found[rows] = find_cells(picked, structure, part_of(structure, own).dimensions)
     if (wrong := np.flatnonzero(found < 0)).size:
         raise ReleaseError(
             f"{source.place(int(wrong[0]))}: the table has no such cell{likewise(wrong.size, 'row')}: "
@@ -211,7 +213,7 @@ def _cells(source: Columns, table: Table, part: int) -> Cells:
     return found
 
 
-def _parts(source: Columns, structure: Structure, part: int) -> list[tuple[int, Cells]]:
+def _split_by_table(source: Columns, structure: Structure, part: int) -> list[tuple[int, Cells]]:
     """The tables that a file shows, and the rows of each."""
     parts = structure.parts
     if len(parts) < 2 or "table" not in source.names:
@@ -267,7 +269,7 @@ def _refuse_varying_labels(source: Columns) -> None:
             )
 
 
-def _notice(source: Columns) -> str:
+def _read_notice(source: Columns) -> str:
     """Return the notice of a release, one of those that releases have."""
     notice = str(source.column("notice")[0].as_py() or "") if "notice" in source.names else ""
     if notice not in NOTICES:
@@ -278,7 +280,7 @@ def _notice(source: Columns) -> str:
     return notice
 
 
-def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
+def _parse_own(source: Columns, base: float | None, radius: float | None) -> ReleaseRows:
     """Rows with a mark each; what a row tells a reader beyond its window, the audit would miss: refused."""
     codes, distinct = source.codes("mark")
     strange = [k for k, word in enumerate(distinct) if word.lower() not in WORDS]
@@ -288,7 +290,7 @@ def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
             f"{source.place(row)}: mark {distinct[strange[0]]!r} is unknown; use one of {', '.join(WORDS)}"
         )
     marks = np.array([WORDS[word.lower()] for word in distinct], dtype=np.uint8)[codes]
-    low, high, shown = (_with_gaps(source, name) for name in ("low", "high", "value"))
+    low, high, shown = (_read_numbers(source, name) for name in ("low", "high", "value"))
     exactly = marks == Mark.PUBLISHED
     hidden = marks == Mark.SUPPRESSED
     near = np.isin(marks, (Mark.ROUNDED, Mark.ADJUSTED))
@@ -324,17 +326,17 @@ def _own(source: Columns, base: float | None, radius: float | None) -> Rows:
             raise ReleaseError(f"the cell {what}", place=place, options=options)
     low = np.where(exactly, shown, np.where(np.isnan(low), -np.inf, low))
     high = np.where(exactly, shown, np.where(np.isnan(high), np.inf, high))
-    return Rows(marks, low, high, shown, np.zeros(marks.size, dtype=bool), bare)
+    return ReleaseRows(marks, low, high, shown, np.zeros(marks.size, dtype=bool), bare)
 
 
-def _with_gaps(source: Columns, name: str) -> Floats:
+def _read_numbers(source: Columns, name: str) -> Floats:
     if name not in source.names:
         return np.full(source.data.num_rows, np.nan)
     numbers, missing = source.numbers(name)
     return np.where(missing, np.nan, numbers.astype(np.float64))
 
 
-def _foreign(
+def _parse_foreign(
     source: Columns,
     table: Table,
     cells: Cells,
@@ -342,8 +344,8 @@ def _foreign(
     path: str | os.PathLike[str],
     base: float | None,
     radius: float | None,
-) -> Rows:
-    name = value if value is not None else _value_column(source, table, path)
+) -> ReleaseRows:
+    name = value if value is not None else _find_value_column(source, table, path)
     encoded = source.texts(name).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     at = encoded.indices.to_numpy()
@@ -371,10 +373,12 @@ def _foreign(
         number = marks == Mark.PUBLISHED
         marks[number] = Mark.ROUNDED if base is not None else Mark.ADJUSTED
         low, high = np.where(number, low - reach, low), np.where(number, high + reach, high)
-    return Rows(marks, low, high, shown, said.primary[at], marks == Mark.ROUNDED)
+    return ReleaseRows(marks, low, high, shown, said.primary[at], marks == Mark.ROUNDED)
 
 
-def _as_rounded(rows: Rows, table: Table, cells: Cells, base: float | None, how: str | None) -> Rows:
+def _apply_rounding(
+    rows: ReleaseRows, table: Table, cells: Cells, base: float | None, how: str | None
+) -> ReleaseRows:
     """Return the rows with the windows that readers know of rounded numbers which came without any."""
     if base is None:
         if how is not None:
@@ -385,16 +389,16 @@ def _as_rounded(rows: Rows, table: Table, cells: Cells, base: float | None, how:
             )
         return rows
     at = np.flatnonzero(rows.bare)
-    found = windows_of_rounded(table, cells[at], rows.value[at], base, how)
+    found = find_rounding_windows(table, cells[at], rows.value[at], base, how)
     low, high, marks, value = rows.low.copy(), rows.high.copy(), rows.marks.copy(), rows.value.copy()
     low[at], high[at] = found.low, found.high
     # A number that does not stand in the middle of its window is told as the window alone.
     aside = at[found.high - value[at] != value[at] - found.low]
     marks[aside], value[aside] = Mark.INTERVAL, np.nan
-    return Rows(marks, low, high, value, rows.primary, rows.bare, found.assumption if at.size else "")
+    return ReleaseRows(marks, low, high, value, rows.primary, rows.bare, found.assumption if at.size else "")
 
 
-def _value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -> str:
+def _find_value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -> str:
     codes = _code_columns(table.structure)
     left = [name for name in source.names if name not in codes]
     named = [name for name in left if name.lower() in (*VALUE_NAMES, table.value_name.lower())]
@@ -410,8 +414,8 @@ def _value_column(source: Columns, table: Table, path: str | os.PathLike[str]) -
     )
 
 
-def _release(
-    table: Table, source: Columns, cells: Cells, rows: Rows, absent: str, base: float | None
+def _build_release(
+    table: Table, source: Columns, cells: Cells, rows: ReleaseRows, absent: str, base: float | None
 ) -> Release:
     n = len(table)
     said = (rows.low, rows.high, rows.value, np.array([0.0 if base is None else base]))

@@ -63,7 +63,7 @@ def write_release(
             "the release has a notice that readers cannot tell from a message: use one of "
             f"tacita.verify.NOTICES, or none; not '{release.notice}'"
         )
-    labels = {"unaudited": None if unaudited is None else reason_of(unaudited), "notice": release.notice}
+    labels = {"unaudited": None if unaudited is None else check_reason(unaudited), "notice": release.notice}
     told = {name: text for name, text in labels.items() if text}
     target = Path(path)
     suffix = target.suffix.lower()
@@ -94,7 +94,7 @@ def is_reason(text: str) -> bool:
     return len(text.split()) >= FEWEST_WORDS and len(text.strip()) >= FEWEST_LETTERS
 
 
-def reason_of(text: str) -> str:
+def check_reason(text: str) -> str:
     """The reason as files carry it, on one line; refused if it is none."""
     if not is_reason(text):
         raise UnsafeError(

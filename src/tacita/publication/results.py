@@ -28,14 +28,14 @@ from tacita.publication.folders import (
     INTERNAL,
     PUBLICATION,
     RELEASES,
+    note_releases_outside,
     refuse_mixed,
-    releases_outside,
     remove_earlier_drafts,
 )
-from tacita.publication.release_write import FORMATS, reason_of, write_release
+from tacita.publication.release_write import FORMATS, check_reason, write_release
 from tacita.publication.replaced import keep_replaced
 from tacita.storage.atomic import write_text
-from tacita.storage.file_set import together
+from tacita.storage.file_set import open_file_set
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -44,7 +44,7 @@ VERDICT = (f"{INTERNAL}/{CERTIFICATE}", f"{INTERNAL}/audit.json")
 WORKBOOK = f"{INTERNAL}/release-internal.xlsx"
 RESULTS = (*VERDICT, WORKBOOK, *(f"{PUBLICATION}/{name}" for name in RELEASES))
 """What speaks of one release alone, by its place in the folder; the certificate first, as it goes first."""
-PRIMARY_TOLD = (
+PRIMARY_NOTE = (
     "marks primary cells PS and the others CS, as its format demands: readers learn which cells a rule hits, "
     "which the audit does not assume them to know. Publish another format where that matters."
 )
@@ -91,9 +91,9 @@ def write_results(
         raise InputError(
             f"no format of a release is called '{strange[0]}': choose among {', '.join(FORMATS)}"
         )
-    unaudited = None if audit.safe or reason is None else reason_of(reason)
+    unaudited = None if audit.safe or reason is None else check_reason(reason)
     chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
-    with together(folder) as files:
+    with open_file_set(folder) as files:
         public, house = files.new(PUBLICATION), files.new(INTERNAL)
         for ending in chosen:
             write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
@@ -104,11 +104,11 @@ def write_results(
             shutil.move(path, house / path.name)
         _, warnings = keep_replaced(audit, folder, house, published=bool(chosen))
         notes = (*files.notes, *remove_earlier_drafts(folder))
-        gone = earlier_results(folder)
+        gone = find_earlier_results(folder)
         placed = files.take_places(gone, whole=PUBLICATION)
     paths = tuple(sorted(placed, key=lambda path: path.parent.name == INTERNAL))
-    told = [f"{path} {PRIMARY_TOLD}" for path in paths if path.suffix in (".txt", ".tsv")]
-    more = (*_left_behind(gone, paths), *releases_outside(folder))
+    told = [f"{path} {PRIMARY_NOTE}" for path in paths if path.suffix in (".txt", ".tsv")]
+    more = (*_note_removed(gone, paths), *note_releases_outside(folder))
     return Written(paths, (*notes, *told, *more), warnings)
 
 
@@ -117,11 +117,11 @@ def write_verdict(audit: Audit, folder: Path) -> Written:
     goes.
     """
     refuse_blocked(folder)
-    with together(folder) as files:
+    with open_file_set(folder) as files:
         _write_verdict(audit, files.new(INTERNAL))
-        gone = earlier_results(folder, VERDICT)
+        gone = find_earlier_results(folder, VERDICT)
         paths = files.take_places(gone)
-    return Written(paths, (*files.notes, *_left_behind(gone, paths)))
+    return Written(paths, (*files.notes, *_note_removed(gone, paths)))
 
 
 def refuse_blocked(folder: Path) -> None:
@@ -137,7 +137,7 @@ def refuse_blocked(folder: Path) -> None:
         raise InputError(f"{blocked} is a folder, where a result is to be: move it, or choose another")
 
 
-def earlier_results(folder: Path, names: Iterable[str] = RESULTS) -> list[Path]:
+def find_earlier_results(folder: Path, names: Iterable[str] = RESULTS) -> list[Path]:
     """What is there of an earlier release, among the files of these names."""
     return [folder / name for name in names if (folder / name).is_file()]
 
@@ -158,7 +158,7 @@ def _write_workbook(audit: Audit, house: Path) -> None:
     write_excel(audit.release, house / Path(WORKBOOK).name, internal=True)
 
 
-def _left_behind(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:
+def _note_removed(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:
     """That files are gone which nothing came in place of."""
     lost = [str(path) for path in gone if path not in written]
     return (f"removed, as of an earlier release: {', '.join(lost)}",) if lost else ()

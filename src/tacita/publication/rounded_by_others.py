@@ -31,8 +31,8 @@ from tacita.core.errors import InputError, ReleaseError
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.tables.table import Table
 
-How = Literal["nearest", "down", "up", "adjacent", "within"]
-WAYS: tuple[How, ...] = get_args(How)
+RoundingMode = Literal["nearest", "down", "up", "adjacent", "within"]
+MODES: tuple[RoundingMode, ...] = get_args(RoundingMode)
 
 IN_WORDS = {
     "nearest": "to the nearest multiple of",
@@ -48,13 +48,13 @@ AWAY, EVEN, EITHER = ", ties away from zero", ", ties to even multiples", ", tie
 class RoundedNumbers:
     """The way of rounding, in words that end with the base, and the windows of the numbers."""
 
-    how: How
+    how: RoundingMode
     assumption: str
     low: Floats
     high: Floats
 
 
-def windows_of_rounded(
+def find_rounding_windows(
     table: Table, cells: Cells, shown: Floats, base: float, how: str | None = None
 ) -> RoundedNumbers:
     """Return what a reader knows of numbers that somebody else rounded.
@@ -72,8 +72,8 @@ def windows_of_rounded(
         A number is no multiple of the base, or the numbers were not rounded in the way that was given. One
         that is more than a base from the truth is the caller's to refuse.
     """
-    if how is not None and how not in WAYS:
-        raise InputError(f"numbers cannot be rounded '{how}': choose one of {', '.join(WAYS)}")
+    if how is not None and how not in MODES:
+        raise InputError(f"numbers cannot be rounded '{how}': choose one of {', '.join(MODES)}")
     if not 0 < base < np.inf:
         raise InputError(
             f"the base of the release is {base:g}", remedy="give a number above zero", options=["base"]
@@ -85,18 +85,18 @@ def windows_of_rounded(
     if (wrong := np.flatnonzero(value % multiple)).size:
         names = table.structure.names(np.unique(cells[wrong]))
         raise ReleaseError(f"not a multiple of the base: {names}; correct the base")
-    ties = _ties(value, moved, multiple, fine.unit)
-    agrees = _agreeing(moved, multiple)
-    order: tuple[How, ...] = WAYS if ties != EITHER else ("down", "up", "nearest", "adjacent")
+    ties = _find_ties(value, moved, multiple, fine.unit)
+    agrees = _compare_modes(moved, multiple)
+    order: tuple[RoundingMode, ...] = MODES if ties != EITHER else ("down", "up", "nearest", "adjacent")
     agreeing = (way for way in order if way == how or (how is None and agrees[way].all()))
-    found: How = next(agreeing, "within")
+    found: RoundingMode = next(agreeing, "within")
     if how is not None and not agrees[found].all():
         names = table.structure.names(np.unique(cells[~agrees[found]]))
         raise ReleaseError(
             f"the numbers are not rounded {IN_WORDS[found]} {base:g}: see {names}; correct the base, or "
             "leave out how numbers were rounded"
         )
-    below, above = _reach(found, value, moved, multiple, fine.unit, ties)
+    below, above = _find_reach(found, value, moved, multiple, fine.unit, ties)
     size = 10.0**decimals
     said = "" if how is not None else ", as all of them are"
     return RoundedNumbers(
@@ -108,7 +108,7 @@ def windows_of_rounded(
     )
 
 
-def _agreeing(moved: Units, base: int) -> dict[How, Mask]:
+def _compare_modes(moved: Units, base: int) -> dict[RoundingMode, Mask]:
     """Which numbers agree with each way of rounding."""
     return {
         "nearest": 2 * np.abs(moved) <= base,
@@ -119,7 +119,7 @@ def _agreeing(moved: Units, base: int) -> dict[How, Mask]:
     }
 
 
-def _ties(value: Units, moved: Units, base: int, step: int) -> str:
+def _find_ties(value: Units, moved: Units, base: int, step: int) -> str:
     """Return how values in the middle between two multiples were rounded; nothing where there can be none."""
     if base % (2 * step):
         return ""
@@ -129,7 +129,9 @@ def _ties(value: Units, moved: Units, base: int, step: int) -> str:
     return EITHER if (value // base % 2)[tied].any() else EVEN
 
 
-def _reach(how: How, value: Units, moved: Units, base: int, step: int, ties: str) -> tuple[Units, Units]:
+def _find_reach(
+    how: RoundingMode, value: Units, moved: Units, base: int, step: int, ties: str
+) -> tuple[Units, Units]:
     """Return how far below and above each number the truth can lie."""
     nothing = np.zeros_like(value)
     less = nothing + (base - 1) // step * step

@@ -28,7 +28,7 @@ from tacita.formats.table_file import read_table_file
 from tacita.problem.problem import Problem
 from tacita.publication.earlier import read_earlier
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
-from tacita.specification.project_cells import marks_of, place_of
+from tacita.specification.project_cells import build_marks, find_cell
 from tacita.specification.specification import FOUND, Cell, Classification, Source, Specification
 
 NO_RULE = Marked(())
@@ -54,18 +54,18 @@ def compile_case(said: Specification, given: Table | Problem | None = None) -> P
     """Return the problem of a specification, or its table where nothing says what is sensitive."""
     read = _read_all(said) if given is None else given
     table, stated = (read.table, read) if isinstance(read, Problem) else (read, None)
-    rule = _rule(said, table, stated)
+    rule = _build_rule(said, table, stated)
     if rule is None:
         return table
     protect = said.protect
-    stays = [] if stated is None else _published(stated, rule)
+    stays = [] if stated is None else _find_published(stated, rule)
     return Problem(
         table,
         rule,
-        attackers=_attackers(said, table, stated),
+        attackers=_build_attackers(said, table, stated),
         cost=said.cost.by or ("value" if stated is None else stated.cost),
-        must_publish=[*stays, *_places(table, protect.must_publish, "[protect] must_publish")],
-        must_hide=_places(table, protect.must_hide, "[protect] must_hide"),
+        must_publish=[*stays, *_find_cells(table, protect.must_publish, "[protect] must_publish")],
+        must_hide=_find_cells(table, protect.must_hide, "[protect] must_hide"),
         already_published=[
             read_earlier(
                 said.folder / old.file, table, **{key: how for key, how in vars(old).items() if key != "file"}
@@ -101,7 +101,7 @@ def _read_all(said: Specification) -> Problem | Table:
     return link_problems(named, -np.inf if known.within is not None else known.lower, known.upper)
 
 
-def _rule(said: Specification, table: Table, stated: Problem | None) -> Rule | Levels | None:
+def _build_rule(said: Specification, table: Table, stated: Problem | None) -> Rule | Levels | None:
     """Return everything that makes a cell sensitive; levels, where that is only what a file states."""
     wanted, marked = said.rules, len(stated.levels) if stated is not None else 0
     rules: list[Rule] = []
@@ -110,11 +110,11 @@ def _rule(said: Specification, table: Table, stated: Problem | None) -> Rule | L
     # A file of one table that marks no cell says so; of linked tables each one may leave it to others.
     if stated is not None and (marked or not (said.tables or wanted.says_what_is_sensitive)):
         rules.append(Given(stated.levels))
-    marks = marks_of(table, wanted.sensitive)
+    marks = build_marks(table, wanted.sensitive)
     rules += marks
     if not rules:
         return None
-    exempt = _places(table, wanted.exempt, "[rules] exempt")
+    exempt = _find_cells(table, wanted.exempt, "[rules] exempt")
     if both := sorted({*exempt} & {cell for mark in marks for cell in mark.levels(table).cells.tolist()}):
         raise InputError(
             f"[rules]: {table.structure.names(np.array(both))}: sensitive and exempt; take it off one of "
@@ -127,7 +127,7 @@ def _rule(said: Specification, table: Table, stated: Problem | None) -> Rule | L
     return alone.given if isinstance(alone, Given) else reduce(or_, rules)
 
 
-def _attackers(said: Specification, table: Table, stated: Problem | None) -> list[AttackerLike]:
+def _build_attackers(said: Specification, table: Table, stated: Problem | None) -> list[AttackerLike]:
     known = said.attackers
     attackers: list[AttackerLike] = list(known.kinds)
     attackers.extend(pooling(known.coalitions, known.holding_coalitions))
@@ -138,10 +138,10 @@ def _attackers(said: Specification, table: Table, stated: Problem | None) -> lis
 
 
 def _read_hierarchies(said: Specification) -> dict[str, Hierarchy | Found]:
-    return {name: _hierarchy(said, tree) for name, tree in said.hierarchies.items()}
+    return {name: _read_hierarchy(said, tree) for name, tree in said.hierarchies.items()}
 
 
-def _hierarchy(said: Specification, given: str | Classification) -> Hierarchy | Found:
+def _read_hierarchy(said: Specification, given: str | Classification) -> Hierarchy | Found:
     if given == FOUND and not (said.folder / FOUND).exists():
         return Found()
     tree = Classification(given) if isinstance(given, str) else given
@@ -154,7 +154,7 @@ def _read(
     said: Specification, source: Source, name: str | None, trees: Trees, stating: bool = False
 ) -> Problem | Table:
     """Return a table; with ``stating``, or a rule, also what its file states of the cells."""
-    by = _dimensions(source.by, trees)
+    by = _build_dimensions(source.by, trees)
     if source.microdata is not None:
         from tacita.formats.records import tabulate_file
 
@@ -184,7 +184,7 @@ def _read(
         replace(
             read,
             by=by,
-            hierarchies=_classified(said, source, trees),
+            hierarchies=_find_trees(said, source, trees),
             found=(*source.found, *found),
             name=name or source.name,
         ),
@@ -198,7 +198,7 @@ def _read(
     )
 
 
-def _classified(said: Specification, source: Source, trees: Trees) -> dict[str, list[Any]]:
+def _find_trees(said: Specification, source: Source, trees: Trees) -> dict[str, list[Any]]:
     """Return classifications by dimension; a file that names no total is read with that of its dimension."""
     found: dict[str, list[Any]] = {}
     for column, names in source.hierarchies.items():
@@ -212,7 +212,7 @@ def _classified(said: Specification, source: Source, trees: Trees) -> dict[str, 
     return found
 
 
-def _dimensions(by: Any, trees: Trees) -> dict[str, Any] | None:
+def _build_dimensions(by: Any, trees: Trees) -> dict[str, Any] | None:
     """Return the dimensions with hierarchies in the place of their names; other words are codes of totals."""
     if by is None:
         return None
@@ -235,11 +235,11 @@ def _refuse_unknown(where: str, names: Sequence[str], trees: Trees) -> None:
         )
 
 
-def _places(table: Table, cells: Sequence[Cell], where: str) -> list[int]:
-    return [place_of(table, cell, where) for cell in cells]
+def _find_cells(table: Table, cells: Sequence[Cell], where: str) -> list[int]:
+    return [find_cell(table, cell, where) for cell in cells]
 
 
-def _published(stated: Problem, rule: Rule | Levels) -> list[int]:
+def _find_published(stated: Problem, rule: Rule | Levels) -> list[int]:
     """Return cells that the file wants to be published, as far as no rule makes them sensitive."""
     levels = rule if isinstance(rule, Levels) else rule.levels(stated.table)
     cells: list[int] = np.flatnonzero(stated.must_publish & ~levels.sensitive).tolist()

@@ -55,11 +55,13 @@ def load_project(path: str | os.PathLike[str]) -> Specification:
     except ValueError as error:
         raise FormatError(f"{path}: this is not TOML: {error}") from None
     try:
-        found = _checked(content)
+        found = _parse(content)
         if not found.sources:
-            raise FormatError(f"{path}: {_fault(text, (), ONE_SOURCE, '')}")
+            raise FormatError(f"{path}: {_describe_fault(text, (), ONE_SOURCE, '')}")
     except ValidationError as error:
-        faults = [_fault(text, fault["loc"], fault["msg"], fault["type"]) for fault in error.errors()]
+        faults = [
+            _describe_fault(text, fault["loc"], fault["msg"], fault["type"]) for fault in error.errors()
+        ]
         raise FormatError(f"{path}: " + f"\n{path}: ".join(dict.fromkeys(faults))) from None
     return replace(found, folder=Path(path).resolve().parent)
 
@@ -79,23 +81,24 @@ def _sections(said: Specification) -> dict[str, dict[str, Any]]:
         {**mark.cell, **{key: getattr(mark, name) for key, name in LEVELS.items()}}
         for mark in said.rules.sensitive
     ]
-    earlier = [_plain(old) for old in said.published.releases]
+    earlier = [_select_changed(old) for old in said.published.releases]
     return {
         # Where the cells come from stands first.
-        **{n: {"file": t.file, "microdata": t.microdata, **_plain(t)} for n, t in tables.items()},
+        **{n: {"file": t.file, "microdata": t.microdata, **_select_changed(t)} for n, t in tables.items()},
         "hierarchies": {
-            name: tree if isinstance(tree, str) else _plain(tree) for name, tree in said.hierarchies.items()
+            name: tree if isinstance(tree, str) else _select_changed(tree)
+            for name, tree in said.hierarchies.items()
         },
-        "rules": {**_plain(said.rules), "sensitive": marks or None},
-        "attackers": _plain(said.attackers),
+        "rules": {**_select_changed(said.rules), "sensitive": marks or None},
+        "attackers": _select_changed(said.attackers),
         "published": {"files": [old["file"] if len(old) == 1 else old for old in earlier] or None},
-        "cost": _plain(said.cost),
-        "protect": _plain(said.protect),
-        "output": _plain(said.output),
+        "cost": _select_changed(said.cost),
+        "protect": _select_changed(said.protect),
+        "output": _select_changed(said.output),
     }
 
 
-def _plain(section: Any) -> dict[str, Any]:
+def _select_changed(section: Any) -> dict[str, Any]:
     """Return the fields of a section that are not at their defaults."""
     usual = {each.name: each.default for each in fields(section)}
     values = {name: getattr(section, name) for name in usual}
@@ -117,7 +120,7 @@ class _Mark(BaseModel):
 _MARKS = TypeAdapter(list[_Mark])
 
 
-def _checked(content: Mapping[str, Any]) -> Specification:
+def _parse(content: Mapping[str, Any]) -> Specification:
     """Return the content of a file as a specification."""
     rules = content.get("rules")
     if isinstance(rules, dict) and "sensitive" in rules:
@@ -134,7 +137,7 @@ def _checked(content: Mapping[str, Any]) -> Specification:
     return _CHECKED.validate_python(content)
 
 
-def _fault(text: str, loc: tuple[int | str, ...], message: str, kind: str) -> str:
+def _describe_fault(text: str, loc: tuple[int | str, ...], message: str, kind: str) -> str:
     keys = [str(key) for key in loc if str(key) not in _KINDS and "[" not in str(key)]
     own = re.match(r"Value error, (\w+): (.*)", message)
     if own is not None:

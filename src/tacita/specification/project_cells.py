@@ -27,7 +27,7 @@ LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding", "protection": "prote
 """Levels of a cell in a project file, by the field of :class:`SensitiveCell` that they are."""
 
 
-def place_of(table: Table, codes: Mapping[str, str], where: str) -> int:
+def find_cell(table: Table, codes: Mapping[str, str], where: str) -> int:
     """The position of a cell; errors name the list that it stands in."""
     dimensions = table.structure.dimensions
     try:
@@ -38,7 +38,7 @@ def place_of(table: Table, codes: Mapping[str, str], where: str) -> int:
         raise error.at(where) from None
 
 
-def marks_of(table: Table, entries: Iterable[SensitiveCell]) -> list[Rule]:
+def build_marks(table: Table, entries: Iterable[SensitiveCell]) -> list[Rule]:
     """What is sensitive by hand, cells with equal levels together.
 
     A mark is a decision on each of its cells, which whoever opens the project can take back. One that names
@@ -49,13 +49,13 @@ def marks_of(table: Table, entries: Iterable[SensitiveCell]) -> list[Rule]:
         amounts = [None if a is None else as_fraction(a) for a in (entry.lower, entry.upper, entry.sliding)]
         states = entry.protection is not None and amounts[:2] == [None, None]
         levels = (*amounts, USUAL_PERCENT if entry.protection is None else entry.protection)
-        cell = place_of(table, entry.cell, "[rules] sensitive")
+        cell = find_cell(table, entry.cell, "[rules] sensitive")
         alike.setdefault((states, levels), []).append(cell)
     marks = ((states, Marked(cells, *levels)) for (states, levels), cells in alike.items())
     return [Given(mark.levels(table)) if states else mark for states, mark in marks]
 
 
-def mark_entries(
+def list_marked_cells(
     table: Table, marks: Sequence[Marked], by_number: bool, *, percent: bool = False
 ) -> list[SensitiveCell]:
     """Return marks cell by cell; with ``percent`` also percentages that are the usual ones."""
@@ -71,12 +71,12 @@ def mark_entries(
         hit = read_cells(table, mark.cells, mark.text)
         entries += [
             SensitiveCell(codes, lower, upper, sliding, protection)
-            for codes in cells_by_codes(table, hit, by_number)
+            for codes in list_codes(table, hit, by_number)
         ]
     return entries
 
 
-def cells_by_codes(table: Table, marked: Mask, by_number: bool) -> list[dict[str, str]]:
+def list_codes(table: Table, marked: Mask, by_number: bool) -> list[dict[str, str]]:
     """Cells by their codes; with ``by_number`` as a JJ file calls them."""
     structure = table.structure
     cells = np.flatnonzero(marked).tolist()

@@ -42,12 +42,12 @@ def write_published(
     for release in problem.already_published:
         wanted = Path(str(release.made_by.get("file", "published.csv"))).stem
         files.append(
-            write_csv(_in_windows(problem.table, release, table), folder / f"{free_name(wanted)}.csv", {})
+            write_csv(_to_windows(problem.table, release, table), folder / f"{free_name(wanted)}.csv", {})
         )
     return files, Published(tuple(file.name for file in files))
 
 
-def _in_windows(table: Table, release: Release, named: Table) -> Release:
+def _to_windows(table: Table, release: Release, named: Table) -> Release:
     """The windows of a release as a release of ``named``, whose cells are those of the table."""
     low, high = shared_windows(table, release)
     silent = (low <= -UNBOUNDED) & (high >= UNBOUNDED)

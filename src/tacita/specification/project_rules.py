@@ -33,7 +33,7 @@ from tacita.rules.contributors import ContributorRule
 from tacita.rules.percentages import USUAL_PERCENT, amounts_in
 from tacita.rules.rule import in_parts
 from tacita.rules.written import written
-from tacita.specification.project_cells import cells_by_codes, mark_entries
+from tacita.specification.project_cells import list_codes, list_marked_cells
 from tacita.specification.specification import Rules
 
 
@@ -66,18 +66,18 @@ class Sensitive:
 
     def specified(self, table: Table, by_number: bool) -> Rules:
         """Return what a specification says of them."""
-        marks = mark_entries(table, self.marks, by_number)
-        marks += mark_entries(table, self.shares, by_number, percent=True)
+        marks = list_marked_cells(table, self.marks, by_number)
+        marks += list_marked_cells(table, self.shares, by_number, percent=True)
         return Rules(
             " | ".join(self.rules) or None,
             self.waived,
             self.protection,
             tuple(marks),
-            tuple(cells_by_codes(table, self.exempt, by_number)),
+            tuple(list_codes(table, self.exempt, by_number)),
         )
 
 
-def worded_rules(problem: Problem) -> tuple[Rule, ...]:
+def find_written_rules(problem: Problem) -> tuple[Rule, ...]:
     """Parts of a problem's rule that have a written form, and are no decisions on single cells."""
     parts = () if problem.rule is None else in_parts(problem.rule)[0]
     return tuple(
@@ -87,7 +87,7 @@ def worded_rules(problem: Problem) -> tuple[Rule, ...]:
     )
 
 
-def sayable(rules: Sequence[Rule], *, codes: bool) -> tuple[Rule, ...]:
+def select_writable(rules: Sequence[Rule], *, codes: bool) -> tuple[Rule, ...]:
     """Those of the rules that make sense beside a file of cells, in which cells go by ``codes`` or not, and
     which need not have the columns that a rule names.
     """
@@ -99,7 +99,7 @@ def sayable(rules: Sequence[Rule], *, codes: bool) -> tuple[Rule, ...]:
     )
 
 
-def served(rules: Sequence[Rule], table: Table, again: Table) -> tuple[Rule, ...]:
+def select_equivalent(rules: Sequence[Rule], table: Table, again: Table) -> tuple[Rule, ...]:
     """Those of the rules that ask the same of a table as it is read ``again`` from files."""
     return tuple(rule for rule in rules if _asks_the_same(rule, table, again))
 
@@ -113,7 +113,7 @@ def _asks_the_same(rule: Rule, table: Table, again: Table) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
-def taken_apart(
+def split_requirement(
     problem: Problem, waived: Sequence[str] | None, rules: Sequence[Rule], *, codes: bool, following: bool
 ) -> Sensitive:
     """The parts of a problem's requirement.
@@ -147,7 +147,7 @@ def taken_apart(
         if others
         else Levels.none(len(table))
     )
-    consents = _consents(worded_rules(problem)) if waived is None else tuple(waived)
+    consents = _consents(find_written_rules(problem)) if waived is None else tuple(waived)
     plain = [
         replace(rule, waivers=rule.waivers - {*consents}) if isinstance(rule, ContributorRule) else rule
         for rule in rules
@@ -160,7 +160,7 @@ def taken_apart(
     return Sensitive(words, consents, tuple(marks), shares, exempt, stated, unsaid, protection)
 
 
-def decided_by_hand(rules: Rules, problem: Problem, stated: Levels) -> Rules:
+def add_decisions(rules: Rules, problem: Problem, stated: Levels) -> Rules:
     """Return the rules with the marks and exempt cells of a problem whose cells come from microdata.
 
     That is all that is asked for of single cells, but for what files that are linked with them have
@@ -179,10 +179,10 @@ def decided_by_hand(rules: Rules, problem: Problem, stated: Levels) -> Rules:
         own = hit & ~exempt & ~by_file.get(percent, np.zeros_like(hit))
         shares.append(Marked(np.flatnonzero(own).tolist(), protection=percent))
     # What is said first of a cell is a decision on it when the project is opened, so that marks come first.
-    entries = mark_entries(table, marks, by_number=False)
-    entries += mark_entries(table, shares, by_number=False, percent=True)
-    entries += mark_entries(table, _amounts_beyond(given, stated, problem, exempt), by_number=False)
-    listed = cells_by_codes(table, exempt, by_number=False)
+    entries = list_marked_cells(table, marks, by_number=False)
+    entries += list_marked_cells(table, shares, by_number=False, percent=True)
+    entries += list_marked_cells(table, _amounts_beyond(given, stated, problem, exempt), by_number=False)
+    listed = list_codes(table, exempt, by_number=False)
     return replace(rules, sensitive=tuple(entries), exempt=tuple(listed))
 
 

@@ -25,7 +25,7 @@ from tacita.core.tables.table import Table
 from tacita.formats.hierarchy import write_hierarchy
 from tacita.formats.insiders import write_insiders
 from tacita.formats.jj import write_jj
-from tacita.formats.roles import part_by_name
+from tacita.formats.roles import guess_role
 from tacita.formats.table_write import further_columns, role_columns, write_table
 from tacita.methods import Method, make_method, options_of
 from tacita.problem.problem import COSTS, Problem
@@ -35,15 +35,15 @@ from tacita.rules.written import written
 from tacita.specification.compile import NO_RULE
 from tacita.specification.differences import EXEMPT, differences
 from tacita.specification.project import load_project, save_project
-from tacita.specification.project_cells import cells_by_codes
+from tacita.specification.project_cells import list_codes
 from tacita.specification.project_published import can_name_releases, write_published
 from tacita.specification.project_rules import (
     Sensitive,
-    decided_by_hand,
-    sayable,
-    served,
-    taken_apart,
-    worded_rules,
+    add_decisions,
+    find_written_rules,
+    select_equivalent,
+    select_writable,
+    split_requirement,
 )
 from tacita.specification.specification import (
     Attackers,
@@ -55,7 +55,7 @@ from tacita.specification.specification import (
     Source,
     Specification,
 )
-from tacita.storage.file_set import together
+from tacita.storage.file_set import open_file_set
 
 MOST_LISTED = 30
 """Flat classifications of so many codes are listed in the project file itself."""
@@ -98,13 +98,13 @@ def write_project(
     chosen = make_method(method, options)
     said = replace(
         specification or Specification(),
-        protect=Protection(method, _unusual(method, options or {}), time_limit, seed),
+        protect=Protection(method, _changed_options(method, options or {}), time_limit, seed),
         output=Output(output, tuple(formats)),
     )
     notes: list[str] = []
     if microdata := [source.microdata for source in said.sources if source.microdata is not None]:
         try:
-            with together(folder) as drafted:
+            with open_file_set(folder) as drafted:
                 _draft_on_microdata(problem, said, drafted.new())
                 _refuse_difference(problem, chosen, drafted.new(), named=True)
                 return Written(drafted.take_places(), drafted.notes)
@@ -117,7 +117,7 @@ def write_project(
     waived = None if specification is None else said.rules.waived
     for sensitive, lost, last in _attempts(problem, said, folder, waived):
         try:
-            with together(folder) as drafted:
+            with open_file_set(folder) as drafted:
                 files, more = _draft_table(problem, sensitive, said, drafted.new())
                 again = _refuse_difference(
                     problem,
@@ -151,30 +151,34 @@ def _attempts(
     codes = _has_codes(problem.table)
 
     def in_words(rules: Sequence[Rule], *, following: bool) -> Sensitive:
-        return taken_apart(problem, waived, rules, codes=codes, following=following)
+        return split_requirement(problem, waived, rules, codes=codes, following=following)
 
-    worded = worded_rules(problem)
-    rules = sayable(worded, codes=codes)
-    yield in_words(rules, following=True), _left_out(worded, rules), False
-    with together(folder) as drafted:
+    worded = find_written_rules(problem)
+    rules = select_writable(worded, codes=codes)
+    yield in_words(rules, following=True), _note_left_out(worded, rules), False
+    with open_file_set(folder) as drafted:
         _draft_table(problem, in_words((), following=False), said, drafted.new())
-        kept = served(rules, problem.table, load_project(drafted.new() / "project.toml").data())
-    lost = _left_out(worded, kept)
+        kept = select_equivalent(rules, problem.table, load_project(drafted.new() / "project.toml").data())
+    lost = _note_left_out(worded, kept)
     if kept != rules:
         yield in_words(kept, following=True), lost, False
     amounts = "levels in percent of the value are written as amounts"
     if problem.exempt.any():
         amounts += ", those of exempt cells as far as bounds leave room"
     yield in_words(kept, following=False), f"{lost}; {amounts}" if lost else amounts, False
-    yield in_words((), following=False), f"{_left_out(worded, ())}; {amounts}" if worded else amounts, True
+    yield (
+        in_words((), following=False),
+        f"{_note_left_out(worded, ())}; {amounts}" if worded else amounts,
+        True,
+    )
 
 
-def _left_out(worded: Sequence[Rule], kept: Sequence[Rule]) -> str:
+def _note_left_out(worded: Sequence[Rule], kept: Sequence[Rule]) -> str:
     named = " | ".join(written(rule) for rule in worded if rule not in kept)
     return f"rules are left out, and what they hit is marked in the table instead: {named}" if named else ""
 
 
-def _unusual(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _changed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are not at their defaults, as a project file writes them."""
     usual = {option.name: option.default for option in options_of(method)}
     return {
@@ -186,19 +190,19 @@ def _unusual(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _protect(said: Specification, problem: Problem, stays: Mask, by_number: bool) -> Protection:
     """Return the protection with cells that must stay and must go."""
-    stay, go = (cells_by_codes(problem.table, cells, by_number) for cells in (stays, problem.must_hide))
+    stay, go = (list_codes(problem.table, cells, by_number) for cells in (stays, problem.must_hide))
     return replace(said.protect, must_publish=tuple(stay), must_hide=tuple(go))
 
 
 def _draft_on_microdata(problem: Problem, said: Specification, folder: Path) -> None:
     """Write the files of a problem on the microdata that a specification names."""
     files = any(source.file is not None for source in said.sources)
-    stated = _stated_by(said) if files else Levels.none(len(problem.table))
-    _, published = write_published(problem, problem.table, folder, _names_free_of(set()))
+    stated = _read_levels(said) if files else Levels.none(len(problem.table))
+    _, published = write_published(problem, problem.table, folder, _make_namer(set()))
     save_project(
         replace(
             said.at(folder),
-            rules=decided_by_hand(said.rules, problem, stated),
+            rules=add_decisions(said.rules, problem, stated),
             published=published,
             protect=_protect(said, problem, problem.must_publish, by_number=False),
         ),
@@ -206,7 +210,7 @@ def _draft_on_microdata(problem: Problem, said: Specification, folder: Path) -> 
     )
 
 
-def _stated_by(said: Specification) -> Levels:
+def _read_levels(said: Specification) -> Levels:
     """Return what the files of a specification state of their cells, without what it says itself."""
     silent = replace(said.rules, rule=written(NO_RULE), sensitive=(), exempt=())
     return replace(said, rules=silent, protect=Protection(), published=Published()).problem().levels
@@ -216,7 +220,7 @@ def _draft_table(
     problem: Problem, sensitive: Sensitive, said: Specification, folder: Path
 ) -> tuple[list[Path], list[str]]:
     """Write the files of a problem that stands for itself; return them, and what they cannot hold."""
-    table, notes = _writable(problem.table)
+    table, notes = _strip_table(problem.table)
     by_number = not _has_codes(table)
     # A cell has one status: what is exempt though marked, and must be published, the project lists.
     stays = problem.must_publish & ~sensitive.stated.sensitive
@@ -251,9 +255,9 @@ def _draft_table(
         if table.structure.parts:
             notes.append("linked tables are written as one list of cells, which go by number there")
     carried = [] if by_number else further_columns(table)
-    if lost := [name for name in table.columns if name not in carried and part_by_name(name) is None]:
+    if lost := [name for name in table.columns if name not in carried and guess_role(name) is None]:
         notes.append(f"columns that the file of cells cannot hold are left out: {', '.join(lost)}")
-    again = _numbered(problem, folder / "table.jj") if by_number else problem
+    again = _number_cells(problem, folder / "table.jj") if by_number else problem
     # Bounds of single cells stand in the file of cells.
     attackers = Attackers(
         lower=said.attackers.lower, upper=said.attackers.upper, within=said.attackers.within
@@ -263,7 +267,7 @@ def _draft_table(
         attackers = replace(attackers, file="attackers.parquet")
     published = Published()
     if problem.already_published and named:
-        free = _names_free_of({*hierarchies, "table", "attackers"})
+        free = _make_namer({*hierarchies, "table", "attackers"})
         files, published = write_published(problem, again.table, folder, free)
         written += files
     elif problem.already_published:
@@ -300,7 +304,7 @@ def _has_codes(table: Table) -> bool:
     return bool(table.structure.dimensions) and len(table.structure.parts) <= 1
 
 
-def _writable(table: Table) -> tuple[Table, list[str]]:
+def _strip_table(table: Table) -> tuple[Table, list[str]]:
     """The table without what a file of cells cannot hold: who contributed, and shares of absolute values."""
     notes = []
     contributions = table.contributions
@@ -314,7 +318,7 @@ def _writable(table: Table) -> tuple[Table, list[str]]:
     return replace(table, contributions=contributions, holdings=None, population=None), notes
 
 
-def _numbered(problem: Problem, path: Path) -> Problem:
+def _number_cells(problem: Problem, path: Path) -> Problem:
     """The problem on the cells as a JJ file calls them."""
     from tacita.formats.jj import read_jj
 
@@ -332,7 +336,7 @@ def _classifications(
     for dimension in table.structure.dimensions:
         names = []
         for tree in dimension.trees:
-            name = _free_name(dimension.name, {*hierarchies, "table", "attackers"})
+            name = _choose_name(dimension.name, {*hierarchies, "table", "attackers"})
             names.append(name)
             if tree.depth.max() == 1 and len(tree) <= MOST_LISTED and not tree.labels:
                 hierarchies[name] = Classification(codes=tuple(tree.codes[1:]), total=tree.total)
@@ -343,17 +347,17 @@ def _classifications(
     return by, hierarchies, written
 
 
-def _names_free_of(taken: set[str]) -> Callable[[str], str]:
+def _make_namer(taken: set[str]) -> Callable[[str], str]:
     """What gives each wish a name of its own."""
 
     def free(wanted: str) -> str:
-        taken.add(name := _free_name(wanted, taken))
+        taken.add(name := _choose_name(wanted, taken))
         return name
 
     return free
 
 
-def _free_name(wanted: str, taken: set[str]) -> str:
+def _choose_name(wanted: str, taken: set[str]) -> str:
     """A name that can be that of a file, told apart from others also where files have no capitals."""
     plain = re.sub(r"[^\w-]+", "_", wanted).strip("_") or "codes"
     lowered = {name.lower() for name in taken}

@@ -18,7 +18,7 @@ from tacita.core.errors import SpecificationError, did_you_mean
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.case_file import refuse_options
 from tacita.publication.release_write import FORMATS
-from tacita.publication.rounded_by_others import How
+from tacita.publication.rounded_by_others import RoundingMode
 from tacita.rules.percentages import USUAL_PERCENT
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class Earlier(Section):
     value: str | None = None
     base: float | None = None
     radius: float | None = None
-    rounded: How | None = None
+    rounded: RoundingMode | None = None
     decimal: Literal[".", ","] = "."
     sheet: str | None = None
 

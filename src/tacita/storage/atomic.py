@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tacita.core.errors import InputError, not_written
-from tacita.storage.drafts import new_draft
-from tacita.storage.internal import outside_publication, refuse_published
+from tacita.storage.drafts import make_draft
+from tacita.storage.internal import find_draft_home, refuse_published
 from tacita.storage.recovery import recover
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], *, public: bool = False) -> Iterator[Path]:
+def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Iterator[Path]:
     """Yield a path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not.
 
     Parameters
@@ -36,7 +36,7 @@ def replacing(path: str | os.PathLike[str], *, public: bool = False) -> Iterator
 
     Examples
     --------
-    >>> with replacing("release.csv") as temporary:  # doctest: +SKIP
+    >>> with replace_file("release.csv") as temporary:  # doctest: +SKIP
     ...     temporary.write_text("cell,mark\\n")
     """
     target = Path(path)
@@ -46,13 +46,13 @@ def replacing(path: str | os.PathLike[str], *, public: bool = False) -> Iterator
         raise InputError(f"{target} is a folder: give the name of a file in it")
     if not target.parent.is_dir():
         raise InputError(f"the folder {target.parent} does not exist: make it first, or write elsewhere")
-    home = outside_publication(target.parent)
+    home = find_draft_home(target.parent)
     if notes := recover(home):
         # There is no result that could carry them.
         import logging
 
         logging.getLogger("tacita").warning("; ".join(notes))
-    with new_draft(home) as draft:
+    with make_draft(home) as draft:
         temporary = draft / target.name
         try:
             yield temporary
@@ -65,6 +65,6 @@ def replacing(path: str | os.PathLike[str], *, public: bool = False) -> Iterator
 
 def write_text(path: str | os.PathLike[str], text: str, *, public: bool = False) -> Path:
     """Write a text file in UTF-8 with the line ends it has; all or nothing."""
-    with replacing(path, public=public) as temporary:
+    with replace_file(path, public=public) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
     return Path(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tacita.core.errors import not_written
 from tacita.storage.journal import draft_in_use
 from tacita.storage.locks import acquire
-from tacita.storage.signals import deferred
+from tacita.storage.signals import defer_signals
 
 LOCK = ".tacita-lock"
 _NAME = re.compile(r"\.tacita-[0-9a-f]{16}")
@@ -25,7 +25,7 @@ def is_draft(name: str) -> bool:
 
 
 @contextmanager
-def new_draft(home: Path) -> Iterator[Path]:
+def make_draft(home: Path) -> Iterator[Path]:
     """Yield a new folder inside ``home`` that only its user can read; it is gone when the block ends.
 
     It stays if a switch could not be undone: then the files that were there before are in it.
@@ -35,12 +35,12 @@ def new_draft(home: Path) -> Iterator[Path]:
     InputError
         No folder can be made there.
     """
-    with deferred():
+    with defer_signals():
         draft, lock = _make(home)
     try:
         yield draft
     finally:
-        with deferred():
+        with defer_signals():
             _remove(draft)
             if lock is not None:
                 os.close(lock)
@@ -48,7 +48,7 @@ def new_draft(home: Path) -> Iterator[Path]:
                 _remove(draft)
 
 
-def drafts_in(home: Path) -> list[Path]:
+def list_drafts(home: Path) -> list[Path]:
     """Return the drafts in a folder, of runs that are at work or have ended."""
     try:
         found = [home / name for name in sorted(os.listdir(home)) if is_draft(name)]
@@ -57,9 +57,9 @@ def drafts_in(home: Path) -> list[Path]:
     return [draft for draft in found if draft.is_dir() and not draft.is_symlink()]
 
 
-def dead_drafts(home: Path) -> Generator[Path, None, None]:
+def lock_dead_drafts(home: Path) -> Generator[Path, None, None]:
     """Yield the drafts of runs that have ended, each locked until the next is asked for."""
-    for draft in drafts_in(home):
+    for draft in list_drafts(home):
         if (lock := acquire(draft / LOCK)) is None:
             continue
         try:
@@ -70,9 +70,9 @@ def dead_drafts(home: Path) -> Generator[Path, None, None]:
 
 def remove_dead_drafts(home: Path) -> tuple[Path, ...]:
     """Remove what runs that have ended left in a folder, and return what it was."""
-    with deferred():
+    with defer_signals():
         found = []
-        for draft in dead_drafts(home):
+        for draft in lock_dead_drafts(home):
             _remove(draft)
             found.append(draft)
         for draft in found:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacita.core.errors import TacitaError, not_written
-from tacita.storage.drafts import new_draft
+from tacita.storage.drafts import make_draft
 from tacita.storage.internal import refuse_published
 from tacita.storage.recovery import recover
 from tacita.storage.switch import switch
 
 
 @dataclass(frozen=True)
-class Together:
+class FileSet:
     """Files for a folder and for folders in it, written to a draft first.
 
     ``notes`` tell what interrupted runs had left there.
@@ -39,7 +39,7 @@ class Together:
 
 
 @contextmanager
-def together(home: Path) -> Iterator[Together]:
+def open_file_set(home: Path) -> Iterator[FileSet]:
     """Yield a draft for a folder that is not published, which is made if need be; one that the block leaves
     empty goes, unless it was there.
 
@@ -54,9 +54,9 @@ def together(home: Path) -> Iterator[Together]:
         raise not_written(home, error) from error
     try:
         notes = recover(home)
-        with new_draft(home) as draft:
+        with make_draft(home) as draft:
             try:
-                yield Together(home, draft, notes)
+                yield FileSet(home, draft, notes)
             except TacitaError as error:
                 raise error.reworded(_named(draft, home, error)) from error.__cause__
             except OSError as error:

@@ -29,14 +29,14 @@ def refuse_published(place: str | os.PathLike[str]) -> None:
     given = Path(place)
     for path in (Path(os.path.normpath(given.absolute())), given.resolve()):
         named = [folder for folder in (path, *path.parents) if folder.name.lower() == PUBLICATION]
-        if any(folder in (path, path.parent) or _of_results(folder) for folder in named):
+        if any(folder in (path, path.parent) or _holds_results(folder) for folder in named):
             raise InputError(
                 f"{given}: what stays in the house would lie inside a folder called '{PUBLICATION}': choose "
                 "a place outside it"
             )
 
 
-def outside_publication(folder: Path) -> Path:
+def find_draft_home(folder: Path) -> Path:
     """Return where drafts of files for a folder go: beside the outermost folder of results called
     ``publication`` that it is or lies in, or else into itself.
 
@@ -46,7 +46,7 @@ def outside_publication(folder: Path) -> Path:
     named = [
         place
         for place in (given, *given.parents)
-        if place.name.lower() == PUBLICATION and (place == given or _of_results(place))
+        if place.name.lower() == PUBLICATION and (place == given or _holds_results(place))
     ]
     if not named:
         return folder
@@ -55,5 +55,5 @@ def outside_publication(folder: Path) -> Path:
     return beside if same else folder
 
 
-def _of_results(folder: Path) -> bool:
+def _holds_results(folder: Path) -> bool:
     return (folder.parent / INTERNAL).exists() or any(folder.glob("release.*"))

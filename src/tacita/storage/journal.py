@@ -68,11 +68,11 @@ def read_journal(home: Path) -> tuple[Journal, bool] | None:
         except FileNotFoundError:
             continue
         except (OSError, UnicodeDecodeError) as error:
-            raise _strange(home) from error
+            raise _not_a_journal(home) from error
         try:
-            return _journal(json.loads(text)), done
+            return _parse_journal(json.loads(text)), done
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise _strange(home) from error
+            raise _not_a_journal(home) from error
     return None
 
 
@@ -85,29 +85,29 @@ def draft_in_use(home: Path) -> str | None:
     return None if found is None else found[0].draft
 
 
-def _journal(said: Any) -> Journal:
+def _parse_journal(said: Any) -> Journal:
     whole = said["whole"]
     return Journal(
-        _plain(said["draft"]),
-        tuple(map(_place, said["places"])),
-        None if whole is None else _place(whole),
+        _parse_name(said["draft"]),
+        tuple(map(_parse_place, said["places"])),
+        None if whole is None else _parse_place(whole),
         str(said["fingerprint"]),
     )
 
 
-def _place(said: Any) -> Place:
-    folder = said["folder"] if said["folder"] == "." else _plain(said["folder"])
-    coming, leaving = (tuple(map(_plain, said[key])) for key in ("coming", "leaving"))
+def _parse_place(said: Any) -> Place:
+    folder = said["folder"] if said["folder"] == "." else _parse_name(said["folder"])
+    coming, leaving = (tuple(map(_parse_name, said[key])) for key in ("coming", "leaving"))
     return Place(folder, coming, leaving, bool(said["made"]))
 
 
-def _plain(name: Any) -> str:
+def _parse_name(name: Any) -> str:
     if not isinstance(name, str) or name in (".", "..") or _PLAIN.fullmatch(name) is None:
         raise ValueError(name)
     return name
 
 
-def _strange(home: Path) -> FormatError:
+def _not_a_journal(home: Path) -> FormatError:
     return FormatError(
         f"{home / SWITCH}: this is no journal of an interrupted run: remove the folder, and check the files "
         f"in {home} yourself"

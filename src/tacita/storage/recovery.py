@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 from tacita.core.errors import not_written
-from tacita.storage.drafts import dead_drafts, remove_dead_drafts
+from tacita.storage.drafts import lock_dead_drafts, remove_dead_drafts
 from tacita.storage.journal import SWITCH, draft_in_use
-from tacita.storage.signals import deferred
+from tacita.storage.signals import defer_signals
 from tacita.storage.switch import resolve
 
 
@@ -24,7 +24,7 @@ def recover(home: Path) -> tuple[str, ...]:
         What was there cannot be put back, or the journal is none.
     """
     notes = []
-    with deferred():
+    with defer_signals():
         if (home / SWITCH).is_dir():
             notes += _resolve_dead(home)
     removed = remove_dead_drafts(home)
@@ -35,7 +35,7 @@ def recover(home: Path) -> tuple[str, ...]:
 
 def _resolve_dead(home: Path) -> list[str]:
     name = draft_in_use(home)
-    with closing(dead_drafts(home)) as drafts:
+    with closing(lock_dead_drafts(home)) as drafts:
         gone = name is not None and not (home / name).is_dir()
         # The lock is held until the drafts are closed: nobody else resolves it meanwhile.
         if name is not None and not gone and not any(draft.name == name for draft in drafts):

@@ -15,7 +15,7 @@ ENDING = tuple(
 
 
 @contextmanager
-def deferred() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """Hold back requests to end until the block is done; threads other than the main one get none."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -35,7 +35,7 @@ def deferred() -> Iterator[None]:
 
 
 @contextmanager
-def like_ctrl_c() -> Iterator[None]:
+def raise_on_signals() -> Iterator[None]:
     """Let SIGTERM, and a terminal that closes, raise KeyboardInterrupt in the block, unless they are handled
     or ignored already.
     """

@@ -30,10 +30,10 @@ from tacita.storage.journal import (
     read_journal,
     write_journal,
 )
-from tacita.storage.signals import deferred
+from tacita.storage.signals import defer_signals
 
 MARKER = "INCOMPLETE.txt"
-MARKED = (
+MARKER_TEXT = (
     "Do not publish or copy this folder. A run of tacita is replacing its files, or was interrupted while\n"
     "it did: some may be of one release and some of another. Remedy: run it again, or: tacita doctor DIR\n"
     "where DIR is the folder that this one lies in.\n"
@@ -60,13 +60,13 @@ def switch(
     InputError
         Something cannot be moved. All is as it was.
     """
-    journal = _planned(home, draft, list(leaving), whole)
+    journal = _plan(home, draft, list(leaving), whole)
     prepared = draft / "switch"
     prepared.mkdir()
     write_journal(prepared, journal)
     waiting_ends = time.monotonic() + PATIENCE
     while True:
-        with deferred():
+        with defer_signals():
             if _begin(home, prepared):
                 _carry_out(home, journal)
                 break
@@ -86,14 +86,14 @@ def resolve(home: Path) -> bool:
     if found is None:
         return False
     journal, done = found
-    if not done and not _arrived(home, journal):
+    if not done and not _has_arrived(home, journal):
         _undo(home, journal)
         return False
     _finish(home, journal)
     return True
 
 
-def _planned(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Journal:
+def _plan(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Journal:
     """The folders in the order in which they change: the one that may be replaced as a whole comes last."""
     new = draft / "new"
     folders = dict.fromkeys(path.parent.relative_to(home).as_posix() for path in leaving)
@@ -187,7 +187,7 @@ def _mark(home: Path, place: Place) -> None:
     folder = home / place.folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / MARKER).write_text(MARKED, encoding="utf-8")
+        (folder / MARKER).write_text(MARKER_TEXT, encoding="utf-8")
     except OSError as error:
         raise not_written(folder, error) from error
 
@@ -250,7 +250,7 @@ def _replace_whole(home: Path, journal: Journal, place: Place) -> bool:
     return True
 
 
-def _arrived(home: Path, journal: Journal) -> bool:
+def _has_arrived(home: Path, journal: Journal) -> bool:
     """Whether the folder that is replaced as a whole has been: it comes last, so all has moved."""
     place, draft = journal.whole, home / journal.draft
     if place is None or not draft.is_dir():

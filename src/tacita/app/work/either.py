@@ -20,7 +20,7 @@ from tacita.app.work.records import RecordsAtHand
 from tacita.core.errors import TacitaError
 from tacita.core.exact import Mask
 from tacita.core.tables.table import Table
-from tacita.formats.roles import part_by_name
+from tacita.formats.roles import guess_role
 from tacita.tabulation.overview import Overview
 
 NEXT_TO_NOTHING = 0.01
@@ -69,7 +69,7 @@ def _so_few_rows(table: Table) -> bool:
 
 def _same_rows(table: Table, seen: Overview) -> bool:
     """Whether each record is an inner cell, none a total, and no column speaks of cells."""
-    parts = {part_by_name(name) for name in seen.names}
+    parts = {guess_role(name) for name in seen.names}
     return (
         seen.records == int(_inner(table).sum())
         and {dimension.name for dimension in table.structure.dimensions} <= set(seen.names)

@@ -14,7 +14,7 @@ from tacita.app.work.paths import path_written
 from tacita.app.work.records import RecordsAtHand, records_from_files, records_from_path, records_from_text
 from tacita.core.errors import FormatError
 from tacita.core.tables.read_options import ReadOptions
-from tacita.formats.workbook import Sheets, is_workbook, sheets_in
+from tacita.formats.workbook import Sheets, is_workbook, list_sheets
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Handed:
         if self.workbook is None or self.reading.sheet is not None:
             return None
         try:
-            sheets = sheets_in(self.workbook)
+            sheets = list_sheets(self.workbook)
         except FormatError:
             # Whoever reads it says what is wrong.
             return None

@@ -19,7 +19,7 @@ from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, Wish
 from tacita.core.errors import InputError, UnsafeError
 from tacita.formats.jj import write_jj
-from tacita.formats.left_out import HELD, left_out
+from tacita.formats.left_out import HELD, note_left_out
 from tacita.formats.nchs import write_nchs
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import write_thesis
@@ -29,8 +29,8 @@ from tacita.publication.results import Written, refuse_blocked, write_results
 from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
 from tacita.specification.specification import Cost, Rules, Specification
-from tacita.storage.atomic import replacing
-from tacita.storage.file_set import together
+from tacita.storage.atomic import replace_file
+from tacita.storage.file_set import open_file_set
 from tacita.storage.internal import refuse_published
 
 LONGEST_NAME = 50
@@ -79,7 +79,7 @@ def pack(
     refuse_blocked(folder)
     if job.audit is None:
         raise UnsafeError(f"run {job.number} has no audit: there is nothing to write. Run it again.")
-    with together(folder) as drafted:
+    with open_file_set(folder) as drafted:
         again = _repeat(job, drafted.new(INTERNAL), formats, passing) if repeatable else Written(())
         results = write_results(job.audit, folder, formats, reason, with_them=again.paths)
     return Parcel(
@@ -97,7 +97,7 @@ def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Wr
 
 def zipped(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
     """Files in one archive, by their names, in a folder of it if one is named."""
-    with replacing(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+    with replace_file(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in paths:
             archive.write(path, PurePosixPath(folder, path.name))
     return target
@@ -136,7 +136,7 @@ def save(case: Case, target: Path, way: str, *, passing: Path, wish: Wish | None
         return Written(written.paths, (*notes, *written.notes))
     if way not in HELD:
         raise InputError(f"a case cannot be saved as '{way}'")
-    notes += left_out(case.problem, way)
+    notes += note_left_out(case.problem, way)
     if way == "thesis":
         write_thesis(case.problem, target)
         return Written(tuple(target / name for name in THESIS), notes)

@@ -19,9 +19,9 @@ from tacita.app.work.opening import UNTOLD, case_from_path, files_by_dimension, 
 from tacita.app.work.paths import path_written
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.tables.read_options import ReadOptions
-from tacita.formats.records import records_in
+from tacita.formats.records import find_records
 from tacita.formats.toml import toml_text
-from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, sheets_in
+from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, list_sheets
 from tacita.storage.atomic import write_text
 from tacita.tabulation.overview import Overview, overview
 from tacita.tabulation.source import CSV, PARQUET
@@ -82,7 +82,7 @@ class RecordsAtHand:
 
     def with_decimal(self, decimal: str) -> RecordsAtHand:
         """The same looked through anew, with another decimal sign."""
-        return replace(self, decimal=decimal, seen=overview(records_in(self.path, self.sheet), decimal))
+        return replace(self, decimal=decimal, seen=overview(find_records(self.path, self.sheet), decimal))
 
     def with_sheet(self, sheet: str) -> RecordsAtHand:
         """The records of another sheet of the workbook, looked through; nothing is chosen of them yet."""
@@ -186,8 +186,8 @@ def _look(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:
         raise InputError(f"{path}: records are read from {' '.join(ENDINGS)}; save them in one of these")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Check the path.")
-    seen = overview(records_in(path, reading.sheet), reading.decimal or ".")
-    return seen, sheets_in(path) if is_workbook(path) else None
+    seen = overview(find_records(path, reading.sheet), reading.decimal or ".")
+    return seen, list_sheets(path) if is_workbook(path) else None
 
 
 def _read_of(sheets: Sheets | None, reading: ReadOptions) -> str | None:

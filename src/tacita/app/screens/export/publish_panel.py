@@ -21,7 +21,7 @@ from tacita.core.errors import InputError
 from tacita.core.words import so_many
 from tacita.publication.folders import CERTIFICATE, INTERNAL, PUBLICATION
 from tacita.publication.release_write import Format, is_reason
-from tacita.publication.results import PRIMARY_TOLD
+from tacita.publication.results import PRIMARY_NOTE
 from tacita.verify import NOTHING
 
 FOLDER = "tacita-export"
@@ -105,7 +105,7 @@ class Publishing:
             box.props(f"dense data-testid=format-{ending}")
             box.set_enabled(ending not in TELLING or two_dimensions)
             self._boxes[ending] = box
-        self._warning = ui.label(f"! A tab-separated file {PRIMARY_TOLD}").classes("warning")
+        self._warning = ui.label(f"! A tab-separated file {PRIMARY_NOTE}").classes("warning")
         self._warning.props("role=note data-testid=primary-told")
 
     def _why(self) -> None:
