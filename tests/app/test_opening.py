@@ -164,7 +164,7 @@ def test_negative_values_are_told_with_the_page_that_says_what_everyone_knows(tm
     assert not any("negative" in note for note in notes_on(case, ReadOptions(counts=False)))
     told = (
         r"\(region=N, size=s\) is negative, so nobody .*: give the lower bound that everyone knows, or say "
-        r"that there is none, on the page Rules under 'Everyone knows'"
+        r"that there is none. Bounds are on the page Rules under 'Everyone knows'"
     )
     with pytest.raises(BoundsError, match=told):
         _ = case.problem

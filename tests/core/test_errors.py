@@ -46,13 +46,18 @@ def test_the_text_is_made_of_the_parts(parts: dict[str, Any], text: str) -> None
 
 def test_a_place_is_added_and_options_stay() -> None:
     error = tc.FormatError("it is wrong", place="line 2", remedy="mend it", options=["value"])
-    there = error.at("a.csv")
+    there = error.with_place("a.csv")
     assert (type(there), str(there)) == (tc.FormatError, "a.csv: line 2: it is wrong: mend it")
     assert (there.fault, there.remedy, there.options) == ("it is wrong", "mend it", ("value",))
     assert str(error) == "line 2: it is wrong: mend it"
-    other = there.reworded("all of it is wrong", "sheet")
-    assert (str(other), other.options) == ("all of it is wrong", ("value", "sheet"))
-    sums = tc.UndeclaredSumsError("sums", ("region",), options=["undeclared_sums=ignore"]).at("a.csv")
+    other = there.with_remedy("Or name the sheet.", "sheet")
+    assert str(other) == "a.csv: line 2: it is wrong: mend it. Or name the sheet."
+    assert other.options == ("value", "sheet")
+    assert str(tc.InputError("it is wrong").with_remedy("Mend it.")) == "it is wrong. Mend it."
+    upper = other.map_parts(str.upper)
+    assert (upper.place, upper.fault) == ("A.CSV: LINE 2", "IT IS WRONG")
+    assert str(upper) == "A.CSV: LINE 2: IT IS WRONG. MEND IT. OR NAME THE SHEET."
+    sums = tc.UndeclaredSumsError("sums", ("region",), options=["undeclared_sums=ignore"]).with_place("a.csv")
     assert sums.dimensions == ("region",)
 
 

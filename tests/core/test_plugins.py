@@ -207,11 +207,11 @@ def test_the_tests_of_the_example_pass(installed: Path) -> None:
 BROKEN = {
     "nowhere": ("tacita.methods", "there_is_no_such_module:Thing", "ModuleNotFoundError"),
     "suppression": ("tacita.methods", "tacita.methods.suppression.suppression:Suppression", "built-in"),
-    "plain": ("tacita.methods", "tacita.core.words:so_many", "it is no dataclass"),
+    "plain": ("tacita.methods", "tacita.core.words:pluralize", "it is no dataclass"),
     "outcome": ("tacita.methods", "tacita.core.outcome:Outcome", "its class has no 'name'"),
     "other": ("tacita.methods", "tacita.methods.mixture.mixture:Mixture", "another name, 'mixture'"),
     "threshold": ("tacita.rules", "tacita.rules:Threshold", "built-in"),
-    "words": ("tacita.rules", "tacita.core.words:so_many", "inherits from tacita.Rule"),
+    "words": ("tacita.rules", "tacita.core.words:pluralize", "inherits from tacita.Rule"),
     "Upper": ("tacita.rules", "tacita.rules:Threshold", "small letters"),
     "copy": ("tacita.rules", "tacita.rules:Threshold", r"its example 'threshold\(3\)' is no such rule"),
     "csv": ("tacita.formats", "tacita.formats.csv", "built-in"),

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import tacita
-from tacita.core.errors import likewise
-from tacita.core.words import so_many
+from tacita.core.errors import and_others
+from tacita.core.words import pluralize
 
 SOURCE = Path(tacita.__file__).parent
 FOREIGN = re.compile(r"(?<![\w-])--[a-z]|(?<![\w{.])[a-z_]+=(?![=A-Z{])|\b(True|False|None)\b|in Python")
@@ -92,10 +92,14 @@ def counts_with_a_plural() -> Iterator[str]:
 
 def test_one_thing_is_not_called_by_its_plural() -> None:
     assert [said for said in counts_with_a_plural() if said not in NEVER_ONE] == []
-    assert (so_many(1, "cell"), so_many(0, "cell"), so_many(2, "cell")) == ("1 cell", "0 cells", "2 cells")
-    assert (so_many(1, "axis", "axes"), so_many(1234, "axis", "axes")) == ("1 axis", "1,234 axes")
-    assert (likewise(1, "row"), likewise(2, "row")) == ("", " (1 more row likewise)")
-    assert likewise(6, "row") == " (5 more rows likewise)"
+    assert (pluralize(1, "cell"), pluralize(0, "cell"), pluralize(2, "cell")) == (
+        "1 cell",
+        "0 cells",
+        "2 cells",
+    )
+    assert (pluralize(1, "axis", "axes"), pluralize(1234, "axis", "axes")) == ("1 axis", "1,234 axes")
+    assert (and_others(1, "row"), and_others(2, "row")) == ("", " (1 more row likewise)")
+    assert and_others(6, "row") == " (5 more rows likewise)"
 
 
 def test_no_message_speaks_python_or_the_command_line() -> None:

@@ -18,7 +18,7 @@ from tacita.app.controls import forms, notices
 from tacita.app.serving.doors import current_workspace
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 HERE = Path(__file__).parent
 STYLE = HERE / "style.css"
@@ -120,7 +120,7 @@ def _header(screen: Screen, workspace: Workspace, dark: ui.dark_mode) -> None:
 def name_case(case: Case) -> None:
     """Say in the head of the page which table is open, and how large it is."""
     for label in ElementFilter(kind=ui.label, marker=CASE_NAME):
-        label.set_text(f"{case.name} · {so_many(len(case.table), 'cell')}")
+        label.set_text(f"{case.name} · {pluralize(len(case.table), 'cell')}")
         label.props["title"] = label.text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 KINDS = {"respondents": "respondent", "holdings": "holding"}
 """Contributors that can be attackers, by the word for all of them."""
@@ -38,7 +38,7 @@ class Considered:
             "coalition": self.coalitions,
             "insider": self.insiders,
         }
-        named = ["an outsider", *(so_many(n, word) for word, n in numbers.items() if n)]
+        named = ["an outsider", *(pluralize(n, word) for word, n in numbers.items() if n)]
         words = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
         if self.largest:
             words += f" (only the {self.largest} largest of each cell are known)"

@@ -35,7 +35,7 @@ from tacita.core.release import Release
 from tacita.core.run import LOG, Run
 from tacita.core.tables.frames import Framed, arrow_table, codes_of_cells
 from tacita.core.windows import windows_of, windows_together
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.problem.problem import Problem, Requirement, start_run
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Audit(Framed):
         n = self.counts
         if not n["checked"]:
             return NOTHING_CHECKED
-        cells = so_many(n["checked"], "sensitive cell")
+        cells = pluralize(n["checked"], "sensitive cell")
         against = f"against {self.problem.considered.text}"
         if self.safe:
             return f"{cells}: {n['safe']:,} safe, all proven, {against}"
@@ -309,4 +309,4 @@ def exempt_in_words(problem: Problem) -> str:
     """How many cells would be sensitive, had they not been declared safe by hand; nothing of none."""
     exempt = int(problem.exempt.sum())
     hit = "that a rule or a mark hits is" if exempt == 1 else "that rules or marks hit are"
-    return f"{so_many(exempt, 'cell')} {hit} exempt by hand" if exempt else ""
+    return f"{pluralize(exempt, 'cell')} {hit} exempt by hand" if exempt else ""

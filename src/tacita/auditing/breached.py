@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.auditing.audit import UNSAFE, audit
-from tacita.core.errors import LevelsError, likewise
+from tacita.core.errors import LevelsError, and_others
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.problem.problem import Problem
@@ -32,7 +32,7 @@ def refuse_breached(problem: Problem, run: Run | None = None) -> None:
         raise LevelsError(
             f"no release keeps its levels any more against {first.attacker} ({first.verdict}), as what was "
             "published earlier tells too much of it"
-            f"{likewise(len({finding.cell for finding in broken}), 'cell')}",
+            f"{and_others(len({finding.cell for finding in broken}), 'cell')}",
             place=f"({first.name})",
             remedy="Exempt the cell, lower its level, or withdraw the earlier release.",
             options=["published"],

@@ -18,7 +18,7 @@ from tacita.core import exact
 from tacita.core.errors import ReleaseError, SolverError
 from tacita.core.exact import Cells, Floats, Units
 from tacita.core.run import Run
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.solvers.highs import Answer, Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
@@ -97,7 +97,7 @@ class _ExtremeSearch:
         if answer.status is Ended.INFEASIBLE:
             raise ReleaseError(
                 "no table satisfies the equations and all that is published: the release contradicts itself "
-                f"(among {so_many(self.low.size, 'connected cell')})"
+                f"(among {pluralize(self.low.size, 'connected cell')})"
             )
         if answer.status is Ended.OPTIMAL and (not self.question.whole or _is_whole(answer.point)):
             self._look_at(answer.point * self.scale)

@@ -10,7 +10,7 @@ import typer
 from tacita.cli.case_options import Case, CaseFlags, pose_problem
 from tacita.cli.console import out, print_json, say
 from tacita.cli.verb import DONE, Output
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     from tacita.problem.problem import Problem
@@ -49,7 +49,7 @@ def assess(
         console.print(levels_table(problem, show_values))
     known = problem.considered.text
     console.print(
-        f"Sensitive: {len(problem.levels):,} of {so_many(len(problem.table), 'cell')}; attackers: {known}."
+        f"Sensitive: {len(problem.levels):,} of {pluralize(len(problem.table), 'cell')}; attackers: {known}."
     )
     return DONE
 

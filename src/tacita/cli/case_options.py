@@ -282,9 +282,9 @@ def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal:
                 **more,
             )
     except InputError as error:
-        told = error.reworded(str(error).replace("the sheet:", "the sheet of the release:"))
+        told = error.map_parts(lambda text: text.replace("the sheet:", "the sheet of the release:"))
         told.options = tuple("release_sheet" if name == "sheet" else name for name in error.options)
-        raise told if str(told).startswith(str(path)) else told.at(path) from error
+        raise told if str(told).startswith(str(path)) else told.with_place(path) from error
     tell_left_out(path, release)
     return release
 

@@ -124,7 +124,7 @@ def _options(said: str, text: str) -> dict[str, str]:
     try:
         return dict(pair(part, WRITTEN) for part in parts)
     except InputError as error:
-        raise error.at(text) from None
+        raise error.with_place(text) from None
     except ValueError:
         raise InputError(f"{text}: a quote is not closed; write {WRITTEN}") from None
 

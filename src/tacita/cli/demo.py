@@ -14,7 +14,7 @@ from tacita.cli.effort import Effort, carry_out
 from tacita.cli.generate import write_records
 from tacita.cli.protect import audited, tell_written
 from tacita.cli.verb import DONE, UNSAFE, Output
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
@@ -140,16 +140,16 @@ def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list
     open_cells = alone.counts["unsafe"]
     return [
         f"{made.records.num_rows:,} records of made-up enterprises were tabulated by {by}: "
-        f"{so_many(len(problem.table), 'cell')}, "
-        f"{so_many(len(problem.table.equations), 'equation')} between them.",
-        f"The rules {problem.rule} make {so_many(sensitive, 'cell')} sensitive.",
-        f"Attackers: anyone, and {so_many(problem.considered.respondents, 'enterprise')} with what they "
+        f"{pluralize(len(problem.table), 'cell')}, "
+        f"{pluralize(len(problem.table.equations), 'equation')} between them.",
+        f"The rules {problem.rule} make {pluralize(sensitive, 'cell')} sensitive.",
+        f"Attackers: anyone, and {pluralize(problem.considered.respondents, 'enterprise')} with what they "
         "contributed.",
         f"Hiding these alone would leave {open_cells:,} of them open, since totals give them away; "
-        f"hidden with them: {so_many(hidden - sensitive, 'more cell')}.",
+        f"hidden with them: {pluralize(hidden - sensitive, 'more cell')}.",
         "The audit put itself in the place of each attacker and looked at every sensitive cell.",
         "The certificate was checked without a solver: it holds for "
-        f"{so_many(proven, 'pair')} of cell and attacker."
+        f"{pluralize(proven, 'pair')} of cell and attacker."
         if found.safe
         else "There is no certificate, and nothing was released.",
     ]

@@ -34,7 +34,7 @@ def load_pattern(path: Path, problem: Problem, decimal: str) -> Mask:
     try:
         cells = find_cells(source, structure)
     except InputError as error:
-        raise error.at(path) from None
+        raise error.with_place(path) from None
     if (cells < 0).all():
         raise InputError(
             f"{path}: none of its cells is in the table; check that it is a release of this kind"

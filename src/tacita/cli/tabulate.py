@@ -12,7 +12,7 @@ from tacita.cli.console import out, print_json, say
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
 from tacita.core.errors import InputError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     from tacita.core.hierarchy import Hierarchy
@@ -107,7 +107,7 @@ def tabulate(
             }
         )
     else:
-        out().print(f"{so_many(len(table), 'cell')}, {so_many(len(table.equations), 'equation')}")
+        out().print(f"{pluralize(len(table), 'cell')}, {pluralize(len(table.equations), 'equation')}")
     return DONE
 
 

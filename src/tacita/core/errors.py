@@ -34,12 +34,12 @@ Their text is made of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 
 class TacitaError(Exception):
@@ -48,7 +48,7 @@ class TacitaError(Exception):
     Attributes
     ----------
     fault
-        What is wrong, or the whole text where it was not given in parts.
+        What is wrong.
     place
         Where: a file and line, a column, or a cell.
     remedy
@@ -73,17 +73,24 @@ class TacitaError(Exception):
             return f"{text}: {self.remedy}"
         return f"{text}{'' if text.endswith(('.', '?', chr(10))) else '.'} {self.remedy}"
 
-    def at(self, place: object) -> Self:
-        """Return the same error at a place, which is named before the one that it names itself."""
-        return self._with(place=f"{place}: {self.place}" if self.place else str(place))
+    def with_place(self, place: object) -> Self:
+        """Return the same error with a place, which is named before the one that it has already."""
+        return self._replace(place=f"{place}: {self.place}" if self.place else str(place))
 
-    def reworded(self, text: str, *options: str) -> Self:
-        """Return the same error with another text and further options."""
-        return self._with(place="", fault=text, remedy="", options=(*self.options, *options))
+    def with_remedy(self, remedy: str, *options: str) -> Self:
+        """Return the same error with one more remedy, a sentence of its own, and the options for it."""
+        first = f"{self.remedy.rstrip('.')}. " if self.remedy else ""
+        return self._replace(remedy=f"{first}{remedy}", options=(*self.options, *options))
 
-    def _with(self, **changed: Any) -> Self:
+    def map_parts(self, rewrite: Callable[[str], str]) -> Self:
+        """Return the same error with a function applied to its place, its fault and its remedy."""
+        return self._replace(
+            place=rewrite(self.place), fault=rewrite(self.fault), remedy=rewrite(self.remedy)
+        )
+
+    def _replace(self, **parts: Any) -> Self:
         other = copy(self)
-        other.__dict__.update(changed)
+        other.__dict__.update(parts)
         other.args = (other._text(),)
         return other
 
@@ -204,7 +211,7 @@ MOST_NAMES = 20_000
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """`` (did you mean 'North'?)``, the nearest of the known names, or nothing where none is near."""
+    """Return `` (did you mean 'North'?)`` with the nearest of the known names, or "" where none is near."""
     from difflib import get_close_matches
 
     names = [str(other) for other in known]
@@ -212,14 +219,17 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     return f" (did you mean {nearest[0]!r}?)" if nearest else ""
 
 
-def likewise(how_many: int, thing: str) -> str:
-    """`` (4 more rows likewise)`` where the first of five faults is named; nothing where there is but one."""
-    return f" ({so_many(how_many - 1, f'more {thing}')} likewise)" if how_many > 1 else ""
+def and_others(how_many: int, thing: str) -> str:
+    """Return `` (4 more rows likewise)`` where the first of five faults is named, "" where it is the only
+    one.
+    """
+    return f" ({pluralize(how_many - 1, f'more {thing}')} likewise)" if how_many > 1 else ""
 
 
-def not_written(path: Path, error: OSError) -> InputError:
-    """What the system says of a file or folder that it does not write, for its owner."""
+def describe_write_failure(path: Path, error: OSError) -> InputError:
+    """Return the error of a file or folder that the system does not write."""
     return InputError(
-        f"{path}: cannot be written ({error.strerror or error}): check the folder, its permissions and the "
-        "room on the disk"
+        f"cannot be written ({error.strerror or error})",
+        place=path,
+        remedy="check the folder, its permissions and the room on the disk",
     )

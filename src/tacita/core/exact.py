@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacita.core.errors import InputError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 Units = NDArray[np.int64]
 Cells = NDArray[np.int64]
@@ -208,6 +208,6 @@ def _refuse_large(values: NDArray[Any], decimals: int, what: str) -> None:
     largest = max(abs(float(values.max(initial=0))), abs(float(values.min(initial=0))))
     if largest * 10.0**decimals > LARGEST:
         raise InputError(
-            f"a {what} of about {largest:.3g} with {so_many(decimals, 'more decimal')} does not fit into 53 "
-            "bits: use fewer decimals or a larger unit, such as thousands"
+            f"a {what} of about {largest:.3g} with {pluralize(decimals, 'more decimal')} does not fit into "
+            "53 bits: use fewer decimals or a larger unit, such as thousands"
         )

@@ -8,7 +8,7 @@ from html import escape
 from tacita.core.exact import Mask
 from tacita.core.tables.layout import layout
 from tacita.core.tables.structure import Structure
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 MOST_ROWS, MOST_COLUMNS = 30, 12
 """What is shown of a larger table: its first rows and columns."""
@@ -42,7 +42,10 @@ def show_cells(
     )
     below = [f"{structure.dimensions[d].name} = {code}" for d, code in shown.fixed.items()]
     if (down, across) != (len(shown.rows), len(shown.columns)):
-        rows_of_all, columns_of_all = so_many(len(shown.rows), "row"), so_many(len(shown.columns), "column")
+        rows_of_all, columns_of_all = (
+            pluralize(len(shown.rows), "row"),
+            pluralize(len(shown.columns), "column"),
+        )
         below.append(f"{down} of {rows_of_all}, {across} of {columns_of_all}")
     head = [named or "cell", *(line.code for line in shown.columns[:across])]
     return show_table(head, rows, title, "; ".join(below))

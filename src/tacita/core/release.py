@@ -34,7 +34,7 @@ from tacita.core.tables.chosen import CellList, read_cells
 from tacita.core.tables.frames import Framed, arrow_table, listing, numbers_to_arrow
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +88,7 @@ class Release(Framed):
         for name in columns:
             if (size := getattr(self, name).size) != n:
                 raise ReleaseError(
-                    f"a release of {so_many(n, 'cell')} needs as many entries in '{name}', not {size:,}"
+                    f"a release of {pluralize(n, 'cell')} needs as many entries in '{name}', not {size:,}"
                 )
         published, hidden = self.marks == Mark.PUBLISHED, self.marks == Mark.SUPPRESSED
         ranged = self.marks == Mark.INTERVAL

@@ -24,7 +24,7 @@ from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.disguised import TOTAL_WORDS
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 Windows = tuple[Units, Units]
 """The lower and the upper end for each cell of a table, in its units."""
@@ -42,7 +42,7 @@ def refuse_other_cells(table: Table, release: Release) -> None:
     """Raise unless a release is of the cells of this table, in their order."""
     if len(release) != len(table):
         raise ReleaseError(
-            f"the release has {so_many(len(release), 'cell')}, the table {len(table):,}: they do not "
+            f"the release has {pluralize(len(release), 'cell')}, the table {len(table):,}: they do not "
             "belong together"
         )
     if not release.structure.same_cells(table.structure):
@@ -123,9 +123,9 @@ def note_unshared(table: Table, releases: Sequence[Release]) -> Iterator[str]:
         if unshared := unshared_cells(table, release):
             yield (
                 f"{release_name(release, k, len(releases))} published earlier: {unshared:,} of its "
-                f"{so_many(int(release.made_by.get('rows', len(release))), 'cell')} are none of this table, "
-                "and what it says of them is left "
-                "out; where the two tables are linked by sums, protect them together as linked tables"
+                f"{pluralize(int(release.made_by.get('rows', len(release))), 'cell')} are none of this "
+                "table, and what it says of them is left out; where the two tables are linked by sums, "
+                "protect them together as linked tables"
             )
 
 

@@ -1,10 +1,8 @@
-"""Numbers of things in words: one of them is not called by the plural."""
+"""Numbers of things in words."""
 
 from __future__ import annotations
 
 
-def so_many(number: int, thing: str, things: str = "") -> str:
-    """``1 cell``, ``0 cells``, ``1,234 cells``; a plural that is not regular is given: ``so_many(n, "leaf",
-    "leaves")``.
-    """
+def pluralize(number: int, thing: str, things: str = "") -> str:
+    """Return ``1 cell``, ``0 cells`` or ``1,234 cells``; ``things`` is a plural that is not regular."""
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from tacita.core.errors import HierarchyError, did_you_mean
 from tacita.core.hierarchy.links import Links
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.formats.textfile import read_text
 from tacita.storage.atomic import write_text
 
@@ -51,7 +51,7 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
             )
         if depth >= len(path_to_previous):
             raise HierarchyError(
-                f"{place}: code {code!r} has {so_many(depth, 'lead string')}, but "
+                f"{place}: code {code!r} has {pluralize(depth, 'lead string')}, but "
                 f"{len(path_to_previous) - 1} at most "
                 "can stand here: one more than before the last code. Give its parent a line of its own."
             )
@@ -155,8 +155,8 @@ def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str 
     for cells, line in zip(body, lines[1:], strict=True):
         if len(cells) != len(header):
             raise HierarchyError(
-                f"{path}, line {line}: {so_many(len(cells), 'cell')}, but the header names "
-                f"{so_many(len(header), 'column')}. "
+                f"{path}, line {line}: {pluralize(len(cells), 'cell')}, but the header names "
+                f"{pluralize(len(header), 'column')}. "
                 f"Put quotes around cells that hold {separator!r}, or name the delimiter."
             )
     columns = zip(*body, strict=True)

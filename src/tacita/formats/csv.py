@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacita.core.errors import FormatError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.formats.captions import MOST, count_footnotes, count_titles, find_repeated, note_lines
 from tacita.formats.escape import unescape
 from tacita.formats.textfile import read_text
@@ -206,7 +206,7 @@ def _refuse_ragged(path: str | os.PathLike[str], row: Any, separator: str, heade
     if row.actual_columns > row.expected_columns and row.number <= header + 2:
         remedy += f"; if line {header} is a title, delete it"
     raise FormatError(
-        f"{so_many(row.actual_columns, 'field')} where the header has {row.expected_columns}",
+        f"{pluralize(row.actual_columns, 'field')} where the header has {row.expected_columns}",
         place=f"{path}, line {row.number}",
         remedy=remedy,
         options=options,

@@ -15,7 +15,7 @@ from typing import IO, NoReturn
 from xml.parsers import expat
 
 from tacita.core.errors import FormatError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 """Of a sheet, by its format."""
@@ -159,8 +159,8 @@ class _Extent:
         if fields > MOST or (fields > FEW and fields > SPARSE * self.filled):
             raise FormatError(
                 f"{self.place}: a cell in row {self.rows[1]}, column {self.columns[1]}, stands far from the "
-                f"others: {so_many(fields, 'field')} for {so_many(self.filled, 'cell')}. Delete what stands "
-                "there, or save the table alone, as .csv"
+                f"others: {pluralize(fields, 'field')} for {pluralize(self.filled, 'cell')}. Delete what "
+                "stands there, or save the table alone, as .csv"
             )
 
     def _refuse_entities(self, *_: object) -> None:

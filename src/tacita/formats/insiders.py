@@ -18,7 +18,7 @@ import numpy as np
 
 from tacita.core import exact
 from tacita.core.attacker import Insider, bounds_in_units
-from tacita.core.errors import FormatError, InputError, likewise
+from tacita.core.errors import FormatError, InputError, and_others
 from tacita.core.exact import UNBOUNDED, Cells, Units
 from tacita.core.tables.frames import numbers_to_arrow
 from tacita.core.tables.structure import Structure
@@ -129,7 +129,7 @@ def _cells(source: Columns, structure: Structure) -> Cells:
         try:
             structure.find(*(distinct[rows[row]] for rows, distinct in coded))
         except InputError as error:
-            raise FormatError(f"{source.place(row)}: {error}{likewise(wrong.size, 'row')}") from None
+            raise FormatError(f"{source.place(row)}: {error}{and_others(wrong.size, 'row')}") from None
     return cells
 
 

@@ -24,7 +24,7 @@ from tacita.core.exact import UNBOUNDED, Units
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.formats.jj_frequencies import read_frequencies, write_frequencies
 from tacita.formats.jj_parse import JJFile, parse_jj
 from tacita.formats.marks import NO_BOUND, Marks, build_problem, choose_decimals, status_letters
@@ -66,7 +66,7 @@ def read_jj(
         )
         return build_problem(table, marks, finer=False)
     except InputError as error:
-        raise error.at(path) from None
+        raise error.with_place(path) from None
 
 
 def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: bool = False) -> Path:
@@ -77,7 +77,7 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
     """
     if problem.insiders and not outsider_only:
         raise InputError(
-            f"a JJ file knows one attacker, this problem has {so_many(len(problem.insiders), 'insider')} "
+            f"a JJ file knows one attacker, this problem has {pluralize(len(problem.insiders), 'insider')} "
             "besides",
             remedy="write it for the outsider only to leave them out",
             options=["outsider_only"],

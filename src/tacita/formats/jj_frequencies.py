@@ -17,7 +17,7 @@ import numpy as np
 from tacita.core.errors import FormatError
 from tacita.core.exact import Units
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.formats.textfile import read_text
 from tacita.storage.atomic import replace_file
 
@@ -42,7 +42,7 @@ def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | 
     numbers = _parse_numbers(file, lines)
     if len(numbers) != cells:
         raise FormatError(
-            f"{file}: {so_many(len(numbers), 'line')} for {so_many(cells, 'cell')} of {Path(path).name}: "
+            f"{file}: {pluralize(len(numbers), 'line')} for {pluralize(cells, 'cell')} of {Path(path).name}: "
             "give one line per "
             "cell, or remove the file if it belongs to another table"
         )
@@ -80,7 +80,7 @@ def _parse_numbers(file: Path, lines: Sequence[str]) -> Units:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(COLUMNS):
             raise FormatError(
-                f"{file}, line {number}: {so_many(len(row), 'field')} where {len(COLUMNS)} should stand: "
+                f"{file}, line {number}: {pluralize(len(row), 'field')} where {len(COLUMNS)} should stand: "
                 f"{' '.join(COLUMNS)}"
             )
         for name, text in zip(COLUMNS, row, strict=True):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacita.core.errors import FormatError
 from tacita.core.exact import Cells, Floats
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.formats.textfile import read_text
 
 BLOCK = 10_000
@@ -198,7 +198,7 @@ class _Walker:
             starts.append(len(cells))
         if self.more():
             self.fail(
-                f"'{self.tokens[self.at]}' after the last of {so_many(m, 'equation')}: correct the number "
+                f"'{self.tokens[self.at]}' after the last of {pluralize(m, 'equation')}: correct the number "
                 "of equations"
             )
         ends = np.array(starts, dtype=np.int64)
@@ -208,7 +208,9 @@ class _Walker:
         self.more()
         starts_line, fields_here = self.at == 0, len(self.tokens)
         if self.one_per_line and starts_line and fields_here != len(FIELDS) == len(self.ahead()):
-            self.fail(f"{so_many(fields_here, 'field')} where {len(FIELDS)} should stand: {' '.join(FIELDS)}")
+            self.fail(
+                f"{pluralize(fields_here, 'field')} where {len(FIELDS)} should stand: {' '.join(FIELDS)}"
+            )
         self.one_per_line = starts_line and fields_here == len(FIELDS)
         index = self.integer("the index of a cell")
         if index in self.line_of:
@@ -231,7 +233,7 @@ class _Walker:
             announced, found = self.tokens[1], (len(self.tokens) - 3) / 2
             if announced.isdecimal() and _parse_count(announced) != found:
                 self.fail(
-                    f"the equation announces {so_many(_parse_count(announced), 'cell')}, but there are "
+                    f"the equation announces {pluralize(_parse_count(announced), 'cell')}, but there are "
                     f"{found:g}: correct one of them"
                 )
         rhs, started = self.number("the right-hand side"), self.line
@@ -240,15 +242,15 @@ class _Walker:
             self.fail("an equation should have at least one cell")
         if (colon := self.take("':'")) != ":":
             self.fail(
-                f"':' should follow the number of cells in an equation, not '{colon}'; "
-                "or the equation before has more cells than it announces"
+                f"':' should follow the number of cells in an equation, not '{colon}'; or the equation "
+                "before has more cells than it announces"
             )
         for _ in range(k):
             cell, coefficient = self.take("a cell of an equation"), self.take("a coefficient")
             if ":" in (cell, coefficient):
                 self.line = started
                 self.fail(
-                    f"the equation announces {so_many(k, 'cell')}, but fewer follow: correct the number or "
+                    f"the equation announces {pluralize(k, 'cell')}, but fewer follow: correct the number or "
                     "the cells"
                 )
             index = self.parse(cell, "a cell of an equation")

@@ -15,7 +15,7 @@ import numpy as np
 
 from tacita.core import exact
 from tacita.core.attacker import Outsider
-from tacita.core.errors import InputError, likewise
+from tacita.core.errors import InputError, and_others
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.levels import Levels, Reason
 from tacita.core.tables.linked import cells_in, link
@@ -99,7 +99,7 @@ def _refuse_both(table: Table, names: list[str], publish: Cells, sensitive: Cell
         cell = int(wrong[0])
         raise InputError(
             f"({table.name(cell)}): sensitive in '{names[sensitive[cell]]}', to be published as it is in "
-            f"'{names[publish[cell]]}'{likewise(wrong.size, 'cell')}: change its status in one of them"
+            f"'{names[publish[cell]]}'{and_others(wrong.size, 'cell')}: change its status in one of them"
         )
 
 
@@ -136,7 +136,7 @@ def _join_costs(table: Table, stated: Mapping[str, Problem], places: Mapping[str
             cell = int(place[wrong[0]])
             raise InputError(
                 f"({table.name(cell)}): the costs in '{names[source[cell]]}' and '{name}' differ"
-                f"{likewise(wrong.size, 'cell')}. Correct one of them, or say cost.by in the project."
+                f"{and_others(wrong.size, 'cell')}. Correct one of them, or say cost.by in the project."
             )
         cost[place], source[place] = wanted, k
     return cost

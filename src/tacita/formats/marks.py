@@ -17,7 +17,7 @@ from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.core.levels import Levels, Reason
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
 from tacita.rules.percentages import USUAL_PERCENT, in_room, pair_of, room
 
@@ -54,9 +54,9 @@ def choose_decimals(decimals: int, largest: float, marks: Marks) -> tuple[int, t
         needed = max(decimals, marks.decimals())
         if largest * 10.0**needed <= exact.LARGEST:
             return needed, ()
-        many = so_many(needed, "decimal")
+        many = pluralize(needed, "decimal")
     except InputError:
-        many = f"more than {so_many(exact.MOST_DECIMALS, 'decimal')}"
+        many = f"more than {pluralize(exact.MOST_DECIMALS, 'decimal')}"
     return decimals, (
         f"levels or bounds have {many}, the values {decimals}: levels were rounded up and bounds inwards to "
         "the last place of the values",
@@ -95,7 +95,7 @@ def build_problem(
     outsider = build_outsider(table, marks, lower, upper)
     levels, notes = _build_levels(table, marks, status == "u", outsider, protection)
     if (n := int(np.isin(status, ("m", "x")).sum())) > 0:
-        notes.append(f"marked as hidden by an earlier run: {so_many(n, 'cell')}; the mark is not binding")
+        notes.append(f"marked as hidden by an earlier run: {pluralize(n, 'cell')}; the mark is not binding")
     return Problem(
         replace(table, notes=(*table.notes, *rounded, *notes)),
         levels,
@@ -169,7 +169,7 @@ def _build_levels(
     known = nothing & (outsider.lower == outsider.upper)
     if known.any():
         notes.append(
-            f"known to everyone, and not protected: {so_many(int(known.sum()), 'sensitive cell')} without "
+            f"known to everyone, and not protected: {pluralize(int(known.sum()), 'sensitive cell')} without "
             "levels"
         )
     sensitive = sensitive & ~known

@@ -21,7 +21,7 @@ from tacita.core.release import Mark, Release
 from tacita.core.tables.columns import Columns
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.formats.number_texts import number_texts
 from tacita.formats.published_cells import shown_texts
 from tacita.formats.textfile import read_text
@@ -49,8 +49,8 @@ def read_nchs(
         width, first = (width, first) if width else (len(rows[0]), number)
         if len(rows[-1]) != width:
             raise FormatError(
-                f"{path}, line {number}: {so_many(len(rows[-1]), 'number')} where line {first} has {width}: "
-                "every line should hold one row of the table, without its total"
+                f"{path}, line {number}: {pluralize(len(rows[-1]), 'number')} where line {first} has "
+                f"{width}: every line should hold one row of the table, without its total"
             )
     if not rows:
         raise FormatError(f"{path} is empty: it should hold one line of numbers per row of the table")
@@ -105,7 +105,7 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
     ]
     if len(lines) != grid.shape[0]:
         raise FormatError(
-            f"{path}: {so_many(len(lines), 'line')} where the table has {so_many(grid.shape[0], 'row')}, "
+            f"{path}: {pluralize(len(lines), 'line')} where the table has {pluralize(grid.shape[0], 'row')}, "
             "totals included"
         )
     cells: list[int] = []
@@ -115,9 +115,8 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
         fields = line.split("\t")
         if len(fields) != grid.shape[1]:
             raise FormatError(
-                f"{path}, line {r + 1}: {so_many(len(fields), 'field')} where the table has "
-                f"{so_many(grid.shape[1], 'column')}, "
-                "totals included"
+                f"{path}, line {r + 1}: {pluralize(len(fields), 'field')} where the table has "
+                f"{pluralize(grid.shape[1], 'column')}, totals included"
             )
         for c, field in enumerate(fields):
             if grid[r, c] >= 0:

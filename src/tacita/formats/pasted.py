@@ -25,7 +25,7 @@ from tacita.core.numerals import has_signs_beside, is_number, plain, signs_told,
 from tacita.core.tables.columns import refuse_wide
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.formats.captions import are_years_or_numbers, count_footnotes, note_lines
 from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape
@@ -77,14 +77,14 @@ def _parse_block(text: str, decimal: str | None) -> Block:
     width = max(map(len, read))
     if width * len(read) > max(FEW, SPARSE * sum(map(len, read))):
         raise FormatError(
-            f"{NAME}: one line has {so_many(width, 'field')} and most have few: copy the table alone"
+            f"{NAME}: one line has {pluralize(width, 'field')} and most have few: copy the table alone"
         )
     above = next((k for k, row in enumerate(read) if len(row) > 1), 0)
     for number, row in enumerate(read, start=1):
         # Spreadsheets leave out empty fields at the end of a line.
         if any(row) and len(row) < width and separator != "\t" and number > above:
             raise FormatError(
-                f"{NAME}, line {number}: {so_many(len(row), 'field')} where another line has {width}: add "
+                f"{NAME}, line {number}: {pluralize(len(row), 'field')} where another line has {width}: add "
                 "or remove "
                 "fields; if numbers have decimal commas, separate the fields with ';'"
             )
@@ -200,7 +200,7 @@ def _from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Tab
         rows.append([float(number) for number in numbers if number is not None])
         if len(row) != len(rows[0]):
             raise FormatError(
-                f"{NAME}, line {line}: {so_many(len(row), 'number')} where the first line has "
+                f"{NAME}, line {line}: {pluralize(len(row), 'number')} where the first line has "
                 f"{len(rows[0])}: every "
                 "line should hold one row of the table"
             )
@@ -245,12 +245,14 @@ def _from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Probl
             write_rows(path, header, [[escape(field) for field in column] for column in columns])
             found = read_table_file(path, replace(read, delimiter=",", decimal="."))
         except InputError as error:
-            told = re.sub(
-                rf"{re.escape(str(path))}(?:, line (\d+))?",
-                lambda place: f"{NAME}, line {int(place[1]) + first}" if place[1] else NAME,
-                str(error),
-            )
-            raise error.reworded(told) from None
+            written = re.compile(rf"{re.escape(str(path))}(?:, line (\d+))?")
+
+            def rename(text: str) -> str:
+                return written.sub(
+                    lambda place: f"{NAME}, line {int(place[1]) + first}" if place[1] else NAME, text
+                )
+
+            raise error.map_parts(rename) from None
     named = [name for name in header[1:] if name]
     if isinstance(found, Table) and named and all(map(is_number, named)):
         note = f"the first line was taken for names, not for numbers: {', '.join(named[:5])}"

@@ -17,7 +17,7 @@ from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import Cells, Floats
 from tacita.core.levels import Levels, Reason
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.formats.nchs import cell_grid, inner_lines
 from tacita.formats.textfile import read_text
 from tacita.problem.problem import Problem
@@ -43,7 +43,7 @@ def read_thesis(
     if len(widths) > 1:
         odd = next(k for k, row in enumerate(rows) if len(row) != len(rows[0]))
         raise FormatError(
-            f"{grid_file}, line {odd + 1}: {so_many(len(rows[odd]), 'number')}, line 1 has {len(rows[0])}: "
+            f"{grid_file}, line {odd + 1}: {pluralize(len(rows[odd]), 'number')}, line 1 has {len(rows[0])}: "
             "correct it"
         )
     grid = np.array(rows)
@@ -51,7 +51,7 @@ def read_thesis(
     levels = np.array([v for row in _read_numbers(level_file) for v in row])
     if positions.size != levels.size:
         raise FormatError(
-            f"{level_file}: {so_many(levels.size, 'level')} for {so_many(positions.size, 'position')} in "
+            f"{level_file}: {pluralize(levels.size, 'level')} for {pluralize(positions.size, 'position')} in "
             f"{position_file.name}"
         )
     _refuse_positions(position_file, positions, grid.size)

@@ -45,8 +45,9 @@ def tabulate_file(
         try:
             table = tabulate(read.data, by, **options)
         except InputError as error:
-            told = str(error)
-            raise error.reworded(f"{path}{told[len(FRAME) :]}") if told.startswith(FRAME) else error from None
+            raise error.map_parts(
+                lambda text: f"{path}{text.removeprefix(FRAME)}" if text.startswith(FRAME) else text
+            ) from None
     return replace(table, notes=(*read.notes, *table.notes))
 
 

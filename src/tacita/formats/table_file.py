@@ -93,7 +93,7 @@ def read_table_file(
         except InputError as error:
             if str(error).startswith(str(path)):
                 raise
-            raise error.at(path) from None
+            raise error.with_place(path) from None
 
 
 def _build_problem(

@@ -113,8 +113,7 @@ def name_other_sheets(path: str | os.PathLike[str], sheet: str | None) -> Iterat
         if not sheets.others:
             raise
         what = f"That is sheet '{sheets.proposed}'; if another one is meant, name the sheet"
-        told = f"{str(error).rstrip('.')}. {what}: {quote_names(sheets.others)}"
-        raise error.reworded(told, "sheet") from None
+        raise error.with_remedy(f"{what}: {quote_names(sheets.others)}", "sheet") from None
 
 
 def read_workbook(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tacita.core.errors import InputError
 from tacita.core.exact import Cells
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.generate.trees import tree_over
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def microdata(
 
     if n < 1 or (respondents is not None and not 1 <= respondents <= n):
         raise InputError(
-            f"{so_many(n, 'record')} of {so_many(n if respondents is None else respondents, 'respondent')} "
-            "cannot be made: "
-            "give at least one record, and one record per respondent"
+            f"{pluralize(n, 'record')} of "
+            f"{pluralize(n if respondents is None else respondents, 'respondent')} cannot be made: give at "
+            "least one record, and one record per respondent"
         )
     random = np.random.default_rng(seed)
     trees = {

@@ -17,7 +17,7 @@ from tacita.core.levels import Levels, Reason
 from tacita.core.tables.build import build_table
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.generate.families import Family, family_named
 from tacita.generate.trees import tree_over
 
@@ -143,7 +143,7 @@ def _dimensions(
     if len(depths) != len(shape) or min(depths) < 1:
         raise InputError(
             f"hierarchies of {_listed(depths)} levels cannot be made: give at least 1 level per dimension, "
-            f"{so_many(len(shape), 'number')} in all"
+            f"{pluralize(len(shape), 'number')} in all"
         )
     return tuple(
         Dimension(name, (tree_over(leaves, depth, random),))
@@ -171,7 +171,7 @@ def _whole(family: Family, kind: str | None) -> bool:
         raise InputError(f"there is no kind '{kind}': choose 'counts' or 'magnitudes'")
     if kind == "counts" and family.decimals:
         raise InputError(
-            f"this family has {so_many(family.decimals, 'decimal')}: choose another one for counts"
+            f"this family has {pluralize(family.decimals, 'decimal')}: choose another one for counts"
         )
     return family.counts if kind is None else kind == "counts"
 
@@ -193,8 +193,8 @@ def _sensitive(
     number = share if isinstance(share, int) else round(share * candidates.size)
     if not 0 <= number <= candidates.size:
         raise InputError(
-            f"{so_many(number, 'sensitive cell')} cannot be drawn: the table has "
-            f"{so_many(candidates.size, 'positive leaf cell')} to choose from"
+            f"{pluralize(number, 'sensitive cell')} cannot be drawn: the table has "
+            f"{pluralize(candidates.size, 'positive leaf cell')} to choose from"
         )
     if pattern == "uniform":
         order = random.permutation(candidates.size)

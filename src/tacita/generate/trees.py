@@ -6,7 +6,7 @@ import numpy as np
 
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 
 def hierarchy(
@@ -24,7 +24,7 @@ def hierarchy(
     low, high = (branching, branching) if isinstance(branching, int) else branching
     if depth < 1 or low < 1 or high < low:
         raise InputError(
-            f"{so_many(depth, 'level')} with {low} to {high} children per node cannot be made: give at "
+            f"{pluralize(depth, 'level')} with {low} to {high} children per node cannot be made: give at "
             "least 1 of each"
         )
     random = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ from tacita.attackers.insider_list import InsiderList
 from tacita.attackers.insiders import AttackerLike, insiders_among, listed, outsider_among
 from tacita.core import exact
 from tacita.core.attacker import Insider, Outsider, refuse_negative
-from tacita.core.errors import BoundsError, InputError, LevelsError, issue_warnings, likewise
+from tacita.core.errors import BoundsError, InputError, LevelsError, and_others, issue_warnings
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
 from tacita.core.levels import Levels
 from tacita.core.notebook import show_cells
@@ -30,7 +30,7 @@ from tacita.core.run import LOG, Run
 from tacita.core.tables.chosen import CellList, read_cells
 from tacita.core.tables.table import Table
 from tacita.core.windows import note_unshared, windows_together
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.rules import Rule, parse_rule
 from tacita.rules.percentages import in_room, percentage_warnings
 
@@ -146,7 +146,7 @@ class Problem:
         issue_warnings(own_warnings)
 
     def __repr__(self) -> str:
-        sensitive = so_many(len(self.levels), "sensitive cell")
+        sensitive = pluralize(len(self.levels), "sensitive cell")
         return f"Problem({self.table!r}, {sensitive}, against {self.considered.text})"
 
     def _repr_html_(self) -> str:
@@ -299,7 +299,7 @@ class Problem:
         for what, level, room in zip(LEVELS, levels, rooms, strict=True):
             if (wrong := np.flatnonzero(level > room)).size:
                 p = int(wrong[0])
-                alike = likewise(int((who[wrong] == who[p]).sum()), "cell")
+                alike = and_others(int((who[wrong] == who[p]).sum()), "cell")
                 wanted = exact.text(int(level[p]), table.decimals)
                 name = self.outsider.name if who[p] < 0 else self.insiders.names[int(who[p])]
                 told = f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against {name}"
@@ -449,7 +449,7 @@ def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
         array = np.asarray(cost, dtype=np.float64)
         if array.shape != (len(table),):
             raise InputError(
-                f"{so_many(array.size, 'cost')} for {so_many(len(table), 'cell')}: give one per cell"
+                f"{pluralize(array.size, 'cost')} for {pluralize(len(table), 'cell')}: give one per cell"
             )
     elif cost == "value":
         array = np.abs(table.values).copy()

@@ -37,7 +37,7 @@ from tacita.publication.rounded_by_others import RoundingMode
 from tacita.verify import LABELS, RELEASE
 
 REVISED = (
-    ". If the table was revised since, the earlier release does not speak of it any more: take the revised "
+    "If the table was revised since, the earlier release does not speak of it any more: take the revised "
     "cells out of its file, or leave it out"
 )
 
@@ -82,7 +82,7 @@ def read_earlier(
                 source, table, cells[listed], value, path, base, radius, "suppressed", rounded
             )
         except UntrueError as error:
-            raise error.reworded(f"{error}{REVISED}", "published") from None
+            raise error.with_remedy(REVISED, "published") from None
     about = {**release.made_by, "file": Path(path).name, "rows": rows, "left_out": rows - int(listed.sum())}
     return replace(release, made_by=about)
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacita.core import exact
-from tacita.core.errors import FormatError, InputError, ReleaseError, issue_warnings, likewise
+from tacita.core.errors import FormatError, InputError, ReleaseError, and_others, issue_warnings
 from tacita.core.exact import Cells, Floats, Mask, Units, frozen
 from tacita.core.release import Mark, Release
 from tacita.core.tables.columns import Columns
@@ -129,7 +129,7 @@ def naming_file(path: str | os.PathLike[str]) -> Iterator[None]:
     except ReleaseError as error:
         if str(error).startswith(str(path)):
             raise
-        raise error.at(path) from None
+        raise error.with_place(path) from None
 
 
 class UntrueError(ReleaseError):
@@ -207,7 +207,7 @@ def _find_cells(source: Columns, table: Table, part: int) -> Cells:
         found[rows] = find_cells(picked, structure, part_of(structure, own).dimensions)
     if (wrong := np.flatnonzero(found < 0)).size:
         raise ReleaseError(
-            f"{source.place(int(wrong[0]))}: the table has no such cell{likewise(wrong.size, 'row')}: "
+            f"{source.place(int(wrong[0]))}: the table has no such cell{and_others(wrong.size, 'row')}: "
             "check that the release belongs to this table"
         )
     return found
@@ -354,7 +354,7 @@ def _parse_foreign(
         row = int(wrong[0])
         raise ReleaseError(
             f"{source.place(row)}: something stands beside the mark of ({table.name(int(cells[row]))})"
-            f"{likewise(wrong.size, 'cell')}, so every reader knows it: write the mark alone"
+            f"{and_others(wrong.size, 'cell')}, so every reader knows it: write the mark alone"
         )
     if (wrong := np.flatnonzero(said.unreadable[at])).size:
         row = int(wrong[0])

@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tacita.core import exact
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
 from tacita.report.verdicts import NOT_SAFE, tone_of, verdict_key
 
@@ -51,7 +51,7 @@ def crosstab_table(release: Release, sensitive: Mask, width: int, most_rows: int
         texts = [_shown(release, cell, KINDS[kind[cell]] if cell >= 0 else "published") for cell in cells]
         left -= max(len(column.code), *(len(text) for text in texts)) + 3
         if left < 0 and columns:
-            more = so_many(len(picture.columns) - len(columns), "more column")
+            more = pluralize(len(picture.columns) - len(columns), "more column")
             table.caption = f"not shown, as they do not fit here: {more}"
             break
         table.add_column(Text(column.code), justify="right", no_wrap=True)

@@ -55,7 +55,7 @@ from tacita.core.exact import Cells, Mask, Units
 from tacita.core.levels import Levels
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.rules.contributors import ContributorRule
 from tacita.rules.percentages import percent_of_value
 from tacita.rules.protection import settle
@@ -124,7 +124,7 @@ class Concentration(ContributorRule):
         contributions, needed = contributions_of(table, self.by, self.text), len(self.measure()[0])
         if contributions.depth < needed:
             raise RuleError(
-                f"{self.text} looks at {so_many(needed, 'largest contribution')} of each cell, "
+                f"{self.text} looks at {pluralize(needed, 'largest contribution')} of each cell, "
                 f"the table holds {contributions.depth}: tabulate with the {needed} largest"
             )
         return contributions

@@ -16,7 +16,7 @@ from tacita.core.exact import Mask, Units
 from tacita.core.levels import Levels, Reason
 from tacita.core.tables.chosen import CellList, read_cells, settle_cells
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.rules.percentages import USUAL_PERCENT, Percentages, pair_of, percent_of_value
 from tacita.rules.protection import Protection, capped_at_value, check_protection, minimal, settle
 from tacita.rules.rule import Rule
@@ -268,7 +268,7 @@ class Given(Rule):
     def levels(self, table: Table) -> Levels:
         if self.given.sensitive.size != len(table):
             raise RuleError(
-                f"levels of {so_many(self.given.sensitive.size, 'cell')} for a table of {len(table):,}"
+                f"levels of {pluralize(self.given.sensitive.size, 'cell')} for a table of {len(table):,}"
             )
         return self.given
 

@@ -25,7 +25,7 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.outcome import Status
 from tacita.core.run import Run
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram, Solution
 from tacita.solvers.neighbourhoods import NODES, around, descend, keeps_rows, made_whole
@@ -258,7 +258,7 @@ def _with_slack(program: IntegerProgram, x: Floats) -> Floats:
 
 def _infeasible(program: IntegerProgram) -> InfeasibleError:
     return InfeasibleError(
-        f"no whole numbers within their bounds satisfy {so_many(program.rows.shape[0], 'equation')}: "
+        f"no whole numbers within their bounds satisfy {pluralize(program.rows.shape[0], 'equation')}: "
         "widen the bounds"
     )
 

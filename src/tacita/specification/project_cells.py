@@ -35,7 +35,7 @@ def find_cell(table: Table, codes: Mapping[str, str], where: str) -> int:
             return table.find(**codes)
         return table.find(*(codes.get(d.name, d.total) for d in dimensions))
     except InputError as error:
-        raise error.at(where) from None
+        raise error.with_place(where) from None
 
 
 def build_marks(table: Table, entries: Iterable[SensitiveCell]) -> list[Rule]:

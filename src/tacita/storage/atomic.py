@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tacita.core.errors import InputError, not_written
+from tacita.core.errors import InputError, describe_write_failure
 from tacita.storage.drafts import make_draft
 from tacita.storage.internal import find_draft_home, refuse_published
 from tacita.storage.recovery import recover
@@ -60,7 +60,7 @@ def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Itera
                 os.fsync(written.fileno())
             os.replace(temporary, target)
         except OSError as error:
-            raise not_written(target, error) from error
+            raise describe_write_failure(target, error) from error
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, public: bool = False) -> Path:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tacita.core.errors import not_written
+from tacita.core.errors import describe_write_failure
 from tacita.storage.journal import draft_in_use
 from tacita.storage.locks import acquire
 from tacita.storage.signals import defer_signals
@@ -86,7 +86,7 @@ def _make(home: Path) -> tuple[Path, int | None]:
         try:
             draft.mkdir(mode=0o700)
         except OSError as error:
-            raise not_written(home, error) from error
+            raise describe_write_failure(home, error) from error
         lock = acquire(draft / LOCK)
         # A run that tidies up may have been faster than the lock.
         if draft.is_dir():

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tacita.core.errors import TacitaError, not_written
+from tacita.core.errors import TacitaError, describe_write_failure
 from tacita.storage.drafts import make_draft
 from tacita.storage.internal import refuse_published
 from tacita.storage.recovery import recover
@@ -51,16 +51,18 @@ def open_file_set(home: Path) -> Iterator[FileSet]:
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise not_written(home, error) from error
+        raise describe_write_failure(home, error) from error
     try:
         notes = recover(home)
         with make_draft(home) as draft:
             try:
                 yield FileSet(home, draft, notes)
             except TacitaError as error:
-                raise error.reworded(_named(draft, home, error)) from error.__cause__
+                raise error.map_parts(lambda text: _named(draft, home, text)) from error.__cause__
             except OSError as error:
-                raise not_written(Path(_named(draft, home, error.filename or home)), error) from error
+                raise describe_write_failure(
+                    Path(_named(draft, home, error.filename or home)), error
+                ) from error
     finally:
         if not was_there:
             # The system refuses where something is in it.

@@ -6,7 +6,7 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
-from tacita.core.errors import not_written
+from tacita.core.errors import describe_write_failure
 from tacita.storage.drafts import lock_dead_drafts, remove_dead_drafts
 from tacita.storage.journal import SWITCH, draft_in_use
 from tacita.storage.signals import defer_signals
@@ -43,7 +43,7 @@ def _resolve_dead(home: Path) -> list[str]:
         try:
             finished = resolve(home)
         except OSError as error:
-            raise not_written(home, error) from error
+            raise describe_write_failure(home, error) from error
     if name is None:
         shutil.rmtree(home / SWITCH, ignore_errors=True)
         return []

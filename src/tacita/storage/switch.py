@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from tacita.core.errors import InputError, not_written
+from tacita.core.errors import InputError, describe_write_failure
 from tacita.storage import exchange as system
 from tacita.storage.drafts import is_draft
 from tacita.storage.journal import (
@@ -118,7 +118,7 @@ def _plan(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Jo
 def _is_file(path: Path) -> bool:
     """Whether a file or link is there; a folder is refused: it is somebody's own."""
     if path.is_dir() and not path.is_symlink():
-        raise not_written(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+        raise describe_write_failure(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     return os.path.lexists(path)
 
 
@@ -149,7 +149,7 @@ def _begin(home: Path, prepared: Path) -> bool:
         os.rename(prepared, home / SWITCH)
     except OSError as error:
         if not (home / SWITCH).exists():
-            raise not_written(home, error) from error
+            raise describe_write_failure(home, error) from error
         from tacita.storage.recovery import recover
 
         recover(home)
@@ -189,7 +189,7 @@ def _mark(home: Path, place: Place) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MARKER).write_text(MARKER_TEXT, encoding="utf-8")
     except OSError as error:
-        raise not_written(folder, error) from error
+        raise describe_write_failure(folder, error) from error
 
 
 def _move(home: Path, journal: Journal, place: Place) -> None:
@@ -201,13 +201,13 @@ def _move(home: Path, journal: Journal, place: Place) -> None:
         try:
             _set_aside(target, aside / name)
         except OSError as error:
-            raise not_written(target, error) from error
+            raise describe_write_failure(target, error) from error
     for name in place.coming:
         target = home / place.folder / name
         try:
             _put(draft / "new" / place.folder / name, target)
         except OSError as error:
-            raise not_written(target, error) from error
+            raise describe_write_failure(target, error) from error
 
 
 def _set_aside(source: Path, target: Path) -> None:

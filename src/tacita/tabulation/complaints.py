@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tacita.core.errors import InputError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 DECIMAL_COMMA = "name the comma as the decimal sign"
 
@@ -49,7 +49,7 @@ def _complaint(place: str, said: str) -> InputError:
             if more
             else "Complete the line."
         )
-        fields = so_many(int(columns[2]), "field")
+        fields = pluralize(int(columns[2]), "field")
         return InputError(
             f"{fields} where the header has {columns[1]}",
             place=at,

@@ -19,7 +19,7 @@ from tacita.core.hierarchy.link_sources import code_texts
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.rollup import Step, run_starts
 from tacita.core.tables.structure import cell_keys
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.numbers import Numbers
 from tacita.tabulation.shares import codes_in
@@ -203,7 +203,7 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     missing = np.array([*blank, True])[row]
     if missing.any():
         raise HierarchyError(
-            f"missing code in {so_many(int(count[missing].sum()), 'record')} (column '{name}'), first in "
+            f"missing code in {pluralize(int(count[missing].sum()), 'record')} (column '{name}'), first in "
             f"{records.first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}",
             place=records.place,
             remedy="Give them a code, say 'unknown', or leave them out with the condition "
@@ -236,8 +236,8 @@ def _refuse_foreign(
     """Refuse codes that the classification does not know, and totals that carry records of their own."""
 
     def listed(wrong: Sequence[int]) -> str:
-        codes = ", ".join(f"'{texts[i]}' ({so_many(int(count[i]), 'record')})" for i in wrong[:5])
-        more = f" and {so_many(len(wrong) - 5, 'more code')}" if len(wrong) > 5 else ""
+        codes = ", ".join(f"'{texts[i]}' ({pluralize(int(count[i]), 'record')})" for i in wrong[:5])
+        more = f" and {pluralize(len(wrong) - 5, 'more code')}" if len(wrong) > 5 else ""
         first = records.first_of(dimension.name, raw.take(wrong))
         return f"{records.place}: {codes}{more} in column '{dimension.name}', first in {first},"
 

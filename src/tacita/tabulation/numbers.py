@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from tacita.core.errors import InputError
 from tacita.core.exact import LARGEST, MOST_DECIMALS
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.tabulation.source import Records, quoted
 
 GUESSED_DECIMALS = 6
@@ -65,7 +65,7 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
     if decimals is None:
         if found > GUESSED_DECIMALS:
             raise InputError(
-                f"the weighted values need {so_many(found, 'decimal')} to be exact",
+                f"the weighted values need {pluralize(found, 'decimal')} to be exact",
                 place=records.place,
                 remedy="Say how many decimals count, each record is then rounded to them.",
                 options=["decimals"],
@@ -73,9 +73,9 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         decimals = found
     if size * 10.0**decimals > LARGEST:
         fitting = next((d for d in range(decimals, -1, -1) if size * 10.0**d <= LARGEST), None)
-        remedy = so_many(fitting, "decimal") if fitting is not None else "a larger unit, such as thousands"
+        remedy = pluralize(fitting, "decimal") if fitting is not None else "a larger unit, such as thousands"
         raise InputError(
-            f"{records.place}: the values add up to about {size:.3g}; with {so_many(decimals, 'decimal')} "
+            f"{records.place}: the values add up to about {size:.3g}; with {pluralize(decimals, 'decimal')} "
             "that is too "
             "large to be "
             f"counted exactly. Use {remedy}."
@@ -145,7 +145,7 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
         return _Survey(0, 0.0, 0.0)
     if missing := total - present:
         raise InputError(
-            f"no {what} in {missing:,} of {so_many(total, 'record')} (column '{column}'), first in "
+            f"no {what} in {missing:,} of {pluralize(total, 'record')} (column '{column}'), first in "
             f"{records.first(f'{x} IS NULL')}",
             place=records.place,
             remedy=f"Fill them, or leave them out with the condition {quoted(column)} IS NOT NULL.",
@@ -153,7 +153,7 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
         )
     if infinite:
         raise InputError(
-            f"the {what} is NaN or infinite in {infinite:,} of {so_many(total, 'record')} (column "
+            f"the {what} is NaN or infinite in {infinite:,} of {pluralize(total, 'record')} (column "
             f"'{column}'), first in {records.first(f'NOT {finite}')}",
             place=records.place,
             remedy=f"Fill them, or leave them out with the condition isfinite({quoted(column)}).",

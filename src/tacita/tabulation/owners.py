@@ -14,7 +14,7 @@ import numpy as np
 
 from tacita.core.errors import InputError
 from tacita.core.tables.rollup import key_stride
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.leaves import Cube, Leaves, column_of, copies_of, ragged
 from tacita.tabulation.numbers import WHOLE, Numbers
@@ -81,7 +81,7 @@ def _number_owners(records: Records, column: str) -> Numbering:
     )
     if missing:
         raise InputError(
-            f"column '{column}' is empty in {so_many(missing, 'record')}, first in "
+            f"column '{column}' is empty in {pluralize(missing, 'record')}, first in "
             f"{records.first(f'{name} IS NULL')}",
             place=records.place,
             remedy="Fill it (those who stand alone can be given names of their own), or leave them out with "

@@ -16,7 +16,7 @@ from tacita.core.tables.contributions import Beyond, Contributions
 from tacita.core.tables.dimension import Dimension, blanks_in_codes
 from tacita.core.tables.rollup import Rollup, key_stride, roll_up
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
 from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
 from tacita.tabulation.owners import group_owners
@@ -150,7 +150,7 @@ def tabulate(
         units,
         numbers.decimals,
         name=name,
-        notes=(f"{so_many(cube.records, 'record')} tabulated into {so_many(rollup.keys.size, 'cell')}",),
+        notes=(f"{pluralize(cube.records, 'record')} tabulated into {pluralize(rollup.keys.size, 'cell')}",),
         warnings=warnings,
         whole=whole,
         count=of_respondents.count,

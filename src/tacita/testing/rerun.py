@@ -27,7 +27,7 @@ from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.methods.method import Method
 from tacita.problem.problem import Problem
 from tacita.testing.brute_force import Rows, all_tables
@@ -173,7 +173,7 @@ def _fitting_tables(problem: Problem, release: Release, most: int) -> Iterator[U
     known = {int(c): int(low[c]) for c in np.flatnonzero(low == high)}
     for number, found in enumerate(all_tables(equations, low.tolist(), high.tolist(), known)):
         if number == most:
-            raise InputError(f"more than {so_many(most, 'table')} fit the release: take a smaller one")
+            raise InputError(f"more than {pluralize(most, 'table')} fit the release: take a smaller one")
         yield np.array([found[c] for c in range(low.size)], dtype=np.int64) * step
 
 

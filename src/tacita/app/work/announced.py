@@ -12,7 +12,7 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.exact import Units
 from tacita.core.release import Mark, Release
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
 from tacita.problem.quality import not_as_they_are
 
@@ -31,13 +31,13 @@ def announced(problem: Problem, release: Release) -> list[str]:
     if near.all():
         sentence = "; ".join(filter(None, (_multiples(problem, release), told)))
     else:
-        sentence = f"for {near.sum():,} of {so_many(len(release), 'cell')} {told}"
+        sentence = f"for {near.sum():,} of {pluralize(len(release), 'cell')} {told}"
     sentences = [f"{sentence[0].upper()}{sentence[1:]}."]
     true = near & problem.levels.sensitive & ~not_as_they_are(problem.table, release)
     if count := int(true.sum()):
         happens = "happens to show its true value" if count == 1 else "happen to show their true values"
         sentences.append(
-            f"{so_many(count, 'sensitive cell')} {happens}. That tells readers nothing: all they know is "
+            f"{pluralize(count, 'sensitive cell')} {happens}. That tells readers nothing: all they know is "
             "the window, the number with its radius either way, and the audit reckons with no more than that."
         )
     return sentences

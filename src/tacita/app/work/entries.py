@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tacita.app.sheet import Entry
 from tacita.core import exact
-from tacita.core.errors import InputError, likewise
+from tacita.core.errors import InputError, and_others
 from tacita.core.numerals import is_number, tidy
 from tacita.core.tables.editing import parse_entries, parse_entry, with_cells
 from tacita.core.tables.layout import Layout
@@ -75,7 +75,7 @@ def sums_that_differ(table: Table, where: Layout, entries: Sequence[Entry]) -> s
     key, text, total_text = differing[0]
     return (
         f"({named(where, key)}): {text} was pasted, but its parts add up to {total_text}"
-        f"{likewise(len(differing), 'sum')}. Sums follow from their parts: check what was pasted."
+        f"{and_others(len(differing), 'sum')}. Sums follow from their parts: check what was pasted."
     )
 
 

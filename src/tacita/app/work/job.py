@@ -23,7 +23,7 @@ from tacita.auditing.deduce import Deduction, deduce
 from tacita.core.errors import StoppedError, TacitaError
 from tacita.core.release import Release
 from tacita.core.run import Event, Run, draw_seed
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.methods import make_method
 from tacita.problem.problem import Problem
 from tacita.problem.quality import Lost, compare
@@ -188,7 +188,7 @@ class Job:
         if self._cancelled.is_set():
             run.cancel()
         cells, sensitive = len(self.problem.table), len(self.problem.levels)
-        self._say(f"{self.method.name} on {so_many(cells, 'cell')}, {sensitive:,} of them sensitive")
+        self._say(f"{self.method.name} on {pluralize(cells, 'cell')}, {sensitive:,} of them sensitive")
         refuse_breached(self.problem, run)
         self.release = self.method.protect(self.problem, run)
         if (outcome := self.release.outcome) is None or not outcome.status:
@@ -228,7 +228,7 @@ class Job:
             return Deduction(self.problem.table.structure, cells, unknown, unknown)
         if missing := int((np.isnan(found.low) | np.isnan(found.high)).sum()):
             self._say(
-                f"would take too long to work out: {so_many(missing, 'interval')} that an outsider deduces"
+                f"would take too long to work out: {pluralize(missing, 'interval')} that an outsider deduces"
             )
         return found
 

@@ -216,7 +216,7 @@ class Case:
             )
         except BoundsError as error:
             # Whoever types a number on another page may never have seen where bounds are said.
-            raise error.reworded(f"{error}, on the page Rules under 'Everyone knows'") from None
+            raise error.with_remedy("Bounds are on the page Rules under 'Everyone knows'") from None
 
     def _attackers(self) -> list[AttackerLike]:
         chosen = self.attackers

@@ -23,7 +23,7 @@ from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import MOST_DECIMALS
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.examples import EXAMPLES, example
 from tacita.formats.columns import column_endings, has_columns, read_columns
 from tacita.formats.pasted import read_pasted
@@ -74,8 +74,8 @@ def case_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> Cas
         return _case_of_files(folder, paths, reading)
     except InputError as error:
         # Where files were put meanwhile says nothing to those who handed them over.
-        told = str(error).replace(f"{folder.resolve()}{os.sep}", "").replace(f"{folder}{os.sep}", "")
-        raise error.reworded(told) from None
+        private = re.compile("|".join(re.escape(f"{path}{os.sep}") for path in (folder.resolve(), folder)))
+        raise error.map_parts(lambda text: private.sub("", text)) from None
 
 
 def case_from_text(text: str, reading: ReadOptions = UNTOLD) -> Case:
@@ -90,7 +90,7 @@ def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = Tru
         raise InputError("a new table needs at least one dimension, and one code in each")
     _refuse_many(shape)
     if not 0 <= decimals <= MOST_DECIMALS:
-        raise InputError(f"{so_many(decimals, 'decimal')}: give a number from 0 to {MOST_DECIMALS}")
+        raise InputError(f"{pluralize(decimals, 'decimal')}: give a number from 0 to {MOST_DECIMALS}")
     table = Table.from_array(
         np.zeros(shape, dtype=np.int64),
         names=list(dimensions),

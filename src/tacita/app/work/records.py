@@ -201,7 +201,11 @@ def _told_by_name(*private: Path | None) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        told = str(error)
-        for folder in (path for given in private if given is not None for path in (given.resolve(), given)):
-            told = told.replace(f"{folder}{os.sep}", "")
-        raise error.reworded(told) from None
+        folders = [path for given in private if given is not None for path in (given.resolve(), given)]
+
+        def strip_folders(text: str) -> str:
+            for folder in folders:
+                text = text.replace(f"{folder}{os.sep}", "")
+            return text
+
+        raise error.map_parts(strip_folders) from None

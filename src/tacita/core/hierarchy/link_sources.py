@@ -18,7 +18,7 @@ import numpy as np
 
 from tacita.core.errors import HierarchyError, did_you_mean
 from tacita.core.hierarchy.links import Links, position_place, row_place
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 
 def code_texts(values: Iterable[object], place: Callable[[int], str]) -> list[str]:
@@ -198,7 +198,7 @@ def prefix_links(codes: Sequence[str], lengths: Sequence[int], total: str) -> Li
     for position, code in enumerate(codes):
         if len(code) not in cuts:
             raise HierarchyError(
-                f"{position_place(position)}: code {code!r} has {so_many(len(code), 'character')}, but "
+                f"{position_place(position)}: code {code!r} has {pluralize(len(code), 'character')}, but "
                 "levels end at "
                 f"{', '.join(map(str, cuts))}. Correct the code or the lengths of levels."
             )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tacita.core.errors import HierarchyError, did_you_mean
 from tacita.core.hierarchy import link_sources
 from tacita.core.hierarchy.links import DEFAULT_TOTAL, Links, assemble, position_place, row_place
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 Indices: TypeAlias = npt.NDArray[np.int32]
 NestedCodes: TypeAlias = "dict[str, NestedCodes]"
@@ -86,7 +86,7 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         deepest = int(self.depth.max())
-        codes, leaves = so_many(len(self), "code"), so_many(len(self.leaves), "leaf", "leaves")
+        codes, leaves = pluralize(len(self), "code"), pluralize(len(self.leaves), "leaf", "leaves")
         return f"Hierarchy({self.total!r}: {codes}, {leaves}, depth {deepest})"
 
     def __len__(self) -> int:

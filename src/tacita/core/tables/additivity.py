@@ -9,7 +9,7 @@ from tacita.core.errors import InputError, NotAdditiveError
 from tacita.core.exact import Cells, Units
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 REPAIR = "Correct the values, or repair the table: have wrong totals computed anew."
 MISSING_TREE = (
@@ -33,7 +33,7 @@ def refuse_unless_additive(structure: Structure, units: Units, decimals: int) ->
     nested = _double_counted(structure, units)
     more = f"\n  and {wrong.size - 5} more" if wrong.size > 5 else ""
     raise NotAdditiveError(
-        f"the table does not add up in {wrong.size:,} of {so_many(len(structure.equations), 'equation')}:\n"
+        f"the table does not add up in {wrong.size:,} of {pluralize(len(structure.equations), 'equation')}:\n"
         + "\n".join(lines)
         + f"{more}\n"
         + (MISSING_TREE if nested else REPAIR),

@@ -17,7 +17,7 @@ from tacita.core.tables.dimension import Dimension
 from tacita.core.tables.read_options import UndeclaredSums
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared import refuse_undeclared_sums
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 AXES = ("row", "column", "layer", "sheet", "book")
 
@@ -46,7 +46,7 @@ def table_from_array(
         else [AXES[k] if k < len(AXES) else f"axis{k + 1}" for k in range(array.ndim)]
     )
     if len(names) != array.ndim:
-        raise InputError(f"{so_many(len(names), 'name')} for {so_many(array.ndim, 'axis', 'axes')}")
+        raise InputError(f"{pluralize(len(names), 'name')} for {pluralize(array.ndim, 'axis', 'axes')}")
     listed = (
         [list(axis) for axis in codes]
         if codes is not None
@@ -55,8 +55,8 @@ def table_from_array(
     for name, axis, n in zip(names, listed, inner, strict=True):
         if len(axis) != n:
             raise InputError(
-                f"axis '{name}' has {so_many(n, 'position')} besides the total, but "
-                f"{so_many(len(axis), 'code')}"
+                f"axis '{name}' has {pluralize(n, 'position')} besides the total, but "
+                f"{pluralize(len(axis), 'code')}"
             )
     dimensions = [Dimension(name, (Hierarchy.flat(axis),)) for name, axis in zip(names, listed, strict=True)]
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, dtype=bool)
@@ -100,7 +100,7 @@ def _rectangular(values: ArrayLike) -> np.ndarray[tuple[int, ...], np.dtype[np.f
     if lengths and len(set(lengths)) > 1:
         odd = next(i for i, n in enumerate(lengths) if n != lengths[0])
         raise InputError(
-            f"row {odd + 1} has {so_many(lengths[odd], 'number')} where row 1 has {lengths[0]}: make them "
+            f"row {odd + 1} has {pluralize(lengths[odd], 'number')} where row 1 has {lengths[0]}: make them "
             "equally long"
         )
     numbers = [exact.parse_number(v) for v in np.asarray(array, dtype=object).ravel()]

@@ -19,7 +19,7 @@ from tacita.core.tables.equations import Equations
 from tacita.core.tables.rollup import roll_up
 from tacita.core.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 
 def representatives(dimensions: Sequence[Dimension], codes: Codes) -> Codes:
@@ -72,7 +72,7 @@ def build_table(
             rolled.add(units),
             decimals,
             name=name,
-            notes=(f"totals computed: {so_many(rolled.keys.size, 'cell')} in all",),
+            notes=(f"totals computed: {pluralize(rolled.keys.size, 'cell')} in all",),
             **{key: rolled.add(column) for key, column in additive.items()},
             **fields,
         )

@@ -21,7 +21,7 @@ import numpy as np
 from tacita.core.errors import InputError
 from tacita.core.exact import Mask
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 OneCell = int | str | Sequence[str] | Mapping[str, str]
 CellList = int | str | Iterable[OneCell] | Iterable[bool]
@@ -71,7 +71,7 @@ def read_cells(table: Table, cells: CellList, what: str) -> Mask:
         if array.ndim != 1:
             raise InputError(
                 f"{what}: an array of shape {array.shape} names no cells: give one truth value for each of "
-                f"the {so_many(len(table), 'cell')} of the table, in their order"
+                f"the {pluralize(len(table), 'cell')} of the table, in their order"
             )
     else:
         listed: list[Any] = list(cells) if array is None else array.tolist()
@@ -90,7 +90,7 @@ def read_cells(table: Table, cells: CellList, what: str) -> Mask:
     if array.dtype == bool:
         if array.size != len(table):
             raise InputError(
-                f"{what}: {array.size:,} truth values for {so_many(len(table), 'cell')}: a mask needs one "
+                f"{what}: {array.size:,} truth values for {pluralize(len(table), 'cell')}: a mask needs one "
                 "for each cell of the table, in their order"
             )
         return array.copy()
@@ -130,7 +130,7 @@ def _one(table: Table, cell: Any, what: str) -> int:
         if isinstance(cell, int | np.integer) and not isinstance(cell, bool):
             return int(cell)
     except InputError as error:
-        raise error.at(what) from None
+        raise error.with_place(what) from None
     raise InputError(f"{what}: {cell!r} is no cell: give its position, which is an integer, or {BY_CODES}")
 
 

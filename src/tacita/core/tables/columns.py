@@ -20,9 +20,9 @@ from tacita.core.errors import (
     FormatError,
     HierarchyError,
     InputError,
+    and_others,
     did_you_mean,
     issue_warnings,
-    likewise,
 )
 from tacita.core.exact import LARGEST, Mask, Units
 from tacita.core.hierarchy import Hierarchy
@@ -33,7 +33,7 @@ from tacita.core.tables.disguised import TOTAL_CODES, refuse_disguised_totals, u
 from tacita.core.tables.read_options import ReadOptions, Totals
 from tacita.core.tables.table import Table
 from tacita.core.tables.undeclared import Found, classify, refuse_undeclared_sums
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 MOST_COLUMNS = 20_000
 """Columns of a file; more than that are something else."""
@@ -46,7 +46,7 @@ def refuse_wide(place: object, columns: int) -> None:
     """Refuse a file with more columns than a table has."""
     if columns > MOST_COLUMNS:
         raise FormatError(
-            f"{place}: {so_many(columns, 'column')}, where {MOST_COLUMNS:,} are read at most: give one row "
+            f"{place}: {pluralize(columns, 'column')}, where {MOST_COLUMNS:,} are read at most: give one row "
             "per cell, or check the line ends and the separator"
         )
 
@@ -117,7 +117,7 @@ class Columns:
         if blank.any():
             row = int(np.flatnonzero(blank)[0])
             raise InputError(
-                f"{self.place(row)}: no code in column '{name}'{likewise(int(blank.sum()), 'row')}: "
+                f"{self.place(row)}: no code in column '{name}'{and_others(int(blank.sum()), 'row')}: "
                 "give one, such as 'Unknown', or drop the row"
             )
         rows = encoded.indices.to_numpy().astype(np.int32)
@@ -178,7 +178,7 @@ class Columns:
         elif written.count(",") == 1 and "." not in written:
             fault += "; it looks like a decimal comma"
             remedy, options = "name the comma as the decimal sign, or write a point", ["decimal"]
-        place = f"{self.place(row)}, column '{name}'{likewise(how_many, 'row')}"
+        place = f"{self.place(row)}, column '{name}'{and_others(how_many, 'row')}"
         raise InputError(fault, place=place, remedy=remedy, options=options)
 
 
@@ -286,7 +286,7 @@ def _dimensions(source: Columns, specs: Mapping[str, Spec], totals: Totals) -> t
             place = source.place(int(np.flatnonzero(rows == unknown[0])[0]))
             raise HierarchyError(
                 f"{place}: code {first!r}{did_you_mean(first, dimension.codes)} of column '{name}' is not in "
-                f"its classification{likewise(len(unknown), 'code')}. Add it to the hierarchy or correct "
+                f"its classification{and_others(len(unknown), 'code')}. Add it to the hierarchy or correct "
                 "the data."
             )
         encoded.append(np.array([known[code] for code in distinct], dtype=np.int32)[rows])

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.core.errors import HierarchyError, did_you_mean, likewise
+from tacita.core.errors import HierarchyError, and_others, did_you_mean
 from tacita.core.exact import Cells, frozen
 from tacita.core.hierarchy import Hierarchy
 
@@ -154,6 +154,6 @@ def blanks_in_codes(dimensions: Iterable[Dimension]) -> tuple[str, ...]:
             other = f", and is another code than '{blank[0].strip()}'" if twin else ""
             found.append(
                 f"code '{blank[0]}' of '{dimension.name}' has blanks at its ends{other}"
-                f"{likewise(len(blank), 'code')}: take them off, unless they are meant"
+                f"{and_others(len(blank), 'code')}: take them off, unless they are meant"
             )
     return tuple(found)

@@ -34,7 +34,7 @@ from tacita.core.tables.regrown import (
 from tacita.core.tables.regrown import moved as moved
 from tacita.core.tables.structure import Structure, cell_keys
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 
 def with_values(table: Table, cells: Cells, units: Units) -> Table:
@@ -119,7 +119,7 @@ def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
             )
         if abs(number) * 10**decimals > LARGEST:
             raise InputError(
-                f"'{text}' does not fit into 53 bits with {so_many(decimals, 'decimal')}: use fewer of "
+                f"'{text}' does not fit into 53 bits with {pluralize(decimals, 'decimal')}: use fewer of "
                 "them or a larger unit, such as thousands"
             )
     return np.array([int(number * 10**decimals) for number in numbers], dtype=np.int64), decimals

@@ -13,7 +13,7 @@ from tacita.core.errors import InputError, did_you_mean
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 FORMS = (
     "write (total, [parts]), {cell: coefficient} for a sum that is zero, or ({cell: coefficient}, constant)"
@@ -103,5 +103,5 @@ def _find(j: int, cell: Any, position: Mapping[str, int]) -> int:
         return int(cell)
     raise InputError(
         f"equation {j}: there is no cell {cell!r}{did_you_mean(cell, position)} among "
-        f"{so_many(len(position), 'cell')}; name one by its label or by its position from 0 on"
+        f"{pluralize(len(position), 'cell')}; name one by its label or by its position from 0 on"
     )

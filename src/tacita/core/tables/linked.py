@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.core.errors import InputError, likewise
+from tacita.core.errors import InputError, and_others
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.build import refuse_sums_between
@@ -287,7 +287,7 @@ class _Merge:
                 other = given[int(source[cell])][0].name
                 raise InputError(
                     f"({self.structure.name(cell)}): the {what} in '{other}' and '{one.name}' differ"
-                    f"{likewise(wrong.size, 'cell')}. Correct one of them, or give dimensions of different "
+                    f"{and_others(wrong.size, 'cell')}. Correct one of them, or give dimensions of different "
                     "meaning different names."
                 )
         return merged, source >= 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 from tacita.core.errors import SpecificationError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 Totals: TypeAlias = Literal["auto", "given", "compute"]
 UndeclaredSums: TypeAlias = Literal["refuse", "warn", "ignore"]
@@ -124,7 +124,7 @@ class ReadOptions:
             from tacita.core.exact import MOST_DECIMALS
 
             if not 0 <= self.decimals <= MOST_DECIMALS:
-                said = so_many(self.decimals, "decimal")
+                said = pluralize(self.decimals, "decimal")
                 raise SpecificationError(f"decimals: {said}: give a number from 0 to {MOST_DECIMALS}")
 
     @property

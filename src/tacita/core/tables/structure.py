@@ -19,7 +19,7 @@ from tacita.core.errors import InputError
 from tacita.core.exact import Cells, frozen
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.equations import Equations
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class Structure:
                 for d, here, there in zip(self.dimensions, self.codes[total], self.codes[other], strict=True)
                 if here != there
             )
-        return f"({self.name(total)}) = sum of {so_many(cells.size - 1, 'cell')}{along}"
+        return f"({self.name(total)}) = sum of {pluralize(cells.size - 1, 'cell')}{along}"
 
     @cached_property
     def is_total(self) -> NDArray[np.bool_]:

@@ -32,7 +32,7 @@ from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.frames import Framed, arrow_table, listing, numbers_to_arrow
 from tacita.core.tables.structure import Structure
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +87,7 @@ class Table(Framed):
         keep(self, "units")
         if self.units.size != len(self.structure):
             raise InputError(
-                f"{so_many(self.units.size, 'value')} for {so_many(len(self.structure), 'cell')}"
+                f"{pluralize(self.units.size, 'value')} for {pluralize(len(self.structure), 'cell')}"
             )
         if (
             self.structural is not None
@@ -98,7 +98,7 @@ class Table(Framed):
             )
         if (wrong := np.flatnonzero(np.abs(self.units) > LARGEST)).size:
             raise InputError(
-                f"values that do not fit into 53 bits with {so_many(self.decimals, 'decimal')}: "
+                f"values that do not fit into 53 bits with {pluralize(self.decimals, 'decimal')}: "
                 f"{self.structure.names(wrong)}; use fewer decimals or a larger unit"
             )
         if (wrong := np.flatnonzero(self.units % self.unit)).size:
@@ -112,8 +112,8 @@ class Table(Framed):
         return len(self.structure)
 
     def __repr__(self) -> str:
-        kind = "counts" if self.whole else so_many(self.decimals, "decimal")
-        return f"Table({so_many(len(self), 'cell')}, {so_many(len(self.equations), 'equation')}, {kind})"
+        kind = "counts" if self.whole else pluralize(self.decimals, "decimal")
+        return f"Table({pluralize(len(self), 'cell')}, {pluralize(len(self.equations), 'equation')}, {kind})"
 
     def _repr_html_(self) -> str:
         """Return the table with its true values, as notebooks show it."""

@@ -27,7 +27,7 @@ from tacita.core.tables.read_options import UndeclaredSums
 from tacita.core.tables.structure import cell_keys
 from tacita.core.tables.sums import Sum, search_other_sums, search_sums
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 CERTAIN, LIKELY = 10.0, 4.0
 """Evidence in bits from which sums are refused, and from which they get a warning."""
@@ -101,7 +101,7 @@ class FoundSums:
         """``North = N1 + N2, South = S1 + S2``."""
         every = [*self.sums.items(), *self.others.items()]
         shown = [f"{code} = {_added(parts)}" for code, parts in every[:MOST_SHOWN]]
-        more = [f"and {so_many(len(every) - MOST_SHOWN, 'more sum')}"] if len(every) > MOST_SHOWN else []
+        more = [f"and {pluralize(len(every) - MOST_SHOWN, 'more sum')}"] if len(every) > MOST_SHOWN else []
         return ", ".join([*shown, *more])
 
 
@@ -202,7 +202,7 @@ def search_dimension(
 def warn_of_sums(found: FoundSums) -> str:
     """Return what is wrong with undeclared sums, and the remedy, in a sentence or two."""
     sure = "are" if found.certain else "may be"
-    where = f" in all {so_many(found.columns, 'column')}" if found.columns > 1 else ""
+    where = f" in all {pluralize(found.columns, 'column')}" if found.columns > 1 else ""
     return (
         f"codes of '{found.dimension}' {sure} the sums of others{where}: {found}. Readers who see that know "
         "more than the table, which takes them for separate parts: use the classification that was found, "
@@ -305,4 +305,4 @@ def _is_total(dimension: Dimension) -> Mask:
 
 def _added(parts: Sequence[str]) -> str:
     shown = " + ".join(parts[:MOST_SHOWN])
-    return f"{shown} + .. ({so_many(len(parts), 'code')})" if len(parts) > MOST_SHOWN else shown
+    return f"{shown} + .. ({pluralize(len(parts), 'code')})" if len(parts) > MOST_SHOWN else shown

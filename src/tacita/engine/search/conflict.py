@@ -25,10 +25,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacita.core import exact
-from tacita.core.errors import InfeasibleError, StoppedError, likewise
+from tacita.core.errors import InfeasibleError, StoppedError, and_others
 from tacita.core.exact import Cells, Mask
 from tacita.core.run import Run
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.engine.attack.asking_insiders import Insiders
 from tacita.engine.attack.attacks import Attacks, support_of
 from tacita.engine.attack.presolved import PresolvedTable
@@ -86,8 +86,8 @@ def _first_conflict(model: Model, run: Run) -> InfeasibleError | None:
     if missed is None:
         return None
     told = _Conflict(model, largest, missed[:1], run).told()
-    alike = likewise(np.unique(missed.cell).size, "cell")
-    return told.reworded(f"{told}{alike}") if alike else told
+    alike = and_others(np.unique(missed.cell).size, "cell")
+    return InfeasibleError(f"{told.fault}{alike}", place=told.place, remedy=told.remedy, options=told.options)
 
 
 def _missed_by_insiders(
@@ -140,7 +140,7 @@ def _smallest_number(model: Model, run: Run) -> str:
     needed = f"it takes {enough:,}"
     if not found.status:
         needed = f"it takes at least {least:,}, and at most {enough:,}"
-    few = so_many(most, "cell")
+    few = pluralize(most, "cell")
     return f"no pattern of at most {few} protects the table: {needed}. Allow at most {enough:,}."
 
 

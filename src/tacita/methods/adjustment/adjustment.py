@@ -27,7 +27,7 @@ from tacita.core.exact import Cells, Mask, Units
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.methods.adjustment.announced import announced_radius, known_limits, refuse_missed
 from tacita.methods.adjustment.convex.solve import adjusted
 from tacita.methods.adjustment.directions.choose import Directions, How, chosen
@@ -477,5 +477,5 @@ def _every_norm(task: AdjustmentTask, found: FoundChanges) -> str:
     )
     count, how = found.adjusted.iterations, found.adjusted.formulation
     # A flow does not count what it does.
-    iterations = f", {so_many(count, 'iteration')}" if count else ""
+    iterations = f", {pluralize(count, 'iteration')}" if count else ""
     return f"the loss in every norm: {losses}; formulation: {how}{iterations}"

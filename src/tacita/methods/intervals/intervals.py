@@ -28,7 +28,7 @@ from tacita.core.errors import InputError
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.engine.attack.requirements import DOWN, OUTSIDER, SLIDING, UP, Requirements, room
 from tacita.engine.model import NO_SWITCH, Model
 from tacita.methods.drafting.draft import Draft, StatedModel, alone
@@ -126,7 +126,7 @@ class Intervals:
     def _remedy(self, problem: Problem) -> str:
         ways = []
         if self.at_most is not None:
-            ways.append(f"allow more than {so_many(self.at_most, 'interval')}")
+            ways.append(f"allow more than {pluralize(self.at_most, 'interval')}")
         if self.minimum_width:
             ways.append("allow narrower ones")
         if not self.margins:

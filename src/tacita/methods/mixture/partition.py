@@ -30,7 +30,7 @@ import numpy as np
 
 from tacita.core.errors import InputError, did_you_mean
 from tacita.core.exact import Mask
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.method import make_method, options_of
 from tacita.methods.options.phrases import split, unquoted
@@ -90,7 +90,7 @@ def described(parts: Sequence[tuple[Where, Ways]]) -> list[dict[str, Any]]:
         {
             "cells": where
             if isinstance(where, str)
-            else so_many(int(np.count_nonzero(where)), "listed cell"),
+            else pluralize(int(np.count_nonzero(where)), "listed cell"),
             "methods": [
                 {"method": way.name, "options": {o.name: getattr(way, o.name) for o in options_of(way.name)}}
                 for way in ways
@@ -145,7 +145,7 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
     if not isinstance(where, str):
         if np.shape(where) != (len(table),):
             raise InputError(
-                f"a part of a mixture lists {so_many(np.size(where), 'cell')} of {len(table):,}: give one "
+                f"a part of a mixture lists {pluralize(np.size(where), 'cell')} of {len(table):,}: give one "
                 "truth value each"
             )
         return np.asarray(where, dtype=bool)

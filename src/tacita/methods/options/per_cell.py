@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tacita.core import exact
 from tacita.core.errors import InputError, did_you_mean
 from tacita.core.exact import Floats, Units
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
 
 WEIGHTS = ("cost", "unit", "inverse", "root")
@@ -57,7 +57,7 @@ def values(problem: Problem, found: NDArray[np.generic], option: str) -> Units:
     units = exact.to_units(found, table.decimals, option)
     error = np.abs(units - found.astype(np.float64) * 10.0**table.decimals)
     if (wrong := np.flatnonzero((error > 1e-6) | (units % table.unit != 0))).size:
-        step = "whole numbers" if table.whole else f"numbers of {so_many(table.decimals, 'decimal')}"
+        step = "whole numbers" if table.whole else f"numbers of {pluralize(table.decimals, 'decimal')}"
         raise InputError(
             f"option '{option}' must give {step}, as the table has: see ({table.name(int(wrong[0]))})"
         )

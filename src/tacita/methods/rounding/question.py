@@ -17,7 +17,7 @@ from tacita.core.exact import Cells, Mask, Units
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Mark
 from tacita.core.run import Run
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.methods.drafting.draft import Draft
 from tacita.methods.moving.sums import KnownSum
 from tacita.methods.rounding.bases import Told
@@ -220,7 +220,7 @@ class RoundingQuestion:
         beyond = np.flatnonzero((self.radius > 0) & ((above < -self.base * movable) | (above > top)))
         if not beyond.size:
             return ()
-        lie = so_many(beyond.size, "cell lies", "cells lie")
+        lie = pluralize(beyond.size, "cell lies", "cells lie")
         safe = " and protects" if len(self.problem.sensitive) else ""
         return (
             f"no table of neighbouring multiples adds up{safe}: {lie} farther from the "

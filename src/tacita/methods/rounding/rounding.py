@@ -28,7 +28,7 @@ from tacita.core.exact import Floats, Mask
 from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.engine.model import Model
 from tacita.methods.drafting.draft import Draft, StatedModel, refuse_open_secrets
 from tacita.methods.drafting.settle import settle
@@ -209,7 +209,7 @@ class Rounding:
             f"Try another base, more steps ({beyond + 1}), a mixture that rounds only some of the cells, or "
             "another method."
             if self.at_most is None
-            else f"Allow more than {so_many(self.at_most, 'rounded cell')}, or try another base."
+            else f"Allow more than {pluralize(self.at_most, 'rounded cell')}, or try another base."
         )
         try:
             release = settle(self._stated(question), made_by, run, remedy)

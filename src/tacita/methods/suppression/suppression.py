@@ -29,7 +29,7 @@ from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.chosen import CellList, read_cells
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import (
     DOWN,
@@ -204,7 +204,7 @@ class Suppression:
             hidden = x > 0.5
         if self.at_most is not None and int(hidden.sum()) > self.at_most:
             raise InfeasibleError(
-                f"the heuristic hides {so_many(int(hidden.sum()), 'cell')}, more than {self.at_most:,}: "
+                f"the heuristic hides {pluralize(int(hidden.sum()), 'cell')}, more than {self.at_most:,}: "
                 "allow more, or use search = optimal"
             )
         return self._released(problem, hidden, Status.FEASIBLE, float(model.cost[forced].sum()), run)

@@ -31,7 +31,7 @@ from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.methods.measuring import shown_changes
 from tacita.methods.moving.missed import missed
 from tacita.methods.options.per_cell import largest_level, round_number
@@ -209,7 +209,7 @@ class UnbiasedRounding:
         if (farther := pieces[pieces > 1]).size:
             said.append(
                 f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: "
-                f"{so_many(farther.size, 'total')}; all others lie next to theirs"
+                f"{pluralize(farther.size, 'total')}; all others lie next to theirs"
             )
         return tuple(said)
 

@@ -18,7 +18,7 @@ from tacita.app.work.job import Job, State
 from tacita.app.work.parcels import Parcel, pack, plain_name, zipped
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.publication.folders import CERTIFICATE, INTERNAL, PUBLICATION
 from tacita.publication.release_write import Format, is_reason
 from tacita.publication.results import PRIMARY_NOTE
@@ -196,7 +196,7 @@ class Publishing:
             folder = self._folder.path
             parcel = await self._pack(folder)
             notices.tell(
-                f"Written: {so_many(len(parcel.publication), 'file')} for publication, {len(parcel.house)} "
+                f"Written: {pluralize(len(parcel.publication), 'file')} for publication, {len(parcel.house)} "
                 "for the "
                 f"house.\nFor publication: {_listed(parcel.publication)}"
                 f"\nFor the house: {_listed(parcel.house)}" + _told(parcel.notes),
@@ -220,7 +220,7 @@ class Publishing:
                 files = parcel.publication if which == PUBLICATION else parcel.house
                 await asyncio.to_thread(zipped, files, archive, which)
             offer(archive, name)
-            notices.tell(f"{name}: {so_many(len(files), 'file')}" + _told(parcel.notes), "done")
+            notices.tell(f"{name}: {pluralize(len(files), 'file')}" + _told(parcel.notes), "done")
 
     async def _show_preview(self) -> None:
         with notices.attempt(), busy(self._look), self._scratch() as folder:
@@ -246,7 +246,7 @@ def _told(notes: Sequence[str]) -> str:
 
 def _file(path: Path, whose: str) -> None:
     """A file by name and size; the first lines of a text."""
-    title = f"{path.parent.name}/{path.name} · {whose} · {so_many(path.stat().st_size, 'byte')}"
+    title = f"{path.parent.name}/{path.name} · {whose} · {pluralize(path.stat().st_size, 'byte')}"
     if path.suffix not in TEXT:
         ui.label(f"{title} · not a text").classes("muted")
         return

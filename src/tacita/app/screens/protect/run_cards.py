@@ -12,7 +12,7 @@ from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 EVERY = 0.3
 """Seconds between two looks at the runs."""
@@ -66,7 +66,7 @@ class RunCards:
             card.update(self._what_for(job))
         self._title.set_visibility(bool(jobs))
         folded = sum(place is self._others for place in self._places.values())
-        self._fold.set_text(f"{so_many(folded, 'run')} of other tables")
+        self._fold.set_text(f"{pluralize(folded, 'run')} of other tables")
         self._fold.set_visibility(folded > 0)
         self._timer.active = at_work
 

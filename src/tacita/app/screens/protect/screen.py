@@ -17,7 +17,7 @@ from tacita.app.work.open_case import Wish
 from tacita.app.work.presets import Preset, presets
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, TacitaError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.methods.method import make_method, method_class, method_names, options_of
 from tacita.problem.problem import Problem
 
@@ -191,7 +191,7 @@ def _question(problem: Problem) -> str:
             "cells on the page Table."
         )
     return (
-        f"{len(problem.levels):,} sensitive of {so_many(len(problem.table), 'cell')}, "
+        f"{len(problem.levels):,} sensitive of {pluralize(len(problem.table), 'cell')}, "
         f"against {problem.considered.text}."
     )
 

@@ -12,7 +12,7 @@ from tacita.app.controls.labels import as_label
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
 from tacita.auditing.certificate import certify, dump
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.verify import NOTHING, RefusedError, outcome, verify
 
 
@@ -28,7 +28,7 @@ def build(workspace: Workspace, audit: Audit) -> None:
             return
         count = len(audit.problem.sensitive)
         each = "the only sensitive cell" if count == 1 else f"each of {count:,} sensitive cells"
-        changes = so_many(len(audit.moves), "change")
+        changes = pluralize(len(audit.moves), "change")
         ui.label(
             f"For {each} and every attacker ({audit.problem.considered.text}) it gives other "
             f"tables that they cannot rule out, which carry the cell past its levels: {changes} "
@@ -61,5 +61,5 @@ def checked(audit: Audit) -> str:
         proven = verify(certificate)
     except RefusedError as reason:
         return f"✘ The certificate does not hold: {reason}"
-    equations = so_many(len(certificate["equations"]), "equation")
+    equations = pluralize(len(certificate["equations"]), "equation")
     return f"✔ Holds: {outcome(proven, len(certificate['cells']))}, {equations}."

@@ -14,7 +14,7 @@ from tacita.auditing.asked import FRACTIONAL, UNPROVEN
 from tacita.auditing.audit import UNSAFE, Audit
 from tacita.core.release import Release
 from tacita.core.run import AVERAGES
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.report.compared import shorter
 
 MOST_NAMED = 5
@@ -53,7 +53,7 @@ def _verdict(job: Job, other_draws: int) -> None:
             for sentence in advice(job.audit):
                 ui.label(sentence)
         if other_draws:
-            runs = so_many(other_draws, "other run")
+            runs = pluralize(other_draws, "other run")
             ui.label(f"With {runs} of this table {AVERAGES}.").props("data-testid=other-draws")
         if job.release is not None:
             _figures(job, job.release)
@@ -92,7 +92,7 @@ def _figures(job: Job, release: Release) -> None:
         figures["loss"] = ("information lost", shorter(outcome.loss))
         figures["bound"] = ("nobody can lose less than", f"{shorter(outcome.bound)} (gap {outcome.gap:.2%})")
     if lost is not None:
-        whose = f"{lost.changed - lost.others:,} sensitive, {so_many(lost.others, 'other')}"
+        whose = f"{lost.changed - lost.others:,} sensitive, {pluralize(lost.others, 'other')}"
         share = f"{lost.changed:,} of {len(release):,} ({lost.percent:.1f} %): {whose}"
         figures["changed"] = ("cells not shown as they are", share)
         if lost.silent < lost.changed:

@@ -8,7 +8,7 @@ from tacita.app.controls import notices
 from tacita.app.work.newest import Newest
 from tacita.app.work.open_case import Case
 from tacita.core.errors import TacitaError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
 
 MOST_ATTACKERS = 8
@@ -66,7 +66,7 @@ class CountPanel:
     def _show(self, problem: Problem) -> None:
         sensitive, cells = len(problem.levels), len(problem.table)
         self._number.set_text(f"{sensitive:,}")
-        self._of.set_text(f"of {so_many(cells, 'cell')} ({sensitive / max(cells, 1):.1%})")
+        self._of.set_text(f"of {pluralize(cells, 'cell')} ({sensitive / max(cells, 1):.1%})")
         self._error.set_text("")
         self._warnings.clear()
         with self._warnings:

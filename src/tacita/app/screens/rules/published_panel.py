@@ -99,7 +99,7 @@ class PublishedPanel:
                 if (release := await run.io_bound(self._read, path)) is not None:
                     self._add(release)
             except InputError as error:
-                raise error.reworded(str(error).replace(f"{folder}/", "")) from None
+                raise error.map_parts(lambda text: text.replace(f"{folder}/", "")) from None
         shutil.rmtree(folder, ignore_errors=True)
         self._inlet.reset()
 

@@ -12,7 +12,7 @@ from tacita.app.controls.forms import NO, YES, OptionForm
 from tacita.app.screens.rules.names import joined, listed, nobody_known
 from tacita.app.work.desk import Desk
 from tacita.core.errors import TacitaError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.methods.method import Option, options_from
 from tacita.rules import AnyOf, Rule, parse_rule, rule_kinds
 from tacita.rules.written import arguments, compose, rule_name, value_text, written
@@ -80,7 +80,7 @@ class RuleList:
     def _tell(self) -> None:
         stated = self._desk.case.stated
         marked = (
-            f"Sensitive by the file itself: {so_many(len(stated.levels), 'cell')}. "
+            f"Sensitive by the file itself: {pluralize(len(stated.levels), 'cell')}. "
             if stated is not None
             else ""
         )

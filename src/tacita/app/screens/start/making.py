@@ -10,7 +10,7 @@ from nicegui import ui
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import case_generated, case_of_zeros, dimensions_from_text
 from tacita.core.errors import InputError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.generate import FAMILIES
 
 COUNTS, AMOUNTS = "counts", "amounts"
@@ -114,7 +114,7 @@ class Generator:
         given = _wholes(self._levels)
         if len(given) > dimensions:
             raise InputError(
-                f"{self._levels.props['label']}: {len(given)} for {so_many(dimensions, 'dimension')}"
+                f"{self._levels.props['label']}: {len(given)} for {pluralize(dimensions, 'dimension')}"
             )
         return given + (1,) * (dimensions - len(given)) if given else None
 

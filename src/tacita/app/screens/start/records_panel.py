@@ -14,7 +14,7 @@ from tacita.app.work.open_case import Case
 from tacita.app.work.records import Choice, RecordsAtHand, case_of_records
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 SIGNS = {".": "point: 1.5", ",": "comma: 1,5"}
 NOTHING = -1
@@ -52,7 +52,7 @@ class RecordsPanel:
             panel.props("data-testid=records")
             with ui.element("div").classes("strip"):
                 ui.label(title).classes("panel-title").props("role=heading aria-level=2")
-                ui.label(so_many(records.seen.records, "record")).classes("muted number")
+                ui.label(pluralize(records.seen.records, "record")).classes("muted number")
                 self._offer_sheets(records)
             with ui.element("div").classes("records-parts"):
                 _columns_seen(records)

@@ -45,7 +45,7 @@ from tacita.core.errors import (
     UndeclaredSumsError,
 )
 from tacita.core.tables.read_options import ReadOptions
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.examples import EXAMPLES
 
 PASTE = "paste-text"
@@ -93,7 +93,7 @@ class StartScreen:
             runs = f" · runs: {len(self.workspace.jobs)}" if self.workspace.jobs else ""
             ui.label("Open now:").classes("muted")
             ui.link(case.name, "/table").classes("open-name").props("data-testid=open-now-link")
-            ui.label(f"{names} · {so_many(len(case.table), 'cell')}{runs}").classes("number")
+            ui.label(f"{names} · {pluralize(len(case.table), 'cell')}{runs}").classes("number")
             ui.button("Clear all", on_click=self._clear, color=None).props(
                 "flat dense no-caps data-testid=clear-all"
             )

@@ -12,7 +12,7 @@ from tacita.app.work.about_cell import LONGEST, About, Attack, Contributor, Inte
 from tacita.app.work.open_case import Kind
 from tacita.core.errors import TacitaError
 from tacita.core.run import Run
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 from tacita.report.interval_picture import interval_svg
 
 PAUSE = 0.15
@@ -88,7 +88,7 @@ class CellPanel:
         with ui.element("div").classes("cell-section").props("data-testid=cell-contributors"):
             _title(title)
             if count is not None:
-                ui.label(so_many(count, "respondent"))
+                ui.label(pluralize(count, "respondent"))
             if listed:
                 with ui.element("dl").classes("facts number"):
                     for one in listed:

@@ -27,7 +27,7 @@ from tacita.app.work.view import Judged, View, block, place_of, view_of_case, vi
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.tables.table import Table
-from tacita.core.words import so_many
+from tacita.core.words import pluralize
 
 SIGNS_OF_VALUES = Flag.SENSITIVE | Flag.EXEMPT | Flag.PUBLISH | Flag.HIDE
 SIGNS_OF_RUN = Flag.SENSITIVE | Flag.OTHER | Flag.EXPOSED
@@ -180,7 +180,7 @@ class TableScreen:
         kind = "counts" if self.table.whole else "amounts"
         self._seeking.offer(sensitive)
         self._counts.set_text(
-            f"{so_many(len(self.table), 'cell')} ({kind}) · {sensitive:,} sensitive · {marked:,} marked by "
+            f"{pluralize(len(self.table), 'cell')} ({kind}) · {sensitive:,} sensitive · {marked:,} marked by "
             "hand"
         )
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacita.core.errors import InfeasibleError, InputError, SolverError, did_you_mean, likewise
+from tacita.core.errors import InfeasibleError, InputError, SolverError, and_others, did_you_mean
 from tacita.core.exact import UNBOUNDED, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, PricedPoint
@@ -137,7 +137,7 @@ def _refuse_empty(lower: Units, upper: Units) -> None:
     if empty.size:
         raise InfeasibleError(
             f"no change of cell number {int(empty[0]) + 1} lies within its bounds"
-            f"{likewise(empty.size, 'cell')}: widen its capacity"
+            f"{and_others(empty.size, 'cell')}: widen its capacity"
         )
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacita.core.errors import InfeasibleError, SolverError, likewise
+from tacita.core.errors import InfeasibleError, SolverError, and_others
 from tacita.core.exact import Cells, Floats, Units
 from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
@@ -110,7 +110,7 @@ def _refuse_empty_bounds(steps: Steps) -> None:
     if empty.size:
         raise InfeasibleError(
             f"no change of ({steps.structure.name(int(empty[0]))}) within its capacity is a multiple "
-            f"of {_step(steps)}{likewise(empty.size, 'cell')}: widen the capacity to the next multiple"
+            f"of {_step(steps)}{and_others(empty.size, 'cell')}: widen the capacity to the next multiple"
         )
 
 
@@ -122,7 +122,7 @@ def _shortage(steps: Steps, run: Run) -> InfeasibleError:
         remedy = "widen capacities"
     else:
         row = steps.matrix[[int(missed[0])]]
-        where = steps.structure.describe_equation(int(missed[0])) + likewise(missed.size, "equation")
+        where = steps.structure.describe_equation(int(missed[0])) + and_others(missed.size, "equation")
         remedy = f"widen those of {steps.structure.names(row.indices, 3)}"
     return InfeasibleError(
         f"capacities are too tight for whole numbers: no multiples of {_step(steps)} within them satisfy "
