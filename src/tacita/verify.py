@@ -245,7 +245,7 @@ def _verify(certificate: dict[str, Any]) -> int:
     if certificate.get("version") != VERSION:
         raise RefusedError(
             f"the certificate has version {certificate.get('version')!r:.50}; this program checks version "
-            f"{VERSION}: audit the release again"
+            f"{VERSION}: audit the release again (tacita verify also reads version 1)"
         )
     if missing := [name for name in FIELDS if name not in certificate]:
         raise RefusedError(f"the certificate is truncated: no {', '.join(missing)}")

@@ -39,6 +39,11 @@ DIFFERENCES = {
     "equations": "its equations differ, or stand in another order",
     "attackers": "its rules, levels or attackers differ",
 }
+FIRST_VERSION = {
+    *("format", "decimals", "whole", "cells", "values", "equations", "attackers", "low", "high"),
+    *("moves", "claims"),
+}
+"""What every certificate of version 1 has; a statement came later."""
 
 
 def certify(audit: Audit) -> dict[str, Any]:
@@ -97,6 +102,30 @@ def release_part(problem: Problem, release: Release) -> dict[str, Any]:
     marks = [WORDS[mark] for mark in finer.marks.tolist()]
     about = {"marks": marks, "low": low, "high": high, "shown": shown, "notice": release.notice}
     return {"release_decimals": places, **about}
+
+
+def complete_certificate(certificate: dict[str, Any], problem: Problem, release: Release) -> dict[str, Any]:
+    """Return a certificate of the present version that proves what one of version 1 proves.
+
+    Version 1 held the windows of a release and not its text: names of columns, order of rows, marks, numbers
+    and notice. They are taken from the release, whose windows must be those of the certificate.
+    """
+    content = {name: value for name, value in certificate.items() if name != "digest"}
+    if missing := sorted(FIRST_VERSION - content.keys()):
+        raise CertificateError(f"the certificate is truncated: no {', '.join(missing)}")
+    if digest(content) != certificate.get("digest"):
+        raise CertificateError("the certificate is corrupted: its digest does not fit its content")
+    published = release_part(problem, release)
+    factor = 10 ** (published["release_decimals"] - problem.table.decimals)
+    inwards = {
+        "low": [None if low is None else -(-low // factor) for low in published["low"]],
+        "high": [None if high is None else high // factor for high in published["high"]],
+    }
+    if any(certificate.get(end) != windows for end, windows in inwards.items()):
+        raise _foreign("release", "its windows differ")
+    content |= {"version": VERSION, "statement": statement(content["attackers"])}
+    content |= {**_rows(problem.table.structure), "cells": content["cells"], **published}
+    return {**content, "digest": digest(content)}
 
 
 def check_certificate(certificate: dict[str, Any], problem: Problem, release: Release) -> None:

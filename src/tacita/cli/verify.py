@@ -39,7 +39,7 @@ def verify(
     Exit code 0 if it does, also where nothing was sensitive and hence nothing is proven; 2 with the reason if
     it is of another case or release, corrupted or forged.
     """
-    from tacita.auditing.certificate import check_certificate
+    from tacita.auditing.certificate import check_certificate, complete_certificate
     from tacita.core.errors import CertificateError, ReleaseError
     from tacita.publication.folders import find_certificate
     from tacita.publication.release_read import is_own_release
@@ -49,8 +49,10 @@ def verify(
     problem = pose_problem(case, flags)
     try:
         proof = load(str(find_certificate(certificate) if certificate.is_dir() else certificate))
-        proven = check(proof)
         published = load_release(release, problem, release_options, flags.decimal)
+        if proof.get("version") == 1:
+            proof = complete_certificate(proof, problem, published)
+        proven = check(proof)
         check_certificate(proof, problem, published)
         if is_own_release(file := release_file(release)):
             check_release(proof, str(file))
