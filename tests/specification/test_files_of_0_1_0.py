@@ -62,9 +62,8 @@ def test_releases_are_audited_and_their_certificates_verified(
 
 
 def problem_and_release() -> tuple[tc.Problem, tc.Release, dict[str, Any]]:
-    problem = tc.Problem(
-        tc.Table.from_frame(pd.read_csv(FILES / "patients.csv"), value="value"), tc.Threshold(5)
-    )
+    cells = pd.read_csv(FILES / "patients.csv")
+    problem = tc.Problem(tc.Table.from_frame(cells, ["region", "diagnosis"], value="value"), tc.Threshold(5))
     folder = FILES / "results" / "suppression"
     release = tc.read_release(folder / "publication" / "release.csv", problem.table)
     return problem, release, json.loads((folder / "internal" / "certificate.json").read_text("utf-8"))
