@@ -193,7 +193,7 @@ def test_demo_goes_the_whole_way(tmp_path: Path, capsys: pytest.CaptureFixture[s
     told, files = capsys.readouterr()
     assert told.count("all proven") == 1
     assert f"to publish: {out / 'publication'} (release.csv, release.xlsx)" in files
-    assert f"for the house: {out / 'internal'} (" in files
+    assert f"internal: {out / 'internal'} (" in files
     assert "■" in told
     assert "▲" in told
     internal, publication = out / "internal", out / "publication"

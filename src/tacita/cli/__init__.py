@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
 from typing import Any
 
 import typer
@@ -19,14 +20,13 @@ from tacita.cli.app import open_app
 from tacita.cli.assess import assess
 from tacita.cli.audit import audit
 from tacita.cli.compare import COLUMNS, compare
-from tacita.cli.console import report_error
+from tacita.cli.console import print_error
 from tacita.cli.convert import convert
 from tacita.cli.demo import demo
 from tacita.cli.doctor import doctor
 from tacita.cli.generate import generate
 from tacita.cli.protect import ProtectCommand, protect
 from tacita.cli.report import report
-from tacita.cli.spared import WithoutPandas
 from tacita.cli.tabulate import tabulate
 from tacita.cli.verb import ERROR, verb
 from tacita.cli.verify import verify
@@ -41,10 +41,10 @@ app = typer.Typer(
 )
 
 # What typer raises for wrong options; its versions have different names for this base of their errors.
-_WrongWords: type[Any] = typer.BadParameter.__mro__[2]
+_UsageError: type[Any] = typer.BadParameter.__mro__[2]
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"tacita {__version__}")
         raise typer.Exit()
@@ -53,7 +53,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _everything(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version."
+        False, "--version", callback=_print_version, is_eager=True, help="Show the version."
     ),
 ) -> None:
     pass
@@ -73,11 +73,23 @@ app.command("app")(verb(open_app))
 app.command("doctor")(verb(doctor))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out one command; returns the exit code.
+class WithoutPandas(MetaPathFinder):
+    """Makes pandas look as if it were not installed.
 
-    A wrong option is an error like any other: code 1, since 2 says that a table is not safe. Where no verb
-    is named yet, help is the answer.
+    Arrow imports pandas if it is there, to recognise its frames. Commands are given files, and the import
+    takes a tenth of the time of a small one; much more on a first run that has to compile it.
+    """
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("commands do without pandas", name=name)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out one command and return the exit code.
+
+    A wrong option is an error like any other: code 1, since 2 means that a table is not safe. Without a verb
+    the help is printed.
     """
     if arguments is None:
         sys.meta_path.insert(0, WithoutPandas())
@@ -86,8 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.append("--help")
     try:
         code = app(given, prog_name="tacita", standalone_mode=False)
-    except _WrongWords as wrong:
-        report_error(f"{wrong.format_message()} See: tacita {_verb_in(given)}--help".replace("  ", " "))
+    except _UsageError as wrong:
+        print_error(f"{wrong.format_message()} See: tacita {_verb_in(given)}--help".replace("  ", " "))
         return ERROR
     except typer.Abort:
         return ERROR

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from tacita.cli.console import print_json, say
+from tacita.cli.console import print_json, print_message
 from tacita.cli.verb import DONE, Output
 from tacita.core.errors import InputError
 
@@ -39,18 +39,18 @@ def open_app(
 ) -> int:
     """Protect tables in the browser. The page is for this machine only; what is not exported is not kept."""
     if importlib.util.find_spec("nicegui") is None:
-        raise InputError("the web app is not installed: install it with pip install 'tacita[app]'")
+        raise InputError("the web app is not installed", remedy="install it with pip install 'tacita[app]'")
     from tacita.app.serving.guard import MEBIBYTE
     from tacita.app.serving.server import serve
 
-    def first(address: str) -> None:
+    def print_first(address: str) -> None:
         if output.json:
             print_json({"address": address})
         else:
-            again(address)
-            say("Enter prints a new one, for another browser. Ctrl-C ends the server.")
+            print_again(address)
+            print_message("Enter prints a new one, for another browser. Ctrl-C ends the server.")
 
-    def again(address: str) -> None:
+    def print_again(address: str) -> None:
         print(f"Tacita is at {address}", flush=True)
 
     serve(
@@ -58,8 +58,8 @@ def open_app(
         case=case,
         largest_upload=largest_upload * MEBIBYTE,
         open_browser=not no_browser,
-        ready=first,
-        again=None if output.json else again,
+        ready=print_first,
+        again=None if output.json else print_again,
     )
     _leave_runs_behind()
     return DONE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacita.cli.case_options import Case, CaseFlags, pose_problem
-from tacita.cli.console import out, print_json, say
+from tacita.cli.console import out, print_json, print_written
 from tacita.cli.verb import DONE, Output
 from tacita.core.words import pluralize
 
@@ -24,7 +24,7 @@ def assess(
     to: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE.csv", help="Write every cell with value, status and levels, for the house."
+            "--out", metavar="FILE.csv", help="Write every cell with value, status and levels: internal."
         ),
     ] = None,
 ) -> int:
@@ -37,7 +37,7 @@ def assess(
         from tacita.formats.table_write import write_table
 
         write_table(problem.table, to, problem)
-        say(f"{to} (for the house: it holds true values)", "written:", "green")
+        print_written(to, "it holds true values")
     if output.json:
         print_json(_answer(problem, show_values))
         return DONE

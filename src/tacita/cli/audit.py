@@ -8,17 +8,11 @@ from typing import Annotated
 
 import typer
 
-from tacita.cli.case_options import (
-    Case,
-    CaseFlags,
-    ReleaseOptions,
-    load_release,
-    pose_problem,
-)
-from tacita.cli.console import out, print_json, say
-from tacita.cli.earlier import load_earlier
+from tacita.cli.case_options import Case, CaseFlags, pose_problem
+from tacita.cli.console import out, print_json, print_notes
 from tacita.cli.effort import Effort, carry_out
-from tacita.cli.protect import tell_written
+from tacita.cli.protect import print_written_files
+from tacita.cli.release_options import ReleaseOptions, load_earlier, load_release
 from tacita.cli.verb import DONE, UNSAFE, Output
 from tacita.core.errors import InputError
 
@@ -46,7 +40,7 @@ def audit(
         ),
     ] = False,
     intervals: Annotated[
-        bool, typer.Option("--intervals", help="Also tell what an outsider can deduce of each hidden cell.")
+        bool, typer.Option("--intervals", help="Also print what an outsider can deduce of each hidden cell.")
     ] = False,
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Show true values of unsafe cells.")
@@ -56,7 +50,7 @@ def audit(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write DIR/internal/audit.json and, if safe, certificate.json: for the house.",
+            help="Write DIR/internal/audit.json and, if safe, certificate.json: internal.",
         ),
     ] = None,
 ) -> int:
@@ -76,8 +70,9 @@ def audit(
         refuse_blocked(to)
     if len(releases) > 1 and not together:
         raise InputError(
-            f"{len(releases)} releases: say --together to judge them as one, which they are to readers who "
-            "have them all; tacita compare judges each by itself"
+            f"{len(releases)} releases",
+            remedy="say --together to judge them as one, which they are to readers who have them all; tacita "
+            "compare judges each by itself",
         )
     problem = pose_problem(case, replace(flags, published=[]))
     *before, newest = releases
@@ -87,8 +82,7 @@ def audit(
     ]
     published.append(load_release(newest, problem, release_options, flags.decimal))
     unshared = list(note_unshared(problem.table, published))
-    for note in unshared:
-        say(note, "note:", "yellow")
+    print_notes(*unshared)
     found = carry_out(lambda run: check(problem, published, run), effort, time_limit=effort.time_limit)
     answer = {**audit_object(found), "cells": findings_list(found), "warnings": list(problem.warnings)}
     answer["notes"] = [*(note for each in published for note in each.notes), *unshared]
@@ -102,7 +96,7 @@ def audit(
         )
         answer["intervals"] = intervals_list(deduced)
     if to is not None:
-        tell_written(write_verdict(found, to))
+        print_written_files(write_verdict(found, to))
     if output.json:
         print_json(answer)
     else:

@@ -1,23 +1,20 @@
-"""The case a verb works on: a file, and what the command line says about it.
-
-Whatever the command line says wins over what the file says.
-"""
+"""The case that a verb works on: a file, and the flags of the command line, which go before it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.console import say
+from tacita.cli.console import print_notes, print_warnings
+from tacita.cli.release_options import find_release_file, print_release_notes, refuse_missing, split_options
 from tacita.core.errors import InputError
 from tacita.core.tables.read_options import ReadOptions, UndeclaredSums
 
 if TYPE_CHECKING:
-    from tacita.core.release import Release
     from tacita.core.tables.table import Table
     from tacita.problem.problem import Problem
     from tacita.specification.specification import Specification
@@ -29,11 +26,10 @@ Case = Annotated[
         help="JJ file, table (CSV, Parquet, Excel), thesis folder, project.toml or its folder.",
     ),
 ]
-ReleaseFile = Annotated[
-    Path, typer.Argument(metavar="RELEASE", help="The release, or the folder that its results went to.")
-]
 TABLE = "The table"
 REQUIREMENT = "What is sensitive, and who attacks"
+MOST_NOTES = 10
+"""Of many notes on a table so many are printed."""
 NOTHING_SENSITIVE = "nothing is sensitive under these rules: nothing was protected or checked"
 
 
@@ -45,7 +41,7 @@ def _flag(name: str, *flags: str, text: str | None = None, metavar: str | None =
 
 @dataclass(frozen=True)
 class CaseFlags:
-    """What the command line says of a case: how its table is read, what is sensitive, who attacks."""
+    """The flags that specify a case: how its table is read, what is sensitive, who attacks."""
 
     by: Annotated[
         list[str],
@@ -111,13 +107,13 @@ class CaseFlags:
 
     @property
     def require(self) -> bool:
-        """Whether something is said of what is sensitive, who attacks, or what hiding costs."""
-        said = (self.rules, self.attackers, self.lower, self.upper, self.cost)
-        return bool(self.published) or any(each is not None for each in said)
+        """Whether a flag specifies what is sensitive, who attacks, or what hiding costs."""
+        given = (self.rules, self.attackers, self.lower, self.upper, self.cost)
+        return bool(self.published) or any(each is not None for each in given)
 
     @property
     def read(self) -> ReadOptions:
-        """What the flags say."""
+        """How the table is read."""
         trees: dict[str, list[Path]] = {}
         found = []
         for text in self.hierarchy:
@@ -137,178 +133,99 @@ class CaseFlags:
         )
 
     def specify(self, path: Path) -> Specification:
-        """Return the specification of a case, changed by what the flags say.
+        """Return the specification of a case, changed by the flags.
 
         Rules of the command line take the place of a project's, and of the consents to them; what a file or
-        a project says of single cells holds besides. Attackers that are named take the place of others.
+        a project specifies of single cells holds besides. Attackers that are named take the place of others.
         """
-        from tacita.cli.earlier import named_with_options
         from tacita.specification.specification import Earlier, Specification, project_file
 
-        said = Specification.of(path, self.read)
-        changes: dict[str, dict[str, Any]] = {"rules": {}, "attackers": {}, "cost": {}, "published": {}}
+        specification = Specification.of(path, self.read)
+        changes: dict[str, dict[str, Any]] = {}
         if self.rules:
             changes["rules"] = {"rule": self.rules, "waived": ()}
+        bounds = {side: bound for side in ("lower", "upper") if (bound := getattr(self, side)) is not None}
+        changes["attackers"] = dict(bounds)
         if self.attackers is not None:
             kinds = [word.strip() for word in self.attackers.split(",") if word.strip()]
             if project_file(path) is None:
                 _refuse_contributors(path, kinds)
-            nobody: dict[str, Any] = {"coalitions": (), "holding_coalitions": (), "file": None}
-            changes["attackers"] = {"kinds": kinds, **nobody}
-        changes["attackers"] |= {
-            side: bound for side in ("lower", "upper") if (bound := getattr(self, side)) is not None
-        }
+            changes["attackers"] |= {"kinds": kinds, "coalitions": (), "holding_coalitions": (), "file": None}
         if self.cost:
             changes["cost"] = {"by": self.cost}
-        named = [named_with_options(text) for text in self.published]
-        if missing := next((file for file, _ in named if not file.exists()), None):
-            raise InputError(f"{missing}: no such file or folder; check the path")
-        earlier = [
-            Earlier(said.name(release_file(file)), **{"decimal": self.decimal, **own}) for file, own in named
-        ]
-        changes["published"] = {"files": (*said.published.files, *earlier)}
-        return said.replace(**changes)
+        earlier = list(specification.published.files)
+        for file, own in map(split_options, self.published):
+            refuse_missing(file)
+            name = specification.name(find_release_file(file))
+            earlier.append(Earlier(name, **{"decimal": self.decimal, **own}))
+        return specification.replace(**changes, published={"files": earlier})
 
 
-@dataclass(frozen=True)
-class ReleaseOptions:
-    """How to read a release that was made elsewhere."""
+def pose_problem(path: Path, flags: CaseFlags, specification: Specification | None = None) -> Problem:
+    """Return the question that a file and the flags ask together; notes on the way go to stderr.
 
-    base: Annotated[float | None, typer.Option(help="The release is rounded to multiples of this base.")] = (
-        None
-    )
-    radius: Annotated[
-        float | None, typer.Option(help="The release is adjusted; the truth is announced to be this near.")
-    ] = None
-    rounded: Annotated[
-        Literal["nearest", "down", "up", "adjacent", "within"] | None,
-        typer.Option(
-            help="With --base: how numbers were rounded. Default: the first of these that all numbers agree "
-            "with; the verdict names it."
-        ),
-    ] = None
-    absent: Annotated[
-        Literal["refuse", "suppressed"],
-        typer.Option(help="Cells that the release does not list: 'refuse' it, or they are 'suppressed'."),
-    ] = "refuse"
-    release_sheet: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Sheet of a release that is a workbook, as --sheet is the case's."),
-    ] = None
-
-
-def pose_problem(path: Path, flags: CaseFlags) -> Problem:
-    """Return the question that a file and the flags ask together; notes on the way go to stderr."""
+    The ``specification`` is what the flags make of the case, if the caller has it already.
+    """
     from tacita.formats.columns import has_columns
     from tacita.problem.problem import Problem
     from tacita.specification.specification import project_file
 
-    said = flags.specify(path)
-    found = said.case()
+    specification = specification or flags.specify(path)
+    found = specification.case()
     table = found.table if isinstance(found, Problem) else found
-    taken = table.whole and flags.counts is None and table.count is None
-    if taken and project_file(path) is None and has_columns(path):
+    recognised = table.whole and flags.counts is None and table.count is None
+    if recognised and project_file(path) is None and has_columns(path):
         # That cells are integers stops attackers, and may be counted on only if everyone knows it.
-        say(
-            "values are whole numbers and were taken as counts; say --magnitudes if they are amounts",
-            "note:",
-            "yellow",
-        )
-    tell_notes(table)
-    problem = found if isinstance(found, Problem) else said.problem(found)
-    for old, release in zip(said.published.releases, problem.already_published, strict=True):
-        tell_left_out(Path(old.file), release)
-    for note in problem.published_notes:
-        say(note, "note:", "yellow")
-    tell_warnings(problem.warnings[len(problem.table.warnings) :])
+        print_notes("values are integers and were taken as counts; say --magnitudes if they are amounts")
+    print_table_notes(table)
+    problem = found if isinstance(found, Problem) else specification.problem(found)
+    for old, release in zip(specification.published.releases, problem.already_published, strict=True):
+        print_release_notes(Path(old.file), release)
+    print_notes(*problem.published_notes)
+    print_first_warnings(problem.warnings[len(problem.table.warnings) :])
     if problem.exempt.any():
         from tacita.auditing.audit import exempt_in_words
 
-        say(f"{exempt_in_words(problem)}: declared not sensitive, and not checked", "note:", "yellow")
+        print_notes(f"{exempt_in_words(problem)}: declared not sensitive, and not checked")
     if not len(problem.levels):
-        say(NOTHING_SENSITIVE, "warning:", "bold yellow")
+        print_warnings(NOTHING_SENSITIVE)
     return problem
 
 
-def _refuse_contributors(path: Path, kinds: Sequence[str]) -> None:
+def _refuse_contributors(path: Path, kinds: Iterable[str]) -> None:
     from tacita.attackers.considered import KINDS
 
     if inside := [kind for kind in kinds if kind in KINDS]:
         raise InputError(
-            f"{path}: --attackers {inside[0]} needs to know who they are, but a table file does not carry "
-            "who stands behind the cells: use a project.toml with microdata (see docs/how-to.md)"
+            f"--attackers {inside[0]} needs to know who they are, but a table file does not carry who stands "
+            "behind the cells",
+            place=path,
+            remedy="use a project.toml with microdata (see docs/how-to.md)",
         )
 
 
-def tell_notes(table: Table, most: int = 10) -> None:
-    """What was done to the input, on stderr."""
-    tell_warnings(table.warnings)
-    for note in table.notes[:most]:
-        say(note, "note:", "yellow")
-    if len(table.notes) > most:
-        say(f"{len(table.notes) - most:,} more like these", "note:", "yellow")
+def print_table_notes(table: Table) -> None:
+    """Print the warnings of a table, and what was done to it when it was read."""
+    print_first_warnings(table.warnings)
+    print_notes(*table.notes[:MOST_NOTES])
+    if len(table.notes) > MOST_NOTES:
+        print_notes(f"{len(table.notes) - MOST_NOTES:,} more like these")
 
 
-def tell_warnings(warnings: Sequence[str], most: int = 10) -> None:
-    """What may not be meant as it stands, on stderr."""
-    for text in warnings[:most]:
-        say(text, "warning:", "bold yellow")
-    if len(warnings) > most:
-        say(f"{len(warnings) - most:,} more like these", "warning:", "bold yellow")
-
-
-def load_release(path: Path, problem: Problem, options: ReleaseOptions, decimal: str) -> Release:
-    """A release of this problem's table from a file, or from the release.csv of a folder of results.
-
-    Every error names the file, since the case is a file too.
-    """
-    from tacita.cli.earlier import own_options
-    from tacita.formats.workbook import name_other_sheets
-    from tacita.publication.release_read import read_release
-
-    path, options, more = own_options(path, options, decimal)
-    if not path.exists():
-        raise InputError(f"{path}: no such file or folder; check the path")
-    try:
-        with name_other_sheets(path, options.release_sheet):
-            release = read_release(
-                release_file(path),
-                problem.table,
-                base=options.base,
-                radius=options.radius,
-                rounded=options.rounded,
-                absent=options.absent,
-                sheet=options.release_sheet,
-                **more,
-            )
-    except InputError as error:
-        told = error.map_parts(lambda text: text.replace("the sheet:", "the sheet of the release:"))
-        told.options = tuple("release_sheet" if name == "sheet" else name for name in error.options)
-        raise told if str(told).startswith(str(path)) else told.with_place(path) from error
-    tell_left_out(path, release)
-    return release
-
-
-def tell_left_out(path: Path, release: Release) -> None:
-    """What was left out of the file of a release, on stderr."""
-    for note in release.notes:
-        say(f"{path}: {note}", "note:", "yellow")
-
-
-def release_file(path: Path) -> Path:
-    """The file that holds a release: itself, or release.csv in a folder or its ``publication``."""
-    from tacita.publication.folders import find_release
-
-    return find_release(path) if path.is_dir() else path
+def print_first_warnings(warnings: tuple[str, ...]) -> None:
+    """Print the first warnings, and the number of those that follow."""
+    print_warnings(*warnings[:MOST_NOTES])
+    if len(warnings) > MOST_NOTES:
+        print_warnings(f"{len(warnings) - MOST_NOTES:,} more like these")
 
 
 def pairs(given: Iterable[str], option: str) -> dict[str, str]:
-    """``NAME=VALUE`` texts as a mapping."""
+    """Return ``NAME=VALUE`` texts as a mapping."""
     return dict(pair(text, f"{option} NAME=VALUE") for text in given)
 
 
 def pair(text: str, usage: str) -> tuple[str, str]:
-    """``NAME=VALUE`` as two texts."""
+    """Return name and value of a text ``NAME=VALUE``."""
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
         raise InputError(f"'{text}' should be written as {usage}")

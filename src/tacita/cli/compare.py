@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import shlex
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.case_options import (
-    Case,
-    CaseFlags,
-    ReleaseOptions,
-    load_release,
-    pair,
-    pose_problem,
-)
-from tacita.cli.console import out, print_json, say
+from tacita.cli.case_options import Case, CaseFlags, pair, pose_problem
+from tacita.cli.console import out, print_json, print_notes
 from tacita.cli.effort import Effort, carry_out
-from tacita.cli.protect import Plan, audited, planned
+from tacita.cli.protect import run_audit, specify_protection
+from tacita.cli.release_options import ReleaseOptions, load_release
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, ReleaseError, TacitaError
 from tacita.core.outcome import Status
@@ -32,6 +26,7 @@ if TYPE_CHECKING:
     from tacita.methods import Method
     from tacita.problem.problem import Problem
     from tacita.report.side_by_side import Row
+    from tacita.specification.specification import Specification
 
 COLUMNS = f"Columns: {'; '.join(f'{measure.head}: {measure.meaning}' for measure in MEASURES)}."
 """The end of its help."""
@@ -40,7 +35,7 @@ WRITTEN = "NAME:OPTION=VALUE,... with quotes around a value that holds commas"
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """What is compared: a release from a file, or the one that a method is asked for."""
+    """What is compared: a release from a file, or the one that a method finds."""
 
     name: str
     effort: Effort
@@ -81,45 +76,51 @@ def compare(
     """Set releases of a table side by side, files and what methods find: is each one safe, what does it lose?
 
     The time limit is for each method; audits have none. Exit code 0 if every release is proven safe, 2 if
-    one is not, 1 if a method failed or there is no release. For the house: distances tell of true values.
+    one is not, 1 if a method failed or there is no release. Internal: distances tell of true values.
     """
-    asked = [_asked(text, case, effort) for text in method or ()]
-    by = None if measure is None else _asked(measure, case, effort, "--measure").method
-    if not (releases or asked):
+    specification = flags.specify(case)
+    by_methods = [_make_candidate(text, specification, effort) for text in method or ()]
+    by = None if measure is None else _make_candidate(measure, specification, effort, "--measure").method
+    if not (releases or by_methods):
         raise InputError(
-            "nothing to compare: name releases, methods, or both, as in tacita compare CASE RELEASE "
-            "--method suppression --method rounding:base=5"
+            "nothing to compare",
+            remedy="name releases, methods, or both, as in tacita compare CASE RELEASE --method suppression "
+            "--method rounding:base=5",
         )
-    problem = pose_problem(case, flags)
-    # All files are read before anything takes long: a wrong one is told at once.
+    problem = pose_problem(case, flags, specification)
+    # All files are read before anything takes long: a wrong one is reported at once.
     candidates = [
         Candidate(str(file), effort, file, load_release(file, problem, release_options, flags.decimal))
         for file in releases or ()
     ]
-    candidates += asked
+    candidates += by_methods
     rows = [_row(problem, candidate, by) for candidate in candidates]
     if output.json:
         print_json(_answer(problem, candidates, rows))
     else:
-        _tell(rows)
+        _print_rows(rows)
     return _code(rows)
 
 
-def _asked(text: str, case: Path, effort: Effort, flag: str = "--method") -> Candidate:
-    """``rounding:base=5,power=2`` as a method, with what a project says of it besides."""
+def _make_candidate(
+    text: str, specification: Specification, effort: Effort, flag: str = "--method"
+) -> Candidate:
+    """Return ``rounding:base=5,power=2`` as a method, with what a project specifies of it besides."""
     from tacita.methods import make_method
 
     name, _, options = text.partition(":")
-    if not name.strip():
+    if not (name := name.strip()):
         raise InputError(f"{flag} {text}: the name of a method is missing; write {WRITTEN}")
-    plan = planned(case, Plan(name.strip(), _options(options, f"{flag} {text}"), effort, None))
-    method = make_method(plan.method, plan.options)
-    chosen = {option: getattr(method, option) for option in plan.options}
-    return Candidate(method_title(plan.method, chosen), plan.effort, method=method, options=chosen)
+    given = _parse_options(options, f"{flag} {text}")
+    wanted = specify_protection(specification, name, given, effort.time_limit, effort.seed).protect
+    method = make_method(name, wanted.options)
+    chosen = {option: getattr(method, option) for option in wanted.options}
+    effort = replace(effort, time_limit=wanted.time_limit, seed=wanted.seed)
+    return Candidate(method_title(name, chosen), effort, method=method, options=chosen)
 
 
-def _options(said: str, text: str) -> dict[str, str]:
-    parts = shlex.shlex(said, posix=True)
+def _parse_options(options: str, text: str) -> dict[str, str]:
+    parts = shlex.shlex(options, posix=True)
     parts.whitespace, parts.whitespace_split, parts.escape, parts.commenters = ",", True, "", ""
     try:
         return dict(pair(part, WRITTEN) for part in parts)
@@ -130,7 +131,7 @@ def _options(said: str, text: str) -> dict[str, str]:
 
 
 def _row(problem: Problem, candidate: Candidate, by: Method | None) -> Row:
-    """The verdict on a release, what it lost, and how much an outsider deduces; or why there is none."""
+    """Return verdict, losses and what an outsider deduces of a release, or why there is none."""
     from tacita.auditing.deduce import deduce
     from tacita.problem.quality import compare as lost_by
     from tacita.report.side_by_side import Row
@@ -143,17 +144,17 @@ def _row(problem: Problem, candidate: Candidate, by: Method | None) -> Row:
         numbers = numbers if by is None else {**numbers, MEASURED.key: nan}
         status = Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED
         return Row(candidate.name, numbers, status=status, error=str(error))
-    found = audited(problem, release, effort)
+    found = run_audit(problem, release, effort)
     hidden = problem.sensitive[release.hidden[problem.sensitive]]
     intervals = carry_out(lambda run: deduce(problem, release, run=run, cells=hidden), effort)
     lost, outcome = lost_by(problem, [release])[0], release.outcome
     numbers = measured(problem, outcome, lost, intervals, time.perf_counter() - started)
     if by is not None:
-        numbers = {**numbers, MEASURED.key: _measured(by, problem, release)}
+        numbers = {**numbers, MEASURED.key: _measure(by, problem, release)}
     return Row(candidate.name, numbers, found, outcome.status if outcome is not None else None)
 
 
-def _measured(by: Method, problem: Problem, release: Release) -> float:
+def _measure(by: Method, problem: Problem, release: Release) -> float:
     """Return the loss in a method's own measure; NaN where the release shows no number that it needs."""
     try:
         return by.loss(problem, release)
@@ -181,7 +182,7 @@ def _code(rows: list[Row]) -> int:
 
 
 def _answer(problem: Problem, candidates: list[Candidate], rows: list[Row]) -> dict[str, Any]:
-    """``safe`` is true if there is a release and each of them is proven safe."""
+    """Return the answer for JSON; ``safe`` is true if there is a release and each is proven safe."""
     verdicts = _verdicts(rows)
     return {
         "cells": len(problem.table),
@@ -192,7 +193,7 @@ def _answer(problem: Problem, candidates: list[Candidate], rows: list[Row]) -> d
 
 
 def _entry(candidate: Candidate, row: Row) -> dict[str, Any]:
-    """The same keys for all; what is not known, or infinite, becomes null."""
+    """Return a row for JSON, with the same keys for all; what is not known, or infinite, becomes null."""
     from tacita.report.record import audit_object
 
     return {
@@ -209,11 +210,10 @@ def _entry(candidate: Candidate, row: Row) -> dict[str, Any]:
     }
 
 
-def _tell(rows: list[Row]) -> None:
+def _print_rows(rows: list[Row]) -> None:
     from tacita.report.side_by_side import side_by_side
 
     console = out()
     console.print(side_by_side(rows, console.width))
     for row in rows:
-        for remark in row.outcome.remarks if row.outcome is not None else ():
-            say(f"{row.name}: {remark}", "note:", "yellow")
+        print_notes(*(f"{row.name}: {text}" for text in (row.outcome.remarks if row.outcome else ())))

@@ -1,4 +1,4 @@
-"""Where words go: results to stdout, progress, notes and errors to stderr."""
+"""Output of the command line: results on stdout; notes, warnings and errors on stderr."""
 
 from __future__ import annotations
 
@@ -13,32 +13,49 @@ if TYPE_CHECKING:
 
 
 def out() -> Console:
-    """For results that people read."""
+    """Return the console for results that people read."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
 def err() -> Console:
-    """For everything that is not the result."""
+    """Return the console for everything that is not the result."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
 
 
-def say(text: str, sign: str = "", style: str = "") -> None:
-    """One line on stderr, whatever characters it holds."""
+def print_message(text: str, sign: str = "", style: str = "") -> None:
+    """Print one line on stderr, whatever characters it holds."""
     from rich.text import Text
 
     err().print(Text.assemble((f"{sign} " if sign else "", style), text), soft_wrap=True)
 
 
-def report_error(message: str) -> None:
-    """What went wrong and what to do about it."""
-    say(message, "error:", "bold red")
+def print_notes(*notes: str) -> None:
+    """Print what the user should know, a line each."""
+    for note in notes:
+        print_message(note, "note:", "yellow")
+
+
+def print_warnings(*warnings: str) -> None:
+    """Print what may not be meant as it stands, a line each."""
+    for warning in warnings:
+        print_message(warning, "warning:", "bold yellow")
+
+
+def print_written(path: object, why_internal: str = "") -> None:
+    """Print the name of a file that was written, and why it is internal, if it is."""
+    print_message(f"{path} (internal: {why_internal})" if why_internal else str(path), "written:", "green")
+
+
+def print_error(message: str) -> None:
+    """Print what went wrong and what to do about it."""
+    print_message(message, "error:", "bold red")
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """Exactly one JSON object on stdout; numbers that JSON does not know become null."""
+    """Print exactly one JSON object on stdout; numbers that JSON does not have become null."""
     sys.stdout.write(json.dumps(finite(content), allow_nan=False, ensure_ascii=False, indent=2) + "\n")
     sys.stdout.flush()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case_options import CaseFlags, pose_problem, tell_notes
-from tacita.cli.console import print_json, say
+from tacita.cli.case_options import CaseFlags, pose_problem, print_table_notes
+from tacita.cli.console import print_json, print_notes, print_written
 from tacita.cli.verb import DONE, Output
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def convert(
         bool, typer.Option("--outsider-only", help="Leave insiders out where the format knows one attacker.")
     ] = False,
 ) -> int:
-    """Write a case in another format. The result holds true values: it is for the house."""
+    """Write a case in another format. The result holds true values: it is internal."""
     from tacita.formats.left_out import note_left_out
     from tacita.problem.problem import Problem
     from tacita.storage.internal import refuse_published
@@ -46,16 +46,15 @@ def convert(
         loaded: Problem | Table = pose_problem(source, flags)
     else:
         loaded = flags.specify(source).case()
-        tell_notes(loaded.table if isinstance(loaded, Problem) else loaded)
+        print_table_notes(loaded.table if isinstance(loaded, Problem) else loaded)
     table = loaded.table if isinstance(loaded, Problem) else loaded
-    way = _way(target)
-    _write(loaded, target, way, outsider_only)
+    ending = _choose_format(target)
+    _write(loaded, target, ending, outsider_only)
     if isinstance(loaded, Problem):
-        for note in note_left_out(loaded, way):
-            say(note, "note:", "yellow")
+        print_notes(*note_left_out(loaded, ending))
     if table.structure.labels and target.suffix.lower() != ".jj":
-        say(f"{target} lists the cells; the equations between them have no place in it", "note:", "yellow")
-    say(f"{target} (for the house: it holds true values)", "written:", "green")
+        print_notes(f"{target} lists the cells; the equations between them have no place in it")
+    print_written(target, "it holds true values")
     if output.json:
         sensitive = len(loaded.levels) if isinstance(loaded, Problem) else None
         print_json(
@@ -69,13 +68,13 @@ def convert(
     return DONE
 
 
-def _way(target: Path) -> str:
-    """The format that the ending of a path stands for."""
+def _choose_format(target: Path) -> str:
+    """Return the format that the ending of a path stands for."""
     suffix = target.suffix.lower()
     return {"": "thesis", ".txt": "nchs", ".dat": "nchs"}.get(suffix, suffix.removeprefix("."))
 
 
-def _write(loaded: Problem | Table, target: Path, way: str, outsider_only: bool) -> None:
+def _write(loaded: Problem | Table, target: Path, ending: str, outsider_only: bool) -> None:
     from tacita.core.levels import Levels
     from tacita.formats.jj import write_jj
     from tacita.formats.nchs import write_nchs
@@ -85,12 +84,12 @@ def _write(loaded: Problem | Table, target: Path, way: str, outsider_only: bool)
 
     problem = loaded if isinstance(loaded, Problem) else None
     table = loaded.table if isinstance(loaded, Problem) else loaded
-    if way == "jj":
+    if ending == "jj":
         write_jj(problem or Problem(table, Levels.none(len(table))), target, outsider_only=outsider_only)
-    elif way == "thesis":
+    elif ending == "thesis":
         target.mkdir(parents=True, exist_ok=True)
         write_thesis(problem or Problem(table, Levels.none(len(table))), target)
-    elif way == "nchs":
+    elif ending == "nchs":
         write_nchs(table, target)
     else:
         write_table(table, target, problem)

@@ -1,4 +1,4 @@
-"""``tacita demo``: the whole way from records to a published table, on data made up for it."""
+"""``tacita demo``: all steps from records to a published table, on generated data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from tacita.cli.console import out, print_json
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.generate import write_records
-from tacita.cli.protect import audited, tell_written
+from tacita.cli.protect import print_written_files, run_audit
 from tacita.cli.verb import DONE, UNSAFE, Output
 from tacita.core.words import pluralize
 
@@ -55,7 +55,7 @@ def demo(
 ) -> int:
     """From records to a protected table in seconds: generate, tabulate, protect, audit, certify, verify.
 
-    DIR/publication gets what may be published; DIR/internal what stays in the house, with a report to read.
+    DIR/publication gets what may be published; DIR/internal what stays internal, with a report to read.
     """
     from tacita.auditing.certificate import certify
     from tacita.generate import microdata
@@ -72,33 +72,27 @@ def demo(
     internal.mkdir(parents=True, exist_ok=True)
     made = microdata(1200, SHAPE, respondents=800, decimals=0, seed=seed)
     case = _write_case(made, internal)
-    table = _tabulated(made, internal)
+    table = _tabulate(made, internal)
     problem = Problem(table, parse_rule(RULES), attackers="respondents")
     release = carry_out(lambda run: make_method("suppression").protect(problem, run), Effort())
-    found = audited(problem, release, Effort())
+    found = run_audit(problem, release, Effort())
     results = write_results(found, to, ("csv", "xlsx"))
     proven = verify(certify(found)) if found.safe else 0
-    story = _story(made, problem, found, proven)
+    story = _describe(made, problem, found, proven)
     report = _write_report(found, internal / "report.html", story)
     written = replace(results, paths=(*results.paths, *case, report))
     if not output.json:
-        _tell(found, story)
-    tell_written(written)
+        _print_result(found, story)
+    print_written_files(written)
     seconds = round(time.perf_counter() - started, 2)
     if output.json:
         from tacita.report.record import audit_object, release_figures
 
         answer: dict[str, Any] = {**release_figures(problem, release), "audit": audit_object(found)}
-        print_json(
-            {
-                **answer,
-                "verified": proven,
-                "seconds": seconds,
-                "written": [str(path) for path in written.paths],
-            }
-        )
+        answer |= {"verified": proven, "seconds": seconds, "written": [str(path) for path in written.paths]}
+        print_json(answer)
     else:
-        _close(internal, seconds)
+        _print_end(internal, seconds)
     return DONE if found.safe else UNSAFE
 
 
@@ -119,7 +113,7 @@ def _write_case(made: Microdata, folder: Path) -> list[Path]:
     ]
 
 
-def _tabulated(made: Microdata, folder: Path) -> Table:
+def _tabulate(made: Microdata, folder: Path) -> Table:
     from tacita.tabulation.tabulate import tabulate
 
     return carry_out(
@@ -130,13 +124,13 @@ def _tabulated(made: Microdata, folder: Path) -> Table:
     )
 
 
-def _story(made: Microdata, problem: Problem, found: Audit, proven: int) -> list[str]:
+def _describe(made: Microdata, problem: Problem, found: Audit, proven: int) -> list[str]:
     from tacita.core.release import Release
 
     by = " and ".join(made.hierarchies)
     release = found.release
     hidden, sensitive = int(release.changed.sum()), len(problem.levels)
-    alone = audited(problem, Release.suppress(problem.table, problem.sensitive), Effort())
+    alone = run_audit(problem, Release.suppress(problem.table, problem.sensitive), Effort())
     open_cells = alone.counts["unsafe"]
     return [
         f"{made.records.num_rows:,} records of made-up enterprises were tabulated by {by}: "
@@ -164,7 +158,7 @@ def _write_report(found: Audit, path: Path, story: list[str]) -> Path:
     )
 
 
-def _tell(found: Audit, story: list[str]) -> None:
+def _print_result(found: Audit, story: list[str]) -> None:
     from tacita.report.terminal import crosstab_table, legend, verdict_line
 
     console = out()
@@ -176,7 +170,7 @@ def _tell(found: Audit, story: list[str]) -> None:
     console.print(verdict_line(found))
 
 
-def _close(internal: Path, seconds: float) -> None:
+def _print_end(internal: Path, seconds: float) -> None:
     console = out()
     console.print(f"\nLook at:   {internal / 'report.html'}", soft_wrap=True)
     console.print(f"Once more: tacita protect {internal / 'project.toml'}   ({seconds} s)", soft_wrap=True)

@@ -25,14 +25,14 @@ NEEDED = (
     *("numpy", "scipy", "highspy", "pyscipopt", "numba", "duckdb", "narwhals", "pyarrow"),
     *("pydantic", "typer", "rich", "python-calamine", "xlsxwriter"),
 )
-WELCOME = {"nicegui": ("app", "want the web app"), "pandas": ("pandas", "use pandas frames")}
-WELCOME["polars"] = ("polars", "use polars frames")
+OPTIONAL = {"nicegui": ("app", "want the web app"), "pandas": ("pandas", "use pandas frames")}
+OPTIONAL["polars"] = ("polars", "use polars frames")
 """Optional packages: the extra that brings them, and who needs it."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing looked at: whether it is well, what was seen, and what to do if it is not."""
+    """One thing that was checked: whether it is well, what was seen, and what to do if it is not."""
 
     name: str
     good: bool
@@ -51,34 +51,34 @@ def doctor(
         ),
     ] = None,
 ) -> int:
-    """Look at this installation: versions, the solver on a small table, temporary files, the web app.
+    """Check this installation: versions, the solver on a small table, temporary files, the web app.
 
     With DIR also at a folder of results.
     """
     checks = [
-        _python(),
-        *(_package(name, True) for name in NEEDED),
-        *(_package(name, False) for name in WELCOME),
-        *_plugins(),
+        _check_python(),
+        *(_check_package(name, True) for name in NEEDED),
+        *(_check_package(name, False) for name in OPTIONAL),
+        *_check_plugins(),
     ]
     checks += [
-        _tried("solver", _solve),
-        _tried("temporary files", _write_temporary),
-        _tried("web app", _bind_loopback),
+        _attempt("solver", _try_solver),
+        _attempt("temporary files", _write_temporary),
+        _attempt("web app", _bind_loopback),
     ]
     if folder is not None:
-        checks += _look_at(folder)
+        checks += _check_folder(folder)
     well = all(check.good for check in checks if check.needed)
     if output.json:
-        told = [_told(check) for check in checks]
-        print_json({"tacita": __version__, "platform": platform.platform(), "well": well, "checks": told})
+        listed = [_to_json(check) for check in checks]
+        print_json({"tacita": __version__, "platform": platform.platform(), "well": well, "checks": listed})
     else:
-        _show(checks, well)
+        _print_checks(checks, well)
     return DONE if well else ERROR
 
 
-def _told(check: Check) -> dict[str, Any]:
-    """A check in JSON. What is optional is good or absent, and ``well`` does not depend on it."""
+def _to_json(check: Check) -> dict[str, Any]:
+    """Return a check for JSON. What is optional is good or absent, and ``well`` does not depend on it."""
     return {
         "name": check.name,
         "good": check.good,
@@ -88,23 +88,23 @@ def _told(check: Check) -> dict[str, Any]:
     }
 
 
-def _python() -> Check:
+def _check_python() -> Check:
     version = platform.python_version()
     return Check("python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer")
 
 
-def _package(name: str, needed: bool) -> Check:
+def _check_package(name: str, needed: bool) -> Check:
     try:
         return Check(name, True, metadata.version(name), needed=needed)
     except metadata.PackageNotFoundError:
         if needed:
             return Check(name, False, "not installed", "pip install tacita")
-        extra, who = WELCOME[name]
+        extra, who = OPTIONAL[name]
         return Check(name, False, "not installed", f"pip install 'tacita[{extra}]', if you {who}", False)
 
 
-def _plugins() -> list[Check]:
-    """Methods, rules and formats of other packages; the installation is well without those that fail."""
+def _check_plugins() -> list[Check]:
+    """Return checks of the methods, rules and formats of other packages, none of which is needed."""
     from tacita.formats.columns import format_plugins
     from tacita.methods.method import method_plugins
     from tacita.rules.parse import rule_plugins
@@ -121,15 +121,15 @@ def _plugins() -> list[Check]:
     ]
 
 
-def _tried(name: str, attempt: Callable[[], str]) -> Check:
+def _attempt(name: str, attempt: Callable[[], str]) -> Check:
     try:
         return Check(name, True, attempt())
     except Exception as error:
         return Check(name, False, f"{type(error).__name__}: {error}", "reinstall, or report this")
 
 
-def _solve() -> str:
-    """A 4x4 table: hiding one cell alone must be found unsafe, the method's pattern safe."""
+def _try_solver() -> str:
+    """Protect a 4x4 table: hiding one cell alone must be found unsafe, the method's pattern safe."""
     import numpy as np
 
     from tacita.auditing.audit import audit
@@ -166,8 +166,8 @@ def _write_temporary() -> str:
     return f"writable{room}"
 
 
-def _look_at(folder: Path) -> list[Check]:
-    """What interrupted runs had left in a folder of results, and whether it is complete now."""
+def _check_folder(folder: Path) -> list[Check]:
+    """Return what interrupted runs had left in a folder of results, and whether it is complete now."""
     from tacita.publication.folders import recover_results
     from tacita.storage.drafts import list_drafts
     from tacita.storage.switch import MARKER
@@ -188,12 +188,12 @@ def _look_at(folder: Path) -> list[Check]:
 
 
 def _bind_loopback() -> str:
-    """What ``tacita app`` needs of the machine: a port that only the machine itself can reach."""
+    """Open what ``tacita app`` needs: a port that only this machine can reach."""
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
         return "reachable from this machine on 127.0.0.1"
 
 
-def _show(checks: list[Check], well: bool) -> None:
+def _print_checks(checks: list[Check], well: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 

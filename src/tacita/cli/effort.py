@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from tacita.cli.console import err, say
+from tacita.cli.console import err, print_notes
 from tacita.core.run import Event, InThisThread, Run, draw_seed
 from tacita.report.progress import known_so_far
 from tacita.storage.signals import ENDING
@@ -33,7 +33,7 @@ class Effort:
 
     time_limit: Annotated[
         float | None,
-        typer.Option(help="Seconds to spend at most. What is not settled by then counts as not safe."),
+        typer.Option(help="Seconds to spend at most. What is not proven by then counts as not safe."),
     ] = None
     seed: Annotated[
         int | None,
@@ -43,22 +43,22 @@ class Effort:
             "default: one from the system.",
         ),
     ] = None
-    workers: Annotated[int, typer.Option(min=1, help="Threads for independent pieces of the work.")] = 1
+    workers: Annotated[int, typer.Option(min=1, help="Threads for independent parts of the work.")] = 1
 
 
 def carry_out(work: Callable[[Run], T], effort: Effort, *, time_limit: float | None = None) -> T:
-    """The result of ``work``, computed with a :class:`Run` of this effort."""
+    """Return the result of ``work``, computed with a :class:`Run` of this effort."""
     with ExitStack() as stack:
-        progress = stack.enter_context(_progress())
+        progress = stack.enter_context(_make_progress())
         executor: Executor = ThreadPoolExecutor(effort.workers) if effort.workers > 1 else InThisThread()
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
         seed = draw_seed() if effort.seed is None else effort.seed
         run = Run(time_limit, seed, executor, listener=_Listener(progress)).begin()
-        stack.enter_context(_stopping(run))
-        return _in_thread(work, run)
+        stack.enter_context(_stop_on_signals(run))
+        return _run_in_thread(work, run)
 
 
-def _in_thread(work: Callable[[Run], T], run: Run) -> T:
+def _run_in_thread(work: Callable[[Run], T], run: Run) -> T:
     future: Future[T] = Future()
 
     def target() -> None:
@@ -75,7 +75,7 @@ def _in_thread(work: Callable[[Run], T], run: Run) -> T:
 
 
 @contextmanager
-def _stopping(run: Run) -> Iterator[None]:
+def _stop_on_signals(run: Run) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -85,7 +85,7 @@ def _stopping(run: Run) -> Iterator[None]:
         if run.cancelled:
             raise KeyboardInterrupt
         run.cancel()
-        say("stopping with the best so far; Ctrl-C once more to give up", "note:", "yellow")
+        print_notes("stopping with the best so far; Ctrl-C once more to give up")
 
     for number, handler in before.items():
         # What is ignored stays so: after nohup a terminal may close.
@@ -98,7 +98,7 @@ def _stopping(run: Run) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _progress() -> Progress:
+def _make_progress() -> Progress:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -123,7 +123,7 @@ def _progress() -> Progress:
 
 
 class _Listener:
-    """Draws what a run tells: phase, how far, incumbent, bound, gap."""
+    """Draws the progress of a run: phase, how far, incumbent, bound, gap."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacita.cli.console import out, print_json, say
+from tacita.cli.console import out, print_json, print_written
 from tacita.cli.verb import DONE, Output, verb
 from tacita.core.errors import InputError
 
@@ -61,19 +61,21 @@ def table(
 
     looks = family or ("fs" if between is None else "uniform")
     options: dict[str, Any] = {
-        "between": _range(between) if between else None,
+        "between": _parse_range(between) if between else None,
         "zeros": zeros,
-        "hierarchy": _numbers(hierarchy) if hierarchy else None,
+        "hierarchy": _parse_numbers(hierarchy) if hierarchy else None,
         "seed": seed,
     }
     problem = None
     if sensitive is not None or to.suffix.lower() == ".jj":
         wanted = int(sensitive) if sensitive is not None and sensitive >= 1 else sensitive
-        problem = make.problem(_numbers(shape), looks, sensitive=wanted, **options)
+        problem = make.problem(_parse_numbers(shape), looks, sensitive=wanted, **options)
     if problem is not None:
-        return _told(output, _write_problem(problem, to), _figures(problem))
-    made = make.table(_numbers(shape), looks, **options)
-    return _told(output, [write_table(made, to), *_write_trees(made.structure, to)], {"cells": len(made)})
+        return _print_written(output, _write_problem(problem, to), _count_cells(problem))
+    made = make.table(_parse_numbers(shape), looks, **options)
+    return _print_written(
+        output, [write_table(made, to), *_write_trees(made.structure, to)], {"cells": len(made)}
+    )
 
 
 def example(
@@ -91,8 +93,8 @@ def example(
         return _list_examples(output, EXAMPLES)
     problem = make(name)
     if to is None:
-        raise InputError(f"where to? Name a file: tacita generate example {name} --out {name}.csv")
-    return _told(output, _write_problem(problem, to), _figures(problem))
+        raise InputError("where to?", remedy=f"Name a file: tacita generate example {name} --out {name}.csv")
+    return _print_written(output, _write_problem(problem, to), _count_cells(problem))
 
 
 def microdata(
@@ -115,11 +117,11 @@ def microdata(
     to.mkdir(parents=True, exist_ok=True)
     written = [write_records(made.records, to / f"records.{ending}")]
     written += [write_hierarchy(tree, to / f"{name}.csv") for name, tree in made.hierarchies.items()]
-    return _told(output, written, {"records": records, "columns": made.records.column_names})
+    return _print_written(output, written, {"records": records, "columns": made.records.column_names})
 
 
 def write_records(records: Any, path: Path) -> Path:
-    """An Arrow table as Parquet or CSV; all or nothing."""
+    """Write an Arrow table as Parquet or CSV, all or nothing; return the path."""
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -127,7 +129,7 @@ def write_records(records: Any, path: Path) -> Path:
 
     writers = {".parquet": pyarrow.parquet.write_table, ".csv": pyarrow.csv.write_csv}
     if path.suffix not in writers:
-        raise InputError(f"{path}: records are written as parquet or csv; choose one of them")
+        raise InputError("records are written as parquet or csv", place=path, remedy="choose one of them")
     with replace_file(path) as temporary:
         writers[path.suffix](records, temporary)
     return path
@@ -142,7 +144,7 @@ def _write_problem(problem: Problem, to: Path) -> list[Path]:
     return [write_table(problem.table, to, problem), *_write_trees(problem.table.structure, to)]
 
 
-def _figures(problem: Problem) -> dict[str, Any]:
+def _count_cells(problem: Problem) -> dict[str, Any]:
     return {"cells": len(problem.table), "sensitive": len(problem.levels)}
 
 
@@ -150,8 +152,8 @@ def _list_examples(output: Output, examples: Mapping[str, Example]) -> int:
     if output.json:
         print_json({name: {"title": e.title, "about": e.about} for name, e in examples.items()})
         return DONE
-    for name, told in examples.items():
-        out().print(f"[bold]{name}[/]  {told.title}. {told.about}", soft_wrap=True)
+    for name, each in examples.items():
+        out().print(f"[bold]{name}[/]  {each.title}. {each.about}", soft_wrap=True)
     return DONE
 
 
@@ -166,23 +168,23 @@ def _write_trees(structure: Structure, beside: Path) -> list[Path]:
     ]
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _parse_numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.replace("x", ",").split(","))
     except ValueError:
-        raise InputError(f"'{text}' should be whole numbers separated by commas, such as 20,20") from None
+        raise InputError(f"'{text}' should be integers separated by commas, such as 20,20") from None
 
 
-def _range(text: str) -> tuple[int, int]:
-    ends = _numbers(text)
+def _parse_range(text: str) -> tuple[int, int]:
+    ends = _parse_numbers(text)
     if len(ends) != 2:
-        raise InputError(f"--between {text}: give the least and the largest value, such as 1,999")
+        raise InputError(f"--between {text}", remedy="give the least and the largest value, such as 1,999")
     return ends[0], ends[1]
 
 
-def _told(output: Output, written: list[Path], figures: dict[str, Any]) -> int:
+def _print_written(output: Output, written: list[Path], figures: dict[str, Any]) -> int:
     for path in written:
-        say(str(path), "written:", "green")
+        print_written(path)
     if output.json:
         print_json({"written": [str(path) for path in written], **figures})
     else:

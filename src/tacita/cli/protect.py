@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from tacita.cli.case_options import CaseFlags, pairs, pose_problem
-from tacita.cli.console import out, print_json, report_error, say
+from tacita.cli.console import out, print_error, print_json, print_message, print_notes, print_warnings
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.flags import with_flags
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from tacita.methods import Method
     from tacita.problem.problem import Problem
     from tacita.publication.results import Written
+    from tacita.specification.specification import Specification
 
 DEFAULT_METHOD = "suppression"
 
 
 class ProtectCommand(TyperCommand):
-    """Lists the methods there are at the end of its help; they are looked up when help is asked for."""
+    """Lists the methods at the end of its help; they are looked up when help is requested."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from tacita.methods import method_names
@@ -38,17 +39,6 @@ class ProtectCommand(TyperCommand):
         how = "tacita protect --method NAME --help-options"
         self.epilog = f"Methods: {', '.join(method_names())}. Options of a method: {how}"
         super().format_help(ctx, formatter)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to do: the command line's word, or else the project file's."""
-
-    method: str
-    options: dict[str, Any]
-    effort: Effort
-    folder: Path | None
-    formats: tuple[str, ...] = ("csv",)
 
 
 def protect(
@@ -81,7 +71,7 @@ def protect(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write DIR/publication/release.csv if it is safe, and for the house DIR/internal.",
+            help="Write DIR/publication/release.csv if it is safe, and internal files to DIR/internal.",
         ),
     ] = None,
     help_options: Annotated[
@@ -95,130 +85,136 @@ def protect(
     from tacita.auditing.breached import refuse_breached
     from tacita.methods import make_method
     from tacita.publication.folders import recover_results
-    from tacita.publication.results import Written, refuse_blocked, write_results
+    from tacita.publication.results import Written, find_earlier_results, refuse_blocked, write_results
 
     if help_options:
         return _list_options(method or DEFAULT_METHOD, output)
     if case is None:
         raise InputError("which case? Name its file: tacita protect CASE --method NAME --out DIR")
-    plan = planned(case, Plan(method or "", pairs(option or (), "--option"), effort, to))
-    if plan.folder is not None:
-        refuse_blocked(plan.folder)
-        _refuse_inputs(plan.folder, [case, *flags.specify(case).files], start)
-        for note in recover_results(plan.folder):
-            say(note, "note:", "yellow")
-    chosen = make_method(plan.method, plan.options)
-    problem = pose_problem(case, flags)
-    begin = {} if start is None else _beginning(chosen, start, problem, flags.decimal)
-    answer: dict[str, Any] = {"method": plan.method, "options": _options(chosen), **_nothing(problem)}
+    specification = specify_protection(
+        flags.specify(case), method, pairs(option or (), "--option"), effort.time_limit, effort.seed
+    )
+    wanted, folder = specification.protect, to or _find_folder(case, specification)
+    effort = replace(effort, time_limit=wanted.time_limit, seed=wanted.seed)
+    if folder is not None:
+        refuse_blocked(folder)
+        _refuse_inputs(folder, [case, *specification.files, *([start] if start is not None else [])])
+        print_notes(*recover_results(folder))
+    chosen = make_method(wanted.method or "", wanted.options)
+    problem = pose_problem(case, flags, specification)
+    begin = {} if start is None else _load_start(chosen, start, problem, flags.decimal)
+    answer: dict[str, Any] = {
+        "method": wanted.method,
+        "options": _list_values(chosen),
+        **_empty_answer(problem),
+    }
     try:
-        limit = plan.effort.time_limit
-        carry_out(lambda run: refuse_breached(problem, run), plan.effort)
-        release = carry_out(lambda run: chosen.protect(problem, run, **begin), plan.effort, time_limit=limit)
+        carry_out(lambda run: refuse_breached(problem, run), effort)
+        release = carry_out(
+            lambda run: chosen.protect(problem, run, **begin), effort, time_limit=effort.time_limit
+        )
     except TacitaError as error:
         answer["status"] = (Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED).value
-        report_error(str(error))
-        if plan.folder is not None:
-            _tell_earlier(plan.folder)
+        print_error(str(error))
+        # A run that makes nothing removes nothing, but what is there is not its own.
+        if folder is not None and (there := find_earlier_results(folder)):
+            print_notes(f"of an earlier run, not of this one: {', '.join(map(str, there))}")
         if output.json:
             print_json({**answer, "error": str(error)})
         return ERROR
-    found = audited(problem, release, plan.effort)
+    found = run_audit(problem, release, effort)
     answer.update(_result(problem, release, found))
-    written = write_results(found, plan.folder, plan.formats) if plan.folder is not None else Written(())
+    formats = tuple(dict.fromkeys(("csv", *specification.output.formats)))
+    written = write_results(found, folder, formats) if folder is not None else Written(())
     answer["warnings"] = [*answer["warnings"], *written.warnings]
     if not output.json:
-        _tell(problem, release, found, answer)
-    tell_written(written)
-    if plan.folder is not None and not found.safe:
-        say("the release is not proven safe: it was not written", "refused:", "bold red")
+        _print_result(problem, release, found, answer)
+    print_written_files(written)
+    if folder is not None and not found.safe:
+        print_message("the release is not proven safe: it was not written", "refused:", "bold red")
     if output.json:
         print_json(answer)
     return DONE if found.safe else UNSAFE
 
 
-def tell_written(written: Written) -> None:
-    """What to know of the files, and the files by their folder: what may go out, and what may not."""
+def specify_protection(
+    specification: Specification,
+    method: str | None,
+    options: Mapping[str, str],
+    time_limit: float | None = None,
+    seed: int | None = None,
+) -> Specification:
+    """Return a specification changed by the flags of a method; options of another method are dropped."""
+    known = specification.protect
+    usual = known.options if method in (None, known.method) else {}
+    changes: dict[str, Any] = {"time_limit": time_limit, "seed": seed}
+    given = {name: value for name, value in changes.items() if value is not None}
+    chosen = method or known.method or DEFAULT_METHOD
+    return specification.replace(protect={**given, "method": chosen, "options": {**usual, **options}})
+
+
+def _find_folder(case: Path, specification: Specification) -> Path | None:
+    """Return the folder of results that a project names; other cases name none."""
+    from tacita.specification.specification import OUT, project_file
+
+    if project_file(case) is None:
+        return None
+    return specification.folder / (specification.output.folder or OUT)
+
+
+def print_written_files(written: Written) -> None:
+    """Print what to know of the files, and the files by their folder: to be published, or internal."""
     from tacita.publication.folders import INTERNAL, PUBLICATION
 
-    for note in written.notes:
-        say(note, "note:", "yellow")
-    for warning in written.warnings:
-        say(with_flags(warning, ["published"], ["published"]), "warning:", "bold yellow")
-    for name, sign, style in ((PUBLICATION, "to publish:", "green"), (INTERNAL, "for the house:", "yellow")):
+    print_notes(*written.notes)
+    print_warnings(*(with_flags(text, ["published"], ["published"]) for text in written.warnings))
+    for name, sign, style in ((PUBLICATION, "to publish:", "green"), (INTERNAL, "internal:", "yellow")):
         if files := [path for path in written.paths if path.parent.name == name]:
-            say(f"{files[0].parent} ({', '.join(path.name for path in files)})", sign, style)
+            names = ", ".join(path.name for path in files)
+            print_message(f"{files[0].parent} ({names})", sign, style)
 
 
-def _tell_earlier(folder: Path) -> None:
-    """A run that makes nothing removes nothing, but what is there is not of it."""
-    from tacita.publication.results import find_earlier_results
-
-    if there := find_earlier_results(folder):
-        say(f"of an earlier run, not of this one: {', '.join(map(str, there))}", "note:", "yellow")
-
-
-def audited(problem: Problem, release: Release, effort: Effort) -> Audit:
-    """The time limit is the method's: an audit that is cut short proves nothing."""
+def run_audit(problem: Problem, release: Release, effort: Effort) -> Audit:
+    """Return the audit of a release, without a time limit: an audit that is cut short proves nothing."""
     from tacita.auditing.audit import audit
 
     return carry_out(lambda run: audit(problem, release, run), effort)
 
 
-def planned(case: Path, said: Plan) -> Plan:
-    """What was said, completed by what a project file says."""
-    from tacita.specification.specification import OUT, Specification, project_file
-
-    if (file := project_file(case)) is None:
-        return replace(said, method=said.method or DEFAULT_METHOD)
-    project = Specification.load(file)
-    wanted = project.protect
-    same_method = said.method in ("", wanted.method)
-    return Plan(
-        said.method or wanted.method or DEFAULT_METHOD,
-        {**(wanted.options if same_method else {}), **said.options},
-        replace(
-            said.effort,
-            time_limit=wanted.time_limit if said.effort.time_limit is None else said.effort.time_limit,
-            seed=wanted.seed if said.effort.seed is None else said.effort.seed,
-        ),
-        said.folder or project.folder / (project.output.folder or OUT),
-        tuple(dict.fromkeys(("csv", *project.output.formats))),
-    )
-
-
-def _refuse_inputs(folder: Path, read: Sequence[Path], start: Path | None) -> None:
-    """Results take the place of earlier ones; what is read must not be taken for such."""
+def _refuse_inputs(folder: Path, read: Sequence[Path]) -> None:
+    """Refuse a folder in which results would take the place of a file that is read."""
     from tacita.publication.results import RESULTS
 
-    read = [*read, *([] if start is None else [start])]
     results = {(folder / name).resolve() for name in RESULTS}
     if mixed := next((path for path in read if path.resolve() in results), None):
         raise InputError(
-            f"{mixed}: it is called like a result of {folder}, which would take its place: write to another "
-            "folder with --out"
+            f"it is called like a result of {folder}, which would take its place",
+            place=mixed,
+            remedy="write to another folder with --out",
         )
 
 
-def _beginning(method: Method, start: Path, problem: Problem, decimal: str) -> dict[str, Any]:
-    """The pattern to begin with, as the argument that methods take it by."""
+def _load_start(method: Method, start: Path, problem: Problem, decimal: str) -> dict[str, Any]:
+    """Return the pattern that the search starts from, as an argument of the method."""
     if "start" not in inspect.signature(method.protect).parameters:
         raise InputError(
-            f"--start: method '{method.name}' begins with nothing; leave it out, or use suppression"
+            f"method '{method.name}' takes no pattern to start from",
+            place="--start",
+            remedy="leave it out, or use suppression",
         )
-    from tacita.cli.start import load_pattern
+    from tacita.cli.release_options import load_pattern
 
     return {"start": load_pattern(start, problem, decimal)}
 
 
-def _options(method: Method) -> dict[str, Any]:
+def _list_values(method: Method) -> dict[str, Any]:
     from tacita.methods import options_of
 
     return {option.name: getattr(method, option.name) for option in options_of(method.name)}
 
 
-def _nothing(problem: Problem) -> dict[str, Any]:
-    """The answer before there is a release: what is not known is null."""
+def _empty_answer(problem: Problem) -> dict[str, Any]:
+    """Return the answer before there is a release: what is not known is null."""
     return {
         **dict.fromkeys(("status", "loss", "bound", "gap", "seconds")),
         "remarks": [],
@@ -245,7 +241,7 @@ def _result(problem: Problem, release: Release, found: Audit) -> dict[str, Any]:
     }
 
 
-def _tell(problem: Problem, release: Release, found: Audit, answer: dict[str, Any]) -> None:
+def _print_result(problem: Problem, release: Release, found: Audit, answer: dict[str, Any]) -> None:
     from tacita.report.terminal import crosstab_table, figures_table, findings_table, legend, verdict_line
 
     console = out()
@@ -257,8 +253,7 @@ def _tell(problem: Problem, release: Release, found: Audit, answer: dict[str, An
         console.print(picture)
     console.print(legend(release, sensitive))
     console.print(figures_table(answer))
-    for remark in answer["remarks"]:
-        say(remark, "note:", "yellow")
+    print_notes(*answer["remarks"])
     if not found.safe:
         console.print(findings_table(problem, found.findings(only_unsafe=True), show_values=False))
     if len(problem.levels):
@@ -270,8 +265,8 @@ def _list_options(method: str, output: Output) -> int:
 
     options, cls = options_of(method), method_class(method)
     if output.json:
-        told = {o.name: {"default": str(o.default), "help": o.help} for o in options}
-        print_json({"method": method, "does": cls.does, "choose": cls.choose, "options": told})
+        listed = {o.name: {"default": str(o.default), "help": o.help} for o in options}
+        print_json({"method": method, "does": cls.does, "choose": cls.choose, "options": listed})
         return DONE
     from tacita.report.terminal import options_table
 

@@ -1,4 +1,4 @@
-"""``tacita report``: a page for the house on one release, whoever made it."""
+"""``tacita report``: an internal page on one release, whoever made it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,10 @@ from typing import Annotated
 
 import typer
 
-from tacita.cli.case_options import (
-    Case,
-    CaseFlags,
-    ReleaseFile,
-    ReleaseOptions,
-    load_release,
-    pose_problem,
-)
-from tacita.cli.console import out, print_json, say
+from tacita.cli.case_options import Case, CaseFlags, pose_problem
+from tacita.cli.console import out, print_json, print_written
 from tacita.cli.effort import Effort, carry_out
+from tacita.cli.release_options import ReleaseFile, ReleaseOptions, load_release
 from tacita.cli.verb import DONE, UNSAFE, Output
 from tacita.core.errors import InputError
 
@@ -37,7 +31,7 @@ def report(
 ) -> int:
     """Audit a release, whoever made it, and write a page on it: verdict, figures, picture, what is not safe.
 
-    The page is for the house, since it tells which cells are sensitive; it is written in any case. Exit code
+    The page is internal, since it tells which cells are sensitive; it is written in any case. Exit code
     0 if every sensitive cell is proven safe against every attacker, else 2.
     """
     from tacita.auditing.audit import audit
@@ -48,14 +42,14 @@ def report(
     from tacita.storage.internal import refuse_published
 
     if to.suffix.lower() not in ENDINGS:
-        raise InputError(f"{to}: the report is a page of HTML; give a name that ends in .html")
+        raise InputError("the report is a page of HTML", place=to, remedy="give a name that ends in .html")
     refuse_published(to)
     problem = pose_problem(case, flags)
     published = load_release(release, problem, release_options, flags.decimal)
     found = carry_out(lambda run: audit(problem, published, run), effort, time_limit=effort.time_limit)
     story = [f"{release}, checked as a release of {case}."]
     write_text(to, report_page(problem, published, found, title or f"Audit of {release.name}", story))
-    say(f"{to} (for the house: it tells which cells are sensitive)", "written:", "green")
+    print_written(to, "it tells which cells are sensitive")
     if output.json:
         print_json({**audit_object(found), "written": [str(to)]})
     elif len(problem.levels):

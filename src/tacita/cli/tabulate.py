@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacita.cli.case_options import tell_notes
-from tacita.cli.console import out, print_json, say
+from tacita.cli.case_options import print_table_notes
+from tacita.cli.console import out, print_json, print_written
 from tacita.cli.effort import Effort, carry_out
 from tacita.cli.verb import DONE, Output
 from tacita.core.errors import InputError
@@ -36,7 +36,7 @@ def tabulate(
     ] = None,
     value: Annotated[str | None, typer.Option(help="Column of values; without it the table counts.")] = None,
     respondent: Annotated[str | None, typer.Option(help="Column that says who made a record.")] = None,
-    holding: Annotated[str | None, typer.Option(help="Column that says to which group he belongs.")] = None,
+    holding: Annotated[str | None, typer.Option(help="Column that says to which group they belong.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of sampling weights.")] = None,
     largest: Annotated[int, typer.Option(min=1, help="How many of the largest contributions to keep.")] = 2,
     decimals: Annotated[
@@ -51,9 +51,7 @@ def tabulate(
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Write the table: .csv, .parquet or .xlsx. For the house."
-        ),
+        typer.Option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .xlsx. Internal."),
     ] = None,
 ) -> int:
     """Tabulate records: totals over all classifications, respondents counted, largest contributions kept."""
@@ -69,7 +67,7 @@ def tabulate(
         table = load_project(file).data()
     else:
         if not by:
-            raise InputError("by which columns? Name each: --by region=regions.csv --by size")
+            raise InputError("by which columns?", remedy="Name each: --by region=regions.csv --by size")
         trees = _trees(by)
         table = carry_out(
             lambda run: tabulate_file(
@@ -88,12 +86,12 @@ def tabulate(
             ),
             Effort(),
         )
-    tell_notes(table)
+    print_table_notes(table)
     if to is not None:
         from tacita.formats.table_write import write_table
 
         write_table(table, to)
-        say(f"{to} (for the house: it holds true values)", "written:", "green")
+        print_written(to, "it holds true values")
     if output.json:
         dimensions = {d.name: len(d.codes) for d in table.structure.dimensions}
         print_json(

@@ -17,7 +17,7 @@ from typing import Annotated, Any, TextIO, get_type_hints
 
 import typer
 
-from tacita.cli.console import print_json, report_error, say
+from tacita.cli.console import print_error, print_json, print_warnings
 from tacita.cli.flags import with_flags
 from tacita.core.errors import PluginWarning, TacitaError, TacitaWarning
 from tacita.storage.signals import raise_on_signals
@@ -38,7 +38,7 @@ class Output:
 
 
 def verb(function: Callable[..., int]) -> Callable[..., int]:
-    """The function as typer wants it: one parameter per option, no exception out."""
+    """Return the function as typer wants it: one parameter per option, and no exception."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[Any]] = {
         name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)
@@ -55,7 +55,7 @@ def verb(function: Callable[..., int]) -> Callable[..., int]:
             name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
             for name, kind in groups.items()
         }
-        return _guarded(function, {**given, **arguments}, [parameter.name for parameter in parameters])
+        return _run_guarded(function, {**given, **arguments}, [parameter.name for parameter in parameters])
 
     command.__name__ = function.__name__
     command.__doc__ = inspect.getdoc(function)
@@ -77,7 +77,7 @@ def _options(group: type[Any]) -> list[inspect.Parameter]:
     ]
 
 
-def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
+def _run_guarded(function: Callable[..., int], arguments: dict[str, Any], parameters: list[str]) -> int:
     output = next(value for value in arguments.values() if isinstance(value, Output))
     try:
         with raise_on_signals(), _warnings_on_stderr():
@@ -85,14 +85,14 @@ def _guarded(function: Callable[..., int], arguments: dict[str, Any], parameters
     except KeyboardInterrupt:
         message = "stopped: nothing more was written"
     except (TacitaError, OSError) as error:
-        message = with_flags(_in_words(error), getattr(error, "options", ()), parameters)
-        _trace(output)
+        message = with_flags(_describe(error), getattr(error, "options", ()), parameters)
+        _print_traceback(output)
     except Exception as error:
         message = (
             f"{type(error).__name__}: {error}. A fault of the program: please report what --debug shows."
         )
-        _trace(output)
-    report_error(message)
+        _print_traceback(output)
+    print_error(message)
     if output.json:
         print_json({"error": message})
     return ERROR
@@ -113,7 +113,7 @@ def _warnings_on_stderr() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, PluginWarning):
-                say(str(message), "warning:", "bold yellow")
+                print_warnings(str(message))
             else:
                 usual(message, category, filename, lineno, file, line)
 
@@ -123,12 +123,12 @@ def _warnings_on_stderr() -> Iterator[None]:
         yield
 
 
-def _in_words(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}. Check the path and who may read or write there."
     return str(error)
 
 
-def _trace(output: Output) -> None:
+def _print_traceback(output: Output) -> None:
     if output.debug:
         traceback.print_exc()

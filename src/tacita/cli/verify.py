@@ -7,16 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tacita.cli.case_options import (
-    Case,
-    CaseFlags,
-    ReleaseFile,
-    ReleaseOptions,
-    load_release,
-    pose_problem,
-    release_file,
-)
-from tacita.cli.console import out, print_json, say
+from tacita.cli.case_options import Case, CaseFlags, pose_problem
+from tacita.cli.console import out, print_json, print_message
+from tacita.cli.release_options import ReleaseFile, ReleaseOptions, find_release_file, load_release
 from tacita.cli.verb import DONE, UNSAFE, Output
 
 
@@ -54,10 +47,10 @@ def verify(
             proof = complete_certificate(proof, problem, published)
         proven = check(proof)
         check_certificate(proof, problem, published)
-        if is_own_release(file := release_file(release)):
+        if is_own_release(file := find_release_file(release)):
             check_release(proof, str(file))
     except (RefusedError, CertificateError, ReleaseError) as reason:
-        say(str(reason), "refused:", "bold red")
+        print_message(str(reason), "refused:", "bold red")
         if output.json:
             print_json({"verified": False, "reason": str(reason)})
         return UNSAFE
