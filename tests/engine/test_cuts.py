@@ -21,9 +21,9 @@ from scipy.sparse import csr_array
 from tacita import Levels, Outsider, Problem, Table
 from tacita.core.errors import InfeasibleError
 from tacita.core.run import Run
-from tacita.engine.attack.attacks import Attacks, BlockedRequirement, Blocking, support_of
-from tacita.engine.attack.cuts import Cutter, distinct
-from tacita.engine.attack.flow_attacks import FlowAttacks
+from tacita.engine.attack.attacks import Attacks, BlockedRequirement, Blocking, find_support
+from tacita.engine.attack.cuts import Cutter, drop_known_rows
+from tacita.engine.attack.flows import FlowAttacks
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import ALWAYS, DOWN, OUTSIDER, SLIDING, UP, Requirements, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
@@ -42,7 +42,7 @@ SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2,
 
 def furthest(model: Model, x: np.ndarray, attacker: int, cell: int, way: int) -> float:
     """``max way z_p : M z = 0`` inside the windows of ``x`` and what the attacker knows."""
-    highest, lowest = model.reach(x, *room(model.problem, attacker))
+    highest, lowest = model.attacker_windows(x, *room(model.problem, attacker))
     objective = np.zeros(len(model.problem.table))
     objective[cell] = -way
     matrix = model.problem.table.equations.matrix.astype(float)
@@ -148,9 +148,13 @@ def some_points(model: Model, random: np.random.Generator) -> Iterator[np.ndarra
 
 
 def blocked_by_programs(presolved: PresolvedTable, model: Model, x: np.ndarray) -> list[BlockedRequirement]:
-    reach = presolved.reach(x)
-    attacks = Attacks(support_of(presolved, reach), reach, model.requirements, model.requirements.wanted(x))
-    return attacks.blocked(range(len(model.requirements)), Run(), 1.0 if presolved.only_switches else 1e4)
+    reach = presolved.windows_at(x)
+    attacks = Attacks(
+        find_support(presolved, reach), reach, model.requirements, model.requirements.required_shares(x)
+    )
+    return attacks.find_blocked(
+        range(len(model.requirements)), Run(), 1.0 if presolved.only_switches else 1e4
+    )
 
 
 def blocked_by_flows(presolved: PresolvedTable, model: Model, x: np.ndarray) -> list[BlockedRequirement]:
@@ -158,7 +162,9 @@ def blocked_by_flows(presolved: PresolvedTable, model: Model, x: np.ndarray) -> 
     always = np.flatnonzero(model.requirements.switch == ALWAYS)
     if network is None or not always.size:
         return []
-    return FlowAttacks(presolved, network).blocked(model.requirements, always, presolved.reach(x), Run())
+    return FlowAttacks(presolved, network).find_blocked(
+        model.requirements, always, presolved.windows_at(x), Run()
+    )
 
 
 def blocked_at_random(
@@ -192,7 +198,7 @@ def test_cuts_hold_for_every_protected_pattern_and_cut_their_point_off(seed: int
     for x in some_points(model, random):
         exact = blocked_by_programs(presolved, model, x) + blocked_by_flows(presolved, model, x)
         for blocked in exact + blocked_at_random(presolved, model, random):
-            row = cutter.cut(model.requirements, blocked, x)
+            row = cutter.make_cut(model.requirements, blocked, x)
             if row is not None:
                 assert row.slack(x) < 0
                 assert_keeps(row, patterns.protected)
@@ -205,7 +211,7 @@ def test_a_blocked_requirement_gives_a_cut(seed: int) -> None:
     cutter = Cutter(presolved, model.lower, model.upper)
     for x in some_points(model, np.random.default_rng(seed)):
         for blocked in blocked_by_programs(presolved, model, x) + blocked_by_flows(presolved, model, x):
-            assert cutter.cut(model.requirements, blocked, x) is not None
+            assert cutter.make_cut(model.requirements, blocked, x) is not None
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -222,7 +228,7 @@ def test_cuts_made_after_cells_were_settled_hold_for_patterns_that_keep_to_it(se
     cutter = Cutter(presolved, lower, upper)
     for x in some_points(replace(model, lower=lower, upper=upper), random):
         for blocked in blocked_by_programs(presolved, model, x) + blocked_at_random(presolved, model, random):
-            row = cutter.cut(model.requirements, blocked, x)
+            row = cutter.make_cut(model.requirements, blocked, x)
             if row is not None:
                 assert_keeps(row, kept)
 
@@ -233,11 +239,11 @@ def test_bridges_hold_for_every_pattern_that_needs_its_cells(seed: int, conditio
     patterns = patterns_of(seed, conditional)
     model = patterns.model
     cutter = Cutter(PresolvedTable.of(model), model.lower, model.upper)
-    rows = [row for cell in np.eye(model.size) for row in cutter.bridges(cell)]
+    rows = [row for cell in np.eye(model.size) for row in cutter.find_bridges(cell)]
     for row in rows:
         assert_keeps(row, patterns.needed)
     for x in some_points(model, np.random.default_rng(seed)):
-        for row in cutter.bridges(x):
+        for row in cutter.find_bridges(x):
             assert row.slack(x) < 0
 
 
@@ -253,7 +259,7 @@ def test_cuts_of_rounding_hold_for_every_choice_that_meets_the_requirement(seed:
     }
     for x in some_points(model, random):
         for blocked in blocked_by_programs(presolved, model, x) + blocked_at_random(presolved, model, random):
-            row = cutter.cut(model.requirements, blocked, x)
+            row = cutter.make_cut(model.requirements, blocked, x)
             if row is not None:
                 assert row.slack(x) < 0
                 assert_keeps(row, good.get(blocked.requirement, ()))
@@ -296,7 +302,7 @@ def test_a_cell_alone_needs_one_of_the_others() -> None:
     model, presolved = two_cells()
     cutter = Cutter(presolved, model.lower, model.upper)
     (blocked,) = blocked_by_programs(presolved, model, model.lower)
-    row = cutter.cut(model.requirements, blocked, model.lower)
+    row = cutter.make_cut(model.requirements, blocked, model.lower)
     assert row is not None
     others = np.flatnonzero(model.lower == 0).tolist()
     assert sorted(row.index.tolist()) == others
@@ -307,15 +313,15 @@ def test_what_a_point_keeps_is_no_cut() -> None:
     model, presolved = two_cells()
     cutter = Cutter(presolved, model.lower, model.upper)
     (blocked,) = blocked_by_programs(presolved, model, model.lower)
-    assert cutter.cut(model.requirements, blocked, np.ones(3)) is None
+    assert cutter.make_cut(model.requirements, blocked, np.ones(3)) is None
 
 
 def test_a_row_is_new_once() -> None:
     row, same = (CutRow(np.array([0, 2]), np.array([0.5, 1.0]), 1.0) for _ in range(2))
     other = CutRow(np.array([0, 2]), np.array([0.5, 1.0]), 0.75)
     known: set[int] = set()
-    assert distinct([row, same, other], known) == [row, other]
-    assert distinct([same], known) == []
+    assert drop_known_rows([row, same, other], known) == [row, other]
+    assert drop_known_rows([same], known) == []
 
 
 def test_windows_that_are_always_open_go_to_the_right() -> None:
@@ -333,7 +339,7 @@ def test_windows_that_are_always_open_go_to_the_right() -> None:
     presolved = PresolvedTable.of(model)
     cutter = Cutter(presolved, model.lower, model.upper)
     (blocked,) = blocked_by_programs(presolved, model, model.lower)
-    row = cutter.cut(model.requirements, blocked, model.lower)
+    row = cutter.make_cut(model.requirements, blocked, model.lower)
     assert row is not None
     assert model.problem.table.structure.is_total[row.index].all()
     assert row.value / row.rhs == pytest.approx([1.0])
@@ -359,7 +365,7 @@ def test_what_is_hidden_anyway_helps_a_conditional_level() -> None:
     assert meets(model, protected, 0)
     assert not meets(model, failing, 0)
     (blocked,) = blocked_by_programs(presolved, model, failing)
-    row = Cutter(presolved, model.lower, model.upper).cut(requirements, blocked, failing)
+    row = Cutter(presolved, model.lower, model.upper).make_cut(requirements, blocked, failing)
     assert row is not None
     assert_keeps(row, protected[None])
     assert row.slack(failing) < 0

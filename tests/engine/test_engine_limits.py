@@ -23,7 +23,7 @@ from tacita.core.release import Release
 from tacita.core.run import Event, Run
 from tacita.engine.attack.requirements import all_requirements
 from tacita.engine.model import Affine, Model
-from tacita.engine.search.solve import solve
+from tacita.engine.search.solve_model import solve_model
 from tacita.generate import problem as generated
 from tacita.problem.problem import Problem
 from tacita.solvers.linear_program import Solution
@@ -103,7 +103,7 @@ class Canceller:
 @pytest.mark.parametrize("phase", [pytest.param(None, id="first release"), "branching"])
 def test_a_cancel_from_another_thread_keeps_the_release_there_is(problem: Make, phase: str | None) -> None:
     asked, canceller = problem(), Canceller(phase)
-    solution = solve(suppression(asked), canceller.run)
+    solution = solve_model(suppression(asked), canceller.run)
     assert time.process_time() - canceller.at <= PROMPT
     check_protected(asked, solution)
 
@@ -127,7 +127,7 @@ def test_a_time_limit_ends_with_a_protected_release_or_says_that_there_is_none(
 def stopped(model: Model, run: Run) -> tuple[Solution | None, str]:
     """What a run that may be over too soon gives: a solution, or why there is none."""
     try:
-        return solve(model, run), ""
+        return solve_model(model, run), ""
     except StoppedError as error:
         return None, str(error)
 
@@ -139,14 +139,14 @@ def test_a_run_that_was_cancelled_before_it_began_says_that_there_is_no_release(
     run.cancel()
     start = time.process_time()
     with pytest.raises(StoppedError, match="before a first protected release was found"):
-        solve(model, run)
+        solve_model(model, run)
     assert time.process_time() - start <= PROMPT
 
 
 def test_a_start_that_protects_is_kept_when_nothing_better_is_found_in_time() -> None:
     asked, canceller = generated((8, 8, 8), "logn", sensitive=0.02), Canceller(None)
     start = np.ones(len(asked.table))
-    solution = solve(suppression(asked), canceller.run, start)
+    solution = solve_model(suppression(asked), canceller.run, start)
     assert canceller.run.cancelled
     assert solution.loss <= asked.cost.sum()
     check_protected(asked, solution)
@@ -155,9 +155,9 @@ def test_a_start_that_protects_is_kept_when_nothing_better_is_found_in_time() ->
 @easy
 def test_one_thread_or_several_give_the_same_result(problem: Make) -> None:
     model = suppression(problem())
-    alone = solve(model, Run(search=3))
+    alone = solve_model(model, Run(search=3))
     for workers in (2, 4):
         with ThreadPoolExecutor(workers) as executor:
-            together = solve(model, Run(search=3, executor=executor))
+            together = solve_model(model, Run(search=3, executor=executor))
         assert np.array_equal(alone.x, together.x)
         assert (alone.loss, alone.bound, alone.status) == (together.loss, together.bound, together.status)

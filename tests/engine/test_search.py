@@ -243,8 +243,8 @@ def test_a_solution_is_optimal_only_when_closed() -> None:
 def test_a_listener_hears_what_is_known() -> None:
     heard: list[Event] = []
     s = ReleaseSearch(model([6, 10, 4]), Run(listener=heard.append))
-    s.tell("bounding")
+    s.report_progress("bounding")
     s.raise_bound(3.0)
     s.offer(np.ones(3))
-    s.tell("bounding")
+    s.report_progress("bounding")
     assert [(event.incumbent, event.bound) for event in heard] == [(None, None), (20.0, 4.0)]

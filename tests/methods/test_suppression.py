@@ -523,11 +523,11 @@ def test_a_level_missed_by_forty_in_a_billion_is_missed(counts: bool) -> None:
 
 def test_a_cube_whose_totals_stay_is_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the columns of its totals a cube must not be taken for one, however large it is."""
-    from tacita.engine.attack import flow_attacks
+    from tacita.engine.attack import flows
 
     table = tc.Table.from_array(np.random.default_rng(2).integers(5, 60, (3, 3, 3)), counts=False)
     problem = tc.Problem(table, tc.Marked([("1", "1", "1"), ("2", "3", "2")], lower=4, upper=4))
     by_programs = check_method(Suppression(margins=False), problem)
-    monkeypatch.setattr(flow_attacks, "LARGE", 0)
+    monkeypatch.setattr(flows, "LARGE", 0)
     again = check_method(Suppression(margins=False), problem)
     assert again.outcome.loss == by_programs.outcome.loss

@@ -25,7 +25,7 @@ from tacita.core.tables.equations import Equations
 from tacita.core.tables.linked import link
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.problem.problem import Problem, Requirement
+from tacita.problem.problem import AttackerLevels, Problem
 
 KINDS = ("line", "matrix", "cube", "hierarchy", "linked", "system")
 
@@ -137,7 +137,7 @@ def random_release(generator: np.random.Generator, problem: Problem) -> Release:
     return Release.mixed(table, changed, marks, low, high, value=np.where(rounded, value, 0))
 
 
-def attained(problem: Problem, release: Release, need: Requirement) -> list[bool]:
+def attained(problem: Problem, release: Release, need: AttackerLevels) -> list[bool]:
     """Whether the linear programs of one attacker reach the levels of each of his targets."""
     table = problem.table
     n = len(table)

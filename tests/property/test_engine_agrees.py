@@ -33,7 +33,7 @@ from tacita.engine.attack.requirements import (
     room,
 )
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.engine.search.solve import solve
+from tacita.engine.search.solve_model import solve_model
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.mixture.mixture import Mixture
 from tacita.methods.perturbation import Perturbation
@@ -245,7 +245,7 @@ def misses(model: Model, x: np.ndarray) -> list[str]:
 def furthest(model: Model, x: np.ndarray, attacker: int, cell: int, way: int) -> float:
     """How far an attacker who sees the windows of ``x`` can think a cell moved."""
     up, down = room(model.problem, attacker)
-    highest, lowest = model.reach(x, up, down)
+    highest, lowest = model.attacker_windows(x, up, down)
     cost = np.zeros(up.size)
     cost[cell] = -way
     matrix = model.problem.table.equations.matrix.astype(float)
@@ -275,7 +275,7 @@ def test_engine_and_first_model_lose_the_same(
 ) -> None:
     model = method(problem, random)
     expected = least_loss(solve_first_model, model)
-    assert least_loss(solve, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -291,4 +291,4 @@ def test_engine_and_first_model_agree_on_the_methods_own_models(
     except InfeasibleError:
         return  # Refused while it was stated: there is no model to solve.
     expected = least_loss(solve_first_model, model)
-    assert least_loss(solve, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)

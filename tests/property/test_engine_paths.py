@@ -25,15 +25,15 @@ from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.outcome import Status
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.engine.attack import flow_attacks, separation
-from tacita.engine.attack.asking_insiders import Insiders
+from tacita.engine.attack import flows, separation
 from tacita.engine.attack.cuts import Cutter
 from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.unlisted_insiders import UnlistedInsiders
 from tacita.engine.model import Model
 from tacita.engine.search import root, sifting, tree
-from tacita.engine.search import solve as solving
+from tacita.engine.search import solve_model as solving
 from tacita.engine.search.incumbent import ReleaseSearch
-from tacita.engine.search.solve import solve
+from tacita.engine.search.solve_model import solve_model
 from tacita.generate import problem as generated
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.suppression import suppression
@@ -69,7 +69,7 @@ class Path:
     witness: tuple[Any, str]
 
 
-FLOWS = ((flow_attacks, "LARGE", 0),)
+FLOWS = ((flows, "LARGE", 0),)
 SIFTING = ((sifting, "MANY", 0), (solving, "MANY", 0), (sifting, "CHEAPEST", 1))
 LAZY = ((suppression, "FEW", -1),)
 LANES = ((separation, "FEW", 0),)
@@ -77,14 +77,14 @@ EARLY_TREE = ((root, "PATIENCE", 0), (root, "PROGRESS", 1e9))
 AROUND = (*EARLY_TREE, (tree, "NEAR", -(10**6)))
 
 PATHS = {
-    "flows": Path(FLOWS, NETWORKS, (flow_attacks.FlowAttacks, "blocked")),
-    "patterns by flows": Path(FLOWS, NETWORKS, (flow_attacks.FlowPatterns, "build")),
-    "sifting": Path(SIFTING, TABLE_KINDS, (sifting, "_priced")),
-    "sifting with flows": Path(SIFTING + FLOWS, NETWORKS, (sifting, "_priced")),
-    "insiders when they fail": Path(LAZY, TABLE_KINDS, (Insiders, "failing")),
-    "insiders when they fail, with flows": Path(LAZY + FLOWS, NETWORKS, (Insiders, "failing")),
-    "insiders when they fail, sifted": Path(LAZY + SIFTING, TABLE_KINDS, (Insiders, "failing")),
-    "lanes": Path(LANES + LAZY, TABLE_KINDS, (separation.Separation, "_blocked")),
+    "flows": Path(FLOWS, NETWORKS, (flows.FlowAttacks, "find_blocked")),
+    "patterns by flows": Path(FLOWS, NETWORKS, (flows.Flows, "build")),
+    "sifting": Path(SIFTING, TABLE_KINDS, (sifting, "_bound_all_variables")),
+    "sifting with flows": Path(SIFTING + FLOWS, NETWORKS, (sifting, "_bound_all_variables")),
+    "insiders when they fail": Path(LAZY, TABLE_KINDS, (UnlistedInsiders, "find_failing")),
+    "insiders when they fail, with flows": Path(LAZY + FLOWS, NETWORKS, (UnlistedInsiders, "find_failing")),
+    "insiders when they fail, sifted": Path(LAZY + SIFTING, TABLE_KINDS, (UnlistedInsiders, "find_failing")),
+    "lanes": Path(LANES + LAZY, TABLE_KINDS, (separation.Separation, "_find_blocked")),
     "early tree": Path(EARLY_TREE, TABLE_KINDS, (scip, "branch_and_cut")),
     "small tree first": Path(AROUND, TABLE_KINDS, (scip, "branch_and_cut")),
 }
@@ -120,7 +120,7 @@ def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
     expected = least_loss(solve_first_model, Suppression().model(problem))
     with moved_by(path.moved):
         model = Suppression().model(problem)
-        assert least_loss(solve, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+        assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["sifting", "flows", "small tree first"])
@@ -135,7 +135,7 @@ def test_every_path_keeps_conditional_levels(name: str, seed: int) -> None:
         return
     expected = least_loss(solve_first_model, model)
     with moved_by(path.moved):
-        assert least_loss(solve, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+        assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 @paths
@@ -152,7 +152,7 @@ def test_the_path_is_taken(path: Path) -> None:
     with moved_by(path.moved) as patch:
         patch.setattr(place, name, counted)
         for seed in range(12):
-            least_loss(solve, Suppression().model(problem_of(seed, path.kinds)))
+            least_loss(solve_model, Suppression().model(problem_of(seed, path.kinds)))
     assert calls > 0
 
 
@@ -167,7 +167,7 @@ def test_a_small_tree_runs_before_the_one_that_proves() -> None:
     with moved_by(PATHS["small tree first"].moved) as patch:
         patch.setattr(scip, "branch_and_cut", noted)
         for seed in range(20):
-            least_loss(solve, Suppression().model(problem_of(seed, ("cube", "two trees"))))
+            least_loss(solve_model, Suppression().model(problem_of(seed, ("cube", "two trees"))))
     assert tree.NODES_AROUND in limits
     assert None in limits
 
@@ -206,10 +206,10 @@ def test_sifting_leaves_cells_asleep_and_wakes_what_is_needed() -> None:
 
     problem = generated((8, 8), "logn", sensitive=6)
     model = Suppression().model(problem)
-    expected = solve(model)
+    expected = solve_model(model)
     with moved_by(PATHS["sifting"].moved) as patch:
         patch.setattr(sifting, "_root", noted)
-        found = solve(model)
+        found = solve_model(model)
     assert asleep
     assert asleep[0] > 8
     assert found.loss == pytest.approx(expected.loss)
@@ -231,7 +231,7 @@ def test_many_insiders_bind_the_same_whether_listed_or_not(seed: int, flows: boo
     )
     expected = least_loss(solve_first_model, Suppression().model(problem))
     with moved_by(LAZY + FLOWS if flows else LAZY):
-        assert least_loss(solve, Suppression().model(crowd)) == pytest.approx(expected, rel=1e-6)
+        assert least_loss(solve_model, Suppression().model(crowd)) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", TABLE_KINDS)
@@ -240,10 +240,10 @@ def test_threads_find_what_one_finds(kind: str) -> None:
         for seed in range(4):
             model = Suppression().model(hard_problem(Random(seed), kind))
             try:
-                alone = solve(model, Run())
+                alone = solve_model(model, Run())
             except InfeasibleError:
                 continue
-            assert solve(model, Run(executor=threads)).x.tolist() == alone.x.tolist()
+            assert solve_model(model, Run(executor=threads)).x.tolist() == alone.x.tolist()
 
 
 def test_rows_may_be_dropped_as_soon_as_they_are_slack() -> None:
@@ -257,12 +257,12 @@ def test_rows_may_be_dropped_as_soon_as_they_are_slack() -> None:
 
     problem = generated((4, 4, 4), "logn", sensitive=8)
     model = Suppression().model(problem)
-    expected = solve(model)
+    expected = solve_model(model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(root, "CLEANING", 0)
         patch.setattr(root, "SLACK", 1e-6)
         patch.setattr(rows.GrowingRows, "drop", counted)
-        found = solve(model)
+        found = solve_model(model)
     assert dropped > 0
     assert found.status is Status.OPTIMAL
     assert found.loss == pytest.approx(expected.loss)
@@ -299,8 +299,8 @@ def test_a_witness_counts_only_while_its_own_cell_may_move_so_far() -> None:
     )
     narrow = model.upper.copy()
     narrow[model.above.matrix[[cell]].indices] = 1.0
-    assert judge.round(model.upper) == []
-    assert len(judge.round(narrow)) == 1
+    assert judge.find_cuts(model.upper) == []
+    assert len(judge.find_cuts(narrow)) == 1
 
 
 class Cancelling:
@@ -311,23 +311,23 @@ class Cancelling:
     def __init__(self, run: Run, last: int) -> None:
         self.run, self.left = run, last
 
-    def violated(self, x: np.ndarray, depth: int) -> tuple[()]:
+    def find_violated(self, x: np.ndarray, depth: int) -> tuple[()]:
         return ()
 
-    def refuted(self, x: np.ndarray) -> tuple[()]:
+    def find_refuting(self, x: np.ndarray) -> tuple[()]:
         self.left -= 1
         if not self.left:
             self.run.cancel()
         return ()
 
-    def accepted(self, x: np.ndarray) -> bool:
+    def accepts(self, x: np.ndarray) -> bool:
         self.refuted(x)
         return False
 
-    def proposed(self, x: np.ndarray) -> None:
+    def propose(self, x: np.ndarray) -> None:
         return None
 
-    def progress(self, best: float, bound: float, nodes: int) -> None:
+    def report_progress(self, best: float, bound: float, nodes: int) -> None:
         return
 
 

@@ -1,5 +1,5 @@
 """Flows against the attackers' linear programs, written out from the definition and solved by another hand
-(scipy): how far cells move, the prices that prove a limit, patterns that are built and cleaned.
+(scipy): how far cells move, the dual values that prove a limit, patterns that are built and cleaned.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Case:
 def test_unprotected_requirements_are_those_whose_linear_programs_fall_short(seed: int) -> None:
     case = Case(seed)
     case.hidden[case.random.integers(case.n)] = False
-    assert case.flows.unprotected(case.hidden).tolist() == case.missed(case.hidden)
+    assert case.flows.find_unprotected(case.hidden).tolist() == case.missed(case.hidden)
 
 
 @given(SEEDS)
@@ -89,7 +89,7 @@ def test_blocked_requirements_come_with_prices_that_prove_what_was_reached(seed:
         np.where(random.random(n) < 0.5, random.random(n) * 4.0, 0.0) * with_windows for _ in range(2)
     )
     given_windows = (fixed_up, fixed_down) if with_windows else ()
-    blocked, looked = case.flows.blocked(share, *given_windows)
+    blocked, looked = case.flows.find_blocked(share, *given_windows)
     assert looked == len(case.requirements)
     reached = {}
     for requirement in range(len(case.requirements)):
@@ -104,12 +104,12 @@ def test_blocked_requirements_come_with_prices_that_prove_what_was_reached(seed:
             reached[requirement] = sum(each)
         for reason in (b for b in blocked if b.requirement == requirement):
             limit = 0.0
-            for way, price in reason.prices:
+            for way, price in reason.duals:
                 combination = -case.matrix.T @ price
                 combination[case.requirements.cell[requirement]] += way
                 assert combination[case.requirements.cell[requirement]] == (0.0 if price.any() else way)
                 limit += np.maximum(combination, 0.0) @ above + np.maximum(-combination, 0.0) @ below
-            assert [way for way, _ in reason.prices] == case.ways(requirement)
+            assert [way for way, _ in reason.duals] == case.ways(requirement)
             assert np.isclose(limit, sum(each), rtol=1e-6, atol=1e-6)
             assert np.isclose(reason.reached, sum(each), rtol=1e-6, atol=1e-6)
     assert sorted({b.requirement for b in blocked}) == sorted(reached)
@@ -118,10 +118,10 @@ def test_blocked_requirements_come_with_prices_that_prove_what_was_reached(seed:
 @given(SEEDS)
 def test_two_entries_of_a_requirement_are_two_different_cuts(seed: int) -> None:
     case = Case(seed)
-    blocked, _ = case.flows.blocked(case.hidden.astype(np.float64))
+    blocked, _ = case.flows.find_blocked(case.hidden.astype(np.float64))
     for one, other in pairwise(blocked):
         if one.requirement == other.requirement:
-            pairs = zip(one.prices, other.prices, strict=True)
+            pairs = zip(one.duals, other.duals, strict=True)
             assert any((case.matrix.T @ (p - q)).any() for (_, p), (_, q) in pairs)
 
 
@@ -145,12 +145,13 @@ def test_a_built_pattern_is_protected_or_no_pattern_is(seed: int) -> None:
 def test_a_cleaned_pattern_is_protected_and_needs_each_of_its_cells(seed: int) -> None:
     case = Case(seed)
     removable = case.random.permutation(case.n)[: case.n // 2 + 1]
-    cleaned = case.flows.clean(case.hidden, removable)
+    kept = ~np.isin(np.arange(case.n), removable)
+    cleaned = case.flows.clean(case.hidden, kept, case.random.random(case.n))
     if case.missed(case.hidden):
         assert np.array_equal(cleaned, case.hidden)
         return
     assert not case.missed(cleaned)
-    may_go = np.isin(np.arange(case.n), removable) & ~np.isin(np.arange(case.n), case.requirements.cell)
+    may_go = ~kept & ~np.isin(np.arange(case.n), case.requirements.cell)
     assert not (cleaned & ~case.hidden).any()
     assert cleaned[case.hidden & ~may_go].all()
     for cell in np.flatnonzero(cleaned & may_go):

@@ -83,10 +83,10 @@ def test_a_cell_in_no_equation_moves_alone() -> None:
     assert network is not None
     asked = requirements([(2, 1, 4), (2, -1, 2), (2, 0, 5)])
     flows = Flows(network, np.full(3, 3.0), np.full(3, 2.0), asked)
-    assert flows.unprotected(np.array([False, False, True])).tolist() == [0]
-    (reason,) = flows.blocked(np.array([0.0, 0.0, 1.0]))[0]
+    assert flows.find_unprotected(np.array([False, False, True])).tolist() == [0]
+    (reason,) = flows.find_blocked(np.array([0.0, 0.0, 1.0]))[0]
     assert (reason.requirement, reason.reached) == (0, 3.0)
-    assert not reason.prices[0][1].any()
+    assert not reason.duals[0][1].any()
 
 
 def requirements(lines: list[tuple[int, int, int]]) -> Requirements:
@@ -112,7 +112,7 @@ def test_large_units_are_compared_exactly() -> None:
     assert network is not None
     reach = np.array([np.inf, float(large - 1), 0.0])
     flows = Flows(network, reach, reach, requirements([(0, 1, large - 1), (0, 1, large)]))
-    assert flows.unprotected(np.ones(3, dtype=bool)).tolist() == [1]
+    assert flows.find_unprotected(np.ones(3, dtype=bool)).tolist() == [1]
 
 
 def test_a_flow_of_very_many_paths_is_found() -> None:
@@ -158,11 +158,11 @@ def test_looking_stops_after_so_many_misses_and_goes_on_from_there() -> None:
     problem = generate.problem((12, 12), "fs", sensitive=10, seed=2)
     flows = flows_of(problem)
     share = problem.levels.sensitive.astype(np.float64)
-    everything, looked = flows.blocked(share)
+    everything, looked = flows.find_blocked(share)
     assert looked == len(flows.requirements)
     missed, start = [], 0
     while start < len(flows.requirements):
-        some, looked = flows.blocked(share, most=3, start=start)
+        some, looked = flows.find_blocked(share, most=3, start=start)
         assert len({b.requirement for b in some}) <= 3
         # Looking goes round: what comes after the last requirement was seen before.
         missed += [b.requirement for b in some if b.requirement >= start]
@@ -178,11 +178,11 @@ def test_when_time_is_over_nothing_is_called_protected() -> None:
     flows = flows_of(problem, over)
     over.cancel()
     with pytest.raises(StoppedError, match="allow more time"):
-        flows.unprotected(hidden)
+        flows.find_unprotected(hidden)
     with pytest.raises(StoppedError, match="allow more time"):
         flows.build(hidden, problem.cost, np.arange(len(flows.requirements)))
-    assert flows.blocked(hidden.astype(np.float64)) == ([], 0)
-    assert flows.clean(every, np.flatnonzero(~hidden)).all()
+    assert flows.find_blocked(hidden.astype(np.float64)) == ([], 0)
+    assert flows.clean(every, hidden, problem.cost).all()
 
 
 def test_same_question_same_answer_and_inputs_stay() -> None:
@@ -193,8 +193,7 @@ def test_same_question_same_answer_and_inputs_stay() -> None:
     assert built[0] is not None
     assert np.array_equal(built[0], built[1])
     kept = built[0].copy()
-    removable = np.flatnonzero(built[0] & ~hidden)
-    cleaned = [flows_of(problem).clean(built[0], removable) for _ in range(2)]
+    cleaned = [flows_of(problem).clean(built[0], hidden, problem.cost) for _ in range(2)]
     assert np.array_equal(*cleaned)
     assert np.array_equal(hidden, before)
     assert np.array_equal(built[0], kept)

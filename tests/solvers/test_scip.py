@@ -40,22 +40,22 @@ class Pairs:
         pairs = ((i, j) for j in range(ODD) for i in range(j) if x[i] + x[j] < 1 - 1e-6)
         return [CutRow(np.array(pair), np.ones(2), 1.0) for pair in pairs]
 
-    def violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
+    def find_violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
         return self.rows(x)[:2]
 
-    def refuted(self, x: Floats) -> Sequence[CutRow] | None:
+    def find_refuting(self, x: Floats) -> Sequence[CutRow] | None:
         found = self.rows(x)
         if not found:
             self.best = min(self.best, float(x.sum()))
         return found or None
 
-    def accepted(self, x: Floats) -> bool:
-        return self.refuted(x) is None
+    def accepts(self, x: Floats) -> bool:
+        return self.find_refuting(x) is None
 
-    def proposed(self, x: Floats) -> Floats | None:
+    def propose(self, x: Floats) -> Floats | None:
         return self.proposal
 
-    def progress(self, best: float, bound: float, nodes: int) -> None:
+    def report_progress(self, best: float, bound: float, nodes: int) -> None:
         assert bound <= best or best > 1e19
 
 
@@ -66,7 +66,10 @@ def test_hidden_rows_are_found_and_the_optimum_proven() -> None:
     assert hidden.best == ODD - 1
 
 
-@pytest.mark.parametrize("question", ["violated", "refuted", "accepted", "proposed", "progress"])
+QUESTIONS = ["find_violated", "find_refuting", "accepts", "propose", "report_progress"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
 def test_what_goes_wrong_in_a_question_reaches_whoever_asked(
     question: str, kind: type[BaseException]
@@ -75,7 +78,7 @@ def test_what_goes_wrong_in_a_question_reaches_whoever_asked(
         raise kind("of our own")
 
     # SCIP asks whether a candidate is accepted where someone proposes one.
-    hidden = Pairs(np.ones(ODD) if question == "accepted" else None)
+    hidden = Pairs(np.ones(ODD) if question == "accepts" else None)
     setattr(hidden, question, fail)
     with pytest.raises(kind, match="of our own"):
         branch_and_cut(program(), [], hidden, np.inf, Run())

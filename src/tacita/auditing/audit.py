@@ -36,7 +36,7 @@ from tacita.core.run import LOG, Run
 from tacita.core.tables.frames import Framed, arrow_table, codes_of_cells
 from tacita.core.windows import windows_of, windows_together
 from tacita.core.words import pluralize
-from tacita.problem.problem import Problem, Requirement, start_run
+from tacita.problem.problem import AttackerLevels, Problem, start_run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,7 +107,7 @@ class Audit(Framed):
             np.bitwise_or.at(together, own.cells, own.bits)
         return together[self.problem.sensitive]
 
-    def verdicts(self, need: Requirement) -> Units:
+    def verdicts(self, need: AttackerLevels) -> Units:
         """Bits for each target of one attacker."""
         known = np.zeros(len(self.problem.table), dtype=np.int64)
         for own in self.answers:

@@ -51,7 +51,7 @@ class FurthestMoves:
             if status is not Ended.OPTIMAL:
                 return Answer(status, float("nan"), np.empty(0))
             point = session.point()
-            new, way = self._wanted(session.prices(), asked)
+            new, way = self._wanted(session.duals(), asked)
             if new.size == 0 or point[0] >= most * (1 - NEARLY):
                 move = np.zeros(self._matrix.shape[1])
                 np.add.at(move, columns, ways * point[1:])

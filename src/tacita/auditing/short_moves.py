@@ -113,7 +113,7 @@ class _Place:
             point = session.point()
             if point[0] >= 1 - 1e-9:
                 return self._move(point, asked, sign)
-            new = self._wanted(session.prices(), asked)
+            new = self._wanted(session.duals(), asked)
             if not new:
                 return None
 

@@ -1,4 +1,4 @@
-"""A method, stated to the engine: variables, affine windows, own constraints, loss.
+"""The model that a method states to the engine: variables, affine windows, own constraints, loss.
 
     min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  x_j an
     integer for some j,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NO_SWITCH = -1
 ROUGH = 1e-6
-"""How far, in parts of its terms, a row may be missed by arithmetic."""
+"""Relative error, in parts of its terms, by which arithmetic may violate a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,12 @@ class Affine:
     matrix: csr_array
 
     def at(self, x: Floats) -> Floats:
+        """Return the values at ``x``."""
         return np.asarray(self.base + self.matrix @ x)
 
     @classmethod
     def zero(cls, cells: int, variables: int) -> Affine:
+        """Return the function that is 0 in every cell."""
         from scipy.sparse import csr_array
 
         return cls(np.zeros(cells), csr_array((cells, variables)))
@@ -56,7 +58,7 @@ class Model(IntegerProgram):
     """Variables, windows, own constraints and loss of a method for one problem.
 
     ``requirements`` are those that separation works on from the start. The requirements of insiders may be
-    left out of it: the engine takes them in when a candidate release fails one.
+    left out: the engine adds them when a candidate release fails one.
     """
 
     problem: Problem
@@ -68,11 +70,14 @@ class Model(IntegerProgram):
 
     @property
     def size(self) -> int:
-        """Number of variables."""
+        """The number of variables."""
         return self.cost.size
 
-    def settled(self) -> Model:
-        """The same model with the cost of what is fixed in the constant, where it cannot drown the rest."""
+    def with_fixed_costs_in_constant(self) -> Model:
+        """Return the same model with the cost of fixed variables in the constant.
+
+        Large fixed costs would otherwise dominate the tolerances of the solvers.
+        """
         fixed = self.lower == self.upper
         return replace(
             self,
@@ -81,10 +86,11 @@ class Model(IntegerProgram):
         )
 
     def loss(self, x: Floats) -> float:
+        """Return the loss at ``x``."""
         return float(self.constant + self.cost @ x)
 
     def admits(self, x: Floats) -> bool:
-        """Whether ``x`` keeps the model's own bounds and rows; requirements are not looked at."""
+        """Return whether ``x`` satisfies the model's own bounds and rows; requirements are not checked."""
         values = self.rows @ x
         scale = ROUGH * np.maximum(1.0, np.asarray(abs(self.rows) @ np.abs(x)))
         return bool(
@@ -94,9 +100,9 @@ class Model(IntegerProgram):
             and (values <= self.row_upper + scale).all()
         )
 
-    def reach(self, x: Floats, up: Floats, down: Floats) -> tuple[Floats, Floats]:
-        """How far an attacker with room ``up`` and ``down`` sees each cell move when the variables are
-        ``x``.
+    def attacker_windows(self, x: Floats, up: Floats, down: Floats) -> tuple[Floats, Floats]:
+        """Return how far each cell can move up and down at ``x`` for an attacker with room ``up`` and
+        ``down``.
         """
         above = np.maximum(np.minimum(up, self.above.at(x)), 0.0)
         below = np.maximum(np.minimum(down, self.below.at(x)), 0.0)

@@ -194,16 +194,16 @@ class Problem:
         problem._check()
         return problem
 
-    def requirements(self) -> Iterator[Requirement]:
+    def requirements(self) -> Iterator[AttackerLevels]:
         """What must hold against each attacker, the outsider first; long where there are many insiders."""
         yield self.against_everyone()
         for insider in self.insiders:
             yield self.against(insider, self.sensitive)
 
-    def against_everyone(self) -> Requirement:
+    def against_everyone(self) -> AttackerLevels:
         """What must hold against the outsider."""
         at = self.sensitive
-        return Requirement(
+        return AttackerLevels(
             self.outsider.name,
             None,
             at,
@@ -212,7 +212,7 @@ class Problem:
             self.levels.sliding[at],
         )
 
-    def against(self, insider: Insider, sensitive: Cells) -> Requirement:
+    def against(self, insider: Insider, sensitive: Cells) -> AttackerLevels:
         """What must hold against an insider in his own targets and, unless he has only these, in
         ``sensitive``.
         """
@@ -229,7 +229,7 @@ class Problem:
             np.concatenate([his[attacked], everyones[common]])[order]
             for his, everyones in zip(own_levels, problem_levels, strict=True)
         )
-        return Requirement(insider.name, insider, cells[order], lower, upper, sliding)
+        return AttackerLevels(insider.name, insider, cells[order], lower, upper, sliding)
 
     def bounds_at(self, insider: Insider | None, cells: Cells) -> tuple[Units, Units]:
         """What an attacker knows of some cells beforehand."""
@@ -330,7 +330,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Requirement:
+class AttackerLevels:
     """Levels of one attacker's target cells; ``insider`` is None for the outsider."""
 
     attacker: str

@@ -140,7 +140,7 @@ def _by_linear_program(network: _Network, run: Run) -> Flow | None:
     amount = np.rint(answer.point).astype(np.int64)
     if not network.carries(amount):
         return None
-    price = np.ldexp(session.prices(), -shrink)
+    price = np.ldexp(session.duals(), -shrink)
     flow = network.bounded(amount, network.cost - (price[network.tail] - price[network.head]))
     paid = float((np.abs(network.cost) * amount).sum())
     return flow if flow.value - flow.bound <= NOISE * paid else None

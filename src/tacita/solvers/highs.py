@@ -255,11 +255,11 @@ class Session:
         return np.array(self._highs.getSolution().col_value)
 
     def reduced_costs(self) -> Floats:
-        """What one more unit of each variable would change the optimum by."""
+        """Return how much one more unit of each variable would change the optimum."""
         return np.array(self._highs.getSolution().col_dual)
 
-    def prices(self) -> Floats:
-        """What one more unit of each right-hand side would change the optimum by."""
+    def duals(self) -> Floats:
+        """Return the dual values: how much one more unit of each right-hand side would change the optimum."""
         return np.array(self._highs.getSolution().row_dual)
 
     def row_values(self) -> Floats:

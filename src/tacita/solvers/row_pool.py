@@ -34,13 +34,15 @@ class CutRow:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Value, point, reduced costs (0 for variables that were taken out), slacks and prices of added rows."""
+    """Value, point, reduced costs (0 for variables that were taken out), slacks and dual values of added
+    rows.
+    """
 
     value: float
     x: Floats
     reduced: Floats
     slack: Floats
-    prices: Floats
+    duals: Floats
 
 
 class GrowingRows:
@@ -86,4 +88,4 @@ class GrowingRows:
         x, reduced = np.zeros(self.size), np.zeros(self.size)
         x[self._columns], reduced[self._columns] = session.point(), session.reduced_costs()
         slack = session.row_values()[self._permanent :] - self._rhs
-        return Optimum(session.value, x, reduced, slack, session.prices()[self._permanent :])
+        return Optimum(session.value, x, reduced, slack, session.duals()[self._permanent :])

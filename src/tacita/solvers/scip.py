@@ -1,9 +1,9 @@
-"""SCIP as a branch-and-cut tree: ``min c x : rows x >= rhs, l <= x <= u, x_j whole for some j``, with rows
-that are only known when a point violates them.
+"""SCIP as a branch-and-cut tree: ``min c x : rows x >= rhs, l <= x <= u, x_j an integer for some j``, with
+lazy rows that are only found when a point violates them.
 
-Three questions are put to the owner of the hidden rows: which rows does this relaxation violate, which rows
-does this candidate violate (none: it is a solution), and do you see a good candidate near this point? SCIP
-brings nodes, branching, and its general cuts (Gomory, mixed-integer rounding, knapsack covers, zero-half).
+SCIP brings nodes, branching and general cuts (Gomory, mixed-integer rounding, knapsack covers, zero-half). It
+calls the owner of the lazy rows for those that the point of a relaxation violates, for those that a candidate
+violates (none: it is a solution), and for a candidate near a point.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from tacita.solvers.row_pool import CutRow
 PROPOSE_EVERY = 10
 
 
-class HiddenRows(Protocol):
-    """Who knows the rows that are not listed.
+class LazyRows(Protocol):
+    """The owner of the rows that are not listed.
 
     ``in_doubt`` is set when a candidate was refused because there was no answer.
     """
 
     in_doubt: bool
 
-    def violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
-        """Rows that a fractional point violates, as far as it pays to look."""
+    def find_violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
+        """Return rows that a fractional point violates, as far as it pays to search."""
 
-    def refuted(self, x: Floats) -> Sequence[CutRow] | None:
-        """Rows that a candidate violates; None if it is a solution, empty if no row says why it is not."""
+    def find_refuting(self, x: Floats) -> Sequence[CutRow] | None:
+        """Return rows that a candidate violates: None if it is a solution, empty if no row cuts it off."""
 
-    def accepted(self, x: Floats) -> bool:
-        """Whether a candidate is a solution."""
+    def accepts(self, x: Floats) -> bool:
+        """Return whether a candidate is a solution."""
 
-    def proposed(self, x: Floats) -> Floats | None:
-        """A solution near a fractional point, or None."""
+    def propose(self, x: Floats) -> Floats | None:
+        """Return a solution near a fractional point, or None."""
 
-    def progress(self, best: float, bound: float, nodes: int) -> None:
-        """Told now and then."""
+    def report_progress(self, best: float, bound: float, nodes: int) -> None:
+        """Take the loss of the best solution, the bound and the number of nodes, before each separation."""
 
 
 @dataclass(frozen=True, eq=False)
 class TreeResult:
-    """``bound`` holds for every solution better than the cutoff; ``complete`` if the tree is exhausted and no
-    question was cut short.
+    """``bound`` holds for every solution better than the cutoff; ``complete`` if the tree is exhausted and
+    every candidate got an answer.
     """
 
     complete: bool
@@ -61,37 +61,36 @@ class TreeResult:
 def branch_and_cut(
     program: IntegerProgram,
     known: Sequence[CutRow],
-    hidden: HiddenRows,
+    lazy: LazyRows,
     cutoff: float,
     run: Run,
     nodes: int | None = None,
 ) -> TreeResult:
-    """Search for solutions cheaper than ``cutoff``; each one is shown to ``hidden`` when it is found.
-
-    ``nodes`` is the most nodes to look at.
-    """
-    return _Tree(program, hidden, cutoff, run).search(known, nodes)
+    """Search for solutions cheaper than ``cutoff``, among at most so many nodes; ``lazy`` sees each one."""
+    return _Tree(program, lazy, cutoff, run).search(known, nodes)
 
 
 class _Tree:
-    def __init__(self, program: IntegerProgram, hidden: HiddenRows, cutoff: float, run: Run) -> None:
+    """A program in SCIP, and what its plug-ins do when SCIP calls them."""
+
+    def __init__(self, program: IntegerProgram, lazy: LazyRows, cutoff: float, run: Run) -> None:
         from pyscipopt import SCIP_PARAMSETTING, Model
 
-        self.program, self.hidden, self.run, self.cutoff = program, hidden, run, cutoff
+        self.program, self.lazy, self.run, self.cutoff = program, lazy, run, cutoff
         self.free: Cells = np.flatnonzero(program.upper > program.lower)
         self.fixed_part = np.where(program.upper > program.lower, 0.0, program.lower)
         self.scip: Any = Model()
         self.scip.hideOutput()
-        # Whoever owns the hidden rows also knows how to find solutions; SCIP's guesses would all need asking.
+        # The owner of the lazy rows proposes solutions; each guess of SCIP would have to be checked.
         self.scip.setHeuristics(SCIP_PARAMSETTING.OFF)
-        self.variables = [self._variable(int(j)) for j in self.free]
+        self.variables = [self._add_variable(int(j)) for j in self.free]
         self.place = {int(j): v for j, v in zip(self.free, self.variables, strict=True)}
         self.doubtful = False
         """Whether a candidate may have been refused for no reason."""
         self.error: BaseException | None = None
-        """What went wrong in a question."""
+        """What a call to the lazy rows raised."""
 
-    def _variable(self, j: int) -> Any:
+    def _add_variable(self, j: int) -> Any:
         p = self.program
         kind = ("B" if p.lower[j] == 0 and p.upper[j] == 1 else "I") if p.integer[j] else "C"
         upper = None if np.isinf(p.upper[j]) else float(p.upper[j])
@@ -100,11 +99,11 @@ class _Tree:
     def search(self, known: Sequence[CutRow], nodes: int | None) -> TreeResult:
         from pyscipopt import SCIP_HEURTIMING
 
-        scip, p = self.scip, self.program
-        constant = float(p.cost @ self.fixed_part)
-        if not self._list(known):
+        """Search the tree with some known rows; return its bound."""
+        scip, constant = self.scip, float(self.program.cost @ self.fixed_part)
+        if not self._add_constraints(known):
             return TreeResult(False, -np.inf, 0)
-        if self._whole_values():
+        if self._has_integer_losses():
             scip.setObjIntegral()
         for name, value in self._settings():
             scip.setParam(name, value)
@@ -112,10 +111,10 @@ class _Tree:
             scip.setParam("limits/nodes", nodes)
         if np.isfinite(self.cutoff):
             scip.setObjlimit(float(self.cutoff - constant))
-        handler, heuristic = _plugins()
+        handler, heuristic = _make_plugins()
         scip.includeConshdlr(
             handler(self),
-            "hidden",
+            "lazy",
             "rows that are found when they are violated",
             sepapriority=1_000_000,
             enfopriority=-1,
@@ -125,36 +124,35 @@ class _Tree:
         )
         scip.includeHeur(
             heuristic(self),
-            "proposed",
+            "propose",
             "a solution near the relaxation",
             "Y",
             priority=100_000,
             freq=PROPOSE_EVERY,
             timingmask=SCIP_HEURTIMING.AFTERLPNODE,
         )
-        # Other threads go on meanwhile; each question takes the interpreter for as long as it lasts.
+        # Other threads go on meanwhile; each call of a plug-in takes the interpreter for as long as it lasts.
         try:
             scip.optimizeNogil()
         except Exception as error:
-            # pyscipopt knows no exception of its own. What a question raised is the cause, if one did.
+            # pyscipopt has no exception of its own. What a plug-in raised is the cause, if one did.
             if self.error is None:
-                raise SolverError(
-                    f"SCIP gave up the search for the best release ({error}): {TOO_FAR_APART}"
-                ) from None
+                fault = f"SCIP gave up the search for the best release ({error})"
+                raise SolverError(fault, remedy=TOO_FAR_APART) from None
         if self.error is not None:
             raise self.error
         status = scip.getStatus()
         complete = status in ("optimal", "infeasible") and not self.doubtful
         bound = self.cutoff if complete else scip.getDualbound() + constant
         if self.doubtful:
-            # A node may be gone for no reason: what was told before stands, what SCIP believes now does not.
+            # A node may have been pruned for no reason, so SCIP's bound is not valid.
             bound = -np.inf
-        looked = int(scip.getNTotalNodes())
+        visited = int(scip.getNTotalNodes())
         scip.freeProb()
-        return TreeResult(complete, float(bound), looked)
+        return TreeResult(complete, float(bound), visited)
 
-    def _whole_values(self) -> bool:
-        """Every solution has a whole value, apart from what is fixed."""
+    def _has_integer_losses(self) -> bool:
+        """Return whether every solution has an integer loss, apart from what is fixed."""
         costs = self.program.cost[self.free]
         return bool((costs == np.rint(costs)).all() and self.program.integer[self.free][costs != 0].all())
 
@@ -164,7 +162,7 @@ class _Tree:
             ("limits/time", float(min(limit, 1e20))),
             # Ctrl-C is for whoever runs us: they know what to keep, and may have more to end than a search.
             ("misc/catchctrlc", False),
-            # Hidden rows make fixings by duality arguments wrong.
+            # Lazy rows make fixings by duality arguments wrong.
             ("misc/allowstrongdualreds", False),
             ("misc/allowweakdualreds", False),
             # Rows that SCIP has not seen need not share the symmetry of those it has.
@@ -175,21 +173,21 @@ class _Tree:
             ("randomization/randomseedshift", int(self.run.search % 2**31)),
         ]
 
-    def _list(self, known: Sequence[CutRow]) -> bool:
-        """Make the rows that are listed, which can take seconds; False if the time ends meanwhile."""
+    def _add_constraints(self, known: Sequence[CutRow]) -> bool:
+        """Add the program's rows and known ones, which can take seconds; return False if the time ends."""
         p = self.program
         for j, low, high in zip(range(p.rows.shape[0]), p.row_lower, p.row_upper, strict=True):
             if self.run.over:
                 return False
             span = slice(p.rows.indptr[j], p.rows.indptr[j + 1])
-            self._constraint(p.rows.indices[span].astype(np.int64), p.rows.data[span], low, high)
+            self._add_constraint(p.rows.indices[span].astype(np.int64), p.rows.data[span], low, high)
         for row in known:
             if self.run.over:
                 return False
-            self._constraint(row.index, row.value, row.rhs, np.inf, removable=True)
+            self._add_constraint(row.index, row.value, row.rhs, np.inf, removable=True)
         return True
 
-    def _constraint(
+    def _add_constraint(
         self, index: Cells, value: Floats, low: float, high: float, removable: bool = False
     ) -> None:
         from pyscipopt import quicksum
@@ -209,34 +207,38 @@ class _Tree:
         if np.isfinite(high):
             self.scip.addCons(expression <= float(high - given), removable=removable)
 
-    # ------------------------------------------------------------ called back
+    # ------------------------------------------------------------ called by SCIP
 
-    def answer(self, question: Callable[[], Any], if_failed: Any) -> dict[str, Any]:
-        """The answer to a question; an exception must not pass through SCIP, which would forget what it was:
-        it waits until the search has ended.
+    def answer(self, call: Callable[[], Any], if_failed: Any) -> dict[str, Any]:
+        """Return the result of a call in SCIP's form; keep an exception until the search has ended, since
+        SCIP would lose it.
         """
         try:
-            return {"result": question()}
+            return {"result": call()}
         except BaseException as error:
             self.error = error
             self.scip.interruptSolve()
             return {"result": if_failed}
 
     def point(self, solution: Any = None) -> Floats:
+        """Return all variables of a solution, or of the present relaxation."""
         x = self.fixed_part.copy()
         value = self.scip.getSolVal
         x[self.free] = [value(solution, v) for v in self.variables]
         return np.clip(x, self.program.lower, self.program.upper)
 
-    def rounded(self, x: Floats) -> Floats:
+    def candidate(self, solution: Any = None) -> Floats:
+        """Return the same with integer variables rounded to integers."""
+        x = self.point(solution)
         return np.where(self.program.integer, np.rint(x), x)
 
-    def add(self, rows: Sequence[CutRow]) -> int:
+    def add_cuts(self, rows: Sequence[CutRow]) -> int:
+        """Add rows to the relaxation and to SCIP's pool; return how many."""
         scip = self.scip
         for row in rows:
             given = float(row.value @ self.fixed_part[row.index])
             cut = scip.createEmptyRowUnspec(
-                "hidden", lhs=row.rhs - given, rhs=None, local=False, modifiable=False, removable=True
+                "lazy", lhs=row.rhs - given, rhs=None, local=False, modifiable=False, removable=True
             )
             scip.cacheRowExtensions(cut)
             for j, a in zip(row.index.tolist(), row.value.tolist(), strict=True):
@@ -249,15 +251,16 @@ class _Tree:
         return len(rows)
 
     def note_doubt(self) -> None:
-        """A candidate was refused: was it looked at in full?"""
-        if self.stop_if_over() or self.hidden.in_doubt:
+        """Interrupt the search, as doubtful, if the candidate just refused may be a solution."""
+        if self.stop_if_over() or self.lazy.in_doubt:
             self.doubtful = True
             self.scip.interruptSolve()
 
     def can_branch(self) -> bool:
-        """Return whether an integer variable is free at this node. Without one SCIP has nothing to do with a
-        candidate that is refused without a row: the node is given up, and with it what its continuous
-        variables might have allowed.
+        """Return whether an integer variable is free at this node.
+
+        Where none is, SCIP prunes the node of a candidate that was refused without a row, and with it what
+        other values of continuous variables might have allowed: the search is then doubtful.
         """
         if any(
             self.program.integer[j] and v.getUbLocal() - v.getLbLocal() > 0.5
@@ -268,22 +271,21 @@ class _Tree:
         return False
 
     def stop_if_over(self) -> bool:
+        """Interrupt the search if the run is over; return whether it is."""
         if self.run.over:
             self.scip.interruptSolve()
             return True
         return False
 
-    def tell(self) -> None:
+    def report_progress(self) -> None:
+        """Report loss, bound and number of nodes to the owner of the lazy rows."""
         constant = float(self.program.cost @ self.fixed_part)
-        self.hidden.progress(
-            float(self.scip.getPrimalbound() + constant),
-            float(self.scip.getDualbound() + constant),
-            int(self.scip.getNTotalNodes()),
-        )
+        best, bound = (value + constant for value in (self.scip.getPrimalbound(), self.scip.getDualbound()))
+        self.lazy.report_progress(float(best), float(bound), int(self.scip.getNTotalNodes()))
 
 
-def _plugins() -> tuple[type[Any], type[Any]]:
-    """The two classes that SCIP calls, made when SCIP is first loaded."""
+def _make_plugins() -> tuple[type[Any], type[Any]]:
+    """Return the two classes that SCIP calls: a constraint handler and a heuristic."""
     from pyscipopt import SCIP_RESULT, Conshdlr, Heur
 
     class Handler(Conshdlr):
@@ -291,45 +293,45 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             self.tree = tree
 
         def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
-            return self.tree.answer(self._separated, SCIP_RESULT.DIDNOTRUN)
+            return self.tree.answer(self._separate, SCIP_RESULT.DIDNOTRUN)
 
         def consenfolp(self, constraints: Any, nusefulconss: int, solinfeasible: bool) -> dict[str, Any]:
-            return self.tree.answer(self._enforced, SCIP_RESULT.INFEASIBLE)
+            return self.tree.answer(self._enforce, SCIP_RESULT.INFEASIBLE)
 
         def consenfops(
             self, constraints: Any, nusefulconss: int, solinfeasible: bool, objinfeasible: bool
         ) -> dict[str, Any]:
-            return self.tree.answer(lambda: self._checked(None), SCIP_RESULT.INFEASIBLE)
+            return self.tree.answer(lambda: self._check(None), SCIP_RESULT.INFEASIBLE)
 
         def conscheck(self, constraints: Any, solution: Any, *details: Any, **more: Any) -> dict[str, Any]:
-            return self.tree.answer(lambda: self._checked(solution), SCIP_RESULT.INFEASIBLE)
+            return self.tree.answer(lambda: self._check(solution), SCIP_RESULT.INFEASIBLE)
 
         def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
             both = nlockspos + nlocksneg
             for variable in self.tree.variables:
                 self.tree.scip.addVarLocks(variable, both, both)
 
-        def _separated(self) -> Any:
+        def _separate(self) -> Any:
             tree = self.tree
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN
-            tree.tell()
-            found = tree.add(tree.hidden.violated(tree.point(), tree.scip.getDepth()))
+            tree.report_progress()
+            found = tree.add_cuts(tree.lazy.find_violated(tree.point(), tree.scip.getDepth()))
             return SCIP_RESULT.SEPARATED if found else SCIP_RESULT.DIDNOTFIND
 
-        def _enforced(self) -> Any:
+        def _enforce(self) -> Any:
             tree = self.tree
-            rows = tree.hidden.refuted(tree.rounded(tree.point()))
+            rows = tree.lazy.find_refuting(tree.candidate())
             if rows is None:
                 return SCIP_RESULT.FEASIBLE
             tree.note_doubt()
-            if tree.add(rows):
+            if tree.add_cuts(rows):
                 return SCIP_RESULT.SEPARATED
             return SCIP_RESULT.INFEASIBLE if tree.can_branch() else SCIP_RESULT.CUTOFF
 
-        def _checked(self, solution: Any) -> Any:
+        def _check(self, solution: Any) -> Any:
             tree = self.tree
-            holds = tree.hidden.accepted(tree.rounded(tree.point(solution)))
+            holds = tree.lazy.accepts(tree.candidate(solution))
             if not holds:
                 tree.note_doubt()
             return SCIP_RESULT.FEASIBLE if holds else SCIP_RESULT.INFEASIBLE
@@ -339,13 +341,13 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             self.tree = tree
 
         def heurexec(self, heurtiming: Any, nodeinfeasible: bool) -> dict[str, Any]:
-            return self.tree.answer(self._proposed, SCIP_RESULT.DIDNOTRUN)
+            return self.tree.answer(self._propose, SCIP_RESULT.DIDNOTRUN)
 
-        def _proposed(self) -> Any:
+        def _propose(self) -> Any:
             tree, scip = self.tree, self.tree.scip
             if tree.stop_if_over():
                 return SCIP_RESULT.DIDNOTRUN
-            candidate = tree.hidden.proposed(tree.point())
+            candidate = tree.lazy.propose(tree.point())
             if candidate is None:
                 return SCIP_RESULT.DIDNOTFIND
             values = candidate[tree.free]
@@ -356,7 +358,6 @@ def _plugins() -> tuple[type[Any], type[Any]]:
             solution = scip.createSol(self)
             for variable, value in zip(tree.variables, values, strict=True):
                 scip.setSolVal(solution, variable, float(value))
-            taken = scip.trySol(solution)
-            return SCIP_RESULT.FOUNDSOL if taken else SCIP_RESULT.DIDNOTFIND
+            return SCIP_RESULT.FOUNDSOL if scip.trySol(solution) else SCIP_RESULT.DIDNOTFIND
 
     return Handler, Heuristic

@@ -1,16 +1,16 @@
-"""Attackers' linear programs: how far does a requirement get, and what blocks it?
+"""Attackers' linear programs: how far a target can move at a point, and the inequality that limits it.
 
 For requirement ``(p, s, L)`` and the windows of a point, counted in levels,
 
     max  s z_p    s.t.  M z = 0,   -down <= z <= up,   s z_p <= 1.
 
-Any prices ``g`` of the equations give ``c = s e_p + M' g``, and for every move ``s z_p = c z``, hence
+Any dual values ``g`` of the equations give ``c = s e_p + M' g``, and for every move ``s z_p = c z``, hence
 
     s z_p <= sum_i  c+_i up_i + c-_i down_i                                                 (blocking)
 
-whatever the windows are. Where the maximum stays below 1 the optimal prices make (blocking) tight: that is
-the capacity cut. Prices only choose the cut: coefficients are worked out from them, so that an error in them
-weakens it. (Coefficients below 1e-9 are taken for the zeros they are in exact arithmetic.)
+whatever the windows are. Where the maximum stays below 1 the optimal dual values make (blocking) tight: that
+is the capacity cut. Dual values only choose the cut: its coefficients are computed from them, so an error in
+them weakens the cut and never makes it invalid. (Coefficients below 1e-9 are zero in exact arithmetic.)
 """
 
 from __future__ import annotations
@@ -25,85 +25,78 @@ from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
 from tacita.engine.attack.requirements import DOWN, SLIDING, UP, Requirements
-from tacita.engine.attack.routing import Routing
+from tacita.engine.attack.routing import Routing, WitnessStore
 from tacita.engine.attack.support import Support, SupportComponent
-from tacita.engine.attack.witnesses import Witnesses
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
 TOLERANCE = 1e-7
-"""A requirement counts as met at this share below its level: what the arithmetic of solvers can tell."""
+"""A requirement counts as met this share below its level: the accuracy of the solvers."""
 WIDE = 1e4
-"""Capacities in levels that count when a release is judged: far more than a move of a table needs."""
+"""Capacity of a cell, in levels, when a release is judged: far more than a move of a table needs."""
 OPEN = 1e-9
 FRAGILE = 20.0
-"""How much a witness avoids cells that are open only in part."""
+"""Extra cost of a closed cell in a witness, so that witnesses avoid cells that are open only in part."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blocking:
-    """What limits a requirement in one way: the non-zero coefficients ``c`` by cells of the presolved table,
-    and the prices that they come from, by equations of the presolved table.
+    """The inequality that limits a requirement in one direction: the non-zero coefficients ``c`` by cells of
+    the presolved table, and the dual values that they come from, by equations of the presolved table.
     """
 
-    way: int
+    direction: int
     cells: Cells
     c: Floats
     equations: Cells
-    prices: Floats
+    duals: Floats
 
     @classmethod
-    def of(cls, way: int, c: Floats, prices: Floats) -> Blocking:
-        cells, equations = np.flatnonzero(c), np.flatnonzero(prices)
-        return cls(way, cells, c[cells], equations, prices[equations])
+    def of(cls, direction: int, c: Floats, duals: Floats) -> Blocking:
+        """Return the inequality of full vectors of coefficients and dual values."""
+        cells, equations = np.flatnonzero(c), np.flatnonzero(duals)
+        return cls(direction, cells, c[cells], equations, duals[equations])
 
 
 @dataclass(frozen=True, eq=False)
 class BlockedRequirement:
-    """A requirement that is missed, and what limits it: in both ways if it is a sliding one."""
+    """A requirement that is not met, and what limits it: in both directions if it is a sliding one."""
 
     requirement: int
-    ways: tuple[Blocking, ...]
+    limits: tuple[Blocking, ...]
 
 
-def support_of(presolved: PresolvedTable, reach: WindowsAtPoint) -> Support:
-    """The cells that a point lets move."""
-    return Support(presolved, (reach.share > OPEN) | (reach.above > OPEN) | (reach.below > OPEN))
-
-
-def unanswered(run: Run, what: str) -> StoppedError | SolverError:
-    """Why a program has no answer: the time is over, or the solver is at a loss."""
-    if run.over:
-        return StoppedError(f"stopped while {what} was solved: allow more time")
-    return SolverError(f"the solver gave no answer to {what}: report the table")
+def find_support(presolved: PresolvedTable, windows: WindowsAtPoint) -> Support:
+    """Return the cells that the windows of a point let move."""
+    return Support(presolved, (windows.share > OPEN) | (windows.above > OPEN) | (windows.below > OPEN))
 
 
 class Attacks:
-    """Hot sessions, one per component of a point's support.
+    """Attackers' programs at one point, with a warm solver session per component of its support.
 
-    ``wanted`` is the share of its level that each requirement asks for.
+    ``shares`` holds the share of its level that each requirement asks for.
     """
 
     def __init__(
         self,
         support: Support,
-        reach: WindowsAtPoint,
+        windows: WindowsAtPoint,
         requirements: Requirements,
-        wanted: Floats,
-        witnesses: Witnesses | None = None,
+        shares: Floats,
+        witnesses: WitnessStore | None = None,
     ) -> None:
-        self.support, self.reach, self.requirements, self.wanted = support, reach, requirements, wanted
+        self.support, self.windows, self.requirements, self.shares = support, windows, requirements, shares
         self._witnesses = witnesses
-        self._price = 1.0 + FRAGILE * (1.0 - reach.share)
+        self._cost = 1.0 + FRAGILE * (1.0 - windows.share)
         self._sessions: dict[int, Session] = {}
-        self._router: Routing | None = None
+        self._routing: Routing | None = None
 
-    def blocked(
+    def find_blocked(
         self, which: Iterable[int], run: Run, most: float, enough: int | None = None
     ) -> list[BlockedRequirement]:
-        """Requirements of ``which`` that fail, until there are ``enough``.
+        """Return requirements of ``which`` that are not met, until there are ``enough``.
 
-        Capacities above ``most`` levels do not count.
+        No cell carries more than ``most`` levels.
         """
         found: list[BlockedRequirement] = []
         for k in which:
@@ -115,66 +108,67 @@ class Attacks:
         return found
 
     def _attack(self, k: int, run: Run, most: float) -> BlockedRequirement | None:
+        """Return what limits requirement ``k``, or None if it is met."""
         presolved, requirements = self.support.presolved, self.requirements
-        p, sign, level = (
-            int(presolved.position[requirements.cell[k]]),
-            int(requirements.sign[k]),
-            float(requirements.level[k]),
-        )
-        wanted = float(self.wanted[k])
-        if wanted <= TOLERANCE or p < 0:
+        p, share = int(presolved.position[requirements.cell[k]]), float(self.shares[k])
+        sign, level = int(requirements.sign[k]), float(requirements.level[k])
+        if share <= TOLERANCE or p < 0:
             return None
-        ways = (UP, DOWN) if sign == SLIDING else (sign,)
-        piece = self.support.piece(p)
-        if piece is None:
-            return BlockedRequirement(
-                k, tuple(Blocking.of(w, *self.support.lifted(p, w, None)) for w in ways)
-            )
+        directions = (UP, DOWN) if sign == SLIDING else (sign,)
+        component = self.support.component_of(p)
+        if component is None:
+            limits = (Blocking.of(s, *self.support.lift_duals(p, s, None)) for s in directions)
+            return BlockedRequirement(k, tuple(limits))
         # What was met before is probably met again, and a short move shows it fastest.
         likely = sign != SLIDING and (self._witnesses is None or k in self._witnesses)
-        if likely and self._shown(k, sign, wanted, run, most):
+        if likely and self._find_witness(k, sign, share, run, most):
             return None
         room_up, room_down = presolved.room(int(requirements.attacker[k]))
-        at = piece.cells
-        up, down = self.reach.of(at).capacities(room_up[at], room_down[at], level, most)
-        session = self._session(int(self.support.component[p]), piece)
-        reached, prices = 0.0, []
+        at = component.cells
+        up, down = self.windows.of(at).capacities(room_up[at], room_down[at], level, most)
+        session = self._session(int(self.support.component[p]), component)
+        reached, duals = 0.0, []
         target, every = int(np.searchsorted(at, p)), np.arange(at.size)
-        for way in ways:
+        for direction in directions:
             high, low = up.copy(), -down
-            high[target] = min(up[target], wanted) if way > 0 else 0.0
-            low[target] = 0.0 if way > 0 else -min(down[target], wanted)
+            high[target] = min(up[target], share) if direction > 0 else 0.0
+            low[target] = 0.0 if direction > 0 else -min(down[target], share)
             session.set_bounds(every, low, high)
-            answer = session.extreme(target, way, run)
+            answer = session.extreme(target, direction, run)
             if answer.status is not Ended.OPTIMAL:
-                raise unanswered(run, "an attacker's program")
-            reached += way * answer.value
-            prices.append((way, session.prices()))
-        if reached >= wanted - TOLERANCE:
+                if run.over:
+                    fault = "stopped while an attacker's program was solved"
+                    raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
+                fault = "the solver gave no answer to an attacker's program"
+                raise SolverError(fault, remedy="report the table")
+            reached += direction * answer.value
+            duals.append((direction, session.duals()))
+        if reached >= share - TOLERANCE:
             if sign != SLIDING and not likely:
-                self._shown(k, sign, wanted, run, most)
+                self._find_witness(k, sign, share, run, most)
             return None
         if self._witnesses is not None:
             self._witnesses.drop(k)
-        return BlockedRequirement(
-            k, tuple(Blocking.of(w, *self.support.lifted(p, w, piece, g)) for w, g in prices)
-        )
+        limits = (Blocking.of(s, *self.support.lift_duals(p, s, component, g)) for s, g in duals)
+        return BlockedRequirement(k, tuple(limits))
 
-    def _shown(self, k: int, sign: int, wanted: float, run: Run, most: float) -> bool:
-        """Whether a short move meets the requirement. It avoids cells that are open only in part, so that it
-        fits the next points too, and it is found faster than the furthest move.
+    def _find_witness(self, k: int, sign: int, share: float, run: Run, most: float) -> bool:
+        """Return whether a short move meets the requirement, and store it.
+
+        It avoids cells that are open only in part, so that it fits the next points too, and it is found
+        faster than the furthest move.
         """
-        if self._router is None or self._router.most != most:
-            self._router = Routing(self.support, self.reach, self.requirements, most)
-        move = self._router.route(k, sign, wanted, self._price, run)
-        if move is not None and self._witnesses is not None and wanted == 1.0:
+        if self._routing is None or self._routing.most != most:
+            self._routing = Routing(self.support, self.windows, self.requirements, most)
+        move = self._routing.route(k, sign, share, self._cost, run)
+        if move is not None and self._witnesses is not None and share == 1.0:
             self._witnesses.keep(k, move)
         return move is not None
 
-    def _session(self, component: int, piece: SupportComponent) -> Session:
-        if component not in self._sessions:
-            n, m = piece.cells.size, piece.rows.size
-            self._sessions[component] = Session(
-                LinearProgram.of_equations(piece.matrix, np.zeros(n), np.zeros(n), np.zeros(m))
+    def _session(self, number: int, component: SupportComponent) -> Session:
+        if number not in self._sessions:
+            n, m = component.cells.size, component.rows.size
+            self._sessions[number] = Session(
+                LinearProgram.of_equations(component.matrix, np.zeros(n), np.zeros(n), np.zeros(m))
             )
-        return self._sessions[component]
+        return self._sessions[number]

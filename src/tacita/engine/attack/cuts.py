@@ -5,14 +5,14 @@
 
     sum_i c+_i ( min(up_i, U_i(x)) + up_i x_i ) + c-_i ( min(down_i, D_i(x)) + down_i x_i )  >=  L [x_p].
 
-Of ``min(up, U(x))`` the smaller one at the current point is taken; either is valid. What does not depend on
-``x`` and what is fixed goes to the right, which leaves ``d x >= d0``. Then
+Of ``min(up, U(x))`` the smaller one at the current point is used; either is valid. Constants and fixed
+variables go to the right-hand side, which leaves ``d x >= d0``. Then
 
-* *strengthening*: with ``x_j`` binary and all terms non-negative, ``d_j`` above ``d0`` is cut down to ``d0``:
-  a cell cannot do more than all that is asked (without it the bound is next to useless);
-* *covers*: cells ``T`` with ``d(T) < d0`` do not suffice even together, so the others must bring
-  ``d0 - d(T)``, and their coefficients are cut down to that. ``T`` is taken from what ``x`` already has;
-* *bridges*: a hidden cell that nothing else in an equation can balance is known to everyone and need not be
+* *strengthening*: with ``x_j`` binary and all terms non-negative, ``d_j`` above ``d0`` is reduced to ``d0``,
+  since one cell alone then satisfies the row. Without it the bound is very weak;
+* *covers*: cells ``T`` with ``d(T) < d0`` do not suffice even together, so the others must contribute
+  ``d0 - d(T)``, and their coefficients are reduced to that. ``T`` is chosen among the cells that ``x`` hides;
+* *bridges*: a hidden cell that no other cell of an equation can balance is known to everyone and need not be
   hidden: ``x_i <= sum of the others of the equation``, where none of these can move otherwise.
 """
 
@@ -33,7 +33,7 @@ from tacita.solvers.row_pool import CutRow
 VIOLATION = 1e-6
 """By how much a point must violate a row (with coefficients up to 1) for the row to be worth adding."""
 FINE = 5e-8
-"""The same where nothing but cuts decides."""
+"""The same in models without integers, where no branching follows."""
 NEGLIGIBLE = 1e-9
 
 
@@ -42,53 +42,56 @@ class CutOrigin:
     """What a capacity cut was made from: the blocked requirement and the variables of its cover."""
 
     blocked: BlockedRequirement
-    given: Cells
+    cover: Cells
 
 
 @dataclass(frozen=True, eq=False)
 class Bridge:
-    """The equation of the presolved table and the variable that it cannot do without the others."""
+    """What a bridge inequality was made from: an equation of the presolved table, and the variable of it that
+    cannot be 1 alone.
+    """
 
     equation: int
     variable: int
 
 
 class Cutter:
-    """Turns what blocks attackers into rows of the master. Variables may be fixed as the search goes on."""
+    """Turns blocked requirements into rows of the master; ``lower`` and ``upper`` may tighten meanwhile."""
 
     def __init__(self, presolved: PresolvedTable, lower: Floats, upper: Floats) -> None:
         self.presolved, self.lower, self.upper = presolved, lower, upper
         self.binary = presolved.model.integer & (presolved.model.lower >= 0) & (presolved.model.upper <= 1)
         self._only_switches = presolved.only_switches
-        # Branching deals with what is cut off by a hair; without whole variables nothing else does.
+        # Branching resolves violations that are smaller; without integer variables only cuts do.
         self._least = VIOLATION if presolved.model.integer.any() else FINE
-        self._bridges = _Bridges(presolved)
+        self._bridges = _BridgeFinder(presolved)
 
-    def cut(self, requirements: Requirements, blocked: BlockedRequirement, x: Floats) -> CutRow | None:
-        """The strengthened cut of one blocked requirement, or None if ``x`` does not violate it."""
+    def make_cut(self, requirements: Requirements, blocked: BlockedRequirement, x: Floats) -> CutRow | None:
+        """Return the strengthened cut of one blocked requirement, or None if ``x`` does not violate it."""
         k = blocked.requirement
         level = float(requirements.level[k])
         up, down = self.presolved.room(int(requirements.attacker[k]))
-        terms = _Terms()
-        for way in blocked.ways:
-            rising = way.c > 0
-            self._side(terms, way.cells[rising], way.c[rising], up, self.presolved.above, x, level)
-            self._side(terms, way.cells[~rising], -way.c[~rising], down, self.presolved.below, x, level)
+        terms = _LinearForm()
+        for limit in blocked.limits:
+            rising = limit.c > 0
+            self._add_terms(terms, limit.cells[rising], limit.c[rising], up, self.presolved.above, x, level)
+            falling = limit.cells[~rising], -limit.c[~rising]
+            self._add_terms(terms, *falling, down, self.presolved.below, x, level)
         rhs = level - terms.constant
         if requirements.switch[k] >= 0:
             terms.add(requirements.switch[k : k + 1], np.array([-level]))
             rhs -= level
-        at, d = terms.collected()
-        return self._strengthened(at, d / level, rhs / level, x, blocked)
+        at, d = terms.collect()
+        return self._strengthen(at, d / level, rhs / level, x, blocked)
 
-    def bridges(self, x: Floats) -> list[CutRow]:
-        """Bridge inequalities that ``x`` violates, at most one per equation."""
-        return self._bridges.violated(x)
+    def find_bridges(self, x: Floats) -> list[CutRow]:
+        """Return bridge inequalities that ``x`` violates, at most one per equation."""
+        return self._bridges.find_violated(x)
 
-    def _side(
-        self, terms: _Terms, at: Cells, c: Floats, room: Floats, window: Affine, x: Floats, level: float
+    def _add_terms(
+        self, terms: _LinearForm, at: Cells, c: Floats, room: Floats, window: Affine, x: Floats, level: float
     ) -> None:
-        """The terms of the cells that must go one way."""
+        """Add the terms of the cells ``at``, with coefficients ``c``, that move in one direction."""
         variables = self.presolved.switch[at]
         switched = variables != NO_SWITCH
         # A binary never needs more than the level; this also keeps infinite room out of the rows.
@@ -100,32 +103,33 @@ class Cutter:
         opened = (window.matrix[at[~by_room]].T * c[~by_room]).tocoo()
         terms.add(opened.coords[0].astype(np.int64), opened.data)
 
-    def _strengthened(
+    def _strengthen(
         self, at: Cells, d: Floats, d0: float, x: Floats, blocked: BlockedRequirement
     ) -> CutRow | None:
+        """Return ``d x[at] >= d0`` strengthened and lifted, or None if ``x`` does not violate it."""
         lower, upper = self.lower[at], self.upper[at]
-        held = lower == upper
-        if not self._monotone(at[~held], d[~held]) or (d[held] * lower[held] < 0).any():
-            return self._if_violated(CutRow(at[~held], d[~held], d0 - float(d[held] @ lower[held])), x)
-        d0 -= float(d[held] @ lower[held])
-        at, d, lower, upper = at[~held], d[~held], lower[~held], upper[~held]
-        # What is too small to keep counts with the most it could ever contribute.
+        fixed = lower == upper
+        if not self._is_monotone(at[~fixed], d[~fixed]) or (d[fixed] * lower[fixed] < 0).any():
+            return self._if_violated(CutRow(at[~fixed], d[~fixed], d0 - float(d[fixed] @ lower[fixed])), x)
+        d0 -= float(d[fixed] @ lower[fixed])
+        at, d, lower, upper = at[~fixed], d[~fixed], lower[~fixed], upper[~fixed]
+        # Negligible terms are dropped with the most they could contribute.
         tiny = np.abs(d) <= NEGLIGIBLE
         d0 -= float(np.maximum(d[tiny] * upper[tiny], d[tiny] * lower[tiny]).sum())
         at, d = at[~tiny], d[~tiny]
-        # Binaries with a negative coefficient are seen as their complements, so that all terms help.
+        # Binaries with a negative coefficient are replaced by their complements: all terms are non-negative.
         flipped, value = d < 0, np.abs(d)
         d0 += float(value[flipped].sum())
         if d0 <= VIOLATION:
             return None
         binary, present = self.binary[at], np.where(flipped, 1.0 - x[at], x[at])
         value = np.where(binary, np.minimum(value, d0), value)
-        given = np.zeros(at.size, dtype=bool)
+        cover = np.zeros(at.size, dtype=bool)
         if binary.all():
-            given = _cover(value, d0, present)
-            d0 -= float(value[given].sum())
-            value = np.where(given, 0.0, np.minimum(value, d0))
-        origin = CutOrigin(blocked, at[given])
+            cover = _choose_cover(value, d0, present)
+            d0 -= float(value[cover].sum())
+            value = np.where(cover, 0.0, np.minimum(value, d0))
+        origin = CutOrigin(blocked, at[cover])
         used = value > 0
         at, value, flipped = at[used], value[used], flipped[used]
         d0, value = d0 - float(value[flipped].sum()), np.where(flipped, -value, value)
@@ -135,13 +139,13 @@ class Cutter:
     def _if_violated(self, row: CutRow, x: Floats) -> CutRow | None:
         return row if row.slack(x) < -self._least else None
 
-    def _monotone(self, at: Cells, d: Floats) -> bool:
-        """Every term is non-negative, or belongs to a binary and becomes so by complement."""
+    def _is_monotone(self, at: Cells, d: Floats) -> bool:
+        """Return whether every term is non-negative, or is so after complementing a binary."""
         return bool(((d >= 0) & (self.lower[at] >= 0) | self.binary[at]).all())
 
 
-class _Terms:
-    """A linear form in the variables that is put together from parts."""
+class _LinearForm:
+    """A linear form in the variables, summed from parts."""
 
     def __init__(self) -> None:
         self.constant = 0.0
@@ -152,34 +156,34 @@ class _Terms:
         self._variables.append(variables)
         self._values.append(values)
 
-    def collected(self) -> tuple[Cells, Floats]:
-        """Each variable once."""
+    def collect(self) -> tuple[Cells, Floats]:
+        """Return each variable once, with the sum of its coefficients."""
         variables, place = np.unique(np.concatenate(self._variables), return_inverse=True)
         values = np.bincount(place, np.concatenate(self._values), variables.size)
         return variables, values.astype(np.float64)
 
 
-def _cover(value: Floats, needed: float, present: Floats) -> Mask:
-    """The cells to take as given: of some sets, the one that makes the cut (scaled to 1) most violated."""
-    # Cells that the point has (almost) in full cost the cut nothing when they are taken as given.
+def _choose_cover(value: Floats, needed: float, present: Floats) -> Mask:
+    """Return the variables of the cover, of a few candidates, that makes the scaled cut most violated."""
+    # A variable that is (almost) 1 at the point takes hardly any violation away when it joins the cover.
     order = np.flatnonzero((present > 0.5) & (value < needed))
     order = order[np.argsort(-present[order], kind="stable")]
     best, chosen = float(value @ present) / needed, np.zeros(value.size, dtype=bool)
-    taken = np.cumsum(value[order])
-    fitting = int(np.searchsorted(taken, needed - NEGLIGIBLE))
+    total = np.cumsum(value[order])
+    fitting = int(np.searchsorted(total, needed - NEGLIGIBLE))
     for size in sorted({1, 2, 4, 8, 16, fitting}):
         if 0 < size <= fitting:
-            given = np.zeros(value.size, dtype=bool)
-            given[order[:size]] = True
-            left = needed - float(taken[size - 1])
-            reached = float(np.minimum(value[~given], left) @ present[~given]) / left
+            cover = np.zeros(value.size, dtype=bool)
+            cover[order[:size]] = True
+            left = needed - float(total[size - 1])
+            reached = float(np.minimum(value[~cover], left) @ present[~cover]) / left
             if reached < best - VIOLATION:
-                best, chosen = reached, given
+                best, chosen = reached, cover
     return chosen
 
 
-class _Bridges:
-    """Equations whose cells all have an own binary switch and nothing else: there bridges hold."""
+class _BridgeFinder:
+    """Equations for which bridge inequalities hold: each cell has a binary switch and no other window."""
 
     def __init__(self, presolved: PresolvedTable) -> None:
         model = presolved.model
@@ -190,10 +194,11 @@ class _Bridges:
         free[free] &= model.lower[presolved.switch[free]] == 0
         obstructed = abs(rows) @ (~free).astype(np.float64)
         self._equations = np.flatnonzero(obstructed == 0)
-        kept = rows[self._equations]
-        self._starts, self._variables = kept.indptr, presolved.switch[kept.indices]
+        rows = rows[self._equations]
+        self._starts, self._variables = rows.indptr, presolved.switch[rows.indices]
 
-    def violated(self, x: Floats) -> list[CutRow]:
+    def find_violated(self, x: Floats) -> list[CutRow]:
+        """Return bridge inequalities that ``x`` violates clearly, at most one per equation."""
         starts = self._starts
         if starts.size < 2 or not self._variables.size:
             return []
@@ -210,8 +215,8 @@ class _Bridges:
         return found
 
 
-def distinct(rows: Iterable[CutRow], known: set[int]) -> list[CutRow]:
-    """Rows that were not met before; their marks are added to ``known``."""
+def drop_known_rows(rows: Iterable[CutRow], known: set[int]) -> list[CutRow]:
+    """Return the rows whose hash is not in ``known``, and add the hashes of these."""
     new = []
     for row in rows:
         mark = hash((row.index.tobytes(), np.round(row.value, 9).tobytes(), round(row.rhs, 9)))

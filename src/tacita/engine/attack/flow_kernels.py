@@ -1,13 +1,13 @@
-"""Compiled flows on a table's network: maximum flows, their cuts, and cells that none of them needs.
+"""Compiled kernels: maximum flows on a table's network, their minimum cuts, and cells that no flow needs.
 
 Every cell ``i`` is two *entries*: ``2 i`` runs from its tail to its head (the cell goes up), ``2 i + 1`` back
 (it goes down); ``entry ^ 1`` is the opposite one. For a requirement of level ``L`` an entry carries at most
 
     min(fixed, L) + share * min(room, L)
 
-less what flows in it already, where opposite flows cancel. The entries that leave a node are a linked list:
-those of cells that are hidden, at least in part. Work per requirement follows what it touches, not the size
-of the table: marks on nodes are numbered, and flows are undone along the list of cells that carry some.
+less what flows in it already, where opposite flows cancel. The entries of hidden or partly hidden cells that
+leave a node are a linked list. Work per requirement grows with what it touches, not with the size of the
+table: marks on nodes are numbered, and flows are undone along the list of cells that carry some.
 
 Only :mod:`tacita.engine.attack.flows` imports compiled files, and only when they are needed: loading the
 compiler takes longer than solving a small table.
@@ -34,7 +34,7 @@ SOURCE_SIDE, SINK_SIDE = 1, 2
 
 
 class Graph(NamedTuple):
-    """Entries with their ends and capacities; ``first`` and ``following`` list those that leave a node."""
+    """Entries with their ends and capacities; ``first`` and ``following`` link those that leave a node."""
 
     end: Cells
     room: Floats
@@ -45,8 +45,8 @@ class Graph(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working space: the flow of the requirement at hand; marks on nodes, which hold if ``seen`` is the
-    clock.
+    """Working space: the flow of the current requirement, and marks on nodes, valid where ``seen`` equals
+    the clock.
     """
 
     flow: Floats
@@ -60,9 +60,9 @@ class Scratch(NamedTuple):
     counters: Cells
 
 
-class AskedFlows(NamedTuple):
-    """Requirements: the cell's number in the graph or NONE, the ends of an upward move, how many nodes the
-    whole network joins to them, what the cell itself allows.
+class FlowRequirements(NamedTuple):
+    """Requirements as columns: the cell's number in the graph or NONE, the ends of an upward move, the number
+    of nodes connected to them in the whole network, and how far the cell's own window lets it move.
     """
 
     arc: Cells
@@ -75,10 +75,10 @@ class AskedFlows(NamedTuple):
     own_down: Floats
 
 
-class Trip(NamedTuple):
-    """One way of one requirement: a flow from source to sink that avoids the cell itself.
+class FlowQuery(NamedTuple):
+    """One direction of one requirement: a flow from source to sink that avoids the cell itself.
 
-    ``own`` is what the cell itself allows; residuals up to ``dust`` count as none.
+    ``own`` is how far the cell's own window lets it move; residuals up to ``dust`` count as 0.
     """
 
     source: int
@@ -91,12 +91,13 @@ class Trip(NamedTuple):
 
 
 @kernel
-def trip_of(asked: AskedFlows, requirement: int, way: int, dust: float) -> Trip:
-    source, sink, own = asked.source[requirement], asked.sink[requirement], asked.own_up[requirement]
-    if way < 0:
-        source, sink, own = sink, source, asked.own_down[requirement]
-    level = asked.level[requirement]
-    return Trip(source, sink, asked.joined[requirement], asked.arc[requirement], level, own, dust * level)
+def make_query(required: FlowRequirements, requirement: int, direction: int, dust: float) -> FlowQuery:
+    """Return one direction of a requirement."""
+    source, sink, own = required.source[requirement], required.sink[requirement], required.own_up[requirement]
+    if direction < 0:
+        source, sink, own = sink, source, required.own_down[requirement]
+    level, joined = required.level[requirement], required.joined[requirement]
+    return FlowQuery(source, sink, joined, required.arc[requirement], level, own, dust * level)
 
 
 @kernel
@@ -110,21 +111,21 @@ def link(graph: Graph, arc: int) -> None:
 
 @kernel
 def link_all(graph: Graph, arcs: Cells) -> None:
-    """Put many cells into the lists, the first ones in front."""
+    """Put both entries of many cells into the lists, the first cells in front."""
     for k in range(arcs.size - 1, -1, -1):
         link(graph, arcs[k])
 
 
 @kernel
 def residual(graph: Graph, scratch: Scratch, entry: int, level: float) -> float:
-    """What an entry can still carry for a requirement of this level."""
+    """Return what an entry can still carry for a requirement of this level."""
     capacity: float = min(graph.fixed[entry], level) + graph.share[entry >> 1] * min(graph.room[entry], level)
     return capacity - float(scratch.flow[entry])
 
 
 @kernel
 def carry(scratch: Scratch, entry: int, amount: float) -> None:
-    """Send more through an entry."""
+    """Add to the flow through an entry."""
     arc = entry >> 1
     if not scratch.is_touched[arc]:
         scratch.is_touched[arc] = True
@@ -136,7 +137,7 @@ def carry(scratch: Scratch, entry: int, amount: float) -> None:
 
 @kernel
 def forget_flow(scratch: Scratch) -> None:
-    """Back to no flow at all."""
+    """Reset the flow to zero."""
     for k in range(scratch.counters[TOUCHED]):
         arc = scratch.touched[k]
         scratch.is_touched[arc] = False
@@ -146,9 +147,9 @@ def forget_flow(scratch: Scratch) -> None:
 
 
 @kernel
-def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, against: int) -> int:
-    """Mark the nodes that residual entries lead to from ``start``, or from which they lead there (1);
-    returns how many.
+def mark_reachable(graph: Graph, scratch: Scratch, query: FlowQuery, start: int, against: int) -> int:
+    """Mark the nodes that residual entries lead to from ``start`` (or, with ``against`` 1, from which they
+    lead to it) and return their number.
     """
     scratch.counters[CLOCK] += 1
     clock = scratch.counters[CLOCK]
@@ -162,8 +163,8 @@ def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, against: int)
             other = graph.end[entry]
             if (
                 scratch.seen[other] != clock
-                and entry >> 1 != trip.avoided
-                and residual(graph, scratch, entry ^ against, trip.level) > trip.dust
+                and entry >> 1 != query.avoided
+                and residual(graph, scratch, entry ^ against, query.level) > query.dust
             ):
                 scratch.seen[other] = clock
                 scratch.queue[waiting] = other
@@ -173,16 +174,19 @@ def spread(graph: Graph, scratch: Scratch, trip: Trip, start: int, against: int)
 
 
 @kernel
-def mark(graph: Graph, scratch: Scratch, node: int, rank: int, place: int) -> None:
+def mark_node(graph: Graph, scratch: Scratch, node: int, rank: int, place: int) -> None:
+    """Mark a node with its rank and put it into the queue."""
     scratch.seen[node], scratch.rank[node] = scratch.counters[CLOCK], rank
     scratch.current[node] = graph.first[node]
     scratch.queue[place] = node
 
 
 @kernel
-def widen(graph: Graph, scratch: Scratch, trip: Trip, begin: int, stop: int, side: int) -> int:
-    """Mark the neighbours of the queued nodes on one side, 1 the source's and -1 the sink's; returns where
-    they end in the queue, or NONE when a node of the other side is met.
+def mark_next_layer(
+    graph: Graph, scratch: Scratch, query: FlowQuery, begin: int, stop: int, side: int
+) -> int:
+    """Mark the neighbours of the queued nodes on one side, 1 the source's and -1 the sink's, and return
+    where they end in the queue, or NONE when a node of the other side is met.
     """
     place, against = stop, (1 - side) >> 1
     while begin != stop:
@@ -194,35 +198,35 @@ def widen(graph: Graph, scratch: Scratch, trip: Trip, begin: int, stop: int, sid
             known = scratch.seen[other] == scratch.counters[CLOCK]
             if (
                 (not known or side * (scratch.rank[other] - scratch.rank[node]) > FAR)
-                and entry >> 1 != trip.avoided
-                and residual(graph, scratch, entry ^ against, trip.level) > trip.dust
+                and entry >> 1 != query.avoided
+                and residual(graph, scratch, entry ^ against, query.level) > query.dust
             ):
                 if known:
                     return NONE
-                mark(graph, scratch, other, scratch.rank[node] + side, place)
+                mark_node(graph, scratch, other, scratch.rank[node] + side, place)
                 place += side
             entry = graph.following[entry]
     return place
 
 
 @kernel
-def ranked(graph: Graph, scratch: Scratch, trip: Trip) -> bool:
-    """Rank nodes so that ranks rise by 1 along every shortest way from source to sink, but for one leap;
-    False if there is no way.
+def rank_nodes(graph: Graph, scratch: Scratch, query: FlowQuery) -> bool:
+    """Rank nodes so that ranks rise by 1 along every shortest path from source to sink, except for one leap;
+    return whether there is a path.
 
-    The search goes out from both ends, a whole layer at a time from the side where it is thinner: on a
-    table's network the two meet long before one alone would arrive. The source has rank ``-2 FAR``, the sink
-    0, and the leap is where they met. The queue is filled from both ends too.
+    The search starts from both ends, a layer at a time from the side with the smaller layer: on a table's
+    network the two meet long before one alone would arrive. The source has rank ``-2 FAR``, the sink 0, and
+    the leap is where they met. The queue is filled from both ends too.
     """
     scratch.counters[CLOCK] += 1
     last = scratch.queue.size - 1
-    for node, rank, place in ((trip.source, -2 * FAR, 0), (trip.sink, 0, last)):
-        mark(graph, scratch, node, rank, place)
+    for node, rank, place in ((query.source, -2 * FAR, 0), (query.sink, 0, last)):
+        mark_node(graph, scratch, node, rank, place)
     begin, stop, sink_begin, sink_stop = 0, 1, last, last - 1
     while begin != stop and sink_begin != sink_stop:
         side = 1 if stop - begin <= sink_begin - sink_stop else -1
         at, to = (begin, stop) if side > 0 else (sink_begin, sink_stop)
-        place = widen(graph, scratch, trip, at, to, side)
+        place = mark_next_layer(graph, scratch, query, at, to, side)
         if place == NONE:
             return True
         if side > 0:
@@ -233,8 +237,8 @@ def ranked(graph: Graph, scratch: Scratch, trip: Trip) -> bool:
 
 
 @kernel
-def onward(graph: Graph, scratch: Scratch, trip: Trip, node: int) -> int:
-    """The next entry that leaves a node on a shortest way to the sink, or NONE."""
+def find_next_entry(graph: Graph, scratch: Scratch, query: FlowQuery, node: int) -> int:
+    """Return the next entry that leaves a node on a shortest path to the sink, or NONE."""
     entry: int = scratch.current[node]
     while entry != NONE:
         other = graph.end[entry]
@@ -242,8 +246,8 @@ def onward(graph: Graph, scratch: Scratch, trip: Trip, node: int) -> int:
         if (
             scratch.seen[other] == scratch.counters[CLOCK]
             and (rise == 1 or rise > FAR)
-            and entry >> 1 != trip.avoided
-            and residual(graph, scratch, entry, trip.level) > trip.dust
+            and entry >> 1 != query.avoided
+            and residual(graph, scratch, entry, query.level) > query.dust
         ):
             break
         entry = graph.following[entry]
@@ -252,24 +256,24 @@ def onward(graph: Graph, scratch: Scratch, trip: Trip, node: int) -> int:
 
 
 @kernel
-def push(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
-    """Maximum flow of a trip on top of the present flow, no more than wanted (Dinic's algorithm)."""
+def push_flow(graph: Graph, scratch: Scratch, query: FlowQuery, wanted: float) -> float:
+    """Add a maximum flow, no more than ``wanted``, to the present one and return its value (Dinic)."""
     reached = 0.0
-    while wanted - reached > trip.dust and ranked(graph, scratch, trip):
+    while wanted - reached > query.dust and rank_nodes(graph, scratch, query):
         depth = 0
-        while wanted - reached > trip.dust:
-            node = trip.source if depth == 0 else graph.end[scratch.path[depth - 1]]
-            if node == trip.sink:
+        while wanted - reached > query.dust:
+            node = query.source if depth == 0 else graph.end[scratch.path[depth - 1]]
+            if node == query.sink:
                 amount = wanted - reached
                 for k in range(depth):
-                    amount = min(amount, residual(graph, scratch, scratch.path[k], trip.level))
+                    amount = min(amount, residual(graph, scratch, scratch.path[k], query.level))
                 for k in range(depth - 1, -1, -1):
                     carry(scratch, scratch.path[k], amount)
-                    if residual(graph, scratch, scratch.path[k], trip.level) <= trip.dust:
+                    if residual(graph, scratch, scratch.path[k], query.level) <= query.dust:
                         depth = k
                 reached += amount
                 continue
-            entry = onward(graph, scratch, trip, node)
+            entry = find_next_entry(graph, scratch, query, node)
             if entry != NONE:
                 scratch.path[depth] = entry
                 depth += 1
@@ -282,34 +286,34 @@ def push(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
 
 
 @kernel
-def move(graph: Graph, scratch: Scratch, trip: Trip, wanted: float) -> float:
-    """How far the cell can go this way, no further than wanted and than itself allows; from no flow."""
+def maximise_move(graph: Graph, scratch: Scratch, query: FlowQuery, wanted: float) -> float:
+    """Return how far the cell can move in a direction, within its own window and no further than wanted."""
     forget_flow(scratch)
-    wanted = min(wanted, trip.own)
-    return wanted if trip.source == trip.sink else push(graph, scratch, trip, wanted)
+    wanted = min(wanted, query.own)
+    return wanted if query.source == query.sink else push_flow(graph, scratch, query, wanted)
 
 
 @kernel
-def cuts(graph: Graph, scratch: Scratch, trip: Trip, reached: float, sides: Bytes) -> int:
-    """Write the two extreme minimum cuts after a trip that fell short; says what the limit was."""
-    if trip.own - reached <= trip.dust:
+def write_cuts(graph: Graph, scratch: Scratch, query: FlowQuery, reached: float, sides: Bytes) -> int:
+    """Write the minimum cuts nearest to source and sink into ``sides``; return which limit was met."""
+    if query.own - reached <= query.dust:
         return OWN_LIMIT
     inside = 0
     for node in range(sides.size):
         sides[node] = 0
-    for start, against, side in ((trip.source, 0, SOURCE_SIDE), (trip.sink, 1, SINK_SIDE)):
-        inside += spread(graph, scratch, trip, start, against)
+    for start, against, side in ((query.source, 0, SOURCE_SIDE), (query.sink, 1, SINK_SIDE)):
+        inside += mark_reachable(graph, scratch, query, start, against)
         for node in range(sides.size):
             if scratch.seen[node] == scratch.counters[CLOCK]:
                 sides[node] |= side
-    return ONE_CUT if inside == trip.joined else TWO_CUTS
+    return ONE_CUT if inside == query.joined else TWO_CUTS
 
 
 @kernel
-def separate(
+def find_missed(
     graph: Graph,
     scratch: Scratch,
-    asked: AskedFlows,
+    required: FlowRequirements,
     requirements: Cells,
     tolerance: float,
     dust: float,
@@ -318,11 +322,10 @@ def separate(
     limit: Bytes,
     sides: Bytes,
 ) -> tuple[int, int]:
-    """Look at requirements in turn until ``found`` is full; returns how many failed and how many were looked
-    at.
+    """Check requirements in turn until ``found`` is full; return how many failed and how many were checked.
 
     A requirement fails when it misses more than ``tolerance * level``; residuals up to ``dust * level`` count
-    as none. Both are 0 for whole numbers. What is written per failure has a place for each way, up then down;
+    as 0. Both are 0 for integers. What is written per failure has a place for each direction, up then down;
     cuts are left out when ``sides`` is empty.
     """
     failures = 0
@@ -330,17 +333,17 @@ def separate(
         if failures == found.size:
             return failures, k
         requirement = requirements[k]
-        level = missing = asked.level[requirement]
+        level = missing = required.level[requirement]
         for place in range(2):
-            way = 1 - 2 * place
-            if asked.sign[requirement] == -way or missing <= tolerance * level:
+            direction = 1 - 2 * place
+            if required.sign[requirement] == -direction or missing <= tolerance * level:
                 continue
-            trip = trip_of(asked, requirement, way, dust)
-            reached[failures, place] = move(graph, scratch, trip, missing)
+            query = make_query(required, requirement, direction, dust)
+            reached[failures, place] = maximise_move(graph, scratch, query, missing)
             missing -= reached[failures, place]
             if sides.size and missing > tolerance * level:
-                limit[failures, place] = cuts(
-                    graph, scratch, trip, reached[failures, place], sides[failures, place]
+                limit[failures, place] = write_cuts(
+                    graph, scratch, query, reached[failures, place], sides[failures, place]
                 )
         if missing > tolerance * level:
             found[failures] = requirement
@@ -349,25 +352,25 @@ def separate(
 
 
 @kernel
-def witness(
+def find_witness(
     graph: Graph,
     scratch: Scratch,
-    asked: AskedFlows,
+    required: FlowRequirements,
     requirement: int,
     number: Cells,
     uses: Words,
     row: Words,
 ) -> bool:
-    """Whether a requirement is met, and if so by the help of which numbered cells: bits of its row of
-    ``uses``.
+    """Return whether a requirement is met, and set the bits of the numbered cells that its witness uses in
+    its row of ``uses``.
     """
-    missing = asked.level[requirement]
+    missing = required.level[requirement]
     for word in range(row.size):
         row[word] = 0
-    for way in (1, -1):
-        if asked.sign[requirement] == -way or missing <= 0.0:
+    for direction in (1, -1):
+        if required.sign[requirement] == -direction or missing <= 0.0:
             continue
-        missing -= move(graph, scratch, trip_of(asked, requirement, way, 0.0), missing)
+        missing -= maximise_move(graph, scratch, make_query(required, requirement, direction, 0.0), missing)
         for k in range(scratch.counters[TOUCHED]):
             arc = scratch.touched[k]
             if number[arc] != NONE and scratch.flow[2 * arc] != 0.0:
@@ -380,27 +383,35 @@ def witness(
 
 
 @kernel
-def witnesses(graph: Graph, scratch: Scratch, asked: AskedFlows, number: Cells, uses: Words) -> bool:
-    """A witness for every requirement; False if one is not met."""
+def find_witnesses(
+    graph: Graph, scratch: Scratch, required: FlowRequirements, number: Cells, uses: Words
+) -> bool:
+    """Find a witness for every requirement; return False at the first that is not met."""
     row = np.zeros(uses.shape[1], dtype=np.uint64)
-    for requirement in range(asked.level.size):
-        if not witness(graph, scratch, asked, requirement, number, uses, row):
+    for requirement in range(required.level.size):
+        if not find_witness(graph, scratch, required, requirement, number, uses, row):
             return False
     return True
 
 
 @kernel
-def publish(
-    graph: Graph, scratch: Scratch, asked: AskedFlows, arcs: Cells, numbers: Cells, number: Cells, uses: Words
+def publish_unneeded(
+    graph: Graph,
+    scratch: Scratch,
+    required: FlowRequirements,
+    arcs: Cells,
+    numbers: Cells,
+    number: Cells,
+    uses: Words,
 ) -> None:
-    """Close cells in turn, unless a requirement that uses the cell cannot do without it."""
+    """Publish cells in turn, unless a requirement whose witness uses the cell has no other witness."""
     row = np.zeros(uses.shape[1], dtype=np.uint64)
     for k in numbers:
         graph.share[arcs[k]] = 0.0
         word, bit = k >> 6, np.uint64(1) << np.uint64(k & 63)
-        for requirement in range(asked.level.size):
-            if uses[requirement, word] & bit and not witness(
-                graph, scratch, asked, requirement, number, uses, row
+        for requirement in range(required.level.size):
+            if uses[requirement, word] & bit and not find_witness(
+                graph, scratch, required, requirement, number, uses, row
             ):
                 graph.share[arcs[k]] = 1.0
                 break

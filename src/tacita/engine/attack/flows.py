@@ -1,59 +1,66 @@
-"""Attackers' problems on a network, as flows.
+"""Attackers' problems on a network, as flows: the same questions as ``attacks.py`` and ``patterns.py``, on
+tables of one or two dimensions (one of them with a hierarchy), much faster and exact.
 
 A requirement of level ``L`` on cell ``p`` asks whether ``p`` can move by ``L``. On a network the other cells
 must carry what ``p`` moves from one of its ends back to the other, each no more than its room, so the
-furthest move is a maximum flow. What stops it is a minimum cut: a set of nodes whose indicator, as a price
-per equation, proves the limit,
+furthest move is a maximum flow. What limits it is a minimum cut: a set of nodes whose indicator, as a dual
+value per equation, proves the limit,
 
-    sign z_p  =  c z  <=  sum_i c+_i above_i + c-_i below_i,      c = sign e_p - M^T price,   c_p = 0.
+    sign z_p  =  c z  <=  sum_i c+_i above_i + c-_i below_i,      c = sign e_p - M^T dual,   c_p = 0.
 
-No cell needs to carry more than ``L``, so capacities are cut down to ``L`` first, which makes cuts sharper.
+No cell needs to carry more than ``L``, so capacities are reduced to ``L`` first, which makes cuts stronger.
+
+Small networks are left to linear programs: these are solved before the kernels are loaded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
+from tacita.core.compiled import LARGE
 from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.engine.attack.requirements import Requirements
+from tacita.engine.attack.attacks import BlockedRequirement, Blocking
+from tacita.engine.attack.presolved import PresolvedTable, WindowsAtPoint
+from tacita.engine.attack.requirements import OUTSIDER, Requirements
 from tacita.solvers.network import Network
 
 if TYPE_CHECKING:
-    from tacita.engine.attack.flow_kernels import AskedFlows, Bytes, Graph, Scratch
+    from tacita.engine.attack.flow_kernels import Bytes, FlowRequirements, Graph, Scratch
     from tacita.engine.attack.path_kernels import PathSearch
 
 BATCH = 256
-"""Requirements, or cells, between two looks at the clock."""
+"""Requirements, or cells, between two checks of the time limit."""
 DUST = 1e-10
-"""Residual capacity, in parts of the level, that counts as none when capacities are fractions."""
+"""Residual capacity, in parts of the level, that counts as 0 when capacities are fractions."""
 STEP = 1e-6
-"""What a hidden cell costs on a path, in parts of the mean cost: enough to keep paths short."""
+"""Cost of a hidden cell on a path, in parts of the mean cost: enough to keep paths short."""
 
 
 @dataclass(frozen=True, eq=False)
 class BlockedFlow:
-    """A requirement that is missed, and why.
+    """A requirement that is not met, and the dual values that prove it.
 
-    ``prices`` holds (sign, price per equation) for each way that counts: one for a requirement up or down,
-    two for a sliding one. The limits that they prove add up to ``reached``. A price of zero says that the
-    room of the cell itself is the limit.
+    ``duals`` holds (sign, dual value per equation) for each direction that counts: one for a requirement up
+    or down, two for a sliding one. The limits that they prove add up to ``reached``. Where all dual values
+    are 0 the room of the cell itself is the limit.
     """
 
     requirement: int
     reached: float
-    prices: tuple[tuple[int, Floats], ...]
+    duals: tuple[tuple[int, Floats], ...]
 
 
 class Flows:
-    """The requirements of one attacker on a network.
+    """Flow problems of the requirements of one attacker on a network, and patterns that meet them.
 
     Parameters
     ----------
@@ -63,9 +70,9 @@ class Flows:
         How far above and below its value the attacker believes each cell possible, in units; may be
         infinite.
     requirements
-        What is asked, all of this one attacker; switches are not looked at.
+        All of this attacker, with cells numbered as in the network; switches are ignored.
     run
-        Watched between batches of requirements; each method says what it does when the time is over.
+        Checked between batches of requirements; each method says what it does when the time is over.
     """
 
     def __init__(
@@ -75,27 +82,29 @@ class Flows:
         self.run = Run() if run is None else run
         self._level = requirements.level.astype(np.float64)
 
-    def unprotected(self, hidden: Mask) -> Cells:
-        """The requirements that are missed when these cells are hidden and all others published; exact.
+    def find_unprotected(self, hidden: Mask) -> Cells:
+        """Return the requirements that fail when these cells are hidden and all others published; exact.
 
         Raises
         ------
         StoppedError
-            The time was over before all requirements were looked at.
+            The time was over before all requirements were checked.
         """
         from tacita.engine.attack import flow_kernels as kernels
 
-        graph, asked = self._graph(np.flatnonzero(hidden & ~self._loops), hidden.astype(np.float64))
-        scratch, missed = _scratch(graph), []
+        graph, required = self._make_graph(np.flatnonzero(hidden & ~self._loops), hidden.astype(np.float64))
+        scratch, missed = _make_scratch(graph), []
         no_cuts = np.empty((0, 2), np.uint8), np.empty((0, 2, 0), np.uint8)
         for batch in _batches(np.arange(len(self.requirements))):
-            self._refuse_late("while requirements were checked")
+            self._check_time("while requirements were checked")
             found, reached = np.empty(batch.size, np.int64), np.empty((batch.size, 2))
-            failures, _ = kernels.separate(graph, scratch, asked, batch, 0.0, 0.0, found, reached, *no_cuts)
+            failures, _ = kernels.find_missed(
+                graph, scratch, required, batch, 0.0, 0.0, found, reached, *no_cuts
+            )
             missed.append(found[:failures])
         return np.concatenate([np.empty(0, dtype=np.int64), *missed])
 
-    def blocked(
+    def find_blocked(
         self,
         share: Floats,
         fixed_up: Floats | None = None,
@@ -104,7 +113,8 @@ class Flows:
         most: int = 400,
         start: int = 0,
     ) -> tuple[list[BlockedFlow], int]:
-        """Requirements that are missed when cell ``i`` may move ``min(fixed_i, L) + share_i min(room_i, L)``.
+        """Return requirements that fail when cell ``i`` may move ``min(fixed_i, L) + share_i min(room_i,
+        L)``.
 
         Parameters
         ----------
@@ -113,19 +123,18 @@ class Flows:
         fixed_up, fixed_down
             What a cell may move in any case; nothing by default.
         tolerance
-            What may be missing, in parts of the level. Whole capacities are compared exactly all the same.
+            What may be missing, in parts of the level. Integer capacities are compared exactly all the same.
         most
-            End after so many missed requirements.
+            End after so many failures.
         start
             The requirement to begin with; after the last one comes the first.
 
         Returns
         -------
         list of BlockedFlow
-            One per missed requirement, two where the minimum cuts nearest to both ends differ.
+            One per requirement that fails, two where the minimum cuts nearest to both ends differ.
         int
-            How many requirements were looked at; fewer than there are after ``most`` or when the time is
-            over.
+            How many requirements were checked; fewer than there are after ``most`` or when the time is over.
         """
         from tacita.engine.attack import flow_kernels as kernels
 
@@ -133,10 +142,10 @@ class Flows:
         above = nothing if fixed_up is None else fixed_up
         below = nothing if fixed_down is None else fixed_down
         arcs = np.flatnonzero(((share > DUST) | (above > 0.0) | (below > 0.0)) & ~self._loops)
-        graph, asked = self._graph(arcs, share, above, below)
-        whole = all((part == np.rint(part)).all() for part in (graph.share, graph.fixed))
-        slack, dust = (0.0, 0.0) if whole else (tolerance, DUST)
-        scratch, missed, looked = _scratch(graph), [], 0
+        graph, required = self._make_graph(arcs, share, above, below)
+        integers = all((part == np.rint(part)).all() for part in (graph.share, graph.fixed))
+        slack, dust = (0.0, 0.0) if integers else (tolerance, DUST)
+        scratch, missed, looked = _make_scratch(graph), [], 0
         for batch in _batches((np.arange(len(self.requirements)) + start) % max(1, len(self.requirements))):
             if self.run.over or most <= 0:
                 break
@@ -144,15 +153,20 @@ class Flows:
             found, reached = np.empty(size, np.int64), np.zeros((size, 2))
             limit = np.zeros((size, 2), np.uint8)
             sides = np.empty((size, 2, self.network.n_nodes), np.uint8)
-            failures, seen = kernels.separate(
-                graph, scratch, asked, batch, slack, dust, found, reached, limit, sides
+            failures, seen = kernels.find_missed(
+                graph, scratch, required, batch, slack, dust, found, reached, limit, sides
             )
-            missed += self._reasons(found[:failures], reached[:failures], limit[:failures], sides[:failures])
+            missed += self._make_blocked(
+                found[:failures], reached[:failures], limit[:failures], sides[:failures]
+            )
             looked, most = looked + seen, most - failures
         return missed, looked
 
     def build(self, hidden: Mask, cost: Floats, order: Cells) -> Mask | None:
-        """Hide more cells until the requirements are met, one after the other, each as cheaply as can be.
+        """Return a pattern that hides these cells and more, until all requirements hold; None if there is
+        none.
+
+        Requirements are met one after the other, each along cheapest paths.
 
         Parameters
         ----------
@@ -162,11 +176,6 @@ class Flows:
             Of hiding each other cell; infinite where that is not allowed.
         order
             The requirements in the order in which they are met.
-
-        Returns
-        -------
-        Mask or None
-            The hidden cells; None if some requirement cannot be met.
 
         Raises
         ------
@@ -178,37 +187,39 @@ class Flows:
         everything = np.arange(hidden.size)
         hidden = hidden.copy()
         hidden[self.requirements.cell[order]] = True
-        graph, asked = self._graph(everything, np.ones(hidden.size), linked=hidden & ~self._loops)
-        scratch, search = _scratch(graph), self._search(graph, cost, ~hidden)
-        # A copy, since a view or a closed array would be compiled for anew.
+        graph, required = self._make_graph(everything, np.ones(hidden.size), linked=hidden & ~self._loops)
+        scratch, search = _make_scratch(graph), self._make_search(graph, cost, ~hidden)
+        # A copy: numba would compile anew for a view or a read-only array.
         for batch in _batches(np.array(order, dtype=np.int64)):
-            self._refuse_late("while a first pattern was built")
-            if kernels.route(graph, scratch, search, asked, batch, hidden) < batch.size:
+            self._check_time("while a first pattern was built")
+            if kernels.route_requirements(graph, scratch, search, required, batch, hidden) < batch.size:
                 return None
         return hidden
 
-    def clean(self, hidden: Mask, removable: Cells) -> Mask:
-        """Publish cells that no requirement needs, trying them in the given order.
+    def clean(self, hidden: Mask, kept: Mask, cost: Floats) -> Mask:
+        """Return the pattern without cells that no requirement needs, but with all ``kept`` ones.
 
-        A pattern that misses a requirement has no protection to keep and comes back as it is. When the time
-        is over, the cells not yet tried stay hidden.
+        The most expensive cells are tried first. A pattern that fails a requirement is returned as it is.
+        When the time is over, the cells not yet tried stay hidden.
         """
         from tacita.engine.attack import flow_kernels as kernels
 
+        removable = np.flatnonzero(hidden & ~kept)
+        removable = removable[np.argsort(-cost[removable], kind="stable")]
         arcs = np.flatnonzero(hidden & ~self._loops)
-        graph, asked = self._graph(arcs, hidden.astype(np.float64))
-        scratch = _scratch(graph)
-        tried = removable[hidden[removable] & ~np.isin(removable, self.requirements.cell)]
+        graph, required = self._make_graph(arcs, hidden.astype(np.float64))
+        scratch = _make_scratch(graph)
+        tried = removable[~np.isin(removable, self.requirements.cell)]
         local = np.searchsorted(arcs, tried[~self._loops[tried]])
         number = np.full(arcs.size, kernels.NONE)
         number[local] = np.arange(local.size)
         uses = np.zeros((len(self.requirements), local.size // 64 + 1), np.uint64)
-        if not kernels.witnesses(graph, scratch, asked, number, uses):
+        if not kernels.find_witnesses(graph, scratch, required, number, uses):
             return hidden.copy()
         for batch in _batches(np.arange(local.size)):
             if self.run.over:
                 break
-            kernels.publish(graph, scratch, asked, local, batch, number, uses)
+            kernels.publish_unneeded(graph, scratch, required, local, batch, number, uses)
         left = hidden.copy()
         left[arcs] = graph.share > 0.0
         left[tried[self._loops[tried]]] = False
@@ -218,19 +229,20 @@ class Flows:
     def _loops(self) -> Mask:
         return np.asarray(self.network.tail == self.network.head)
 
-    def _refuse_late(self, when: str) -> None:
+    def _check_time(self, when: str) -> None:
         if self.run.over:
-            raise StoppedError(f"stopped after {self.run.seconds:.0f} s {when}: allow more time")
+            fault = f"stopped after {self.run.seconds:.0f} s {when}"
+            raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
 
-    def _graph(
+    def _make_graph(
         self,
         arcs: Cells,
         share: Floats,
         fixed_up: Floats | None = None,
         fixed_down: Floats | None = None,
         linked: Mask | None = None,
-    ) -> tuple[Graph, AskedFlows]:
-        """The graph of some cells, numbered in their order, and the requirements put to it."""
+    ) -> tuple[Graph, FlowRequirements]:
+        """Return the graph of some cells, numbered in their order, and the requirements on it."""
         from tacita.engine.attack import flow_kernels as kernels
 
         network, requirements, level = self.network, self.requirements, self._level
@@ -238,9 +250,9 @@ class Flows:
         above = nothing if fixed_up is None else fixed_up
         below = nothing if fixed_down is None else fixed_down
         graph = kernels.Graph(
-            end=_interleaved(network.head[arcs], network.tail[arcs]).astype(np.int64),
-            room=_interleaved(self.up[arcs], self.down[arcs]),
-            fixed=_interleaved(above[arcs], below[arcs]),
+            end=_interleave(network.head[arcs], network.tail[arcs]).astype(np.int64),
+            room=_interleave(self.up[arcs], self.down[arcs]),
+            fixed=_interleave(above[arcs], below[arcs]),
             share=share[arcs],
             first=np.full(network.n_nodes, kernels.NONE, np.int64),
             following=np.full(2 * arcs.size, kernels.NONE, np.int64),
@@ -249,7 +261,7 @@ class Flows:
         cell = requirements.cell
         place = np.minimum(np.searchsorted(arcs, cell), max(0, arcs.size - 1))
         present = arcs[place] == cell if arcs.size else np.zeros(cell.size, dtype=bool)
-        asked = kernels.AskedFlows(
+        required = kernels.FlowRequirements(
             arc=np.where(present, place, kernels.NONE),
             source=network.head[cell].astype(np.int64),
             sink=network.tail[cell].astype(np.int64),
@@ -259,15 +271,16 @@ class Flows:
             own_up=np.minimum(above[cell], level) + share[cell] * np.minimum(self.up[cell], level),
             own_down=np.minimum(below[cell], level) + share[cell] * np.minimum(self.down[cell], level),
         )
-        return graph, asked
+        return graph, required
 
-    def _search(self, graph: Graph, cost: Floats, published: Mask) -> PathSearch:
+    def _make_search(self, graph: Graph, cost: Floats, published: Mask) -> PathSearch:
+        """Return working space for cheapest paths, with the published cells that may be hidden by cost."""
         from tacita.engine.attack import path_kernels as kernels
 
         nodes, entries = self.network.n_nodes, 2 * self.network.tail.size + 1
         movable = (self.up > 0.0) | (self.down > 0.0)
         allowed = np.flatnonzero(published & movable & np.isfinite(cost) & ~self._loops)
-        ptr, entry = kernels.by_cost(graph, allowed[np.argsort(cost[allowed], kind="stable")])
+        ptr, entry = kernels.sort_entries_by_cost(graph, allowed[np.argsort(cost[allowed], kind="stable")])
         mean = float(cost[allowed].mean()) if allowed.size else 0.0
         return kernels.PathSearch(
             ptr=ptr,
@@ -284,44 +297,110 @@ class Flows:
             opened=np.empty(self.network.tail.size, np.int64),
         )
 
-    def _reasons(self, found: Cells, reached: Floats, limit: Bytes, sides: Bytes) -> list[BlockedFlow]:
+    def _make_blocked(self, found: Cells, reached: Floats, limit: Bytes, sides: Bytes) -> list[BlockedFlow]:
         from tacita.engine.attack import flow_kernels as kernels
 
-        sign, ways = self.requirements.sign[found], np.array([1, -1], dtype=np.int8)
-        failure, place = np.nonzero(sign[:, None] != -ways)
+        sign, directions = self.requirements.sign[found], np.array([1, -1], dtype=np.int8)
+        failure, place = np.nonzero(sign[:, None] != -directions)
         far = np.bincount(failure, reached[failure, place], found.size)
         own, sides = limit[failure, place] == kernels.OWN_LIMIT, sides[failure, place]
         forked = np.isin(failure, failure[limit[failure, place] == kernels.TWO_CUTS])
         nearest: list[list[tuple[int, Floats]]] = [[] for _ in range(2 * found.size)]
-        at_source = self._prices((sides & kernels.SOURCE_SIDE) == 0, own)
-        at_sink = self._prices((sides[forked] & kernels.SINK_SIDE) != 0, own[forked])
-        for k, way, price in zip(failure.tolist(), ways[place].tolist(), at_source, strict=True):
-            nearest[2 * k].append((way, price))
-        for k, way, price in zip(
-            failure[forked].tolist(), ways[place[forked]].tolist(), at_sink, strict=True
-        ):
-            nearest[2 * k + 1].append((way, price))
+        at_source = self._find_duals((sides & kernels.SOURCE_SIDE) == 0, own)
+        at_sink = self._find_duals((sides[forked] & kernels.SINK_SIDE) != 0, own[forked])
+        for end, which, duals in ((0, slice(None), at_source), (1, forked, at_sink)):
+            signs = directions[place[which]].tolist()
+            for k, direction, dual in zip(failure[which].tolist(), signs, duals, strict=True):
+                nearest[2 * k + end].append((direction, dual))
         return [
-            BlockedFlow(int(found[k >> 1]), float(far[k >> 1]), tuple(prices))
-            for k, prices in enumerate(nearest)
-            if prices
+            BlockedFlow(int(found[k >> 1]), float(far[k >> 1]), tuple(duals))
+            for k, duals in enumerate(nearest)
+            if duals
         ]
 
-    def _prices(self, sink_side: Mask, own: Mask) -> Floats:
-        """Per way and equation: 1 on the sink's side of the cut, so shifted that the ground is free; 0 where
-        the cell itself is the limit.
+    def _find_duals(self, sink_side: Mask, own: Mask) -> Floats:
+        """Return the dual values per direction and equation: 1 on the sink's side of the cut, shifted so that
+        the ground has 0; all 0 where the cell itself is the limit.
         """
-        price = sink_side.astype(np.int8)
+        dual = sink_side.astype(np.int8)
         if self.network.grounded:
-            price -= price[:, -1:]
+            dual -= dual[:, -1:]
         else:
-            # Without a ground any shift does: the one that leaves fewer equations with a price.
-            price[2 * price.sum(axis=1) > price.shape[1]] -= 1
-        price[own] = 0
-        return (price[:, :-1] * self.network.row_sign).astype(np.float64)
+            # Without a ground any shift is valid: the one with fewer non-zeros is used.
+            dual[2 * dual.sum(axis=1) > dual.shape[1]] -= 1
+        dual[own] = 0
+        return (dual[:, :-1] * self.network.row_sign).astype(np.float64)
 
 
-def _scratch(graph: Graph) -> Scratch:
+class FlowAttacks:
+    """Attackers' problems at points of one presolved table that is a network."""
+
+    def __init__(self, presolved: PresolvedTable, network: Network) -> None:
+        self.presolved, self.network = presolved, network
+
+    def find_blocked(
+        self,
+        requirements: Requirements,
+        which: Cells,
+        windows: WindowsAtPoint,
+        run: Run,
+        enough: int | None = None,
+    ) -> list[BlockedRequirement]:
+        """Return requirements of ``which`` that fail, until there are ``enough``, some of them with two cuts.
+
+        Raises
+        ------
+        StoppedError
+            The time was over before all of them were checked.
+        """
+        found: list[BlockedRequirement] = []
+        for attacker in np.unique(requirements.attacker[which]).tolist():
+            theirs = which[requirements.attacker[which] == attacker]
+            flow = make_flows(self.presolved, self.network, requirements[theirs], run)
+            missed, checked = flow.find_blocked(
+                windows.share, windows.above, windows.below, most=theirs.size if enough is None else enough
+            )
+            if run.over and checked < theirs.size:
+                fault = "stopped before all requirements were checked"
+                raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
+            limits = self._list_limits(requirements.cell[theirs], missed)
+            for blocked in missed:
+                own = tuple(next(limits) for _ in blocked.duals)
+                found.append(BlockedRequirement(int(theirs[blocked.requirement]), own))
+        return found
+
+    def _list_limits(self, cells: Cells, missed: list[BlockedFlow]) -> Iterator[Blocking]:
+        """Yield the inequality ``c = direction e_p - M' dual`` of each direction of each blocked flow."""
+        places = self.presolved.position[cells]
+        every = [(places[b.requirement], sign, dual) for b in missed for sign, dual in b.duals]
+        if not every:
+            return
+        targets, signs = np.array([p for p, _, _ in every]), np.array([float(sign) for _, sign, _ in every])
+        duals = csc_array(-np.array([dual for _, _, dual in every]).T)
+        shape = len(self.presolved), len(every)
+        own = csc_array((signs, (targets, np.arange(len(every)))), shape=shape)
+        limits = csc_array(own + self.presolved.transposed @ duals)
+        limits.eliminate_zeros()
+        for j, sign in enumerate(signs.tolist()):
+            at = slice(limits.indptr[j], limits.indptr[j + 1])
+            rows = slice(duals.indptr[j], duals.indptr[j + 1])
+            cells, equations = limits.indices[at].astype(np.int64), duals.indices[rows].astype(np.int64)
+            yield Blocking(int(sign), cells, limits.data[at], equations, duals.data[rows])
+
+
+def find_network(presolved: PresolvedTable) -> Network | None:
+    """Return the network of a presolved table that is large and a network, or None."""
+    return Network.of(presolved.matrix) if len(presolved) >= LARGE else None
+
+
+def make_flows(presolved: PresolvedTable, network: Network, requirements: Requirements, run: Run) -> Flows:
+    """Return the flow problems of requirements of one attacker on a presolved table."""
+    attacker = int(requirements.attacker[0]) if len(requirements) else OUTSIDER
+    local = replace(requirements, cell=presolved.position[requirements.cell])
+    return Flows(network, *presolved.room(attacker), local, run)
+
+
+def _make_scratch(graph: Graph) -> Scratch:
     from tacita.engine.attack import flow_kernels as kernels
 
     arcs, nodes = graph.share.size, graph.first.size
@@ -338,7 +417,7 @@ def _scratch(graph: Graph) -> Scratch:
     )
 
 
-def _interleaved(even: NDArray[Any], odd: NDArray[Any]) -> NDArray[Any]:
+def _interleave(even: NDArray[Any], odd: NDArray[Any]) -> NDArray[Any]:
     both = np.empty(2 * even.size, dtype=even.dtype)
     both[::2], both[1::2] = even, odd
     return both

@@ -1,9 +1,8 @@
-"""Compiled search for cells to hide: requirement after requirement, along paths that are cheap for what they
-carry.
+"""Compiled kernels: hide cells, requirement after requirement, along paths of least cost per unit of flow.
 
-Hiding a cell costs the same whether it carries one unit or all that is missing. So a path is priced per unit,
-``sum cost_i / min(residual_i, missing)`` over its published cells; hidden ones are nearly free. A single path
-for the whole level would have to pass by all hidden cells that carry only a part of it.
+Hiding a cell costs the same whether it carries one unit or all that is missing. So the length of a path is
+its cost per unit, ``sum cost_i / min(residual_i, missing)`` over its published cells; hidden ones are nearly
+free. A single path for the full level could not use hidden cells that carry only a part of it.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from tacita.core.exact import Cells, Floats, Mask
 from tacita.engine.attack.flow_kernels import (
     CLOCK,
     NONE,
-    AskedFlows,
+    FlowQuery,
+    FlowRequirements,
     Graph,
     Scratch,
-    Trip,
     carry,
     link,
-    move,
+    make_query,
+    maximise_move,
     residual,
-    trip_of,
 )
 
 FREE_PATHS = 64
-"""After so many paths for one requirement only those that carry much are taken, so that few are needed."""
+"""After so many paths for one requirement only those that carry much are used, so that few are needed."""
 
 
 class PathSearch(NamedTuple):
-    """Published entries of each node from cheap to dear; labels and heaps of both ends of the search (rows
-    0, the source, and 1, the sink).
+    """Published entries of each node from cheap to expensive; labels and heaps of both ends of the search
+    (rows 0, the source, and 1, the sink).
     """
 
     ptr: Cells
@@ -52,8 +51,8 @@ class PathSearch(NamedTuple):
 
 
 @kernel
-def by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Cells]:
-    """``ptr, entry``: the entries that leave each node, in the order of their cells."""
+def sort_entries_by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Cells]:
+    """Return ``ptr, entry``: the entries that leave each node, in the given order of their cells."""
     ptr = np.zeros(graph.first.size + 1, dtype=np.int64)
     for arc in arcs:
         for entry in (2 * arc, 2 * arc + 1):
@@ -71,13 +70,14 @@ def by_cost(graph: Graph, arcs: Cells) -> tuple[Cells, Cells]:
 
 @kernel
 def unlink_last(graph: Graph, arc: int) -> None:
-    """Take the cell that was put in last out of the lists."""
+    """Remove the cell that was linked last from the lists."""
     for entry in (2 * arc + 1, 2 * arc):
         graph.first[graph.end[entry ^ 1]] = graph.following[entry]
 
 
 @kernel
 def heap_push(search: PathSearch, side: int, key: float, node: int) -> None:
+    """Add a node to the heap of one side."""
     keys, nodes = search.heap_key[side], search.heap_node[side]
     place = search.heap_size[side]
     search.heap_size[side] += 1
@@ -92,6 +92,7 @@ def heap_push(search: PathSearch, side: int, key: float, node: int) -> None:
 
 @kernel
 def heap_pop(search: PathSearch, side: int) -> int:
+    """Remove the node with the least key from the heap of one side and return it."""
     keys, nodes = search.heap_key[side], search.heap_node[side]
     least: int = nodes[0]
     search.heap_size[side] -= 1
@@ -111,8 +112,10 @@ def heap_pop(search: PathSearch, side: int) -> int:
 
 
 @kernel
-def label(search: PathSearch, clock: int, side: int, node: int, distance: float, entry: int) -> float:
-    """A way to a node from one end; returns the length of the whole way if the other end knows the node."""
+def add_label(search: PathSearch, clock: int, side: int, node: int, distance: float, entry: int) -> float:
+    """Label a node from one end if the distance improves it; return the length of the path that this closes,
+    or infinity.
+    """
     if search.settled[side, node] == clock:
         return np.inf
     if search.labelled[side, node] == clock and search.distance[side, node] <= distance:
@@ -126,21 +129,27 @@ def label(search: PathSearch, clock: int, side: int, node: int, distance: float,
 
 
 @kernel
-def cheapest_path(
-    graph: Graph, scratch: Scratch, search: PathSearch, trip: Trip, hidden: Mask, missing: float, need: float
+def find_cheapest_path(
+    graph: Graph,
+    scratch: Scratch,
+    search: PathSearch,
+    query: FlowQuery,
+    hidden: Mask,
+    missing: float,
+    need: float,
 ) -> int:
-    """Cheapest path per unit whose entries can all carry ``need`` more; returns its length in
-    ``scratch.path``, 0 if there is none.
+    """Write the cheapest path per unit whose entries can all carry ``need`` more to ``scratch.path``; return
+    its number of entries, 0 if there is none.
 
     Dijkstra from both ends, which meet after a few nodes each on a network as dense as a table's. Entries
-    come from cheap to dear, so those that cannot improve the best path are not looked at.
+    come from cheap to expensive, so those that cannot improve the best path are not visited.
     """
     scratch.counters[CLOCK] += 1
     clock = scratch.counters[CLOCK]
     search.heap_size[0] = search.heap_size[1] = 0
     best, meeting = np.inf, NONE
-    for side, node in ((0, trip.source), (1, trip.sink)):
-        label(search, clock, side, node, 0.0, NONE)
+    for side, node in ((0, query.source), (1, query.sink)):
+        add_label(search, clock, side, node, 0.0, NONE)
     while search.heap_size[0] > 0 and search.heap_size[1] > 0:
         if search.heap_key[0, 0] + search.heap_key[1, 0] >= best:
             break
@@ -152,10 +161,10 @@ def cheapest_path(
         start = search.distance[side, node] + search.step / missing
         entry = graph.first[node]
         while entry != NONE:
-            if entry >> 1 != trip.avoided and residual(graph, scratch, entry ^ side, trip.level) >= need:
-                whole = label(search, clock, side, graph.end[entry], start, entry)
-                if whole < best:
-                    best, meeting = whole, graph.end[entry]
+            if entry >> 1 != query.avoided and residual(graph, scratch, entry ^ side, query.level) >= need:
+                length = add_label(search, clock, side, graph.end[entry], start, entry)
+                if length < best:
+                    best, meeting = length, graph.end[entry]
             entry = graph.following[entry]
         for place in range(search.ptr[node], search.ptr[node + 1]):
             entry = search.entry[place]
@@ -164,18 +173,20 @@ def cheapest_path(
                 break
             if hidden[entry >> 1]:
                 continue
-            room = residual(graph, scratch, entry ^ side, trip.level)
+            room = residual(graph, scratch, entry ^ side, query.level)
             if room >= need:
                 far = start + cost / min(room, missing)
-                whole = label(search, clock, side, graph.end[entry], far, entry)
-                if whole < best:
-                    best, meeting = whole, graph.end[entry]
-    return 0 if meeting == NONE else traced(graph, scratch, search, meeting)
+                length = add_label(search, clock, side, graph.end[entry], far, entry)
+                if length < best:
+                    best, meeting = length, graph.end[entry]
+    return 0 if meeting == NONE else trace_path(graph, scratch, search, meeting)
 
 
 @kernel
-def traced(graph: Graph, scratch: Scratch, search: PathSearch, meeting: int) -> int:
-    """Write the path through the node where the two searches met, as entries from source to sink."""
+def trace_path(graph: Graph, scratch: Scratch, search: PathSearch, meeting: int) -> int:
+    """Write the path through the node where the two searches met to ``scratch.path``; return its number of
+    entries.
+    """
     length = 0
     for side in range(2):
         entry = search.via[side, meeting]
@@ -187,27 +198,27 @@ def traced(graph: Graph, scratch: Scratch, search: PathSearch, meeting: int) -> 
 
 
 @kernel
-def route_trip(
-    graph: Graph, scratch: Scratch, search: PathSearch, trip: Trip, hidden: Mask, wanted: float
+def route_query(
+    graph: Graph, scratch: Scratch, search: PathSearch, query: FlowQuery, hidden: Mask, wanted: float
 ) -> float:
-    """Hide cells along cheapest paths until the cell can go as far as wanted; returns how far it can.
+    """Hide cells along cheapest paths until the cell can move as far as wanted; return how far it can.
 
-    Hidden cells are filled first. Then any path will do, and after ``FREE_PATHS`` only those for all that is
-    missing, half of it, and so on down to a single unit: a flow of whole units is found whenever there is
+    Hidden cells are filled first. Then any path is used, and after ``FREE_PATHS`` only those for all that is
+    missing, half of it, and so on down to a single unit: a flow of integer units is found whenever there is
     one, in few steps.
     """
-    wanted = min(wanted, trip.own)
-    reached = move(graph, scratch, trip, wanted)
+    wanted = min(wanted, query.own)
+    reached = maximise_move(graph, scratch, query, wanted)
     need, paths, opened = 1.0, 0, 0
     while reached < wanted and need >= 1.0:
         missing = wanted - reached
-        length = cheapest_path(graph, scratch, search, trip, hidden, missing, need)
+        length = find_cheapest_path(graph, scratch, search, query, hidden, missing, need)
         if length == 0:
             need = np.floor(need / 2.0)
             continue
         amount = missing
         for k in range(length):
-            amount = min(amount, residual(graph, scratch, scratch.path[k], trip.level))
+            amount = min(amount, residual(graph, scratch, scratch.path[k], query.level))
         for k in range(length):
             arc = scratch.path[k] >> 1
             carry(scratch, scratch.path[k], amount)
@@ -232,26 +243,31 @@ def route_trip(
 
 
 @kernel
-def route(
-    graph: Graph, scratch: Scratch, search: PathSearch, asked: AskedFlows, requirements: Cells, hidden: Mask
+def route_requirements(
+    graph: Graph,
+    scratch: Scratch,
+    search: PathSearch,
+    required: FlowRequirements,
+    requirements: Cells,
+    hidden: Mask,
 ) -> int:
-    """Hide cells until each requirement is met, in turn; returns how many were met before one that cannot be.
+    """Hide cells until each requirement is met, in turn; return how many were met before one that cannot be.
 
-    What hidden cells allow, more hidden cells allow too: one pass is enough.
+    One pass is enough: hiding more cells never harms a requirement that is met.
     """
     for k in range(requirements.size):
         requirement = requirements[k]
-        level, sign = asked.level[requirement], asked.sign[requirement]
-        up, down = trip_of(asked, requirement, 1, 0.0), trip_of(asked, requirement, -1, 0.0)
+        level, sign = required.level[requirement], required.sign[requirement]
+        up, down = make_query(required, requirement, 1, 0.0), make_query(required, requirement, -1, 0.0)
         if sign != 0:
-            reached = route_trip(graph, scratch, search, up if sign > 0 else down, hidden, level)
+            reached = route_query(graph, scratch, search, up if sign > 0 else down, hidden, level)
         else:
-            above = move(graph, scratch, up, level)
-            below = move(graph, scratch, down, level - above)
+            above = maximise_move(graph, scratch, up, level)
+            below = maximise_move(graph, scratch, down, level - above)
             if above + below < level:
-                above = route_trip(graph, scratch, search, up, hidden, level - below)
+                above = route_query(graph, scratch, search, up, hidden, level - below)
             if above + below < level:
-                below = route_trip(graph, scratch, search, down, hidden, level - above)
+                below = route_query(graph, scratch, search, down, hidden, level - above)
             reached = above + below
         if reached < level:
             return k

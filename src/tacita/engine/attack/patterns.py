@@ -1,8 +1,8 @@
-"""Suppression patterns: is one protected, build one, publish again what it does not need.
+"""Suppression patterns: check one, complete one until it protects, publish again the cells it does not need.
 
-Patterns are masks over the presolved table. Every requirement keeps a *witness*, a move through hidden cells
-that meets it; a cell that no witness uses can be published, and if one does, only the requirements whose
-witness uses the cell must find another way.
+Patterns are masks over the presolved table. Every requirement has a *witness*, a move through hidden cells
+that meets it. A cell that no witness uses can be published; where witnesses use it, only their requirements
+need new ones.
 """
 
 from __future__ import annotations
@@ -18,98 +18,107 @@ from tacita.engine.attack.routing import Routing
 from tacita.engine.attack.support import Support
 
 MOST_WORK = 5_000_000
-"""Cells that new witnesses were looked for among, in sum, before cleaning leaves the cheaper cells alone."""
-
-Witnesses = list[Cells | None]
+"""Cells among which new witnesses were searched for, in sum, before cleaning ends."""
 
 
 class PresolvedPatterns:
-    """Patterns of one presolved, by linear programs: for tables of any shape."""
+    """Patterns of a presolved table of any shape, by linear programs."""
 
     def __init__(self, presolved: PresolvedTable, requirements: Requirements, run: Run) -> None:
         self.presolved, self.requirements, self.run = presolved, requirements, run
         self.at = presolved.position[requirements.cell]
         self._needs: dict[int, int] = {}
 
-    def unprotected(self, hidden: Mask) -> Cells:
-        """Requirements that fail when these cells are hidden and all others published."""
-        everything = np.ones(len(self.requirements))
-        attacks = Attacks(Support(self.presolved, hidden), opened(hidden), self.requirements, everything)
-        found = attacks.blocked(self._asked(hidden), self.run, WIDE)
+    def find_unprotected(self, hidden: Mask) -> Cells:
+        """Return the requirements that fail when these cells are hidden and all others published."""
+        support, levels = Support(self.presolved, hidden), np.ones(len(self.requirements))
+        attacks = Attacks(support, _windows_of_pattern(hidden), self.requirements, levels)
+        found = attacks.find_blocked(self._list_active(hidden), self.run, WIDE)
         return np.array([b.requirement for b in found], dtype=np.int64)
 
-    def build(self, hidden: Mask, price: Floats, order: Cells) -> Mask | None:
-        """More cells hidden, until all requirements hold; None if that cannot be.
+    def build(self, hidden: Mask, cost: Floats, order: Cells) -> Mask | None:
+        """Return a pattern that hides these cells and more, until all requirements hold; None if there is
+        none.
 
-        Requirements are routed in the given order, each through what is cheapest at ``price`` (infinite: must
-        be published); what was hidden for one is free for the next.
+        Requirements are routed in the given order, each along its cheapest move by the ``cost`` of hiding
+        cells (infinite: must be published); what was hidden for one is free for the next.
         """
         hidden = hidden.copy()
-        usable = hidden | np.isfinite(price)
-        routing = Routing(Support(self.presolved, usable), opened(usable), self.requirements)
+        routing = self._make_routing(hidden | np.isfinite(cost))
         rank = np.empty(order.size, dtype=np.int64)
         rank[order] = np.arange(order.size)
         while True:
-            open_requirements, before = self.unprotected(hidden), int(hidden.sum())
-            if not open_requirements.size:
+            failing, before = self.find_unprotected(hidden), int(hidden.sum())
+            if not failing.size:
                 return hidden
-            for k in open_requirements[np.argsort(rank[open_requirements], kind="stable")].tolist():
-                used = self._route(routing, k, np.where(hidden, 0.0, price))
+            for k in failing[np.argsort(rank[failing], kind="stable")].tolist():
+                used = self._route(routing, k, np.where(hidden, 0.0, cost))
                 if used is None:
                     return None
                 hidden[used] = True
             if int(hidden.sum()) == before:
                 return None
 
-    def clean(self, hidden: Mask, kept: Mask, price: Floats) -> Mask:
-        """The same protection by fewer cells, as far as a fair amount of work goes; ``kept`` cells stay."""
+    def clean(self, hidden: Mask, kept: Mask, cost: Floats) -> Mask:
+        """Return the pattern without cells that no requirement needs, but with all ``kept`` ones.
+
+        The most expensive cells are tried first, until ``MOST_WORK`` is spent.
+        """
         hidden = hidden.copy()
-        routing = Routing(Support(self.presolved, hidden), opened(hidden), self.requirements)
-        witnesses = self._witnesses(routing, hidden, kept, price)
+        routing = self._make_routing(hidden)
+        witnesses = self._find_witnesses(routing, hidden, kept, cost)
         if witnesses is None:
             return hidden
-        asked = set(self._asked(hidden))
         users: dict[int, set[int]] = {}
-        for k in asked:
-            _use(users, k, witnesses[k])
+        for k, cells in witnesses.items():
+            _register(users, k, cells)
         removable = np.flatnonzero(hidden & ~kept)
         work = 0
-        for cell in removable[np.argsort(-price[removable], kind="stable")].tolist():
+        for cell in removable[np.argsort(-cost[removable], kind="stable")].tolist():
             if work > MOST_WORK:
                 break
             hidden[cell] = False
-            affected = [k for k in sorted(users.get(cell, ())) if not self._goes_with(k, cell)]
-            found = self._others(routing, affected, hidden, cell)
+            affected = [k for k in sorted(users.get(cell, ())) if not self._is_conditional_on(k, cell)]
+            found = self._find_other_witnesses(routing, affected, hidden, cell)
             work += removable.size * max(1, len(affected if found is None else found))
             if found is None:
                 hidden[cell] = True
                 continue
             for k, cells in found.items():
-                _release(users, k, witnesses[k])
+                for used in witnesses[k]:
+                    users.get(int(used), set()).discard(k)
                 witnesses[k] = cells
-                _use(users, k, cells)
+                _register(users, k, cells)
         return hidden
 
-    def _witnesses(self, routing: Routing, hidden: Mask, kept: Mask, price: Floats) -> Witnesses | None:
-        """One short witness per requirement; cells that earlier ones use are free for the later ones."""
-        witnesses: Witnesses = [None] * len(self.requirements)
+    def _make_routing(self, hidden: Mask) -> Routing:
+        return Routing(Support(self.presolved, hidden), _windows_of_pattern(hidden), self.requirements)
+
+    def _find_witnesses(
+        self, routing: Routing, hidden: Mask, kept: Mask, cost: Floats
+    ) -> dict[int, Cells] | None:
+        """Return the cells of one short witness per active requirement, or None if one is not met.
+
+        Cells of earlier witnesses are free for the later ones.
+        """
+        witnesses = {}
         used = kept & hidden
-        which = np.array(self._asked(hidden), dtype=np.int64)
+        which = np.array(self._list_active(hidden), dtype=np.int64)
         for k in which[np.argsort(-self.requirements.level[which], kind="stable")].tolist():
-            cells = self._route(routing, k, np.where(hidden, np.where(used, 0.0, price), np.inf))
+            cells = self._route(routing, k, np.where(hidden, np.where(used, 0.0, cost), np.inf))
             if cells is None:
                 return None
             witnesses[k] = cells
             used[cells] = True
         return witnesses
 
-    def _others(
+    def _find_other_witnesses(
         self, routing: Routing, affected: list[int], hidden: Mask, cell: int
     ) -> dict[int, Cells] | None:
-        """New witnesses now that ``cell`` is published; None if some requirement has no other way."""
+        """Return new witnesses of requirements now that ``cell`` is published, or None if one has none."""
         closed = np.where(hidden, 0.0, np.inf)
         found = {}
-        # Who could not do without the cell in an earlier pattern probably cannot now: one question decides.
+        # The requirement that needed the cell in an earlier pattern probably needs it now: it is tried first.
         last = self._needs.get(cell)
         for k in sorted(affected, key=lambda k: k != last):
             cells = self._route(routing, k, closed)
@@ -119,42 +128,41 @@ class PresolvedPatterns:
             found[k] = cells
         return found
 
-    def _route(self, routing: Routing, k: int, price: Floats) -> Cells | None:
-        """Return cells that carry the cheapest move of a requirement (a sliding one first goes up fully)."""
+    def _route(self, routing: Routing, k: int, cost: Floats) -> Cells | None:
+        """Return the cells of the cheapest move found for a requirement, or None.
+
+        A sliding requirement is tried fully upwards first, then fully downwards, then with a part each.
+        """
         sign = int(self.requirements.sign[k])
         if sign != SLIDING:
-            move = routing.route(k, sign, 1.0, price, self.run)
+            move = routing.route(k, sign, 1.0, cost, self.run)
             return None if move is None else move.cells
         for share in (1.0, 0.0, 0.5, 0.75, 0.25):
-            ways = [(way, length) for way, length in ((UP, share), (DOWN, 1.0 - share)) if length]
-            moves = [routing.route(k, way, length, price, self.run) for way, length in ways]
+            lengths = [(sign, length) for sign, length in ((UP, share), (DOWN, 1.0 - share)) if length]
+            moves = [routing.route(k, sign, length, cost, self.run) for sign, length in lengths]
             if all(move is not None for move in moves):
                 return np.unique(np.concatenate([move.cells for move in moves if move is not None]))
         return None
 
-    def _goes_with(self, k: int, cell: int) -> bool:
-        """Whether a requirement is only there while the cell is hidden."""
+    def _is_conditional_on(self, k: int, cell: int) -> bool:
+        """Return whether a requirement counts only while the cell is hidden."""
         return bool(self.at[k] == cell and self.requirements.switch[k] >= 0)
 
-    def _asked(self, hidden: Mask) -> list[int]:
-        """Requirements that count for this pattern."""
+    def _list_active(self, hidden: Mask) -> list[int]:
+        """Return the requirements that count for a pattern."""
         inside = np.flatnonzero(self.at >= 0)
         conditional = self.requirements.switch[inside] >= 0
         counts = ~conditional | hidden[self.at[inside]]
         return [int(k) for k in inside[counts]]
 
 
-def opened(hidden: Mask) -> WindowsAtPoint:
-    """The windows of a pattern."""
+def _windows_of_pattern(hidden: Mask) -> WindowsAtPoint:
+    """Return windows that are fully open in the hidden cells and closed elsewhere."""
     nothing = np.zeros(hidden.size)
     return WindowsAtPoint(nothing, nothing, hidden.astype(np.float64))
 
 
-def _release(users: dict[int, set[int]], k: int, cells: Cells | None) -> None:
-    for cell in cells if cells is not None else ():
-        users.get(int(cell), set()).discard(k)
-
-
-def _use(users: dict[int, set[int]], k: int, cells: Cells | None) -> None:
-    for cell in cells if cells is not None else ():
+def _register(users: dict[int, set[int]], k: int, cells: Cells) -> None:
+    """Add requirement ``k`` to the users of each cell of its witness."""
+    for cell in cells:
         users.setdefault(int(cell), set()).add(k)

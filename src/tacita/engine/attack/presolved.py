@@ -1,8 +1,8 @@
-"""Where attackers and the master meet: the cells that can move at all, and the equations between them.
+"""The presolved table: the cells that some release lets move, and the equations between them.
 
-A cell is in the presolved table if some value of the variables opens its window and the outsider leaves it
-room. A cell that is alone in an equation cannot move, whatever is published, so it leaves, and with it
-perhaps others. Positions *in the presolved table* are used by everything below the methods.
+A cell is in it if some value of the variables opens its window and the outsider leaves it room. A cell that
+is alone in an equation cannot move, whatever is published, so it is removed, which may leave others alone.
+The engine numbers cells by their position in the presolved table.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
 MOST_ROOMS = 200
-"""Attackers whose room is kept."""
+"""Attackers whose room is cached."""
 
 
 @dataclass(frozen=True, eq=False)
 class PresolvedTable:
-    """``matrix z = 0`` over ``cells``, its rows some ``equations`` of the table; ``position`` leads from
-    cells of the table to the presolved table, or is -1.
+    """``matrix z = 0`` over ``cells``, its rows some ``equations`` of the table; ``position`` of a cell of
+    the table is its number here, or -1.
     """
 
     model: Model
@@ -46,7 +46,7 @@ class PresolvedTable:
 
     @property
     def only_switches(self) -> bool:
-        """No window but those that switches open."""
+        """Whether switches alone open windows."""
         windows = (self.above, self.below)
         return not any(window.matrix.nnz or window.base.any() for window in windows)
 
@@ -57,18 +57,19 @@ class PresolvedTable:
 
     @cached_property
     def incidence(self) -> csr_array:
-        """1 where a cell is in an equation, by equations."""
+        """The pattern of ``rows``: 1 where an equation has a cell."""
         return abs(self.rows).sign()
 
     @classmethod
     def of(cls, model: Model) -> PresolvedTable:
+        """Return the presolved table of a model."""
         up, down = room(model.problem, OUTSIDER)
         matrix = model.problem.table.equations.matrix.astype(np.float64)
-        cells = np.flatnonzero(_movable(matrix, _can_open(model) & ((up > 0) | (down > 0))))
+        cells = np.flatnonzero(_remove_alone(matrix, _can_open(model) & ((up > 0) | (down > 0))))
         position = np.full(up.size, -1)
         position[cells] = np.arange(cells.size)
         reduced = matrix[:, cells]
-        equations = _without_repeats(reduced)
+        equations = _find_distinct_rows(reduced)
         reduced = reduced[equations]
         return cls(
             model,
@@ -83,29 +84,29 @@ class PresolvedTable:
         )
 
     def room(self, attacker: int) -> tuple[Floats, Floats]:
-        """How far an attacker believes each cell of the presolved table can lie above and below its value."""
+        """Return how far above and below its value an attacker believes each cell possible, in units."""
         if attacker not in self._rooms:
             if len(self._rooms) >= MOST_ROOMS:
                 self._rooms.clear()
             self._rooms[attacker] = room(self.model.problem, attacker, self.cells)
         return self._rooms[attacker]
 
-    def reach(self, x: Floats) -> WindowsAtPoint:
-        """The windows that ``x`` opens."""
+    def windows_at(self, x: Floats) -> WindowsAtPoint:
+        """Return the windows that ``x`` opens."""
         share = np.zeros(len(self))
         switched = self.switch != NO_SWITCH
         share[switched] = np.clip(x[self.switch[switched]], 0.0, 1.0)
         return WindowsAtPoint(np.maximum(self.above.at(x), 0.0), np.maximum(self.below.at(x), 0.0), share)
 
     def requirements_outside(self, requirements: Requirements) -> Cells:
-        """Requirements on cells that can never move."""
+        """Return the requirements on cells that can never move."""
         return np.flatnonzero(self.position[requirements.cell] < 0)
 
 
 @dataclass(frozen=True, eq=False)
 class WindowsAtPoint:
-    """Windows at a point: ``above`` and ``below`` in units, ``share`` of a switch, per cell of the presolved
-    table.
+    """Windows of cells of the presolved table at a point: ``above`` and ``below`` in units, ``share`` the
+    value of the switch, 0 where there is none.
     """
 
     above: Floats
@@ -113,11 +114,11 @@ class WindowsAtPoint:
     share: Floats
 
     def of(self, cells: Cells) -> WindowsAtPoint:
-        """The windows of some cells."""
+        """Return the windows of some cells."""
         return WindowsAtPoint(self.above[cells], self.below[cells], self.share[cells])
 
     def capacities(self, up: Floats, down: Floats, level: float, most: float = 1.0) -> tuple[Floats, Floats]:
-        """How far each cell moves for an attacker, counted in levels; at most ``most`` levels count."""
+        """Return how far each cell can move up and down for an attacker, in levels, at most ``most`` each."""
         limit = most * level
         above = np.minimum(np.minimum(self.above, up), limit) + self.share * np.minimum(up, limit)
         below = np.minimum(np.minimum(self.below, down), limit) + self.share * np.minimum(down, limit)
@@ -125,6 +126,7 @@ class WindowsAtPoint:
 
 
 def _can_open(model: Model) -> Mask:
+    """Return the cells of the table whose window some value of the variables opens."""
     switched = model.switch != NO_SWITCH
     opens = np.zeros(switched.size, dtype=bool)
     opens[switched] = model.upper[model.switch[switched]] > 0
@@ -133,8 +135,8 @@ def _can_open(model: Model) -> Mask:
     return opens
 
 
-def _movable(matrix: csr_array, movable: Mask) -> Mask:
-    """Cells that are nowhere alone: others are taken out until every equation has none or two of them."""
+def _remove_alone(matrix: csr_array, movable: Mask) -> Mask:
+    """Return the movable cells left when cells that are alone in an equation are removed repeatedly."""
     pattern = matrix.copy()
     pattern.data = np.ones_like(pattern.data)
     by_cell = pattern.T.tocsr()
@@ -147,8 +149,8 @@ def _movable(matrix: csr_array, movable: Mask) -> Mask:
         movable &= ~stuck
 
 
-def _without_repeats(matrix: csr_array) -> Cells:
-    """Rows that are not empty, each once."""
+def _find_distinct_rows(matrix: csr_array) -> Cells:
+    """Return the first of each group of equal rows, without the empty ones."""
     matrix.eliminate_zeros()
     matrix.sort_indices()
     starts, index, data = matrix.indptr, matrix.indices, matrix.data

@@ -1,4 +1,4 @@
-"""What every attacker must be left to believe: one line per attacker, target cell and side.
+"""Protection requirements: one row per attacker, target cell and direction, with a level.
 
 With moves ``z = y - a`` the attacker's region is ``M z = 0, -down_k <= z <= up_k`` cut with the window of the
 release, and a requirement of *level* ``L`` on cell ``p`` asks
@@ -7,8 +7,8 @@ release, and a requirement of *level* ``L`` on cell ``p`` asks
     down     max -z_p >= L,
     sliding  max z_p + max -z_p >= L.
 
-``sign`` is +1, -1 and 0 for the three. A requirement with a ``switch`` counts only when that variable of the
-method is 1: the level of a cell that is not sensitive is ``L x_switch``.
+``sign`` is +1, -1 and 0 for the three. A requirement with a ``switch`` is *conditional*: it counts only when
+that variable of the method is 1, so the level of a cell that is not sensitive is ``L x_switch``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tacita.core.attacker import Insider
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Units
-from tacita.problem.problem import Problem, Requirement
+from tacita.problem.problem import AttackerLevels, Problem
 
 UP, DOWN, SLIDING = 1, -1, 0
 OUTSIDER = -1
@@ -30,8 +30,8 @@ ALWAYS = -1
 
 @dataclass(frozen=True, eq=False)
 class Requirements:
-    """Requirements as columns: ``attacker`` is a position in ``problem.insiders`` or ``OUTSIDER``; ``level``
-    is in units.
+    """Requirements as columns: ``attacker`` is a position in ``problem.insiders`` or ``OUTSIDER``, ``level``
+    is in units, ``switch`` is a variable or ``ALWAYS``.
     """
 
     attacker: Cells
@@ -48,74 +48,63 @@ class Requirements:
             self.attacker[which], self.cell[which], self.sign[which], self.level[which], self.switch[which]
         )
 
-    def wanted(self, x: Floats) -> Floats:
-        """The share of its level that each requirement asks for at a point: 1 unless it has a switch."""
-        wanted = np.ones(len(self))
+    def required_shares(self, x: Floats) -> Floats:
+        """Return the share of its level that each requirement asks for: 1 unless it is conditional."""
+        shares = np.ones(len(self))
         conditional = np.flatnonzero(self.switch != ALWAYS)
-        wanted[conditional] = x[self.switch[conditional]]
-        return wanted
+        shares[conditional] = x[self.switch[conditional]]
+        return shares
 
     @classmethod
     def join(cls, parts: Iterable[Requirements]) -> Requirements:
-        """All requirements of several lists, in their order."""
-        every = list(parts)
-        return cls(
-            np.concatenate([d.attacker for d in every]),
-            np.concatenate([d.cell for d in every]),
-            np.concatenate([d.sign for d in every]),
-            np.concatenate([d.level for d in every]),
-            np.concatenate([d.switch for d in every]),
-        )
+        """Return the requirements of several lists, in their order."""
+        columns = zip(*((d.attacker, d.cell, d.sign, d.level, d.switch) for d in parts), strict=True)
+        return cls(*(np.concatenate(column) for column in columns))
 
     @classmethod
-    def of_requirement(cls, need: Requirement, attacker: int) -> Requirements:
-        """The requirements of one attacker. A sliding level that the other two already give is left out."""
-        n = need.cells.size
-        sliding = np.where(need.sliding > need.upper + need.lower, need.sliding, 0)
-        cell = np.tile(need.cells, 3)
-        level = np.concatenate([need.upper, need.lower, sliding])
-        sign = np.repeat(np.array([UP, DOWN, SLIDING], dtype=np.int8), n)
-        asked = level > 0
-        size = int(asked.sum())
-        return cls(np.full(size, attacker), cell[asked], sign[asked], level[asked], np.full(size, ALWAYS))
+    def of_levels(
+        cls, attackers: Cells, cells: Cells, lower: Units, upper: Units, sliding: Units
+    ) -> Requirements:
+        """Return the requirements that some levels state, attacker by attacker and cell by cell.
+
+        Upward requirements come first, then downward, then sliding ones. A sliding level that the other two
+        imply is left out.
+        """
+        sliding = np.where(sliding > upper + lower, sliding, 0)
+        level = np.concatenate([upper, lower, sliding])
+        sign = np.repeat(np.array([UP, DOWN, SLIDING], dtype=np.int8), cells.size)
+        at = np.flatnonzero(level > 0)
+        return cls(
+            np.tile(attackers, 3)[at], np.tile(cells, 3)[at], sign[at], level[at], np.full(at.size, ALWAYS)
+        )
+
+
+def _requirements_of(attacker: int, levels: AttackerLevels) -> Requirements:
+    attackers = np.full(levels.cells.size, attacker)
+    return Requirements.of_levels(attackers, levels.cells, levels.lower, levels.upper, levels.sliding)
 
 
 def outsider_requirements(problem: Problem) -> Requirements:
-    """What must hold against someone who knows no more than everyone."""
-    return Requirements.of_requirement(problem.against_everyone(), OUTSIDER)
+    """Return what must hold against the outsider, who knows no more than everyone."""
+    return _requirements_of(OUTSIDER, problem.against_everyone())
 
 
 def own_requirements(problem: Problem) -> Requirements:
-    """What must hold against insiders in cells where they have levels of their own."""
+    """Return what must hold against insiders in cells where they have levels of their own."""
     insiders = problem.insiders
-    lower, upper, sliding = insiders.levels
-    sliding = np.where(sliding > upper + lower, sliding, 0)
-    level = np.concatenate([upper, lower, sliding])
-    sign = np.repeat(np.array([UP, DOWN, SLIDING], dtype=np.int8), insiders.targets.size)
-    asked = np.flatnonzero(level > 0)
-    return Requirements(
-        np.tile(insiders.target_owner, 3)[asked],
-        np.tile(insiders.targets, 3)[asked],
-        sign[asked],
-        level[asked],
-        np.full(asked.size, ALWAYS),
-    )
-
-
-def insider_requirements(problem: Problem, number: int) -> Requirements:
-    """What must hold against one insider."""
-    return Requirements.of_requirement(problem.against(problem.insiders[number], problem.sensitive), number)
+    return Requirements.of_levels(insiders.target_owner, insiders.targets, *insiders.levels)
 
 
 def all_requirements(problem: Problem) -> Requirements:
-    """The requirements of every attacker, the outsider first."""
-    each = (insider_requirements(problem, k) for k in range(len(problem.insiders)))
+    """Return the requirements of every attacker, the outsider first."""
+    insiders = enumerate(problem.insiders)
+    each = [_requirements_of(k, problem.against(insider, problem.sensitive)) for k, insider in insiders]
     return Requirements.join([outsider_requirements(problem), *each])
 
 
 def room(problem: Problem, attacker: int, cells: Cells | None = None) -> tuple[Floats, Floats]:
-    """``up_k`` and ``down_k``: how far above and below its value an attacker believes each cell possible (or
-    each of some ``cells``), in units; infinite where he knows no bound.
+    """Return ``up_k`` and ``down_k``: how far above and below its value an attacker believes each cell (or
+    each of some ``cells``) possible, in units; infinite where they know no bound.
     """
     insider: Insider | None = None if attacker == OUTSIDER else problem.insiders[attacker]
     at = np.arange(len(problem.table)) if cells is None else cells

@@ -1,9 +1,9 @@
-"""Separation: which requirements does a point fail, and which rows cut it off?
+"""Separation: find the requirements that a point fails, and rows that cut it off.
 
-A fractional point is asked about some requirements per round, in turn, until there are enough cuts. A
-candidate release is asked about all of them with the attackers' own room (as far as thousands of levels),
-insiders last: an insider is asked only when all listed requirements hold, and his requirements join the list
-when a candidate fails them.
+At a fractional point some requirements are checked per round, in turn, until there are enough cuts. A
+candidate release is checked against all of them with the attackers' own room (up to thousands of levels).
+Insiders whose requirements are not listed come last: they are checked only when all listed requirements hold,
+and requirements that a candidate fails join the list.
 """
 
 from __future__ import annotations
@@ -15,48 +15,48 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import InThisThread, Run
-from tacita.engine.attack.asking_insiders import Insiders
-from tacita.engine.attack.attacks import WIDE, Attacks, BlockedRequirement, support_of
-from tacita.engine.attack.cuts import VIOLATION, Cutter, distinct
-from tacita.engine.attack.flow_attacks import FlowAttacks, network_of
+from tacita.engine.attack.attacks import WIDE, Attacks, BlockedRequirement, find_support
+from tacita.engine.attack.cuts import VIOLATION, Cutter, drop_known_rows
+from tacita.engine.attack.flows import FlowAttacks, find_network
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import Requirements
-from tacita.engine.attack.witnesses import Witnesses
+from tacita.engine.attack.routing import WitnessStore
+from tacita.engine.attack.unlisted_insiders import UnlistedInsiders
 from tacita.solvers.row_pool import CutRow
 
 LANES = 4
-"""Sessions that work side by side. Their number is fixed, so that one thread finds what several find."""
+"""Solver sessions side by side. Their number is fixed, so that one thread finds what several find."""
 FEW = 200
 
 
 class Separation:
-    """Cuts for points and verdicts on candidates, for one presolved."""
+    """Cuts for points and verdicts on candidates, for one presolved table."""
 
     def __init__(
         self, presolved: PresolvedTable, requirements: Requirements, cutter: Cutter, run: Run
     ) -> None:
         self.presolved, self.requirements, self.cutter, self.run = presolved, requirements, cutter, run
         self._lanes = LANES if len(requirements) >= FEW else 1
-        network = network_of(presolved)
+        network = find_network(presolved)
         self._flows = None if network is None else FlowAttacks(presolved, network)
         self._next, self._known = 0, set[int]()
         self._pool: list[CutRow] = []
-        self._witnesses = Witnesses(presolved)
+        self._witnesses = WitnessStore(presolved)
         self._failures = np.zeros(len(requirements), dtype=np.int64)
-        self._insiders = Insiders(presolved, requirements, run)
-        # Only a binary can be cut down to what is asked; other windows count as they are.
+        self._insiders = UnlistedInsiders(presolved, requirements, run)
+        # Coefficients of binaries are reduced to the level; other windows count in full.
         self._most = 1.0 if presolved.only_switches else WIDE
 
-    def round(self, x: Floats, enough: int | None = None) -> list[CutRow]:
-        """New violated rows for a fractional point; none means that this way of looking finds nothing.
+    def find_cuts(self, x: Floats, enough: int | None = None) -> list[CutRow]:
+        """Return new rows that a fractional point violates.
 
-        With ``enough`` those that failed most often are asked first, until there are so many rows; without,
-        each round goes on where the last one stopped, and about a quarter of the requirements may fail.
+        With ``enough`` those that failed most often are checked first, until there are so many rows; without,
+        each round goes on where the last one stopped, and ends when about a quarter of the requirements fail.
         """
-        rows = self.cutter.bridges(x)
-        lanes = self._attackers(x)
-        settled = self._witnesses.fitting(self.requirements, lanes[0].reach, self._most)
-        pending = np.flatnonzero(~settled)
+        rows = self.cutter.find_bridges(x)
+        lanes = self._make_attacks(x)
+        met = self._witnesses.find_fitting(self.requirements, lanes[0].windows, self._most)
+        pending = np.flatnonzero(~met)
         if enough is None:
             enough, step = max(20, len(self.requirements) // 4), max(40, len(self.requirements) // 2)
             pending = np.roll(pending, -int(np.searchsorted(pending, self._next)))
@@ -65,86 +65,89 @@ class Separation:
             pending = pending[np.argsort(-self._failures[pending], kind="stable")]
         for start in range(0, pending.size, step):
             which = pending[start : start + step]
-            for blocked in self._blocked(lanes, which, self._most):
+            for blocked in self._find_blocked(lanes, which, self._most):
                 self._failures[blocked.requirement] += 1
-                row = self.cutter.cut(self.requirements, blocked, x)
+                row = self.cutter.make_cut(self.requirements, blocked, x)
                 if row is not None:
                     rows.append(row)
             if len(rows) >= enough:
                 self._next = int(which[-1]) + 1
                 break
-        new = distinct(rows, self._known)
+        new = drop_known_rows(rows, self._known)
         self._pool += new
         return new
 
-    def forget(self) -> None:
-        """Rows were dropped: they may be found again."""
+    def forget_rows(self) -> None:
+        """Let rows that were found before be found again, since some were dropped."""
         self._known.clear()
 
-    def enforce(self, x: Floats) -> list[CutRow] | None:
-        """Rows that a candidate fails; None if it protects everything.
+    def find_refuting_cuts(self, x: Floats) -> list[CutRow] | None:
+        """Return rows that a candidate violates, or None if it protects everything.
 
-        An empty list says that it fails but that no row could be made of it.
+        The list is empty if the candidate fails but no row cuts it off.
         """
         if not self.presolved.model.admits(x):
             return []
-        failed = self._failed(x, None)
+        failed = self._find_failed(x, None)
         if not failed:
             return None
-        rows = [row for b in failed if (row := self.cutter.cut(self.requirements, b, x)) is not None]
+        rows = [row for b in failed if (row := self.cutter.make_cut(self.requirements, b, x)) is not None]
         self._pool += rows
         return rows
 
     def protects(self, x: Floats) -> bool:
-        """True if a candidate protects everything."""
+        """Return whether a candidate protects everything."""
         if not self.presolved.model.admits(x) or any(row.slack(x) < -VIOLATION for row in self._pool):
             return False
-        return not self._failed(x, 1)
+        return not self._find_failed(x, 1)
 
-    def _failed(self, x: Floats, enough: int | None) -> list[BlockedRequirement]:
-        lanes = self._attackers(x)
-        order = np.argsort(-self._failures, kind="stable")
-        for part in np.array_split(order, 1 if enough is None else max(1, order.size // 50)):
-            blocked = list(self._blocked(lanes, part, WIDE, enough))
-            if blocked:
-                self._failures[[b.requirement for b in blocked]] += 1
-                return blocked
-        return self._failed_insiders(lanes[0])
-
-    def insiders_hold(self, x: Floats) -> bool:
-        """Whether a point that meets all listed requirements holds against every other insider too.
+    def holds_against_insiders(self, x: Floats) -> bool:
+        """Return whether a point that meets all listed requirements holds against every other insider too.
 
         Requirements that it fails are listed from now on.
         """
-        return not self._insiders or not self._failed_insiders(self._attackers(x)[0])
+        return not self._insiders or not self._find_failed_insiders(self._make_attacks(x)[0])
 
-    def _failed_insiders(self, lane: Attacks) -> list[BlockedRequirement]:
-        added = self._insiders.failing(lane)
+    def _find_failed(self, x: Floats, enough: int | None) -> list[BlockedRequirement]:
+        """Return listed requirements that a candidate fails, or, where it fails none, those of insiders."""
+        lanes = self._make_attacks(x)
+        order = np.argsort(-self._failures, kind="stable")
+        for part in np.array_split(order, 1 if enough is None else max(1, order.size // 50)):
+            blocked = list(self._find_blocked(lanes, part, WIDE, enough))
+            if blocked:
+                self._failures[[b.requirement for b in blocked]] += 1
+                return blocked
+        return self._find_failed_insiders(lanes[0])
+
+    def _find_failed_insiders(self, attacks: Attacks) -> list[BlockedRequirement]:
+        """Return requirements of insiders that fail and were not listed, and list them."""
+        added = self._insiders.find_failing(attacks)
         if added is None:
             return []
         before, self.requirements = len(self.requirements), Requirements.join([self.requirements, added])
         self._failures = np.concatenate([self._failures, np.ones(len(added), dtype=np.int64)])
-        grown = Attacks(lane.support, lane.reach, self.requirements, np.ones(len(self.requirements)))
-        return grown.blocked(range(before, len(self.requirements)), self.run, WIDE)
+        shares = np.ones(len(self.requirements))
+        grown = Attacks(attacks.support, attacks.windows, self.requirements, shares)
+        return grown.find_blocked(range(before, len(self.requirements)), self.run, WIDE)
 
-    def _attackers(self, x: Floats) -> list[Attacks]:
-        reach = self.presolved.reach(x)
-        support = support_of(self.presolved, reach)
-        wanted = self.requirements.wanted(x)
-        return [
-            Attacks(support, reach, self.requirements, wanted, self._witnesses) for _ in range(self._lanes)
-        ]
+    def _make_attacks(self, x: Floats) -> list[Attacks]:
+        """Return the attackers' programs at a point, once per lane."""
+        windows = self.presolved.windows_at(x)
+        support = find_support(self.presolved, windows)
+        about = self.requirements, self.requirements.required_shares(x), self._witnesses
+        return [Attacks(support, windows, *about) for _ in range(self._lanes)]
 
-    def _blocked(
+    def _find_blocked(
         self, lanes: list[Attacks], which: Cells, most: float, enough: int | None = None
     ) -> Iterator[BlockedRequirement]:
+        """Yield requirements of ``which`` that fail, by flows on a network, else by linear programs."""
         if self._flows is not None and not (self.requirements.switch[which] >= 0).any():
-            yield from self._flows.blocked(self.requirements, which, lanes[0].reach, self.run, enough)
+            yield from self._flows.find_blocked(self.requirements, which, lanes[0].windows, self.run, enough)
             return
         shares = [which[lane :: len(lanes)].tolist() for lane in range(len(lanes))]
 
         def attack(lane: int) -> list[BlockedRequirement]:
-            return lanes[lane].blocked(shares[lane], self.run, most, enough)
+            return lanes[lane].find_blocked(shares[lane], self.run, most, enough)
 
         results: Iterable[list[BlockedRequirement]] = map(attack, range(len(lanes)))
         # Sessions live in this process: threads can share the work, other executors cannot.

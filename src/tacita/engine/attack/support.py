@@ -1,12 +1,12 @@
-"""The open cells of one point, in pieces: what an attacker's program really has to look at.
+"""The support of a point: its open cells, peeled and split into connected components.
 
 Closed cells do not move. An open cell that is alone in an equation does not either; peeling such cells, wave
-by wave, often leaves little, and what is left falls into components that have nothing to do with each other.
-A program on one component is as good as one on the whole table.
+by wave, often leaves few, and these fall into connected components. A program on the component of a cell has
+the same optimum as one on the whole table.
 
-Prices of the component's equations are *lifted* to all equations: an equation that was never needed gets
-price 0, and one that stopped cell ``i`` gets the price that makes ``c_i = 0`` in ``c = s e_p + M' g``, last
-wave first. So peeled cells do not appear in a cut.
+Dual values of the component's equations are *lifted* to all equations: an equation that was never needed
+gets 0, and one in which cell ``i`` was peeled gets the value that makes ``c_i = 0`` in
+``c = s e_p + M' g``, last wave first. So peeled cells do not appear in a cut.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ NOWHERE = -1
 
 @dataclass(frozen=True, eq=False)
 class SupportComponent:
-    """One component: ``matrix z = 0`` over ``cells``, with the equations it comes from."""
+    """One connected component: ``matrix z = 0`` over ``cells``, its rows some ``rows`` of the presolved
+    table.
+    """
 
     cells: Cells
     rows: Cells
@@ -35,44 +37,43 @@ class SupportComponent:
 
 
 class Support:
-    """Open cells of a presolved table, peeled and cut into components."""
+    """Open cells of a presolved table; ``component`` numbers those that can move; the others have NOWHERE."""
 
     def __init__(self, presolved: PresolvedTable, open_cells: Mask) -> None:
         self.presolved = presolved
         self._waves: list[tuple[Cells, Cells]] = []
-        self.movable = self._peel(open_cells)
         self.component = np.full(len(presolved), NOWHERE)
-        cells = np.flatnonzero(self.movable)
-        self._count, self.component[cells] = self._components(cells)
+        cells = np.flatnonzero(self._peel(open_cells))
+        count, self.component[cells] = self._find_components(cells)
         order = cells[np.argsort(self.component[cells], kind="stable")]
-        self._cells_of = np.split(
-            order, np.cumsum(np.bincount(self.component[cells], minlength=self._count))[:-1]
-        )
-        self._pieces: dict[int, SupportComponent] = {}
+        self._cells_of = np.split(order, np.cumsum(np.bincount(self.component[cells], minlength=count))[:-1])
+        self._components: dict[int, SupportComponent] = {}
 
-    def piece(self, p: int) -> SupportComponent | None:
-        """The component of a cell; None if the cell cannot move."""
+    def component_of(self, p: int) -> SupportComponent | None:
+        """Return the component of a cell, or None if the cell cannot move."""
         number = int(self.component[p])
         if number == NOWHERE:
             return None
-        if number not in self._pieces:
+        if number not in self._components:
             cells = np.sort(self._cells_of[number])
             matrix = self.presolved.matrix[:, cells]
             rows, index = np.unique(matrix.indices, return_inverse=True)
             small = type(matrix)((matrix.data, index, matrix.indptr), shape=(rows.size, cells.size))
-            self._pieces[number] = SupportComponent(cells, rows.astype(np.int64), small)
-        return self._pieces[number]
+            self._components[number] = SupportComponent(cells, rows.astype(np.int64), small)
+        return self._components[number]
 
-    def lifted(
-        self, p: int, way: int, piece: SupportComponent | None, prices: Floats | None = None
+    def lift_duals(
+        self, p: int, direction: int, component: SupportComponent | None, duals: Floats | None = None
     ) -> tuple[Floats, Floats]:
-        """``c = way e_p + M' g`` and ``g``, the prices of a piece lifted to all equations."""
+        """Return ``c = direction e_p + M' g`` and ``g``, the dual values of a component lifted to all
+        equations.
+        """
         presolved = self.presolved
         g = np.zeros(presolved.matrix.shape[0])
-        if piece is not None and prices is not None:
-            g[piece.rows] = prices
+        if component is not None and duals is not None:
+            g[component.rows] = duals
         c = np.asarray(presolved.transposed @ g)
-        c[p] += way
+        c[p] += direction
         for rows, cells in reversed(self._waves):
             wrong = c[cells]
             if wrong.any():
@@ -88,6 +89,7 @@ class Support:
         return np.asarray(self.presolved.rows[rows, cells]).ravel()
 
     def _peel(self, open_cells: Mask) -> Mask:
+        """Return the open cells that are left after peeling, and record the waves of (equations, cells)."""
         presolved, movable = self.presolved, open_cells.copy()
         pattern = presolved.incidence
         while True:
@@ -101,13 +103,14 @@ class Support:
             self._waves.append((rows[first], cells))
             movable[cells] = False
 
-    def _components(self, cells: Cells) -> tuple[int, Cells]:
+    def _find_components(self, cells: Cells) -> tuple[int, Cells]:
+        """Return the number of connected components, and the one of each cell."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
         if not cells.size:
             return 0, cells
-        rows, lengths = _columns(self.presolved.matrix, cells)
+        rows, lengths = _list_equations(self.presolved.matrix, cells)
         m, n = self.presolved.matrix.shape[0], cells.size
         starts = np.concatenate([[0], np.cumsum(lengths)])
         edges = csr_array(
@@ -119,8 +122,8 @@ class Support:
         return numbers.size, component
 
 
-def _columns(matrix: csc_array, cells: Cells) -> tuple[Cells, Cells]:
-    """Equations of some cells, one cell after the other, and how many each has."""
+def _list_equations(matrix: csc_array, cells: Cells) -> tuple[Cells, Cells]:
+    """Return the equations of some cells, one cell after the other, and how many each has."""
     starts, lengths = matrix.indptr[cells], np.diff(matrix.indptr)[cells]
     first = np.cumsum(lengths) - lengths
     entries = np.repeat(starts - first, lengths) + np.arange(int(lengths.sum()))

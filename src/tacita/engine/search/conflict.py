@@ -1,21 +1,21 @@
-"""Why no suppression pattern protects a table, and the least that would have to give way.
+"""The reason why no suppression pattern protects a table, and the smallest change that would allow one.
 
 Hiding more never harms a requirement, so with ``H`` the cells that may be hidden, a requirement can be met if
-and only if it is met when all of ``H`` is hidden: every conflict without a limit is one of a single
-requirement. For a requirement ``(p, s, L)`` of attacker ``k`` that fails then, the cells that would have to
-be freed are a smallest set ``R`` of the frozen ones,
+and only if it is met when all of ``H`` is hidden: without a limit on their number, every conflict involves a
+single requirement. For a requirement ``(p, s, L)`` of attacker ``k`` that fails then, the cells that would
+have to be allowed to be hidden are a smallest set ``R`` of the *frozen* ones, those not in ``H``,
 
     min  sum_i r_i    s.t.  M z = 0,   s z_p >= L,   -down_ik <= z_i <= up_ik,
                             -down_ik r_i <= z_i <= up_ik r_i  for i not in H,    r binary,
 
-and the most that is possible as it is, is ``max s z_p`` with ``r = 0``. A sliding requirement has two moves.
+and the largest level that can be met is ``max s z_p`` with ``r = 0``. A sliding requirement has two moves.
 
-Levels that hold only for hidden cells (``L x_i``) take cells out of ``H``: a cell that fails its own level
-when all of ``H`` is hidden fails it in every smaller pattern too, so it leaves, until none fails. What is
-left is the largest pattern there is.
+Conditional levels (``L x_i``) remove cells from ``H``: a cell that fails its own level when all of ``H`` is
+hidden fails it in every smaller pattern too, so it is removed, until none fails. What is left is the largest
+pattern.
 
-If every requirement can be met, only a limit on the number of cells is left to blame, and the smallest number
-that works is the optimum of the model with cost 1 for each cell and no limit.
+If every requirement can be met, a limit on the number of cells is the reason, and the smallest number that
+works is the optimum of the model with cost 1 for each cell and no limit.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from tacita.core.errors import InfeasibleError, StoppedError, and_others
 from tacita.core.exact import Cells, Mask
 from tacita.core.run import Run
 from tacita.core.words import pluralize
-from tacita.engine.attack.asking_insiders import Insiders
-from tacita.engine.attack.attacks import Attacks, support_of
+from tacita.engine.attack.attacks import Attacks, find_support
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import (
     ALWAYS,
@@ -42,9 +41,10 @@ from tacita.engine.attack.requirements import (
     outsider_requirements,
     room,
 )
+from tacita.engine.attack.unlisted_insiders import UnlistedInsiders
 from tacita.engine.model import Model
-from tacita.engine.search.proposals import patterns_for
-from tacita.engine.search.solve import solve
+from tacita.engine.search.proposals import make_patterns
+from tacita.engine.search.solve_model import solve_model
 from tacita.problem.problem import Problem
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram
@@ -52,22 +52,23 @@ from tacita.solvers.linear_program import IntegerProgram
 LONGEST = 16.0
 """Largest change of a cell in a move, in parts of the level; circuits of tables stay far below."""
 PATIENCE = 10.0
-"""Seconds to look for a smallest set before a set that is merely not too large is named."""
+"""Seconds to search for a smallest set before a minimal one is named."""
 NOISE = 1e-6
 WORDS = {UP: "upwards", DOWN: "downwards", SLIDING: "in all"}
 
 
-def why_nothing_protects(model: Model, run: Run) -> InfeasibleError:
-    """Return what stands in the way of every pattern of a suppression model, by name, and the remedy.
+def explain_infeasibility(model: Model, run: Run) -> InfeasibleError:
+    """Return an error that names what keeps every pattern of a suppression model from protecting, and the
+    remedy.
 
     Every cell has its own switch, and there is no other window.
     """
     try:
-        conflict = _first_conflict(model, run)
+        conflict = _find_conflict(model, run)
         if conflict is not None:
             return conflict
         if model.row_upper.size:
-            return InfeasibleError(_smallest_number(model, run))
+            return _explain_limit(model, run)
     except StoppedError:
         pass
     return InfeasibleError(
@@ -76,43 +77,42 @@ def why_nothing_protects(model: Model, run: Run) -> InfeasibleError:
     )
 
 
-def _first_conflict(model: Model, run: Run) -> InfeasibleError | None:
-    """The first requirement that fails when all that may be hidden is hidden."""
+def _find_conflict(model: Model, run: Run) -> InfeasibleError | None:
+    """Return an error about the first requirement that fails in the largest pattern, or None."""
     requirements = Requirements.join(
         [outsider_requirements(model.problem), model.requirements[model.requirements.switch != ALWAYS]]
     )
-    largest, failed = _largest_pattern(model, requirements, run)
-    missed = requirements[failed] if failed.size else _missed_by_insiders(model, largest, requirements, run)
+    largest, failed = _find_largest_pattern(model, requirements, run)
+    missed = requirements[failed] if failed.size else _find_failing(model, largest, requirements, run)
     if missed is None:
         return None
-    told = _Conflict(model, largest, missed[:1], run).told()
-    alike = and_others(np.unique(missed.cell).size, "cell")
-    return InfeasibleError(f"{told.fault}{alike}", place=told.place, remedy=told.remedy, options=told.options)
+    error = _Conflict(model, largest, missed[:1], run).to_error()
+    fault = f"{error.fault}{and_others(np.unique(missed.cell).size, 'cell')}"
+    return InfeasibleError(fault, place=error.place, remedy=error.remedy, options=error.options)
 
 
-def _missed_by_insiders(
-    model: Model, hidden: Mask, requirements: Requirements, run: Run
-) -> Requirements | None:
-    """Requirements of insiders that fail in a pattern in which those of the outsider hold."""
+def _find_failing(model: Model, hidden: Mask, requirements: Requirements, run: Run) -> Requirements | None:
+    """Return requirements of insiders that fail in a pattern that meets the given ones, or None."""
     presolved = PresolvedTable.of(model)
     x = np.zeros(model.size)
     x[model.switch] = hidden
-    reach = presolved.reach(x)
-    attacks = Attacks(support_of(presolved, reach), reach, requirements, requirements.wanted(x))
-    return Insiders(presolved, requirements, run).failing(attacks)
+    windows = presolved.windows_at(x)
+    shares = requirements.required_shares(x)
+    attacks = Attacks(find_support(presolved, windows), windows, requirements, shares)
+    return UnlistedInsiders(presolved, requirements, run).find_failing(attacks)
 
 
-def _largest_pattern(model: Model, requirements: Requirements, run: Run) -> tuple[Mask, Cells]:
-    """The largest pattern whose conditional levels hold, and the requirements that fail in it."""
+def _find_largest_pattern(model: Model, requirements: Requirements, run: Run) -> tuple[Mask, Cells]:
+    """Return the largest pattern whose conditional levels hold, and the requirements that fail in it."""
     presolved = PresolvedTable.of(model)
     outside = presolved.requirements_outside(requirements)
     inside = np.setdiff1d(np.arange(len(requirements)), outside)
     hidden, forced = np.ones(len(presolved), dtype=bool), model.lower[presolved.switch] > 0
-    patterns = patterns_for(presolved, requirements[inside], run)
+    patterns = make_patterns(presolved, requirements[inside], run)
     while True:
-        failed = patterns.unprotected(hidden)
-        of_hidden = inside[failed][requirements.switch[inside[failed]] != ALWAYS]
-        leaving = presolved.position[requirements.cell[of_hidden]]
+        failed = patterns.find_unprotected(hidden)
+        conditional = inside[failed][requirements.switch[inside[failed]] != ALWAYS]
+        leaving = presolved.position[requirements.cell[conditional]]
         leaving = leaving[~forced[leaving]]
         if not leaving.size:
             break
@@ -122,8 +122,8 @@ def _largest_pattern(model: Model, requirements: Requirements, run: Run) -> tupl
     return cells, np.sort(np.concatenate([outside, inside[failed]]))
 
 
-def _smallest_number(model: Model, run: Run) -> str:
-    """How many cells a limit would have to allow."""
+def _explain_limit(model: Model, run: Run) -> InfeasibleError:
+    """Return an error that says how many cells a limit would have to allow."""
     free = replace(
         model,
         cost=np.ones(model.size),
@@ -133,15 +133,16 @@ def _smallest_number(model: Model, run: Run) -> str:
     )
     most = int(model.row_upper.max())
     try:
-        found = solve(free, run)
+        found = solve_model(free, run)
     except InfeasibleError:
-        return "no suppression pattern protects the table, however many cells it hides: lower the levels"
+        fault = "no suppression pattern protects the table, however many cells it hides"
+        return InfeasibleError(fault, remedy="lower the levels")
     least, enough = round(found.bound), round(found.loss)
     needed = f"it takes {enough:,}"
     if not found.status:
         needed = f"it takes at least {least:,}, and at most {enough:,}"
-    few = pluralize(most, "cell")
-    return f"no pattern of at most {few} protects the table: {needed}. Allow at most {enough:,}."
+    fault = f"no pattern of at most {pluralize(most, 'cell')} protects the table: {needed}"
+    return InfeasibleError(fault, remedy=f"Allow at most {enough:,}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,23 +154,24 @@ class _Conflict:
     requirement: Requirements
     run: Run
 
-    def told(self) -> InfeasibleError:
+    def to_error(self) -> InfeasibleError:
+        """Return an error that names the requirement, what keeps it from being met, and the remedy."""
         problem = self.model.problem
         table, cell, sign = problem.table, int(self.requirement.cell[0]), int(self.requirement.sign[0])
         level, attacker = int(self.requirement.level[0]), int(self.requirement.attacker[0])
         who = problem.outsider.name if attacker == OUTSIDER else problem.insiders[attacker].name
         wanted = exact.text(level, table.decimals)
         stated = f"({table.name(cell)}) cannot stay uncertain by {wanted} {WORDS[sign]} against {who}"
-        possible = self._possible(self.largest)
+        possible = self._find_largest_level(self.largest)
         lower = f", or lower the level to {exact.text(possible, table.decimals)}" if possible else ""
         if self.requirement.switch[0] != ALWAYS:
             remedy = "take it off must_hide, or lower 'conditional'."
             return InfeasibleError(f"{stated}, though it must be hidden", remedy=remedy)
         may_hide = self.model.upper[self.model.switch] > 0
-        if self._possible(may_hide) >= level:
+        if self._find_largest_level(may_hide) >= level:
             fault = f"{stated} through cells that stay uncertain themselves"
             return InfeasibleError(fault, remedy=f"lower 'conditional'{lower}.")
-        if self._possible(np.ones(len(table), dtype=bool)) < level:
+        if self._find_largest_level(np.ones(len(table), dtype=bool)) < level:
             if problem.already_published:
                 return InfeasibleError(
                     f"{stated} any more, even if every cell were hidden: what was published earlier tells "
@@ -179,31 +181,32 @@ class _Conflict:
                 )
             remedy = f"widen what the attacker believes{lower}."
             return InfeasibleError(f"{stated}, even if every cell were hidden", remedy=remedy)
-        freed = self._smallest_release(np.flatnonzero(~may_hide), may_hide)
+        freed = self._find_cells_to_free(np.flatnonzero(~may_hide), may_hide)
         names, are = table.structure.names(freed), "is" if freed.size == 1 else "are"
         return InfeasibleError(
             f"{stated} while {names} {are} published",
-            remedy=f"{_remedy(problem, freed)}{lower}.",
+            remedy=f"{_write_remedy(problem, freed)}{lower}.",
             options=[] if problem.must_publish[freed].all() else ["margins=yes"],
         )
 
-    def _possible(self, hidden: Mask) -> int:
-        """The largest level that the requirement could ask for when these cells are hidden, in steps."""
-        program = self._program(hidden, np.zeros(0, dtype=np.int64))
+    def _find_largest_level(self, hidden: Mask) -> int:
+        """Return the largest level, in multiples of the step, that is met when these cells are hidden."""
+        program = self._make_program(hidden, np.zeros(0, dtype=np.int64))
         cost = -program.rows[[-1]].toarray().ravel()
         free = replace(program, cost=cost, row_lower=np.append(program.row_lower[:-1], -np.inf))
         found = solve_mip(free, self.run)
         if found.status is not Ended.OPTIMAL:
-            raise StoppedError("stopped while a conflict was looked for: allow more time")
+            fault = "stopped while a conflict was searched for"
+            raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
         level, unit = int(self.requirement.level[0]), self.model.problem.table.unit
         reached = -float(cost @ found.point) * level
         return int(np.floor(reached / unit + NOISE)) * unit
 
-    def _smallest_release(self, frozen: Cells, hidden: Mask) -> Cells:
-        """Frozen cells, as few as can be, that would let the requirement be met; at least none of them is
-        idle.
+    def _find_cells_to_free(self, frozen: Cells, hidden: Mask) -> Cells:
+        """Return a smallest set of frozen cells that, hidden too, meet the requirement; after ``PATIENCE``
+        one of which no cell can be left out.
         """
-        program = self._program(hidden, frozen)
+        program = self._make_program(hidden, frozen)
         until = self.run.seconds + min(PATIENCE, self.run.remaining)
         found = solve_mip(program, replace(self.run, time_limit=until))
         chosen = frozen
@@ -214,55 +217,51 @@ class _Conflict:
         level = int(self.requirement.level[0])
         for cell in chosen.tolist():
             fewer = chosen[chosen != cell]
-            if self._possible(hidden | np.isin(np.arange(hidden.size), fewer)) >= level:
+            if self._find_largest_level(hidden | np.isin(np.arange(hidden.size), fewer)) >= level:
                 chosen = fewer
         return chosen
 
-    def _program(self, hidden: Mask, frozen: Cells) -> IntegerProgram:
-        """The moves of the requirement's attacker in parts of the level, then one binary per frozen cell; the
-        last row asks for the level.
+    def _make_program(self, hidden: Mask, frozen: Cells) -> IntegerProgram:
+        """Return the program of the module's docstring: moves in parts of the level, one per direction, then
+        a binary per frozen cell; the last row asks for the level.
         """
         from scipy.sparse import csr_array, diags_array, eye_array, hstack, kron, vstack
 
-        problem, level, sign = (
-            self.model.problem,
-            float(self.requirement.level[0]),
-            int(self.requirement.sign[0]),
-        )
+        problem, level = self.model.problem, float(self.requirement.level[0])
+        sign = int(self.requirement.sign[0])
         matrix = csr_array(problem.table.equations.matrix.astype(np.float64))
-        ways = np.array([UP, DOWN] if sign == SLIDING else [sign], dtype=np.float64)
-        each, all_ways = eye_array(ways.size), np.ones((ways.size, 1))
+        signs = np.array([UP, DOWN] if sign == SLIDING else [sign], dtype=np.float64)
+        each, all_signs = eye_array(signs.size), np.ones((signs.size, 1))
         up, down = (np.minimum(r / level, LONGEST) for r in room(problem, int(self.requirement.attacker[0])))
         cells, count = hidden.size, frozen.size
         picked, target = eye_array(cells).tocsr()[frozen], eye_array(cells).tocsr()[self.requirement.cell]
-        balance = hstack([kron(each, matrix), csr_array((ways.size * matrix.shape[0], count))])
+        balance = hstack([kron(each, matrix), csr_array((signs.size * matrix.shape[0], count))])
         limits = [
-            hstack([side * kron(each, picked), kron(all_ways, diags_array(-most[frozen]))])
+            hstack([side * kron(each, picked), kron(all_signs, diags_array(-most[frozen]))])
             for side, most in ((1.0, up), (-1.0, down))
         ]
-        asked = hstack([kron(ways[None, :], target), csr_array((1, count))])
+        asked = hstack([kron(signs[None, :], target), csr_array((1, count))])
         may_move = hidden | np.isin(np.arange(cells), frozen)
-        nothing, limited = np.zeros(balance.shape[0]), np.zeros(2 * ways.size * count)
+        nothing, limited = np.zeros(balance.shape[0]), np.zeros(2 * signs.size * count)
         return IntegerProgram(
-            np.concatenate([np.zeros(ways.size * cells), np.ones(count)]),
-            np.concatenate([np.tile(np.where(may_move, -down, 0.0), ways.size), np.zeros(count)]),
-            np.concatenate([np.tile(np.where(may_move, up, 0.0), ways.size), np.ones(count)]),
+            np.concatenate([np.zeros(signs.size * cells), np.ones(count)]),
+            np.concatenate([np.tile(np.where(may_move, -down, 0.0), signs.size), np.zeros(count)]),
+            np.concatenate([np.tile(np.where(may_move, up, 0.0), signs.size), np.ones(count)]),
             csr_array(vstack([balance, *limits, asked])),
             np.concatenate([nothing, limited - np.inf, [1.0]]),
             np.concatenate([nothing, limited, [np.inf]]),
-            np.repeat([False, True], [ways.size * cells, count]),
+            np.repeat([False, True], [signs.size * cells, count]),
         )
 
 
-def _remedy(problem: Problem, freed: Cells) -> str:
-    """What allows these cells to be hidden."""
+def _write_remedy(problem: Problem, freed: Cells) -> str:
+    """Return what the user can change so that these cells may be hidden."""
     listed = problem.must_publish[freed]
-    ways = []
+    changes = []
     if listed.any():
-        ways.append(
-            f"take {problem.table.structure.names(freed[listed])} off the cells that must be published"
-        )
+        names = problem.table.structure.names(freed[listed])
+        changes.append(f"take {names} off the cells that must be published")
     if not listed.all():
-        ways.append("switch margins on, so that totals may be hidden")
-    remedy = " and ".join(ways)
+        changes.append("switch margins on, so that totals may be hidden")
+    remedy = " and ".join(changes)
     return remedy[0].upper() + remedy[1:]

@@ -1,9 +1,8 @@
-"""What a search knows at any moment: the best release so far, the bound, and which variables are settled.
+"""The state of a search: the best release so far, the lower bound, and the variables that are fixed.
 
 A variable at 0 with reduced cost ``r`` in a relaxation of value ``B`` cannot be 1 in any release better than
-the incumbent ``L`` if ``B + r >= L``; it is then fixed at 0 for good (*reduced-cost fixing*). If all costs
-are multiples of a grain ``g``, so are all losses, and a bound within ``g`` below the incumbent proves it
-optimal.
+the incumbent ``L`` if ``B + r >= L``; it is then fixed at 0 (*reduced-cost fixing*). If all costs are
+multiples of a grain ``g``, so are all losses, and a bound within ``g`` below the incumbent proves it optimal.
 """
 
 from __future__ import annotations
@@ -20,26 +19,26 @@ from tacita.engine.model import Model
 from tacita.solvers.linear_program import Solution
 
 NOISE = 1e-9
-"""Differences of losses below this share are arithmetic, of what is not settled beforehand."""
+"""Relative error of losses, without the constant, where they are multiples of a grain."""
 CAUTION = 1e-6
-"""Share of the open loss by which a reduced cost must exceed what is needed."""
+"""Share of the loss, without the constant, by which a reduced cost must exceed what is needed."""
 ROUGH = 1e-8
-"""The same where losses are no multiples of a grain, so that a bound and a loss may meet anywhere."""
+"""Relative error of losses, without the constant, where they are no multiples of a grain."""
 
 
 class ReleaseSearch:
-    """The state of one solve. ``lower`` and ``upper`` are the bounds that any better release must keep."""
+    """The state of one search. ``lower`` and ``upper`` are bounds that any better release satisfies."""
 
     def __init__(self, model: Model, run: Run) -> None:
         self.model, self.run = model, run
         self.lower, self.upper = model.lower.copy(), model.upper.copy()
         self.best: Floats | None = None
         self.loss, self.bound = np.inf, -np.inf
-        self.grain = _grain(model)
+        self.grain = _find_grain(model)
 
     @property
     def closed(self) -> bool:
-        """Nothing better than the incumbent can exist."""
+        """Whether the bound proves that nothing better than the incumbent exists."""
         return self.bound >= self.loss - self.slack
 
     @property
@@ -49,12 +48,14 @@ class ReleaseSearch:
 
     @property
     def noise(self) -> float:
-        """Differences of losses that arithmetic may make."""
+        """The error of losses in floating-point arithmetic."""
         open_loss = abs(self.loss - self.model.constant) if np.isfinite(self.loss) else 0.0
         return (NOISE if self.grain else ROUGH) * max(1.0, open_loss)
 
     def offer(self, x: Floats) -> bool:
-        """Take a protected point as incumbent if it is better and keeps the model's own rows."""
+        """Make a protected point the incumbent if it is better and satisfies the model's own rows; return
+        whether it became so.
+        """
         loss = self.model.loss(x)
         if loss >= self.loss - 1e-3 * self.noise or not self.model.admits(x):
             return False
@@ -62,16 +63,17 @@ class ReleaseSearch:
         return True
 
     def raise_bound(self, bound: float) -> None:
+        """Take a valid lower bound, rounded up to a multiple of the grain, if it is better."""
         if self.grain:
             steps = (bound - self.model.constant) / self.grain
             bound = self.model.constant + np.ceil(steps - max(1e-5, NOISE * abs(steps))) * self.grain
         self.bound = max(self.bound, bound)
 
     def fix_by_reduced_cost(self, relaxation: float, reduced: Floats) -> int:
-        """Fix binaries that cannot be 1 in anything better; returns how many."""
+        """Fix binaries at 0 that are 1 in no better release; return how many."""
         if self.best is None:
             return 0
-        # The solver's reduced costs may be off by its tolerance; a grain leaves room for that.
+        # The solver's reduced costs have errors up to its tolerance; a grain leaves room for that.
         open_loss = abs(self.loss - self.model.constant)
         least = self.loss - self.grain + max(CAUTION * open_loss, CAUTION)
         hopeless = relaxation + reduced > least
@@ -79,31 +81,39 @@ class ReleaseSearch:
         self.upper[hopeless] = 0.0
         return int(hopeless.sum())
 
-    def tell(self, phase: str, done: int = 0, total: int = 0) -> None:
+    def report_progress(self, phase: str, done: int = 0, total: int = 0) -> None:
+        """Report a phase with the bound and the loss of the incumbent to the run's listener."""
         known = {"bound": float(self.bound)} if np.isfinite(self.bound) else {}
         if self.best is not None:
             known["incumbent"] = float(self.loss)
         self.run.tell(phase, done, total, **known)
 
     def solution(self) -> Solution:
-        """The best there is. Raises if there is none."""
+        """Return the incumbent with the bound.
+
+        Raises
+        ------
+        StoppedError
+            The time was over before there was one.
+        SolverError
+            The search ended without one, and without a proof that there is none.
+        """
         if self.best is None and not self.run.over:
             raise SolverError(
                 "the search ended without a protected release, and without a proof that there is none: the "
-                "solver lacks precision here. Scale the values down, or try another method."
+                "solver lacks precision here",
+                remedy="Scale the values down, or try another method.",
             )
         if self.best is None:
-            raise StoppedError(
-                f"stopped after {self.run.seconds:.0f} s before a first protected release was found: "
-                "allow more time"
-            )
+            fault = f"stopped after {self.run.seconds:.0f} s before a first protected release was found"
+            raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
         bound = min(self.bound, self.loss)
         status = Status.OPTIMAL if self.closed else Status.FEASIBLE
         return Solution(self.best, self.loss, self.loss if status else bound, status)
 
 
-def _grain(model: Model) -> float:
-    """The largest number that all losses are multiples of (up to the constant), or 0."""
+def _find_grain(model: Model) -> float:
+    """Return the largest number that all losses are multiples of (up to the constant), or 0."""
     costs = model.cost[model.cost != 0]
     if not model.integer[model.cost != 0].all() or not costs.size:
         return 0.0

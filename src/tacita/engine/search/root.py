@@ -1,9 +1,9 @@
-"""The root: the linear relaxation of the master, cut until no requirement is found failing.
+"""The root: the linear relaxation of the master, with cuts until its point violates none that is found.
 
-    repeat   solve the relaxation,  fix by reduced costs,  let heuristics look at the point,  add violated
+    repeat   solve the relaxation,  fix by reduced costs,  propose a release near its point,  add violated
     rows
 
-Rows that have been slack for long are dropped; they come back if they are violated again.
+Rows that have been slack for many rounds are dropped; they are found again if they are violated again.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from tacita.solvers.row_pool import CutRow, GrowingRows
 
 
 class Propose(Protocol):
-    """A heuristic: from a fractional point to a protected one, or None."""
+    """A heuristic that returns a protected point near a fractional one, or None."""
 
     def __call__(self, x: Floats, thorough: bool = False) -> Floats | None: ...
 
 
 PATIENCE = 12
-"""Rounds without progress worth mentioning after which branching takes over."""
+"""Rounds without progress after which branching takes over."""
 PROGRESS = 3e-3
-"""Of the gap, in PATIENCE rounds."""
+"""Share of the gap that PATIENCE rounds must close."""
 CLEANING = 10
+"""Rounds after which a slack row is dropped."""
 SLACK = 0.1
 FIRST_PROPOSAL = 5
-"""Round at which heuristics look at the point for the first time; then after twice as many, and so on."""
+"""Round in which a release is first proposed; the next is proposed after twice as many, and so on."""
 
 
 class Root:
-    """The relaxation; ``rows``, their last ``prices`` and the last ``point`` are what others start from.
+    """The relaxation with its added ``rows``, their last ``duals`` and the last ``point``.
 
-    Without ``fixing`` its value is no bound of the search's: the model is a part of the real one.
+    Without ``fixing`` its value is no bound of the search: the model is a restriction of the real one.
     """
 
     def __init__(self, search: ReleaseSearch, separation: Separation, fixing: bool = True) -> None:
@@ -48,52 +49,50 @@ class Root:
         self.search, self.separation, self._fixing = search, separation, fixing
         self._program = GrowingRows(replace(model.relaxed(), lower=search.lower, upper=search.upper))
         self.rows: list[CutRow] = []
-        self.prices = np.zeros(0)
+        self.duals = np.zeros(0)
         self._idle = np.zeros(0, dtype=np.int64)
         self.point, self.value, self.reduced = np.zeros(0), -np.inf, np.zeros(0)
 
-    def close(self, propose: Propose | None, patient: bool) -> None:
-        """Cut until nothing more is found, the search is closed, or (unless ``patient``) it does not pay.
+    def tighten(self, propose: Propose | None, patient: bool) -> None:
+        """Add cuts until none is found, the search is closed, or (unless ``patient``) progress stalls.
 
-        A question without an answer ends it too: what was found until then stands.
+        It also ends when a program has no answer; what was found until then remains valid.
         """
         search = self.search
         try:
-            self._cut(propose, patient)
+            self._add_cuts(propose, patient)
             if propose is not None and self.point.size and not search.closed and not search.run.over:
                 self._propose(propose, thorough=True)
         except (StoppedError, SolverError):
             return
 
-    def _cut(self, propose: Propose | None, patient: bool) -> None:
+    def _add_cuts(self, propose: Propose | None, patient: bool) -> None:
         search, history, proposal = self.search, list[float](), FIRST_PROPOSAL
         for number in range(1, 1_000_000):
             if search.run.over or not self._solve():
                 return
-            search.tell("bounding", number)
+            search.report_progress("bounding", number)
             if propose is not None and number == proposal:
                 self._propose(propose)
                 proposal *= 2
             if search.closed:
                 return
-            rows = self.separation.round(self.point)
-            if not rows and patient and not self.separation.insiders_hold(self.point):
-                # Without a tree nobody else asks them; what they lack is listed now.
-                rows = self.separation.round(self.point)
+            rows = self.separation.find_cuts(self.point)
+            if not rows and patient and not self.separation.holds_against_insiders(self.point):
+                # No tree will check the insiders; requirements that fail are listed now.
+                rows = self.separation.find_cuts(self.point)
             if not rows:
                 return
             history.append(self.value)
-            self.add(rows)
-            if not patient and _stalls(history, search):
+            self._program.add(rows)
+            self.rows += rows
+            self.duals = np.concatenate([self.duals, np.zeros(len(rows))])
+            self._idle = np.concatenate([self._idle, np.zeros(len(rows), dtype=np.int64)])
+            if not patient and _has_stalled(history, search):
                 return
 
-    def add(self, rows: list[CutRow]) -> None:
-        self._program.add(rows)
-        self.rows += rows
-        self.prices = np.concatenate([self.prices, np.zeros(len(rows))])
-        self._idle = np.concatenate([self._idle, np.zeros(len(rows), dtype=np.int64)])
-
     def _solve(self) -> bool:
+        """Solve the relaxation and fix variables; return whether there is an optimum."""
         search = self.search
         found = self._program.solve(search.run)
         if found is None:
@@ -104,30 +103,31 @@ class Root:
             return False
         self.value, self.reduced = found.value + search.model.constant, found.reduced
         self.point = np.clip(found.x, search.lower, search.upper)
-        self.prices = found.prices
+        self.duals = found.duals
         if self._fixing:
             search.raise_bound(self.value)
-        self._clean(found.slack)
-        self.fix()
+        self._drop_idle_rows(found.slack)
+        self.fix_variables()
         return True
 
-    def _clean(self, slack: Floats) -> None:
+    def _drop_idle_rows(self, slack: Floats) -> None:
+        """Drop rows that have been slack for ``CLEANING`` rounds, if they are many."""
         self._idle = np.where(slack > SLACK, self._idle + 1, 0)
         gone = self._idle > CLEANING
         if gone.sum() > max(50, len(self.rows) // 4):
             self._program.drop(gone)
-            self.prices = self.prices[~gone]
+            self.duals = self.duals[~gone]
             self.rows = [row for row, out in zip(self.rows, gone, strict=True) if not out]
             self._idle = self._idle[~gone]
-            self.separation.forget()
+            self.separation.forget_rows()
 
     def _propose(self, propose: Propose, thorough: bool = False) -> None:
         candidate = propose(self.point, thorough)
         if candidate is not None and self.search.offer(candidate):
-            self.fix()
+            self.fix_variables()
 
-    def fix(self) -> None:
-        """Fix by the reduced costs of the last relaxation, after the incumbent improved."""
+    def fix_variables(self) -> None:
+        """Fix variables by the reduced costs of the last relaxation and the present incumbent."""
         if not self._fixing:
             return
         before = self.search.upper.copy()
@@ -135,7 +135,8 @@ class Root:
             self._program.remove(np.flatnonzero(before != self.search.upper))
 
 
-def _stalls(history: list[float], search: ReleaseSearch) -> bool:
+def _has_stalled(history: list[float], search: ReleaseSearch) -> bool:
+    """Return whether the last ``PATIENCE`` rounds closed less than ``PROGRESS`` of the gap."""
     if len(history) <= PATIENCE or not np.isfinite(search.loss):
         return False
     gap = max(search.loss - history[-1], 1e-12)

@@ -1,13 +1,13 @@
-"""Large tables: most cells are never hidden by anything good, and a relaxation on few of them proves it.
+"""Sifting for large tables: fix the many cells that no good release hides, by a relaxation on a few cells.
 
-The root is solved on the cells that are cheap where they stand and those of a first pattern; all others stay
-published. Its rows ``A x >= b`` hold for the whole table when their coefficients are worked out for all
-cells, and its prices ``y >= 0`` then bound every release (*Lagrange*):
+The root is solved on the *active* cells, the cheapest of each equation and those of a first pattern; all
+others stay published. Its rows ``A x >= b`` are valid for the full table with coefficients for all cells, and
+its dual values ``y >= 0`` then bound the loss of every release (Lagrangian bound):
 
     loss  >=  constant + y b + sum_j min(0, r_j),        r = cost - y A.
 
-A cell with ``bound + r_j`` at or above the loss of the incumbent is never hidden in anything better, so it is
-fixed; of a quarter of a million cells a few thousand are left.
+A cell with ``bound + r_j`` at or above the loss of the incumbent is not hidden in any better release, so it
+is fixed; of a quarter of a million cells a few thousand are left.
 """
 
 from __future__ import annotations
@@ -31,136 +31,143 @@ from tacita.engine.search.root import Root
 from tacita.solvers.row_pool import CutRow
 
 MANY = 15_000
-"""Variables from which on it pays to look at few of them first."""
+"""Variables above which sifting pays."""
 CHEAPEST = 15
-"""Cells per equation that are looked at first."""
+"""Cells per equation that are active from the start."""
 ROUNDS = 3
 
 
 def sift(separation: Separation, search: ReleaseSearch) -> None:
-    """Fix hopeless cells in ``search.upper``; the incumbent and the bound of the search may improve."""
-    whole, model, run = separation.presolved, search.model, search.run
+    """Fix variables of the search at 0 that are 1 in no better release; incumbent and bound may improve."""
+    full, model, run = separation.presolved, search.model, search.run
     first = Proposals(separation, search)(model.lower)
     if first is not None:
         search.offer(first)
     if search.best is None:
         return
-    awake = _first_look(whole) | (search.best > 0)
+    active = _find_cheap_cells(full) | (search.best > 0)
     for _ in range(ROUNDS):
         left = int((search.upper > model.lower).sum())
         if run.over or left <= MANY or search.closed:
             return
-        looked = replace(model, upper=np.where(awake, search.upper, model.lower))
-        presolved = PresolvedTable.of(looked)
+        restricted = replace(model, upper=np.where(active, search.upper, model.lower))
+        presolved = PresolvedTable.of(restricted)
         outside = presolved.requirements_outside(model.requirements)
         if (model.requirements.switch[outside] == ALWAYS).any():
-            # Cells that protect were fixed, so that those awake alone cannot; all together may.
+            # The active cells alone cannot protect any more, though all cells together may.
             return
-        part, root, requirements = _root(presolved, search.best, run)
+        part, root, requirements = _solve_root(presolved, search.best, run)
         with suppress(StoppedError):
             if part.best is not None and separation.protects(part.best):
                 search.offer(part.best)
         if not root.rows:
             return
-        lagrange, reduced = _priced(whole, requirements, root.separation.presolved, root)
+        lagrange, reduced = _bound_all_variables(full, requirements, root.separation.presolved, root)
         search.raise_bound(lagrange)
         search.fix_by_reduced_cost(lagrange, reduced)
-        search.tell("sifting", model.size - int((search.upper > model.lower).sum()), model.size)
-        asleep = ~awake & (search.upper > model.lower)
-        if not asleep.any():
+        search.report_progress("sifting", model.size - int((search.upper > model.lower).sum()), model.size)
+        inactive = ~active & (search.upper > model.lower)
+        if not inactive.any():
             return
-        awake |= reduced < np.quantile(reduced[asleep], 0.2)
+        active |= reduced < np.quantile(reduced[inactive], 0.2)
 
 
-def _first_look(presolved: PresolvedTable) -> Mask:
-    """The cheapest cells of every equation, and what is hidden anyway."""
+def _find_cheap_cells(presolved: PresolvedTable) -> Mask:
+    """Return the variables of the cheapest cells of every equation, and those that are fixed at 1."""
     model = presolved.model
-    awake = model.lower > 0
+    active = model.lower > 0
     rows = presolved.rows
     cost = model.cost[presolved.switch[rows.indices]]
     equation = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     order = np.lexsort((cost, equation))
     place = np.arange(order.size) - np.repeat(rows.indptr[:-1], np.diff(rows.indptr))
-    awake[presolved.switch[rows.indices[order[place < CHEAPEST]]]] = True
-    return awake
+    active[presolved.switch[rows.indices[order[place < CHEAPEST]]]] = True
+    return active
 
 
-def _root(presolved: PresolvedTable, best: Floats, run: Run) -> tuple[ReleaseSearch, Root, Requirements]:
+def _solve_root(
+    presolved: PresolvedTable, best: Floats, run: Run
+) -> tuple[ReleaseSearch, Root, Requirements]:
+    """Return search, relaxation and listed requirements of a restricted model."""
     model = presolved.model
     search = ReleaseSearch(model, run)
     search.offer(best)
     cutter = Cutter(presolved, search.lower, search.upper)
     separation = Separation(presolved, model.requirements, cutter, run)
     root = Root(search, separation, fixing=False)
-    root.close(Proposals(separation, search), patient=False)
+    root.tighten(Proposals(separation, search), patient=False)
     return search, root, separation.requirements
 
 
-def _priced(
-    whole: PresolvedTable, requirements: Requirements, seen: PresolvedTable, root: Root
+def _bound_all_variables(
+    full: PresolvedTable, requirements: Requirements, small: PresolvedTable, root: Root
 ) -> tuple[float, Floats]:
-    """The Lagrange bound of the root's prices for all variables, and their reduced costs."""
-    model = whole.model
+    """Return the Lagrangian bound that the root's dual values give for all variables, and their reduced
+    costs.
+    """
+    model = full.model
     reduced, bound = model.cost.copy(), model.constant
-    for row, price in zip(root.rows, root.prices, strict=True):
-        if price <= 0.0:
+    for row, dual in zip(root.rows, root.duals, strict=True):
+        if dual <= 0.0:
             continue
-        full = _everywhere(whole, requirements, seen, row)
-        if full is not None:
-            bound += price * full.rhs
-            np.subtract.at(reduced, full.index, price * full.value)
+        extended = _extend_row(full, requirements, small, row)
+        if extended is not None:
+            bound += dual * extended.rhs
+            np.subtract.at(reduced, extended.index, dual * extended.value)
     free = model.upper > model.lower
     bound += float(model.cost[~free] @ model.lower[~free]) + float(np.minimum(reduced[free], 0.0).sum())
     return bound, np.where(free, reduced, 0.0)
 
 
-def _everywhere(
-    whole: PresolvedTable, requirements: Requirements, seen: PresolvedTable, row: CutRow
+def _extend_row(
+    full: PresolvedTable, requirements: Requirements, small: PresolvedTable, row: CutRow
 ) -> CutRow | None:
-    """A row of the small presolved with its coefficients for all cells; None if it says nothing there."""
+    """Return a row of the small presolved table with coefficients for all cells, or None if it is vacuous."""
     if isinstance(row.origin, Bridge):
-        return _bridge(whole, seen, row.origin)
+        return _extend_bridge(full, small, row.origin)
     if not isinstance(row.origin, CutOrigin):
         return None
-    model, k = whole.model, row.origin.blocked.requirement
-    level, raw = float(requirements.level[k]), np.zeros(len(whole))
-    up, down = whole.room(int(requirements.attacker[k]))
-    for way in row.origin.blocked.ways:
-        c = _coefficients(whole, seen, requirements, k, way)
+    model, k = full.model, row.origin.blocked.requirement
+    level, raw = float(requirements.level[k]), np.zeros(len(full))
+    up, down = full.room(int(requirements.attacker[k]))
+    for limit in row.origin.blocked.limits:
+        c = _coefficients(full, small, requirements, k, limit)
         raw += np.minimum(np.maximum(c, 0.0) * np.where(c > 0, up, 1.0), level) / level
         raw += np.minimum(np.maximum(-c, 0.0) * np.where(c < 0, down, 1.0), level) / level
     at = np.flatnonzero(raw)
-    variables, raw = whole.switch[at], raw[at]
-    held = model.lower[variables] > 0
-    needed = 1.0 - float(np.minimum(raw[held], 1.0).sum())
-    variables, raw = variables[~held], np.minimum(raw[~held], max(needed, 0.0))
-    given = np.isin(variables, row.origin.given)
-    needed -= float(raw[given].sum())
+    variables, raw = full.switch[at], raw[at]
+    fixed = model.lower[variables] > 0
+    needed = 1.0 - float(np.minimum(raw[fixed], 1.0).sum())
+    variables, raw = variables[~fixed], np.minimum(raw[~fixed], max(needed, 0.0))
+    cover = np.isin(variables, row.origin.cover)
+    needed -= float(raw[cover].sum())
     if needed <= 1e-6:
         return None
-    value = np.minimum(raw[~given], needed)
+    value = np.minimum(raw[~cover], needed)
     scale = row.rhs / needed
-    return CutRow(variables[~given], value * scale, row.rhs)
+    return CutRow(variables[~cover], value * scale, row.rhs)
 
 
 def _coefficients(
-    whole: PresolvedTable, seen: PresolvedTable, requirements: Requirements, k: int, way: Blocking
+    full: PresolvedTable, small: PresolvedTable, requirements: Requirements, k: int, limit: Blocking
 ) -> Floats:
-    matrix = whole.model.problem.table.equations.matrix
+    """Return ``c = direction e_p + M' g`` for all cells of the full presolved table."""
+    matrix = full.model.problem.table.equations.matrix
     c = np.zeros(matrix.shape[1])
-    for equation, price in zip(seen.equations[way.equations].tolist(), way.prices.tolist(), strict=True):
+    for equation, dual in zip(small.equations[limit.equations].tolist(), limit.duals.tolist(), strict=True):
         span = slice(matrix.indptr[equation], matrix.indptr[equation + 1])
-        c[matrix.indices[span]] += price * matrix.data[span]
-    c[requirements.cell[k]] += way.way
-    return c[whole.cells]
+        c[matrix.indices[span]] += dual * matrix.data[span]
+    c[requirements.cell[k]] += limit.direction
+    return c[full.cells]
 
 
-def _bridge(whole: PresolvedTable, seen: PresolvedTable, bridge: Bridge) -> CutRow | None:
-    matrix = whole.model.problem.table.equations.matrix
-    equation = int(seen.equations[bridge.equation])
+def _extend_bridge(full: PresolvedTable, small: PresolvedTable, bridge: Bridge) -> CutRow | None:
+    """Return a bridge inequality with all cells of its equation, or None if one of them is always hidden."""
+    matrix = full.model.problem.table.equations.matrix
+    equation = int(small.equations[bridge.equation])
     cells = matrix.indices[matrix.indptr[equation] : matrix.indptr[equation + 1]]
-    place = whole.position[cells]
-    variables = whole.switch[place[place >= 0]]
-    if (whole.model.lower[variables] > 0).any():
+    place = full.position[cells]
+    variables = full.switch[place[place >= 0]]
+    if (full.model.lower[variables] > 0).any():
         return None
     return CutRow(variables, np.where(variables == bridge.variable, -1.0, 1.0), 0.0)

@@ -1,8 +1,8 @@
-"""The tree: what the root leaves open, by branch and cut in SCIP.
+"""The tree: the variables that the root leaves open, by branch and cut in SCIP.
 
-A small tree comes first, on the variables that the relaxation or the incumbent uses or nearly would. It
-proves nothing, but its incumbent lets reduced costs fix most of the others, and the tree that proves is then
-short.
+A small tree comes first, on the variables that the relaxation or the incumbent uses and those of small
+reduced cost. It proves nothing, but with its incumbent reduced costs fix most of the other variables, so that
+the tree on all of them is small.
 """
 
 from __future__ import annotations
@@ -20,39 +20,40 @@ from tacita.engine.attack.separation import Separation
 from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.root import Propose, Root
 from tacita.solvers import scip
-from tacita.solvers.linear_program import IntegerProgram
 from tacita.solvers.row_pool import CutRow
 
 NODES_AROUND = 60
-"""Of the small tree."""
+"""Nodes of the small tree."""
 NEAR = 30
-"""Variables with small reduced cost that the small tree looks at, besides two for each that is in use."""
+"""Variables of small reduced cost in the small tree, besides two for each that is in use."""
 WORTHWHILE = 0.2
-"""Of the gap, that a small tree must close for another one to follow."""
+"""Share of the gap that a small tree must close for another one to follow."""
 MOST_SKIPPED = 5
+"""Points at most that are not separated after separation found nothing."""
 ENOUGH_AT_NODES = 8
+"""Cuts per round at nodes below the root."""
 PATIENCE_FIRST = 40
-"""Attempts around the incumbent that may fail in a row before there is a tree,"""
+"""Attempts of the local search that may fail in a row before the tree."""
 PATIENCE_AT_NODES = 8
-"""and at one of its nodes."""
+"""Attempts of the local search that may fail in a row at a node."""
 WORTH = 1e-3
 """Gap for which one such attempt is made."""
 WIDE_GAP = 0.15
-"""No tree closes this soon: attempts come first."""
+"""Relative gap that no tree closes soon: the local search comes first."""
 NARROW_GAP = 0.01
 NODES_FIRST = 60
-"""Of a first tree, where the gap is neither wide nor narrow. Few need more; then its incumbent, known
-from the beginning, is worth more to the next one than the nodes that are given up.
+"""Nodes of a first tree, where the gap is neither wide nor narrow. Few models need more; then the next tree
+gains more from starting with its incumbent than is lost with its nodes.
 """
 
 
 class Improve(Protocol):
-    """Offers better points near the incumbent to the search, until ``patience`` attempts in a row fail."""
+    """A heuristic that offers better points near the incumbent to the search."""
 
     def __call__(self, guide: Floats, patience: int) -> None: ...
 
 
-def branch(
+def search_tree(
     search: ReleaseSearch,
     separation: Separation,
     root: Root,
@@ -61,35 +62,28 @@ def branch(
 ) -> None:
     """Search the tree below a root until the search is closed or the time is over."""
     if search.best is not None and root.point.size:
-        _look_around(search, root, _Hidden(search, separation, propose, improve))
+        _search_near_incumbent(search, root, _AttackerRows(search, separation, propose, improve))
         if improve is not None and not search.closed:
-            _improve_first(search, root, _Hidden(search, separation, propose, improve), improve)
+            _improve_incumbent(search, root, _AttackerRows(search, separation, propose, improve), improve)
     if not search.closed and not search.run.over:
-        _search(search, root, _Hidden(search, separation, propose, improve), None)
+        _search_all(search, root, _AttackerRows(search, separation, propose, improve), None)
 
 
-def _improve_first(search: ReleaseSearch, root: Root, hidden: _Hidden, improve: Improve) -> None:
-    """A better incumbent for the tree to begin with, where the gap asks for one."""
-    gap = _gap(search)
+def _improve_incumbent(search: ReleaseSearch, root: Root, rows: _AttackerRows, improve: Improve) -> None:
+    """Improve the incumbent before the tree, by local search or a first tree, depending on the gap."""
+    gap = _relative_gap(search)
     if gap > WIDE_GAP:
         improve(root.point, PATIENCE_FIRST)
     elif gap > NARROW_GAP:
-        _search(search, root, hidden, NODES_FIRST)
-        # What this tree cut off is for the next one to find again.
-        hidden.separation.forget()
-    root.fix()
+        _search_all(search, root, rows, NODES_FIRST)
+        # The next tree has to find the cuts of this one again.
+        rows.separation.forget_rows()
+    root.fix_variables()
 
 
-def _search(search: ReleaseSearch, root: Root, hidden: _Hidden, nodes: int | None) -> None:
-    """One tree on all variables that are not settled, of so many nodes at most."""
-    ended = scip.branch_and_cut(
-        _within(search, search.upper),
-        root.rows,
-        hidden,
-        _cutoff(search),
-        search.run,
-        nodes,
-    )
+def _search_all(search: ReleaseSearch, root: Root, rows: _AttackerRows, nodes: int | None) -> None:
+    """Search one tree on all variables that are not fixed, of so many nodes at most; raise the bound."""
+    ended = _branch_and_cut(search, root, rows, search.upper, nodes)
     if not ended.complete:
         search.raise_bound(ended.bound + search.model.constant)
         return
@@ -98,50 +92,44 @@ def _search(search: ReleaseSearch, root: Root, hidden: _Hidden, nodes: int | Non
     search.raise_bound(search.loss)
 
 
-def _look_around(search: ReleaseSearch, root: Root, hidden: _Hidden) -> None:
-    """A small tree on the cells that the relaxation or the incumbent hides or nearly would: it proves
-    nothing, but its incumbent lets reduced costs fix most of the others.
+def _search_near_incumbent(search: ReleaseSearch, root: Root, rows: _AttackerRows) -> None:
+    """Search small trees on the variables that the relaxation or the incumbent uses and those of small
+    reduced cost, as long as the gap shrinks.
     """
     while search.best is not None and not search.closed and not search.run.over:
         before = search.loss
-        kept = (root.point > 1e-6) | (search.best > 0.5)
-        free = np.flatnonzero(~kept & (search.upper > search.lower))
+        used = (root.point > 1e-6) | (search.best > 0.5)
+        free = np.flatnonzero(~used & (search.upper > search.lower))
         near = free[np.argsort(root.reduced[free], kind="stable")]
-        kept[near[: NEAR + 2 * int((kept & (search.upper > search.lower)).sum())]] = True
-        if 2 * int((kept & (search.upper > search.lower)).sum()) > free.size:
+        used[near[: NEAR + 2 * int((used & (search.upper > search.lower)).sum())]] = True
+        if 2 * int((used & (search.upper > search.lower)).sum()) > free.size:
             return
-        upper = np.where(kept, search.upper, search.lower)
-        with hidden.around():
-            scip.branch_and_cut(
-                _within(search, upper),
-                root.rows,
-                hidden,
-                _cutoff(search),
-                search.run,
-                NODES_AROUND,
-            )
-        # What the small tree cut off is for the large one to find again.
-        hidden.separation.forget()
-        root.fix()
+        upper = np.where(used, search.upper, search.lower)
+        with rows.restricted():
+            _branch_and_cut(search, root, rows, upper, NODES_AROUND)
+        # The next tree has to find the cuts of this one again.
+        rows.separation.forget_rows()
+        root.fix_variables()
         if search.loss >= before - WORTHWHILE * (before - search.bound):
             return
 
 
-def _within(search: ReleaseSearch, upper: Floats) -> IntegerProgram:
-    return replace(search.model, lower=search.lower, upper=upper)
+def _branch_and_cut(
+    search: ReleaseSearch, root: Root, rows: _AttackerRows, upper: Floats, nodes: int | None
+) -> scip.TreeResult:
+    """Search one tree for releases better than the incumbent, with some upper bounds of the variables."""
+    program = replace(search.model, lower=search.lower, upper=upper)
+    known = search.best is not None
+    cutoff = search.loss - search.model.constant - 0.5 * search.slack if known else np.inf
+    return scip.branch_and_cut(program, root.rows, rows, cutoff, search.run, nodes)
 
 
-def _cutoff(search: ReleaseSearch) -> float:
-    return search.loss - search.model.constant - 0.5 * search.slack if search.best is not None else np.inf
-
-
-def _gap(search: ReleaseSearch) -> float:
-    """The share of the incumbent's loss that may be too much."""
+def _relative_gap(search: ReleaseSearch) -> float:
     return (search.loss - search.bound) / max(abs(search.loss), 1e-12)
 
 
-class _Hidden:
-    """The rows that attackers know of, as the tree asks for them."""
+class _AttackerRows:
+    """The cuts of attackers as lazy rows of the tree, and proposals of candidates."""
 
     def __init__(
         self, search: ReleaseSearch, separation: Separation, propose: Propose | None, improve: Improve | None
@@ -154,31 +142,33 @@ class _Hidden:
         self._calls, self._next_proposal, self._pause = 0, 0, 1
 
     @contextmanager
-    def around(self) -> Iterator[None]:
-        """While only a part of the variables is looked at, bounds say nothing of the others."""
+    def restricted(self) -> Iterator[None]:
+        """Ignore the tree's bounds meanwhile: they hold only for the variables that the small tree has."""
         self._everywhere = False
         try:
             yield
         finally:
-            # Nor does an unanswered question there cast doubt on the whole.
+            # A candidate without an answer there leaves the next tree complete.
             self._everywhere, self.in_doubt = True, False
 
-    def violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
-        # SCIP goes on with cuts of its own; asking after each of them mostly finds nothing.
+    def find_violated(self, x: Floats, depth: int) -> Sequence[CutRow]:
+        """Return new cuts that a fractional point violates; some points are skipped after rounds in vain."""
+        # SCIP goes on with cuts of its own; separation after each of them mostly finds nothing.
         if self._skip:
             self._skip -= 1
             return ()
         try:
-            rows = self.separation.round(x, None if depth <= 0 else ENOUGH_AT_NODES)
+            rows = self.separation.find_cuts(x, None if depth <= 0 else ENOUGH_AT_NODES)
         except (StoppedError, SolverError):
             return ()
         self._in_vain = 0 if rows else min(self._in_vain + 1, MOST_SKIPPED)
         self._skip = self._in_vain
         return rows
 
-    def refuted(self, x: Floats) -> Sequence[CutRow] | None:
+    def find_refuting(self, x: Floats) -> Sequence[CutRow] | None:
+        """Return cuts that a candidate violates, or None if it protects, in which case it is offered."""
         try:
-            rows = self.separation.enforce(x)
+            rows = self.separation.find_refuting_cuts(x)
         except (StoppedError, SolverError):
             self.in_doubt = True
             return ()
@@ -186,7 +176,8 @@ class _Hidden:
             self.search.offer(x)
         return rows
 
-    def accepted(self, x: Floats) -> bool:
+    def accepts(self, x: Floats) -> bool:
+        """Return whether a candidate protects, in which case it is offered."""
         try:
             holds = self.separation.protects(x)
         except (StoppedError, SolverError):
@@ -196,7 +187,8 @@ class _Hidden:
             self.search.offer(x)
         return holds
 
-    def proposed(self, x: Floats) -> Floats | None:
+    def propose(self, x: Floats) -> Floats | None:
+        """Return the incumbent after proposals near a fractional point, or None where none was made."""
         self._calls += 1
         if self._propose is None or self._calls < self._next_proposal:
             return None
@@ -207,16 +199,17 @@ class _Hidden:
             return None
         if candidate is not None:
             self.search.offer(candidate)
-        # Many trees end soon after they begin to branch, and then a better incumbent brings nothing.
+        # Many trees end soon after they begin to branch, so the local search waits for the second call.
         known = self.search.best is not None and self._everywhere
         if self._improve is not None and known and self._calls > 1:
-            self._improve(x, int(min(PATIENCE_AT_NODES, _gap(self.search) / WORTH)))
-        # Where proposals stop helping, they are made less and less often.
+            self._improve(x, int(min(PATIENCE_AT_NODES, _relative_gap(self.search) / WORTH)))
+        # After each proposal that does not improve the incumbent the pause doubles.
         self._pause = 1 if self.search.loss < before else 2 * self._pause
         self._next_proposal = self._calls + self._pause
         return self.search.best
 
-    def progress(self, best: float, bound: float, nodes: int) -> None:
+    def report_progress(self, best: float, bound: float, nodes: int) -> None:
+        """Take the bound of the tree, unless it is restricted, and report progress."""
         if abs(bound) < 1e19 and self._everywhere:
             self.search.raise_bound(bound + self.search.model.constant)
-        self.search.tell("branching", nodes)
+        self.search.report_progress("branching", nodes)

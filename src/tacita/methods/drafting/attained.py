@@ -31,7 +31,7 @@ def drawn_in(stated: StatedModel, x: Floats, run: Run) -> Floats:
     next whole step; as they are where the time ends first.
     """
     table, cells = stated.model.problem.table, stated.intervals
-    reaches = stated.model.reach(x, *room(stated.model.problem, OUTSIDER))
+    reaches = stated.model.attacker_windows(x, *room(stated.model.problem, OUTSIDER))
     moves = Moves(table, *reaches, stated.scale)
     attained = np.zeros((2, len(table)))
     drawn = x.copy()

@@ -14,7 +14,7 @@ import numpy as np
 from tacita.core.exact import Floats
 from tacita.core.run import Run
 from tacita.engine.model import Model
-from tacita.engine.search.solve import solve
+from tacita.engine.search.solve_model import solve_model
 from tacita.solvers.linear_program import Solution
 
 CHEAP, DEAR = 1.0, 1e7
@@ -24,11 +24,11 @@ USUAL = 1e3
 
 def solved(model: Model, run: Run, start: Floats | None = None) -> Solution:
     """The solution, found with losses counted in a unit that suits solvers."""
-    model = model.settled()
+    model = model.with_fixed_costs_in_constant()
     dearest = float(np.abs(model.cost * np.maximum(np.abs(model.lower), model.upper)).max(initial=0.0))
     if dearest == 0.0 or CHEAP <= dearest <= DEAR:
-        return solve(model, run, start)
+        return solve_model(model, run, start)
     unit = 10.0 ** np.ceil(np.log10(dearest / (DEAR if dearest > DEAR else USUAL)))
     small = replace(model, cost=model.cost / unit, constant=model.constant / unit)
-    solution = solve(small, run.retold(lambda loss: loss * unit), start)
+    solution = solve_model(small, run.retold(lambda loss: loss * unit), start)
     return replace(solution, loss=solution.loss * unit, bound=solution.bound * unit)

@@ -10,7 +10,7 @@ import numpy as np
 from tacita.core.compiled import LARGE
 from tacita.core.exact import Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.engine.attack.onlookers import Onlookers, Shown
+from tacita.engine.attack.insider_screening import InsiderScreening, OutsiderWitness
 from tacita.engine.attack.requirements import OUTSIDER, Requirements, outsider_requirements, room
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.methods.moving.moves import FAR, Moves, asked_of, unmet
@@ -47,7 +47,7 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
         # Counts move by whole steps, and on a network within whole windows.
         most_up, most_down = np.minimum(up, above) // step * step, np.minimum(down, below) // step * step
         flows = Flows(network, up, down, requirements, run)
-        found, _ = flows.blocked(published, most_up, most_down, most=len(requirements))
+        found, _ = flows.find_blocked(published, most_up, most_down, most=len(requirements))
         failed = np.zeros(len(requirements), dtype=bool)
         failed[[blocked.requirement for blocked in found]] = True
         return failed
@@ -55,11 +55,11 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
     everyone = outsider_requirements(problem)
     failed = failing(everyone, *room(problem, OUTSIDER))
     missing = [everyone[failed]]
-    onlookers = Onlookers(problem, np.arange(len(problem.insiders)))
-    if not onlookers:
+    screening = InsiderScreening(problem, np.arange(len(problem.insiders)))
+    if not screening:
         return missing[0]
-    together = onlookers.all_rooms(None)
-    common, own = everyone[~failed], onlookers.own
+    together = screening.joint_room(None)
+    common, own = everyone[~failed], screening.own
     common, own = common[failing(common, *together)], own[failing(own, *together)]
     limit = FAR * float(max(common.level.max(initial=1), own.level.max(initial=1)))
 
@@ -69,12 +69,12 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
         )
         return Moves(problem.table, most_up, most_down, step)
 
-    def convince(k: int, up: Floats, down: Floats) -> Shown | None:
+    def convince(k: int, up: Floats, down: Floats) -> OutsiderWitness | None:
         asked = int(common.cell[k]), int(common.sign[k]), int(common.level[k])
         return moves_within(up, down).shown(k, *asked, run)[1]
 
     shown = asked_of(moves_within(*room(problem, OUTSIDER)), common, run)[1] if len(common) else []
-    left = Requirements.join([onlookers.common_left(common, shown, convince)[0], own])
+    left = Requirements.join([screening.screen_common(common, shown, convince)[0], own])
     for attacker in np.unique(left.attacker).tolist():
         if run.over:
             break

@@ -14,7 +14,7 @@ import numpy as np
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
 from tacita.core.tables.table import Table
-from tacita.engine.attack.onlookers import Onlookers, Shown
+from tacita.engine.attack.insider_screening import InsiderScreening, OutsiderWitness
 from tacita.engine.attack.requirements import (
     ALWAYS,
     DOWN,
@@ -86,7 +86,7 @@ class Moves:
 
     def shown(
         self, requirement: int, cell: int, sign: int, level: int, run: Run
-    ) -> tuple[bool, Shown | None]:
+    ) -> tuple[bool, OutsiderWitness | None]:
         """Whether a level is reached, and moves that show it, no longer than it takes; none where the time
         ends.
         """
@@ -98,7 +98,7 @@ class Moves:
         # Moves of counts are whole; those of amounts can be cut short.
         share = 1.0 if self._only_whole else min(1.0, level / total)
         used = [(np.flatnonzero(move), move) for move in moves]
-        return met, Shown(
+        return met, OutsiderWitness(
             requirement, tuple((self.cells[moved], share * move[moved]) for moved, move in used)
         )
 
@@ -125,32 +125,32 @@ def unmet(
     problem = model.problem
     conditional = model.requirements[model.requirements.switch != ALWAYS]
     conditional = conditional[x[conditional.switch] > 0.5]
-    onlookers = Onlookers(problem, np.arange(len(problem.insiders)))
+    screening = InsiderScreening(problem, np.arange(len(problem.insiders)))
     everyone = Requirements.join([outsider_requirements(problem), conditional])
     everyone = everyone[(everyone.level >= least) & (everyone.level <= most)]
-    own = onlookers.own.level
+    own = screening.own.level
     largest = max(int(levels.max(initial=1)) for levels in (everyone.level, own[own <= most]))
 
     def moves_within(up: Floats, down: Floats) -> Moves:
         # Room that is far beyond every level only upsets the solver.
-        above, below = (np.minimum(side, FAR * largest) for side in model.reach(x, up, down))
+        above, below = (np.minimum(side, FAR * largest) for side in model.attacker_windows(x, up, down))
         return Moves(problem.table, above, below, scale)
 
     failed, shown = asked_of(moves_within(*room(problem, OUTSIDER)), everyone, run)
     stopped = run.over
-    if stopped or not onlookers:
+    if stopped or not screening:
         return everyone[failed]
     common = np.flatnonzero(~failed & (everyone.switch == ALWAYS))
     place = {int(d): k for k, d in enumerate(common)}
     kept = [replace(one, requirement=place[one.requirement]) for one in shown if one.requirement in place]
     requirements = everyone[common]
 
-    def convince(k: int, up: Floats, down: Floats) -> Shown | None:
+    def convince(k: int, up: Floats, down: Floats) -> OutsiderWitness | None:
         asked = int(requirements.cell[k]), int(requirements.sign[k]), int(requirements.level[k])
         return moves_within(up, down).shown(k, *asked, run)[1]
 
-    left, best = onlookers.common_left(requirements, kept, convince)
-    left = Requirements.join([left, onlookers.own_left(requirements, best)])
+    left, best = screening.screen_common(requirements, kept, convince)
+    left = Requirements.join([left, screening.screen_own(requirements, best)])
     left = left[(left.level >= least) & (left.level <= most)]
     missing = [everyone[failed]]
     for attacker in np.unique(left.attacker).tolist():
@@ -161,7 +161,7 @@ def unmet(
     return Requirements.join(missing)
 
 
-def asked_of(moves: Moves, requirements: Requirements, run: Run) -> tuple[Mask, list[Shown]]:
+def asked_of(moves: Moves, requirements: Requirements, run: Run) -> tuple[Mask, list[OutsiderWitness]]:
     """Which requirements fail, and moves that show the others as met; until the time ends."""
     failed, shown = np.zeros(len(requirements), dtype=bool), []
     for d in range(len(requirements)):

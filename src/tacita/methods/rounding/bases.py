@@ -22,7 +22,7 @@ from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import Cells, Mask, Units
 from tacita.methods.options.per_cell import amounts, round_number
-from tacita.problem.problem import Problem, Requirement
+from tacita.problem.problem import AttackerLevels, Problem
 
 MOST_BASES = 10_000
 """Bases tried when the smallest one that can work is looked for."""
@@ -96,7 +96,7 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
         )
 
 
-def can_work(problem: Problem, need: Requirement, base: Units | int, told: Told = ONLY_THE_BASE) -> Mask:
+def can_work(problem: Problem, need: AttackerLevels, base: Units | int, told: Told = ONLY_THE_BASE) -> Mask:
     """Whether the window around one of the two neighbours holds every level of a cell."""
     above = problem.table.units[need.cells] % base
     reach = told.reach(base, problem.table.unit, need.cells)
@@ -112,11 +112,11 @@ def can_work(problem: Problem, need: Requirement, base: Units | int, told: Told 
     return np.asarray(wide & (down | up))
 
 
-def _works(problem: Problem, base: int, cells: Mask, needs: list[Requirement], told: Told) -> bool:
+def _works(problem: Problem, base: int, cells: Mask, needs: list[AttackerLevels], told: Told) -> bool:
     return all(bool((can_work(problem, need, base, told) | ~cells[need.cells]).all()) for need in needs)
 
 
-def _least_base(problem: Problem, cells: Mask, needs: list[Requirement]) -> int:
+def _least_base(problem: Problem, cells: Mask, needs: list[AttackerLevels]) -> int:
     """Half of what the levels of some cell need, in whole steps."""
     step = problem.table.unit
     width = max(

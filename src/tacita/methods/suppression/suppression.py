@@ -42,8 +42,8 @@ from tacita.engine.attack.requirements import (
     room,
 )
 from tacita.engine.model import Affine, Model
-from tacita.engine.search.conflict import why_nothing_protects
-from tacita.engine.search.proposals import patterns_for
+from tacita.engine.search.conflict import explain_infeasibility
+from tacita.engine.search.proposals import make_patterns
 from tacita.methods.drafting.scaling import solved
 from tacita.methods.measuring import not_exact
 from tacita.methods.moving.moves import unmet
@@ -200,7 +200,7 @@ class Suppression:
             grown = replace(model, requirements=Requirements.join([model.requirements, missing]))
             x = completed(grown, hidden, run, clean=False)
             if x is None:
-                raise why_nothing_protects(model, run)
+                raise explain_infeasibility(model, run)
             hidden = x > 0.5
         if self.at_most is not None and int(hidden.sum()) > self.at_most:
             raise InfeasibleError(
@@ -269,7 +269,7 @@ def completed(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Float
     requirements = requirements[presolved.position[requirements.cell] >= 0]
     cells, kept = presolved.switch, model.lower[presolved.switch] > 0
     price = np.where(model.upper[cells] > 0, model.cost[cells], np.inf)
-    patterns = patterns_for(presolved, requirements, run)
+    patterns = make_patterns(presolved, requirements, run)
     try:
         built = patterns.build(
             kept | (hidden[cells] & np.isfinite(price)), price, np.argsort(-requirements.level, kind="stable")
@@ -297,7 +297,7 @@ def _solved(model: Model, run: Run, start: Floats | None, explained: Model) -> S
         except InfeasibleError:
             if grown is not model:
                 break
-            raise why_nothing_protects(explained, run) from None
+            raise explain_infeasibility(explained, run) from None
         if only_whole or model.requirements.level.max(initial=0) >= COARSE:
             missing = unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
             if run.over and solution.status:

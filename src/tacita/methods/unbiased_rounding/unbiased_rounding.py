@@ -39,7 +39,7 @@ from tacita.methods.rounding.bases import Told, chosen_bases, refuse_small_bases
 from tacita.methods.rounding.question import ASSUMED, CLOSED
 from tacita.methods.unbiased_rounding.alternating_cycles import MOST, Coins, coins_of, rounded_up
 from tacita.methods.unbiased_rounding.two_trees import TwoTrees, summed
-from tacita.problem.problem import Problem, Requirement, start_run
+from tacita.problem.problem import AttackerLevels, Problem, start_run
 from tacita.solvers.network import Network
 
 NOT_ADDITIVE = "not additive: for comparison only"
@@ -261,7 +261,7 @@ def _either_way(problem: Problem, least: int, strict: bool) -> int | None:
     return steps * table.unit
 
 
-def _holds(units: Units, need: Requirement, base: int, less: int) -> bool:
+def _holds(units: Units, need: AttackerLevels, base: int, less: int) -> bool:
     above = units % base
     below = np.where(above == 0, base, above) - less
     wide = 2 * (base - less) >= need.sliding

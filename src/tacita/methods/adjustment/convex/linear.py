@@ -111,7 +111,7 @@ class Moving:
         return float(self._session.point()[self.cells.size :].sum())
 
     def prices(self) -> Floats:
-        return self._session.prices()
+        return self._session.duals()
 
     def set_costs(self, costs: Floats) -> None:
         self._session.set_costs(np.arange(costs.size), costs)

@@ -102,7 +102,7 @@ class _PatternProgram:
         return (self.session.value + self.constant) * self.worth
 
     def rows(self) -> list[PatternRow]:
-        dual, made = self.session.prices(), []
+        dual, made = self.session.duals(), []
         for q, (k, head) in enumerate(zip(self.patterns, self.heads, strict=False)):
             if dual[head] <= WORTH or not k.cells.size or not self.price[q]:
                 continue

@@ -130,7 +130,7 @@ class ProgramLosses:
         return self._loss()
 
     def reached(self) -> Reached:
-        slope = -np.asarray(self.scales.forced.T @ self.session.prices()) / self.shrink
+        slope = -np.asarray(self.scales.forced.T @ self.session.duals()) / self.shrink
         return Reached(self._loss(), self._moves(), slope)
 
     def _loss(self) -> Loss:

@@ -1,12 +1,11 @@
-"""Local search around the incumbent: forget a neighbourhood of its pattern, protect again, keep the better.
+"""Local search around the incumbent: publish a neighbourhood of its pattern, and complete it again.
 
-A good pattern is right in most places. So some hidden cells that lie close together are freed, counted in
-equations from one of them; what then fails is routed anew, at prices that follow the relaxation but are a
-little wrong each time,
+Some hidden cells that lie close together, by the number of equations between them, are published. The pattern
+is then completed at costs that follow the relaxation, with noise,
 
     w_i (1 - x_i) exp(noise),                                   x the point of the relaxation,
 
-and the whole is cleaned up. Patterns of equal loss are walked through, dearer ones are dropped.
+and cleaned. The search goes on from patterns of equal or smaller loss.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from tacita.engine.search.incumbent import ReleaseSearch
 from tacita.engine.search.proposals import Proposals
 
 LEAST, MOST = 0.05, 0.35
-"""Share of the hidden cells that is freed."""
+"""Share of the hidden cells that is published."""
 NOISE = 0.3
-"""Standard deviation of the logarithm of prices."""
+"""Standard deviation of the logarithm of costs."""
 
 
-class Neighbourhood:
-    """Attempts around the incumbent of one search; what they try follows from the run's seed."""
+class LocalSearch:
+    """Attempts around the incumbent of one search, determined by the run's seed."""
 
     def __init__(self, search: ReleaseSearch, proposals: Proposals) -> None:
         self.search, self.proposals = search, proposals
@@ -33,11 +32,11 @@ class Neighbourhood:
         self._incidence = csc_array(proposals.presolved.incidence)
 
     def __call__(self, guide: Floats, patience: int) -> None:
-        """Offer better patterns to the search until ``patience`` attempts in a row brought none."""
+        """Offer better patterns to the search until ``patience`` attempts in a row fail."""
         search, failures = self.search, 0
         current, loss = search.best, search.loss
         while current is not None and failures < patience and not search.closed and not search.run.over:
-            search.tell("improving", failures, patience)
+            search.report_progress("improving", failures, patience)
             found = self._attempt(current, guide)
             failures += 1
             if found is None or search.model.loss(found) > loss:
@@ -47,18 +46,18 @@ class Neighbourhood:
                 failures = 0
 
     def _attempt(self, x: Floats, guide: Floats) -> Floats | None:
-        """A pattern like that of ``x`` but for one neighbourhood, or None if none was found."""
+        """Return a protected point like ``x`` except in one neighbourhood, or None."""
         switch, random = self.proposals.presolved.switch, self._random
         hidden, kept = x[switch] > 0, self.search.model.lower[switch] > 0
-        near = _nearest(self._incidence, hidden, random)
+        near = _sort_by_distance(self._incidence, hidden, random)
         near = near[~kept[near]]
         hidden[near[: max(2, int(random.uniform(LEAST, MOST) * near.size))]] = False
         noise = np.exp(random.normal(0.0, NOISE, switch.size))
-        return self.proposals.near(hidden, guide[switch], noise)
+        return self.proposals.complete_near(hidden, guide[switch], noise)
 
 
-def _nearest(incidence: csc_array, hidden: Mask, random: np.random.Generator) -> Cells:
-    """The hidden cells by their distance from one of them, in equations; ties in any order."""
+def _sort_by_distance(incidence: csc_array, hidden: Mask, random: np.random.Generator) -> Cells:
+    """Return the hidden cells by their distance, in equations, from a random one; ties in random order."""
     cells = random.permutation(np.flatnonzero(hidden))
     touched = incidence[:, cells]
     distance = np.full(cells.size, np.inf)

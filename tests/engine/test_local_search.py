@@ -15,7 +15,7 @@ from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.separation import Separation
 from tacita.engine.model import Model
 from tacita.engine.search.incumbent import ReleaseSearch
-from tacita.engine.search.neighbourhood import Neighbourhood
+from tacita.engine.search.local_search import LocalSearch
 from tacita.engine.search.proposals import Proposals
 from tacita.generate import problem as generated
 from tacita.methods.suppression.suppression import Suppression
@@ -30,14 +30,14 @@ tables = pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, 
 Make = Callable[[], Problem]
 
 
-def around_everything(problem: Problem, run: Run) -> tuple[ReleaseSearch, Neighbourhood, Model]:
+def around_everything(problem: Problem, run: Run) -> tuple[ReleaseSearch, LocalSearch, Model]:
     """A search whose incumbent hides all that may be hidden, and the attempts around it."""
-    model = Suppression().model(problem).settled()
+    model = Suppression().model(problem).with_fixed_costs_in_constant()
     presolved, search = PresolvedTable.of(model), ReleaseSearch(model, run)
     separation = Separation(presolved, model.requirements, Cutter(presolved, search.lower, search.upper), run)
     assert separation.protects(model.upper)
     search.offer(model.upper)
-    return search, Neighbourhood(search, Proposals(separation, search)), model
+    return search, LocalSearch(search, Proposals(separation, search)), model
 
 
 @tables

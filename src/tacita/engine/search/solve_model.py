@@ -1,0 +1,128 @@
+"""The engine: the release of least loss of any model, by a master problem and separation.
+
+    1. a first incumbent, if a start is given
+    2. root: relaxation, cuts, reduced-cost fixing                          (root.py, HiGHS)
+    3. tree: the variables that are not fixed, with cuts at the nodes       (tree.py, SCIP)
+       and, if it takes long, local search around the incumbent             (local_search.py)
+
+It ends with an optimum, or with the best release and the best bound when the time is over.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.exact import Cells, Floats
+from tacita.core.run import Run
+from tacita.engine.attack.cuts import Cutter
+from tacita.engine.attack.presolved import PresolvedTable
+from tacita.engine.attack.separation import Separation
+from tacita.engine.model import Model
+from tacita.engine.search.incumbent import ReleaseSearch
+from tacita.engine.search.local_search import LocalSearch
+from tacita.engine.search.proposals import Proposals
+from tacita.engine.search.root import Root
+from tacita.engine.search.sifting import MANY, sift
+from tacita.engine.search.tree import search_tree
+from tacita.solvers.linear_program import Solution
+
+
+def solve_model(model: Model, run: Run | None = None, start: Floats | None = None) -> Solution:
+    """Return the release of least loss of a model, with a lower bound on the loss of all of them.
+
+    Parameters
+    ----------
+    start
+        A point to begin with; it is used if it protects.
+
+    Raises
+    ------
+    InfeasibleError
+        No point of the model meets all requirements.
+    StoppedError
+        The time was over before one was found.
+    """
+    model = model.with_fixed_costs_in_constant()
+    search = ReleaseSearch(model, run or Run())
+    presolved = PresolvedTable.of(model)
+    _fix_immovable(presolved, search)
+    separation = _make_separation(presolved, search)
+    with suppress(StoppedError):
+        if start is not None and separation.protects(start):
+            search.offer(start)
+    is_suppression = _is_suppression(presolved)
+    if is_suppression and int((search.upper > search.lower).sum()) > MANY:
+        sift(separation, search)
+        presolved = PresolvedTable.of(replace(model, upper=search.upper))
+        if search.closed or _find_unmeetable(presolved, search).size:
+            # The variables that are not fixed cannot protect, so nothing is better than the incumbent.
+            search.raise_bound(search.loss)
+            return search.solution()
+        separation = _make_separation(presolved, search)
+    propose = Proposals(separation, search) if is_suppression else None
+    root = Root(search, separation)
+    has_integers = bool(model.integer.any())
+    root.tighten(propose, patient=not has_integers)
+    if not has_integers:
+        return _finish_linear(search, separation, root)
+    if not search.closed and not search.run.over:
+        improve = None if propose is None else LocalSearch(search, propose)
+        search_tree(search, separation, root, propose, improve)
+    return search.solution()
+
+
+def _make_separation(presolved: PresolvedTable, search: ReleaseSearch) -> Separation:
+    cutter = Cutter(presolved, search.lower, search.upper)
+    return Separation(presolved, search.model.requirements, cutter, search.run)
+
+
+def _is_suppression(presolved: PresolvedTable) -> bool:
+    """Return whether every cell has its own binary switch and no other window."""
+    switches = presolved.switch[presolved.switch >= 0]
+    return presolved.only_switches and switches.size == len(presolved) == np.unique(switches).size
+
+
+def _finish_linear(search: ReleaseSearch, separation: Separation, root: Root) -> Solution:
+    """Return the solution of a model without integers: the last point of the root, if it protects."""
+    if not search.model.size:
+        # Nothing to decide: what is published protects or it does not.
+        if not separation.protects(root.point):
+            raise InfeasibleError("no release of this kind protects the table")
+        search.offer(root.point)
+        search.raise_bound(search.loss)
+    elif not search.run.over and root.point.size and separation.protects(root.point):
+        search.offer(root.point)
+    return search.solution()
+
+
+def _find_unmeetable(presolved: PresolvedTable, search: ReleaseSearch) -> Cells:
+    """Return the requirements on cells that can never move, of those that count in any case."""
+    requirements = search.model.requirements
+    outside = presolved.requirements_outside(requirements)
+    switch = requirements.switch[outside]
+    counts = switch < 0
+    # A model may have no variables at all.
+    counts[~counts] = search.lower[switch[~counts]] > 0
+    return outside[counts]
+
+
+def _fix_immovable(presolved: PresolvedTable, search: ReleaseSearch) -> None:
+    """Fix the switches of conditional requirements on cells that can never move at 0.
+
+    Raises
+    ------
+    InfeasibleError
+        A requirement on such a cell counts in any case.
+    """
+    model = presolved.model
+    if (wrong := _find_unmeetable(presolved, search)).size:
+        raise InfeasibleError(
+            "cannot be made uncertain, since its value follows from cells that cannot change",
+            place=f"({model.problem.table.name(int(model.requirements.cell[wrong[0]]))})",
+            remedy="Allow some of the cells around it to be hidden or changed.",
+        )
+    search.upper[model.requirements.switch[presolved.requirements_outside(model.requirements)]] = 0.0
