@@ -41,9 +41,9 @@ from tacita import generate
 from tacita.core.errors import StoppedError
 from tacita.core.run import Run
 from tacita.formats.jj import read_jj
-from tacita.methods.adjustment.convex.boxed import Boxed
-from tacita.methods.adjustment.convex.solve import adjusted
-from tacita.methods.adjustment.task import Adjusted, AdjustmentTask, Norm
+from tacita.methods.adjustment.convex.convex_program import ConvexProgram
+from tacita.methods.adjustment.convex.solve_convex import solve_convex
+from tacita.methods.adjustment.task import AdjustmentSolution, AdjustmentTask, Norm
 
 T = TypeVar("T")
 
@@ -150,7 +150,7 @@ class Result:
     """What one case gave; no answer if the time ended first."""
 
     cells: int
-    answer: Adjusted | None
+    answer: AdjustmentSolution | None
     seconds: float
     gigabytes: float
     faults: tuple[str, ...]
@@ -161,7 +161,7 @@ class Result:
         return np.inf if self.answer is None else gap_of(self.answer)
 
 
-def gap_of(answer: Adjusted) -> float:
+def gap_of(answer: AdjustmentSolution) -> float:
     return (answer.value - answer.bound) / (answer.value or 1.0)
 
 
@@ -184,7 +184,7 @@ def measured(name: str, limit: float, bare_limit: float) -> Result:
 
 
 def adjustment_of(task: AdjustmentTask, limit: float) -> Result:
-    seconds, answer = timed(lambda: adjusted(task, Run(time_limit=limit)))
+    seconds, answer = timed(lambda: solve_convex(task, Run(time_limit=limit)))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return Result(len(task), answer, seconds, memory, () if answer is None else faults(task, answer))
 
@@ -192,17 +192,17 @@ def adjustment_of(task: AdjustmentTask, limit: float) -> Result:
 def warm_up() -> None:
     """Load the solvers, and the kernels by a network that is large enough to need them."""
     for norm in ("l1", "l2", "huber", "linf"):
-        adjusted(Case(norm, (60, 60), None).task(), Run())
-    adjusted(Case("l1", (16, 16, 16), None).task(), Run())
+        solve_convex(Case(norm, (60, 60), None).task(), Run())
+    solve_convex(Case("l1", (16, 16, 16), None).task(), Run())
 
 
-def faults(task: AdjustmentTask, answer: Adjusted) -> tuple[str, ...]:
+def faults(task: AdjustmentTask, answer: AdjustmentSolution) -> tuple[str, ...]:
     """Where an adjustment is not what was asked for."""
     found = []
     outside = int(((answer.z < task.lower) | (answer.z > task.upper)).sum())
     if outside:
         found.append(f"{outside:,} outside their bounds")
-    if (off := Boxed.of(task).off_balance(answer.z / task.one)) > 1e-9:
+    if (off := ConvexProgram.of(task).relative_residual(answer.z / task.one)) > 1e-9:
         found.append(f"off balance by {off:.1e} of the changes")
     if gap_of(answer) > 1e-6:
         found.append(f"gap {gap_of(answer):.1e}")

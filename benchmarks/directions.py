@@ -35,9 +35,9 @@ from scipy.sparse import csr_array
 
 from tacita.core.run import Run
 from tacita.formats.jj import read_jj
-from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.convex.solve_convex import solve_convex
 from tacita.methods.adjustment.directions.balance import Balance
-from tacita.methods.adjustment.directions.choose import How, chosen
+from tacita.methods.adjustment.directions.choose_directions import How, choose_directions
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice, Norm
 from tacita.solvers.highs import Ended, solve_mip
@@ -152,9 +152,9 @@ def measured(name: str, limit: float, bare_limit: float, folder: Path) -> Result
     task = case.task(folder)
     warm_up()
     start = time.process_time()
-    found = chosen(task, case.how, Run(time_limit=limit))
+    found = choose_directions(task, case.how, Run(time_limit=limit))
     seconds = time.process_time() - start
-    loss = adjusted(task.directed(found.up), Run()).value
+    loss = solve_convex(task.directed(found.up), Run()).value
     plain = case.how == "optimal" and case.norm == "l1"
     other = bare(task, bare_limit) if bare_limit and plain else None
     return Result(len(task), loss, found.bound, found.optimal, seconds, other)
@@ -163,7 +163,7 @@ def measured(name: str, limit: float, bare_limit: float, folder: Path) -> Result
 def warm_up() -> None:
     """Load the solvers, and the kernels by a table that is large enough to need them."""
     for shape, sensitive in (((4, 4, 4), 6), ((40, 40), 120)):
-        chosen(generated(shape, sensitive), "optimal", Run(time_limit=5))
+        choose_directions(generated(shape, sensitive), "optimal", Run(time_limit=5))
 
 
 def bare(task: AdjustmentTask, limit: float) -> Result:

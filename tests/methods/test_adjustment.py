@@ -15,7 +15,7 @@ from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.release import Mark
 from tacita.methods.adjustment import joint as joint_adjustment
 from tacita.methods.adjustment.adjustment import UNPROTECTED, Adjustment
-from tacita.methods.adjustment.announced import refuse_missed
+from tacita.methods.adjustment.radius import check_levels
 from tacita.methods.adjustment.task import NORMS
 from tacita.methods.options.distances import ASSUMED, spread
 from tacita.testing import check_method, problems, tables
@@ -306,7 +306,7 @@ def test_a_check_that_was_stopped_leaves_readers_who_know_the_capacities(
 ) -> None:
     """The audit looks at windows, so its verdict names what readers must not know."""
     problem, run = thesis(), tc.Run(seed=2**40)
-    monkeypatch.setattr("tacita.methods.adjustment.adjustment.refuse_missed", lambda *about: run.cancel())
+    monkeypatch.setattr("tacita.methods.adjustment.adjustment.check_levels", lambda *about: run.cancel())
     release = Adjustment(capacity="60%").protect(problem, run)
     assert release.assumption == ASSUMED
     assert ASSUMED in tc.audit(problem, release).verdict
@@ -336,7 +336,7 @@ def test_cells_are_marked_by_words_too() -> None:
     for yes, no in ((1, 0), (1.0, float("nan")), ("yes", "no"), ("1", "0"), (True, False)):
         table = replace(base, columns={"in": np.array([yes if cell else no for cell in inner])})
         problem = tc.Problem(table, thesis().levels)
-        assert np.array_equal(Adjustment(keep="mean", kept_cells="in")._kept_cells(problem), inner)
+        assert np.array_equal(Adjustment(keep="mean", kept_cells="in")._statistics_cells(problem), inner)
 
 
 def test_statistics_never_prove_more_than_the_best_of_all_directions() -> None:
@@ -344,8 +344,8 @@ def test_statistics_never_prove_more_than_the_best_of_all_directions() -> None:
     problem = tc.Problem(table, tc.Marked([("1",), ("2",)], lower=2, upper=3))
     method = Adjustment(keep="mean=1", protected=False)
     asked = method.task(problem)
-    plain = replace(method, keep=None).directed(problem, asked, tc.Run())
-    kept = method.directed(problem, asked, tc.Run())
+    plain = replace(method, keep=None).find_directions(problem, asked, tc.Run())
+    kept = method.find_directions(problem, asked, tc.Run())
     assert kept.bound == plain.bound
     assert kept.optimal == bool((kept.up == plain.up).all())
 
@@ -360,11 +360,11 @@ def test_a_radius_is_only_advised_where_one_helps() -> None:
     hopeless = np.full(len(table), 10)
     hopeless[[table.find("1", "Total"), table.find("1", "2")]] = 0
     with pytest.raises(InfeasibleError, match=r"whatever the radius.*must be published"):
-        refuse_missed(problem, z, hopeless, tc.Run())
+        check_levels(problem, z, hopeless, tc.Run())
     with pytest.raises(InfeasibleError, match="Announce a larger radius, such as ") as caught:
-        refuse_missed(problem, z, np.full(len(table), 1), tc.Run())
+        check_levels(problem, z, np.full(len(table), 1), tc.Run())
     enough = int(str(caught.value).split("such as ")[1].split(",")[0])
-    refuse_missed(problem, z, np.full(len(table), enough), tc.Run())
+    check_levels(problem, z, np.full(len(table), enough), tc.Run())
 
 
 def test_a_capacity_is_not_promised_to_directions_that_are_drawn() -> None:

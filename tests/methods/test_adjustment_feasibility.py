@@ -14,20 +14,24 @@ from scipy.optimize import linprog
 
 import tacita as tc
 from tacita.core.errors import InfeasibleError, InputError
-from tacita.methods.adjustment.feasibility import lowered, smallest_capacity, smallest_shortfall
-from tacita.methods.adjustment.stated_task import (
-    fixed_directions,
-    part_of,
-    percentage,
-    said_amounts,
-    shares,
-    task_of,
+from tacita.methods.adjustment.feasibility import (
+    apply_shortfall,
+    find_smallest_capacity,
+    find_smallest_shortfall,
 )
 from tacita.methods.adjustment.task import AdjustmentTask
+from tacita.methods.adjustment.task_options import (
+    amounts_or_percentages,
+    build_task,
+    capacity_units,
+    multiply_exactly,
+    parse_percentage,
+    read_directions,
+)
 
 
 def task(problem: tc.Problem, capacity=None, relaxed=None, fixed=False, zero=False) -> AdjustmentTask:
-    return task_of(problem, "l1", 1e-3, "unit", capacity, relaxed, fixed, zero)
+    return build_task(problem, "l1", 1e-3, "unit", capacity, relaxed, fixed, zero)
 
 
 @st.composite
@@ -86,8 +90,8 @@ def least_by_hand(asked: AdjustmentTask, share: np.ndarray, shortfall: bool) -> 
 @given(sensitive_tables())
 @examples(25)
 def test_the_smallest_capacity(problem: tc.Problem) -> None:
-    loose, share = task(problem), shares(problem, "1%")
-    found, least = smallest_capacity(loose, share, tc.Run()), least_by_hand(task(problem), share, False)
+    loose, share = task(problem), capacity_units(problem, "1%")
+    found, least = find_smallest_capacity(loose, share, tc.Run()), least_by_hand(task(problem), share, False)
     if not np.isfinite(least):
         assert found is None
         return
@@ -100,9 +104,9 @@ def test_the_smallest_capacity(problem: tc.Problem) -> None:
 @examples(25)
 def test_the_smallest_shortfall(problem: tc.Problem, capacity: str) -> None:
     tight = task(problem, capacity)
-    found, least = smallest_shortfall(tight, tc.Run()), least_by_hand(tight, np.zeros(0), True)
+    found, least = find_smallest_shortfall(tight, tc.Run()), least_by_hand(tight, np.zeros(0), True)
     assert found.missing.sum() == pytest.approx(least, abs=1e-6)
-    eased = lowered(tight, found)
+    eased = apply_shortfall(tight, found)
     assert (eased.lower <= eased.upper).all()
     if least < 1e-9:
         directed = tight.directed(found.up)
@@ -113,18 +117,18 @@ def test_the_smallest_shortfall(problem: tc.Problem, capacity: str) -> None:
 def test_amounts_are_percentages_numbers_or_columns() -> None:
     table = tc.Table.from_array([[10, 20], [30, 45]], counts=False)
     problem = tc.Problem(table, tc.Marked([]))
-    assert said_amounts(problem, "20%", "capacity")[table.find("2", "2")] == 9
-    assert (said_amounts(problem, 7, "capacity") == 7).all()
+    assert amounts_or_percentages(problem, "20%", "capacity")[table.find("2", "2")] == 9
+    assert (amounts_or_percentages(problem, 7, "capacity") == 7).all()
     with pytest.raises(InputError, match="'x%' is no percentage"):
-        said_amounts(problem, "x%", "capacity")
+        amounts_or_percentages(problem, "x%", "capacity")
     with pytest.raises(InputError, match="no column 'wide'"):
-        said_amounts(problem, "wide", "capacity")
+        amounts_or_percentages(problem, "wide", "capacity")
 
 
 @pytest.mark.parametrize("wrong", ["nan%", "inf%", "-5%", "1e999999999%"])
 def test_percentages_are_finite_and_not_negative(wrong: str) -> None:
     with pytest.raises(InputError, match="is no percentage of zero or more"):
-        percentage(wrong)
+        parse_percentage(wrong)
 
 
 def test_percentages_are_exact() -> None:
@@ -132,8 +136,8 @@ def test_percentages_are_exact() -> None:
     # In floats 0.29 * 100 is less than 29, and 1e16 + 100 loses its last places.
     for said, hundredths in (("29%", 2900), ("33.33%", 3333), ("0.01%", 1), ("250%", 25000)):
         expected = [int(unit) * hundredths // 10**4 for unit in units]
-        assert part_of(units, percentage(said)).tolist() == expected
-    assert (part_of(units, percentage("1e300%")) >= units).all()
+        assert multiply_exactly(units, parse_percentage(said)).tolist() == expected
+    assert (multiply_exactly(units, parse_percentage("1e300%")) >= units).all()
 
 
 def test_counts_below_zero_cannot_fall_to_zero() -> None:
@@ -165,18 +169,18 @@ def test_signs_of_a_column_are_directions() -> None:
         tc.Marked([0, 1], lower=1, upper=1),
     )
     choice = task(problem).choice
-    assert fixed_directions(problem, choice, "sign").tolist() == [False, True]
-    assert fixed_directions(problem, choice, "up").all()
-    assert fixed_directions(problem, choice, "greedy") is None
+    assert read_directions(problem, choice, "sign").tolist() == [False, True]
+    assert read_directions(problem, choice, "up").all()
+    assert read_directions(problem, choice, "greedy") is None
     for column in ("none", "words"):
         with pytest.raises(InputError, match=r"gives .* no direction"):
-            fixed_directions(problem, choice, column)
+            read_directions(problem, choice, column)
 
 
 def test_given_directions_without_a_safe_value_name_the_cell() -> None:
     problem = tc.Problem(tc.Table.from_array([[0, 9], [8, 7]]), tc.Marked([("1", "1")], upper=2))
     with pytest.raises(InputError, match=r"row=1, column=1.*no safe value lies in the direction"):
-        fixed_directions(problem, task(problem, zero=True).choice, "down")
+        read_directions(problem, task(problem, zero=True).choice, "down")
 
 
 def test_small_room_beside_large_levels_is_not_infeasible() -> None:
@@ -191,6 +195,6 @@ def test_small_room_beside_large_levels_is_not_infeasible() -> None:
     above[large], below[large] = 11586682585, 1365650114
     known = tc.Outsider(table.units - below, table.units + above)
     rule = tc.Marked([large], lower=1365650114, upper=11586682585)
-    found = smallest_shortfall(task(tc.Problem(table, rule, known)), tc.Run())
+    found = find_smallest_shortfall(task(tc.Problem(table, rule, known)), tc.Run())
     assert found is not None
     assert found.missing[0] > 0.99

@@ -21,7 +21,8 @@ from tacita.core.outcome import Status
 from tacita.core.release import Release
 from tacita.core.run import Event, Run
 from tacita.generate import problem as generated
-from tacita.methods.adjustment import adjustment, announced
+from tacita.methods.adjustment import adjustment
+from tacita.methods.adjustment import radius as announced
 from tacita.methods.adjustment.adjustment import UNCHECKED, Adjustment
 from tacita.problem.problem import Problem
 
@@ -102,10 +103,10 @@ def test_no_radius_is_promised_that_was_not_looked_at(monkeypatch: pytest.Monkey
         return found
 
     with pytest.raises(InfeasibleError, match=r"larger radius, such as \d"):
-        announced.refuse_missed(problem, moved, radius, run)
+        announced.check_levels(problem, moved, radius, run)
     monkeypatch.setattr(announced, "missed", look_once)
     with pytest.raises(InfeasibleError, match="larger radius, let totals"):
-        announced.refuse_missed(problem, moved, radius, run)
+        announced.check_levels(problem, moved, radius, run)
 
 
 def test_what_is_proven_to_be_impossible_is_said_though_there_is_no_time_for_the_remedy(
@@ -116,6 +117,6 @@ def test_what_is_proven_to_be_impossible_is_said_though_there_is_no_time_for_the
     def stop(*arguments: Any) -> None:
         raise StoppedError("stopped")
 
-    monkeypatch.setattr(adjustment, "smallest_capacity", stop)
+    monkeypatch.setattr(adjustment, "find_smallest_capacity", stop)
     with pytest.raises(InfeasibleError, match="Allow a larger capacity"):
         Adjustment(capacity=0).protect(problem)

@@ -17,9 +17,16 @@ from tacita import generate
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import UNBOUNDED
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.boxed import Boxed
-from tacita.methods.adjustment.convex.solve import FORMULATIONS, adjusted
-from tacita.methods.adjustment.task import NORMS, Adjusted, AdjustmentTask, DirectionChoice, Norm, Side
+from tacita.methods.adjustment.convex.convex_program import ConvexProgram
+from tacita.methods.adjustment.convex.solve_convex import FORMULATIONS, solve_convex
+from tacita.methods.adjustment.task import (
+    NORMS,
+    AdjustmentSolution,
+    AdjustmentTask,
+    DirectionChoice,
+    Norm,
+    SideConstraints,
+)
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...] | None], ...] = (
     ((4,), None),
@@ -61,12 +68,12 @@ def tasks(draw: Callable[..., Any], weights: str | None = None) -> AdjustmentTas
     return AdjustmentTask(table.equations.matrix, lower, upper, weight, 1, 1)
 
 
-def answers(task: AdjustmentTask) -> dict[str, Adjusted | None]:
+def answers(task: AdjustmentTask) -> dict[str, AdjustmentSolution | None]:
     """What each formulation that the task has comes to; None for infeasible."""
-    found: dict[str, Adjusted | None] = {}
+    found: dict[str, AdjustmentSolution | None] = {}
     for formulation in ("auto", *FORMULATIONS[task.norm]):
         try:
-            found[formulation] = adjusted(task, Run(), formulation)
+            found[formulation] = solve_convex(task, Run(), formulation)
         except InfeasibleError:
             found[formulation] = None
         except InputError:
@@ -75,7 +82,7 @@ def answers(task: AdjustmentTask) -> dict[str, Adjusted | None]:
     return found
 
 
-def check(task: AdjustmentTask, answer: Adjusted) -> None:
+def check(task: AdjustmentTask, answer: AdjustmentSolution) -> None:
     """What an answer claims, from the definition."""
     scale = max(1.0, float(np.abs(answer.z).max()))
     assert (answer.z >= task.lower).all()
@@ -131,9 +138,9 @@ def test_linear_norms_against_scipy(norm: Norm, task: AdjustmentTask) -> None:
     expected = by_scipy(task)
     if expected is None:
         with pytest.raises(InfeasibleError):
-            adjusted(task, Run())
+            solve_convex(task, Run())
     else:
-        assert adjusted(task, Run()).value == pytest.approx(expected, rel=1e-6, abs=1e-8)
+        assert solve_convex(task, Run()).value == pytest.approx(expected, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("norm", ["l2", "huber"])
@@ -144,7 +151,7 @@ def test_smooth_norms_against_scipy(norm: Norm) -> None:
     task = AdjustmentTask(
         table.equations.matrix, lower, upper, 1 / np.maximum(table.units, 1.0), 1, 1, norm, delta=0.5
     )
-    answer = adjusted(task, Run())
+    answer = solve_convex(task, Run())
     # Of the equations of rows and columns one follows from the others, which this method does not bear.
     independent = task.matrix.toarray()[1:]
     found = minimize(
@@ -165,7 +172,7 @@ def test_weights_may_span_eleven_orders_of_magnitude(norm: Norm, task: Adjustmen
     # Squares double the span: weights of 1 / value are fine, any weights side by side are not always.
     task = replace(task, norm=norm, weight=np.sqrt(task.weight) if norm == "l2" else task.weight)
     try:
-        answer = adjusted(task, Run())
+        answer = solve_convex(task, Run())
     except InfeasibleError:
         return
     check(task, answer)
@@ -198,7 +205,7 @@ def test_values_from_1_to_200_billion(norm: Norm) -> None:
     lower[0], lower[10] = 1, value[10] // 10
     upper[0] = 1
     task = AdjustmentTask(csr_array(matrix), lower, upper, 1 / value, 1, 1, norm)
-    found = [adjusted(task, Run(), formulation) for formulation in ("auto", *FORMULATIONS[norm])]
+    found = [solve_convex(task, Run(), formulation) for formulation in ("auto", *FORMULATIONS[norm])]
     for answer in found:
         check(task, answer)
         assert answer.value == pytest.approx(found[0].value, rel=1e-6)
@@ -216,7 +223,7 @@ def rectangle(norm: Norm, least: int = 3, step: int = 1, one: int = 1) -> Adjust
 @pytest.mark.parametrize(("norm", "loss"), [("l1", 12), ("l2", 36), ("linf", 3)])
 def test_a_rectangle_moves_by_what_one_cell_must(norm: Norm, loss: float) -> None:
     for formulation in FORMULATIONS[norm]:
-        answer = adjusted(rectangle(norm), Run(), formulation)
+        answer = solve_convex(rectangle(norm), Run(), formulation)
         assert answer.z == pytest.approx([3, -3, -3, 3], rel=1e-5)
         assert answer.value == pytest.approx(loss, rel=1e-6)
         assert answer.formulation == formulation
@@ -224,7 +231,7 @@ def test_a_rectangle_moves_by_what_one_cell_must(norm: Norm, loss: float) -> Non
 
 def test_losses_are_counted_in_values_and_changes_in_steps() -> None:
     for formulation in FORMULATIONS["l1"]:
-        answer = adjusted(rectangle("l1", step=2, one=10), Run(), formulation)
+        answer = solve_convex(rectangle("l1", step=2, one=10), Run(), formulation)
         assert answer.z == pytest.approx([4, -4, -4, 4], rel=1e-6)
         assert answer.value == pytest.approx(1.6, rel=1e-6)
 
@@ -236,7 +243,7 @@ def test_bounds_hold_in_units_to_the_last_digit(norm: Norm) -> None:
     upper = task.upper.copy()
     upper[0] = 7
     for formulation in FORMULATIONS[norm]:
-        assert adjusted(replace(task, upper=upper), Run(), formulation).z[0] == 7
+        assert solve_convex(replace(task, upper=upper), Run(), formulation).z[0] == 7
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -246,15 +253,15 @@ def test_what_cannot_be_is_said_to_be_infeasible(norm: Norm) -> None:
     upper[3] = 7
     for formulation in ("auto", *FORMULATIONS[norm]):
         with pytest.raises(InfeasibleError, match="capacities"):
-            adjusted(replace(task, upper=upper), Run(), formulation)
+            solve_convex(replace(task, upper=upper), Run(), formulation)
         with pytest.raises(InfeasibleError, match="cell number 1 "):
-            adjusted(rectangle(norm, least=9, step=2), Run(), formulation)
+            solve_convex(rectangle(norm, least=9, step=2), Run(), formulation)
 
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_nothing_sensitive_changes_nothing(norm: Norm) -> None:
     for formulation in ("auto", *FORMULATIONS[norm]):
-        answer = adjusted(rectangle(norm, least=-1), Run(), formulation)
+        answer = solve_convex(rectangle(norm, least=-1), Run(), formulation)
         assert not answer.z.any()
         assert answer.value == answer.bound == 0.0
 
@@ -267,15 +274,15 @@ def test_a_side_row_is_kept(norm: Norm) -> None:
     lower, upper = np.tile([-9] * 4, 2), np.tile([9] * 4, 2)
     lower[0] = 3
     rows = csr_array(np.array([[1.0, 0, 0, 0, 1.0, 0, 0, 0]]))
-    side = Side(rows, np.array([-1.0]), np.array([1.0]))
+    side = SideConstraints(rows, np.array([-1.0]), np.array([1.0]))
     task = AdjustmentTask(matrix, lower, upper, np.ones(8), 1, 1, norm, side=side)
     for formulation in ("auto", *(f for f in FORMULATIONS[norm] if f not in ("flow", "newton"))):
-        answer = adjusted(task, Run(), formulation)
+        answer = solve_convex(task, Run(), formulation)
         assert -1 - 1e-7 <= answer.z[0] + answer.z[4] <= 1 + 1e-7
         assert answer.value == pytest.approx(task.loss(np.array([3, -3, -3, 3, -2, 2, 2, -2])), rel=1e-6)
         assert answer.bound == pytest.approx(answer.value, rel=1e-6)
     one_sided = replace(task, side=replace(side, least=np.array([-np.inf])))
-    assert adjusted(one_sided, Run()).bound == pytest.approx(answer.value, rel=1e-6)
+    assert solve_convex(one_sided, Run()).bound == pytest.approx(answer.value, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -288,18 +295,18 @@ def test_a_side_row_is_kept(norm: Norm) -> None:
 )
 def test_formulations_that_do_not_exist(task: AdjustmentTask, formulation: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        adjusted(task, Run(), formulation)
+        solve_convex(task, Run(), formulation)
 
 
 def test_open_directions_and_side_rows_are_no_flow() -> None:
     task, one = rectangle("l1"), np.ones(1, dtype=np.int64)
     with pytest.raises(InputError, match="directions"):
-        adjusted(
+        solve_convex(
             replace(task, choice=DirectionChoice(np.zeros(1, dtype=np.int64), one, one, one, one)), Run()
         )
-    side = Side(csr_array(np.ones((1, 4))), np.zeros(1), np.zeros(1))
+    side = SideConstraints(csr_array(np.ones((1, 4))), np.zeros(1), np.zeros(1))
     with pytest.raises(InputError, match="statistics"):
-        adjusted(replace(task, side=side), Run(), "flow")
+        solve_convex(replace(task, side=side), Run(), "flow")
 
 
 def test_a_cube_without_its_margins_is_no_flow() -> None:
@@ -314,8 +321,8 @@ def test_a_cube_without_its_margins_is_no_flow() -> None:
     lower[0] = 2
     task = AdjustmentTask(csr_array(matrix), lower, np.full(27, 9), np.ones(27), 1, 1)
     with pytest.raises(InputError, match="no network"):
-        adjusted(task, Run(), "flow")
-    answer = adjusted(task, Run())
+        solve_convex(task, Run(), "flow")
+    answer = solve_convex(task, Run())
     check(task, answer)
     assert answer.formulation == "linear"
     # Eight corners of a smaller cube move by 2 each.
@@ -327,7 +334,7 @@ def test_no_time_is_no_answer(formulation: str) -> None:
     run = Run()
     run.cancel()
     with pytest.raises(StoppedError):
-        adjusted(rectangle("l2"), run, formulation)
+        solve_convex(rectangle("l2"), run, formulation)
 
 
 @given(task=tasks(), seed=st.integers(0, 99))
@@ -335,13 +342,13 @@ def test_any_prices_bound_any_adjustment(task: AdjustmentTask, seed: int) -> Non
     for norm in NORMS:
         convex = replace(task, norm=norm)
         try:
-            answer = adjusted(convex, Run())
+            answer = solve_convex(convex, Run())
         except InfeasibleError:
             return
-        boxed = Boxed.of(convex)
-        prices = np.random.default_rng(seed).normal(size=boxed.equations) * float(task.weight.max())
-        assert boxed.bound(answer.z, prices) <= answer.value * (1 + 1e-9)
-        assert not boxed.contradicted(prices)
+        program = ConvexProgram.of(convex)
+        prices = np.random.default_rng(seed).normal(size=program.equations) * float(task.weight.max())
+        assert program.bound(answer.z, prices) <= answer.value * (1 + 1e-9)
+        assert not program.proves_infeasible(prices)
 
 
 def test_large_networks_give_whole_changes() -> None:
@@ -351,7 +358,7 @@ def test_large_networks_give_whole_changes() -> None:
     lower[sensitive] = table.units[sensitive] // 7 + 1
     upper[sensitive] = np.maximum(upper[sensitive], lower[sensitive])
     task = AdjustmentTask(table.equations.matrix, lower, upper, 1 / np.maximum(table.units, 1.0), 1, 1)
-    flow, linear = adjusted(task, Run(), "flow"), adjusted(task, Run(), "linear")
+    flow, linear = solve_convex(task, Run(), "flow"), solve_convex(task, Run(), "linear")
     assert (flow.z == np.rint(flow.z)).all()
     assert flow.value == pytest.approx(linear.value, rel=1e-9)
     assert flow.bound == pytest.approx(flow.value, rel=1e-9)

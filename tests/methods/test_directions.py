@@ -15,15 +15,15 @@ from tacita import generate
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.levels import Levels
 from tacita.core.run import Event, Run
-from tacita.methods.adjustment.convex.solve import adjusted
-from tacita.methods.adjustment.directions.annealing import annealed, balanced
+from tacita.methods.adjustment.convex.solve_convex import solve_convex
+from tacita.methods.adjustment.directions.annealing import anneal, balance_greedily
 from tacita.methods.adjustment.directions.balance import Balance
-from tacita.methods.adjustment.directions.choose import HOWS, Directions, How, chosen
+from tacita.methods.adjustment.directions.choose_directions import HOWS, Directions, How, choose_directions
 from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
-from tacita.methods.adjustment.directions.flips import Flips
+from tacita.methods.adjustment.directions.flip_search import FlipSearch
 from tacita.methods.adjustment.directions.flow_losses import FlowLosses
 from tacita.methods.adjustment.directions.losses import ProgramLosses
-from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice, Norm, Side
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice, Norm, SideConstraints
 from tacita.solvers.network import Network
 
 SEARCHES: tuple[How, ...] = tuple(how for how in HOWS if how not in ("fixed", "optimal"))
@@ -36,7 +36,7 @@ TABLES = {
 }
 
 
-def task_of(
+def build_task(
     kind: str, seed: int, *, norm: Norm = "l1", capacity: float = 0.5, totals: bool = True, count: int = 5
 ) -> AdjustmentTask:
     """A table whose sensitive cells move by 15 % and others by a share; weights differ from cell to cell."""
@@ -82,7 +82,7 @@ def linear_loss(task: AdjustmentTask, up: np.ndarray) -> float:
 
 def own_loss(task: AdjustmentTask, up: np.ndarray) -> float:
     try:
-        return adjusted(task.directed(up), Run()).value
+        return solve_convex(task.directed(up), Run()).value
     except InfeasibleError:
         return np.inf
 
@@ -105,13 +105,13 @@ def assert_can_go(task: AdjustmentTask, found: Directions) -> None:
 @pytest.mark.parametrize("totals", [True, False])
 @pytest.mark.parametrize("seed", range(4))
 def test_optimal_is_the_best_of_all_directions(kind: str, totals: bool, seed: int) -> None:
-    task = task_of(kind, seed, totals=totals, capacity=0.3)
+    task = build_task(kind, seed, totals=totals, capacity=0.3)
     best = min(linear_loss(task, up) for up in possible(task))
     if np.isinf(best):
         with pytest.raises(InfeasibleError):
-            chosen(task, "optimal", Run())
+            choose_directions(task, "optimal", Run())
         return
-    found = chosen(task, "optimal", Run())
+    found = choose_directions(task, "optimal", Run())
     assert_can_go(task, found)
     assert found.optimal
     assert linear_loss(task, found.up) == pytest.approx(best, rel=1e-6)
@@ -122,13 +122,13 @@ def test_optimal_is_the_best_of_all_directions(kind: str, totals: bool, seed: in
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("seed", range(3))
 def test_searches_hold_an_adjustment_and_tell_a_true_bound(how: How, kind: str, seed: int) -> None:
-    task = task_of(kind, seed, capacity=0.3)
+    task = build_task(kind, seed, capacity=0.3)
     best = min(linear_loss(task, up) for up in possible(task))
     if np.isinf(best):
         with pytest.raises(InfeasibleError, match="optimal"):
-            chosen(task, how, Run())
+            choose_directions(task, how, Run())
         return
-    found = chosen(task, how, Run())
+    found = choose_directions(task, how, Run())
     assert_can_go(task, found)
     reached = linear_loss(task, found.up)
     assert np.isfinite(reached)
@@ -140,80 +140,80 @@ def test_searches_hold_an_adjustment_and_tell_a_true_bound(how: How, kind: str, 
 @pytest.mark.parametrize("kind", ["line", "plane", "cube"])
 @pytest.mark.parametrize("seed", range(2))
 def test_optimal_in_other_norms(norm: Norm, kind: str, seed: int) -> None:
-    task = task_of(kind, seed, norm=norm)
+    task = build_task(kind, seed, norm=norm)
     losses = [own_loss(task, up) for up in possible(task)]
-    found = chosen(task, "optimal", Run())
+    found = choose_directions(task, "optimal", Run())
     assert found.bound <= min(losses) * (1 + 1e-5)
     assert found.optimal
     assert own_loss(task, found.up) == pytest.approx(min(losses), rel=1e-5)
 
 
 def test_kept_statistics_count() -> None:
-    task = task_of("plane", 1)
+    task = build_task("plane", 1)
     assert task.choice is not None
     rows = csr_array(np.ones((1, len(task))))
-    free = linear_loss(task, chosen(task, "optimal", Run()).up)
-    kept = replace(task, side=Side(rows, np.array([40.0]), np.array([45.0])))
+    free = linear_loss(task, choose_directions(task, "optimal", Run()).up)
+    kept = replace(task, side=SideConstraints(rows, np.array([40.0]), np.array([45.0])))
     best = min(linear_loss(kept, up) for up in possible(kept))
-    found = chosen(kept, "optimal", Run())
+    found = choose_directions(kept, "optimal", Run())
     assert linear_loss(kept, found.up) == pytest.approx(best, rel=1e-6)
     assert best > free
     for how in SEARCHES:
-        assert np.isfinite(linear_loss(kept, chosen(kept, how, Run()).up))
+        assert np.isfinite(linear_loss(kept, choose_directions(kept, how, Run()).up))
 
 
 @pytest.mark.parametrize("how", [*SEARCHES, "optimal"])
 def test_the_same_seed_gives_the_same_directions(how: How) -> None:
-    task = task_of("plane", 2, count=8)
-    first, again = (chosen(task, how, Run(seed=5)) for _ in range(2))
+    task = build_task("plane", 2, count=8)
+    first, again = (choose_directions(task, how, Run(seed=5)) for _ in range(2))
     assert (first.up == again.up).all()
     assert first.bound == again.bound
 
 
 def test_random_directions_differ_by_seed() -> None:
-    task = task_of("plane", 2, count=12, capacity=1.0)
-    drawn = {chosen(task, "random", Run(seed=seed)).up.tobytes() for seed in range(6)}
+    task = build_task("plane", 2, count=12, capacity=1.0)
+    drawn = {choose_directions(task, "random", Run(seed=seed)).up.tobytes() for seed in range(6)}
     assert len(drawn) > 3
 
 
 def test_alternating_begins_with_the_largest_up() -> None:
-    task = task_of("line", 3, capacity=1.0, count=6)
+    task = build_task("line", 3, capacity=1.0, count=6)
     assert task.choice is not None
     least = np.array([9, 50, 30, 20, 40, 10])
     wide = np.full(6, 1000)
     choice = DirectionChoice(task.choice.cells, least, wide, least, wide)
     task = replace(task, lower=np.full(len(task), -1000), upper=np.full(len(task), 1000), choice=choice)
-    found = chosen(task, "alternating", Run())
+    found = choose_directions(task, "alternating", Run())
     assert found.up.tolist() == [False, True, True, False, False, True]
 
 
 def test_fixed_directions_are_kept_or_refused() -> None:
-    task = task_of("plane", 0)
+    task = build_task("plane", 0)
     assert task.choice is not None
     up = task.choice.can_rise.copy()
-    assert (chosen(task, "fixed", Run(), up).up == up).all()
+    assert (choose_directions(task, "fixed", Run(), up).up == up).all()
     with pytest.raises(InputError, match="cannot go up"):
-        chosen(task, "fixed", Run(), np.ones(5, dtype=bool))
+        choose_directions(task, "fixed", Run(), np.ones(5, dtype=bool))
     with pytest.raises(InputError, match="one direction for each sensitive cell, 5 in all"):
-        chosen(task, "fixed", Run())
+        choose_directions(task, "fixed", Run())
 
 
 def test_nothing_sensitive_has_no_directions() -> None:
-    task = replace(task_of("plane", 0), choice=None)
-    assert chosen(task, "optimal", Run()).optimal
+    task = replace(build_task("plane", 0), choice=None)
+    assert choose_directions(task, "optimal", Run()).optimal
 
 
 def test_a_cell_that_can_go_nowhere_is_named() -> None:
-    task = task_of("plane", 0)
+    task = build_task("plane", 0)
     assert task.choice is not None
     stuck = replace(task.choice, up_most=np.zeros(5, np.int64), down_most=np.zeros(5, np.int64))
     with pytest.raises(InfeasibleError, match=f"cell number {int(stuck.cells[0]) + 1} "):
-        chosen(replace(task, choice=stuck), "greedy", Run())
+        choose_directions(replace(task, choice=stuck), "greedy", Run())
 
 
 def test_an_unknown_way_is_refused_with_the_nearest() -> None:
     with pytest.raises(InputError, match="did you mean 'greedy'"):
-        chosen(task_of("plane", 0), "gredy", Run())  # type: ignore[arg-type]  # what a user may type
+        choose_directions(build_task("plane", 0), "gredy", Run())  # type: ignore[arg-type]  # what a user may type
 
 
 @pytest.mark.parametrize("how", [*SEARCHES, "optimal"])
@@ -223,7 +223,7 @@ def test_a_sensitive_cell_without_equations_goes_the_cheaper_way(how: How) -> No
     task = AdjustmentTask(
         matrix, np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2), 1, 1, choice=choice
     )
-    found = chosen(task, how, Run())
+    found = choose_directions(task, how, Run())
     assert found.bound == pytest.approx(3.0)
     assert how in ("alternating", "random") or found.up.tolist() == [False]
 
@@ -235,7 +235,7 @@ def test_changes_in_steps() -> None:
     choice = DirectionChoice(np.array([0]), three, six, three, np.array([4]))
     bound = np.array([0, 7, 0])
     task = AdjustmentTask(matrix, -bound, bound, np.ones(3), 1, 5, choice=choice)
-    found = chosen(task, "optimal", Run())
+    found = choose_directions(task, "optimal", Run())
     assert found.up.tolist() == [True]
     assert found.bound == pytest.approx(10.0)
 
@@ -255,7 +255,7 @@ def test_values_from_one_to_two_hundred_billion(seed: int, one: int) -> None:
     matrix = csr_array((np.ones(2 * n, np.int64), at))
     task = AdjustmentTask(matrix, -value, 2 * value, one / value, one, 1, choice=choice)
     best = min(own_loss(task, up) for up in possible(task))
-    found = chosen(task, "optimal", Run())
+    found = choose_directions(task, "optimal", Run())
     assert found.optimal
     assert own_loss(task, found.up) == pytest.approx(best, rel=1e-6)
     assert found.bound == pytest.approx(best, rel=1e-6)
@@ -288,20 +288,20 @@ def test_flows_and_programs_agree_flip_by_flip() -> None:
     for _ in range(15):
         up[draw.integers(60)] ^= True
         assert flow.at(up, Run()) == pytest.approx(program.at(up, Run()), rel=1e-9)
-        assert flow.reached().loss.value == pytest.approx(task.loss(flow.reached().z))
-        assert not (task.matrix @ flow.reached().z).any()
+        assert flow.adjustment().loss.value == pytest.approx(task.loss(flow.adjustment().z))
+        assert not (task.matrix @ flow.adjustment().z).any()
 
 
 def test_flips_that_look_hopeless_are() -> None:
-    from tacita.methods.adjustment.directions.losses import hopeful
+    from tacita.methods.adjustment.directions.losses import bound_flip_gains
 
     task = large(40, 60)
     assert task.choice is not None
     network = Network.of(task.matrix)
     assert network is not None
     losses = FlowLosses(task, task.choice, network)
-    up = balanced(Balance.of(task, task.choice), task.choice)
-    before, gain = losses.at(up, Run()), hopeful(task, task.choice, up, losses.reached())
+    up = balance_greedily(Balance.of(task, task.choice), task.choice)
+    before, gain = losses.at(up, Run()), bound_flip_gains(task, task.choice, up, losses.adjustment())
     for p in range(60):
         turned = up.copy()
         turned[p] ^= True
@@ -311,26 +311,26 @@ def test_flips_that_look_hopeless_are() -> None:
 
 def test_a_table_of_two_and_a_half_thousand_cells_is_proven() -> None:
     task = large(50, 50)
-    found = chosen(task, "optimal", Run())
+    found = choose_directions(task, "optimal", Run())
     assert found.optimal
-    assert adjusted(task.directed(found.up), Run()).value == found.bound == 1212
+    assert solve_convex(task.directed(found.up), Run()).value == found.bound == 1212
 
 
 def test_annealing_and_bounds_without_a_solver() -> None:
     task = large(60, 150)
     assert task.choice is not None
     balance = Balance.of(task, task.choice)
-    start = balanced(balance, task.choice)
-    better = annealed(balance, task.choice, start, Run(), 0)
-    first, last = (adjusted(task.directed(up), Run()).value for up in (start, better))
+    start = balance_greedily(balance, task.choice)
+    better = anneal(balance, task.choice, start, Run(), 0)
+    first, last = (solve_convex(task.directed(up), Run()).value for up in (start, better))
     bound = balance.bound(task.choice)
     assert bound <= last < first
     assert pattern_rows(balance, task.choice, Run())[1] <= last
-    assert (annealed(balance, task.choice, start, Run(), 0) == better).all()
+    assert (anneal(balance, task.choice, start, Run(), 0) == better).all()
 
 
 def test_pattern_rows_hold_for_all_directions() -> None:
-    task = task_of("plane", 4, count=7)
+    task = build_task("plane", 4, count=7)
     assert task.choice is not None
     balance = Balance.of(task, task.choice)
     rows, bound = pattern_rows(balance, task.choice, Run())
@@ -352,24 +352,24 @@ def test_a_cancel_keeps_the_best() -> None:
 
     run = Run(listener=listen)
     stop.append(run)
-    found = chosen(task, "optimal", run)
+    found = choose_directions(task, "optimal", run)
     assert run.cancelled
     assert not found.optimal
-    assert found.bound <= adjusted(task.directed(found.up), Run()).value
+    assert found.bound <= solve_convex(task.directed(found.up), Run()).value
 
 
 def test_a_cancel_keeps_the_best_in_other_norms() -> None:
     task = replace(large(60, 150), norm="l2")
     run = Run(listener=lambda event: run.cancel())
-    found = chosen(task, "optimal", run)
+    found = choose_directions(task, "optimal", run)
     assert run.cancelled
     assert not found.optimal
-    assert found.bound <= adjusted(task.directed(found.up), Run()).value
+    assert found.bound <= solve_convex(task.directed(found.up), Run()).value
 
 
 def test_without_any_time_there_is_nothing_to_keep() -> None:
     with pytest.raises(StoppedError):
-        chosen(large(60, 150), "greedy", Run(time_limit=0.0))
+        choose_directions(large(60, 150), "greedy", Run(time_limit=0.0))
 
 
 def test_directions_that_hold_nothing_are_mended() -> None:
@@ -380,12 +380,12 @@ def test_directions_that_hold_nothing_are_mended() -> None:
     bound = np.array([0, 0, 1, 0])
     task = AdjustmentTask(matrix, -bound, bound, np.ones(4), 1, 1, choice=choice)
     same = np.array([True, True])
-    flips = Flips(task, choice, ProgramLosses(task, choice), same, Run())
-    assert flips.loss.missed > 0
-    flips.settle()
-    assert flips.loss == (0.0, 8.0)
+    search = FlipSearch(task, choice, ProgramLosses(task, choice), same, Run())
+    assert search.loss.missed > 0
+    search.descend()
+    assert search.loss == (0.0, 8.0)
     for how in SEARCHES:
-        up = chosen(task, how, Run()).up
+        up = choose_directions(task, how, Run()).up
         assert up[0] != up[1]
 
 

@@ -18,8 +18,8 @@ from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.generate import table as random_table
-from tacita.methods.adjustment.integer.exactly import exactly
-from tacita.methods.adjustment.task import NORMS, AdjustmentTask, Norm, Side
+from tacita.methods.adjustment.integer.round_to_steps import round_to_steps
+from tacita.methods.adjustment.task import NORMS, AdjustmentTask, Norm, SideConstraints
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram
 from tacita.testing import TABLE_KINDS, hard_table
@@ -115,10 +115,10 @@ def test_holds_wherever_whole_numbers_exist(
     z = sum(p * c for p, c in zip(part, corners, strict=True)) + draw.normal(0.0, 1e-9, len(task))
     best = point_of(task, np.zeros(len(task)), whole=True)
     if best is None:
-        with pytest.raises(InfeasibleError, match="too tight for whole numbers"):
-            exactly(task, z, structure, Run())
+        with pytest.raises(InfeasibleError, match="too tight for integers"):
+            round_to_steps(task, z, structure, Run())
         return
-    assert holds(task, exactly(task, z, structure, Run()))
+    assert holds(task, round_to_steps(task, z, structure, Run()))
 
 
 def least_squares(task: AdjustmentTask, parts: int) -> Floats | None:
@@ -148,7 +148,7 @@ def test_hardly_dearer_than_the_best_whole_changes(kind: str, seed: int, fixed: 
     z, best = least_squares(task, 8), least_squares(task, 1)
     if z is None or best is None:
         return
-    x = exactly(task, z, table.structure, Run())
+    x = round_to_steps(task, z, table.structure, Run())
     assert holds(task, x)
     assert task.loss(x) <= HARDLY * task.loss(best) + 1e-9
 
@@ -160,7 +160,7 @@ def test_on_a_network_rounding_costs_nothing_in_absolute_changes() -> None:
     task = some_task(table, draw, 1, "l1", 0.5)
     corners = [found for _ in range(4) if (found := corner(task, draw)) is not None]
     z = np.mean(corners, axis=0)
-    x = exactly(task, z, table.structure, Run())
+    x = round_to_steps(task, z, table.structure, Run())
     assert holds(task, x)
     assert task.loss(x) <= task.loss(z) + 1e-9
     assert np.abs(x - z).max() < 1.0
@@ -173,7 +173,7 @@ def test_whole_changes_stay_as_they_are() -> None:
         z[table.structure.find(*codes)] = change
     wide = np.full(len(table), 5)
     task = AdjustmentTask(table.equations.matrix, -wide, wide, np.ones(len(table)), 1, 1, "l2")
-    assert exactly(task, z + 1e-10, table.structure, Run()).tolist() == z.tolist()
+    assert round_to_steps(task, z + 1e-10, table.structure, Run()).tolist() == z.tolist()
 
 
 def test_large_values_are_mended_in_whole_numbers() -> None:
@@ -187,7 +187,7 @@ def test_large_values_are_mended_in_whole_numbers() -> None:
     bound = np.where(draw.random(len(table)) < 0.2, UNBOUNDED, 2 * np.abs(exact) + 1)
     task = AdjustmentTask(table.equations.matrix, -bound, bound, 1.0 / (np.abs(exact) + 1.0), 100, 1, "l2")
     assert (table.equations.matrix @ np.rint(z).astype(np.int64)).any()
-    x = exactly(task, z, table.structure, Run())
+    x = round_to_steps(task, z, table.structure, Run())
     assert holds(task, x)
     assert np.abs(x - z).max() <= 1e-6 * np.abs(exact).max()
 
@@ -226,7 +226,7 @@ def test_totals_with_little_room_or_none(
 ) -> None:
     table = random_table(shape, hierarchy=hierarchy, zeros=0.0, seed=1)
     task, z = around(table, np.random.default_rng(1).normal(0.0, 0.4, shape), room, norm)
-    x = exactly(task, z, table.structure, Run(time_limit=60))
+    x = round_to_steps(task, z, table.structure, Run(time_limit=60))
     assert holds(task, x)
     assert np.abs(x - z).max() <= room + 3
 
@@ -240,7 +240,7 @@ def test_margins_that_must_not_move(shape: tuple[int, ...], norm: Norm) -> None:
         leaf -= leaf.mean(axis=axis, keepdims=True)
     task, z = around(table, leaf, 0, norm)
     assert not task.upper[table.structure.is_total].any()
-    x = exactly(task, z, table.structure, Run(time_limit=60))
+    x = round_to_steps(task, z, table.structure, Run(time_limit=60))
     assert holds(task, x)
     assert np.abs(x - z).max() < len(shape)
 
@@ -256,7 +256,7 @@ def test_large_values_in_two_trees() -> None:
         table.equations.matrix, exact - slack, exact + slack, np.ones(len(table)), 100, 1, "l2"
     )
     z = exact + draw.uniform(-1e4, 1e4, len(table))
-    assert holds(task, exactly(task, z, table.structure, Run(time_limit=60)))
+    assert holds(task, round_to_steps(task, z, table.structure, Run(time_limit=60)))
 
 
 def test_statistics_are_kept_as_well_as_steps_allow() -> None:
@@ -264,7 +264,7 @@ def test_statistics_are_kept_as_well_as_steps_allow() -> None:
     draw = np.random.default_rng(2)
     task = some_task(table, draw, 1, "l1", 0.0)
     row = csr_array(draw.uniform(-1.0, 1.0, (1, len(table))))
-    side = Side(row, np.array([-0.05]), np.array([0.05]))
+    side = SideConstraints(row, np.array([-0.05]), np.array([0.05]))
     program = program_of(task, task.weight, whole=False)
     kept = csr_array(hstack([row, csr_array((1, len(table)))]))
     z = solve_mip(
@@ -276,8 +276,8 @@ def test_statistics_are_kept_as_well_as_steps_allow() -> None:
         ),
         Run(),
     ).point[: len(table)]
-    unkept = exactly(task, z, table.structure, Run())
-    x = exactly(replace(task, side=side), z, table.structure, Run())
+    unkept = round_to_steps(task, z, table.structure, Run())
+    x = round_to_steps(replace(task, side=side), z, table.structure, Run())
     assert holds(task, x)
     assert abs((row @ x)[0]) <= 0.1 < abs((row @ unkept)[0])
 
@@ -289,7 +289,7 @@ def test_bounds_without_a_multiple_name_the_cell() -> None:
     low[cell], high[cell] = 3, 7
     task = AdjustmentTask(table.equations.matrix, low, high, np.ones(len(table)), 1, 10)
     with pytest.raises(InfeasibleError, match=r"multiple of 10.*widen") as error:
-        exactly(task, np.zeros(len(table)), table.structure, Run())
+        round_to_steps(task, np.zeros(len(table)), table.structure, Run())
     assert table.structure.name(cell) in str(error.value)
 
 
@@ -299,6 +299,6 @@ def test_equations_that_whole_numbers_miss_are_named() -> None:
     low, high = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
     low[find("1", "1")], high[find("1", "1")] = 1, 2
     task = AdjustmentTask(table.equations.matrix, low, high, np.ones(len(table)), 1, 1)
-    with pytest.raises(InfeasibleError, match=r"too tight for whole numbers.*sum of 2 cells") as error:
-        exactly(task, np.zeros(len(table)), table.structure, Run())
+    with pytest.raises(InfeasibleError, match=r"too tight for integers.*sum of 2 cells") as error:
+        round_to_steps(task, np.zeros(len(table)), table.structure, Run())
     assert table.structure.name(find("1", "1")) in str(error.value)

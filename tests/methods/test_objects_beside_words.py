@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.core.errors import InputError
-from tacita.methods.adjustment.statistics.measures import read_kept
+from tacita.methods.adjustment.statistics.measures import parse_keep
 from tacita.methods.options.phrases import quoted, split, unquoted
 from tacita.methods.rounding.subtotals import read_subtotals
 
@@ -24,7 +24,7 @@ def test_statistics_to_keep() -> None:
     with pytest.raises(InputError, match="tolerance '-1' of mean is not a number of percent"):
         tc.Keep(mean=-1)
     with pytest.raises(InputError, match="covariance"):
-        read_kept(tc.Keep(covariance=0.1))
+        parse_keep(tc.Keep(covariance=0.1))
 
 
 def test_a_release_keeps_what_an_object_says() -> None:
@@ -44,7 +44,7 @@ def test_a_release_keeps_what_an_object_says() -> None:
 )
 def test_what_is_kept_reads_back_the_same(tolerances: dict[str, float]) -> None:
     keep = tc.Keep(**tolerances)
-    assert read_kept(str(keep)) == keep
+    assert parse_keep(str(keep)) == keep
 
 
 @pytest.mark.parametrize(

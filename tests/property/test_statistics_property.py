@@ -14,18 +14,18 @@ from scipy.sparse import csr_array
 
 from tacita.core.errors import InfeasibleError
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.solve import adjusted
-from tacita.methods.adjustment.statistics.keeping import AdjustedKeeping, keeping
+from tacita.methods.adjustment.convex.solve_convex import solve_convex
 from tacita.methods.adjustment.statistics.measures import (
     ALONE,
     TOGETHER,
     Keep,
-    changes,
-    changes_together,
-    measures,
-    read_kept,
+    measure_changes,
+    measure_changes_together,
+    measure_statistics,
+    parse_keep,
 )
-from tacita.methods.adjustment.task import Adjusted, AdjustmentTask
+from tacita.methods.adjustment.statistics.preserve import PreservingSolution, preserve_statistics
+from tacita.methods.adjustment.task import AdjustmentSolution, AdjustmentTask
 
 whole = st.integers(-1000, 1000)
 numbers = st.lists(st.tuples(whole, whole, whole, whole), min_size=3, max_size=12)
@@ -58,7 +58,7 @@ def test_the_variance_changes_by_twice_the_slope_and_the_variance_of_the_changes
     variance = covariance(a, a)
     assume(variance > 0)
     slope = covariance(a, y) / variance
-    measured = changes(floats(a), floats(add(a, y)), np.arange(len(a)))
+    measured = measure_changes(floats(a), floats(add(a, y)), np.arange(len(a)))
     assert measured["slope"] == pytest.approx(float(100 * slope), rel=1e-9, abs=1e-9)
     expanded = 100 * (2 * slope + covariance(y, y) / variance)
     assert measured["variance"] == pytest.approx(float(expanded), rel=1e-9, abs=1e-9)
@@ -77,7 +77,7 @@ def test_the_covariance_of_two_tables_expands_into_four(drawn) -> None:
     assume(before != 0)
     four = before + covariance(a, z) + covariance(b, y) + covariance(y, z)
     after = [floats(add(a, y)), floats(add(b, z))]
-    measured = changes_together([floats(a), floats(b)], after, np.arange(len(a)))
+    measured = measure_changes_together([floats(a), floats(b)], after, np.arange(len(a)))
     expected = float(100 * (four / before - 1))
     assert measured["covariance of tables 1 and 2"] == pytest.approx(expected, rel=1e-8, abs=1e-6)
 
@@ -88,7 +88,7 @@ def test_statistics_are_those_of_numpy(drawn) -> None:
     x, u = a + y, b + z
     assume(min(np.var(v) for v in (a, b, x, u)) > 1e-9 and abs(np.corrcoef(a, b)[0, 1]) > 1e-6)
     cells = np.arange(a.size)
-    alone, both = changes(a, x, cells), changes_together([a, b], [x, u], cells)
+    alone, both = measure_changes(a, x, cells), measure_changes_together([a, b], [x, u], cells)
 
     def percent(after: float, before: float) -> float:
         return 100 * (after / before - 1)
@@ -112,14 +112,14 @@ def test_gradients_are_derivatives(seed: int, names: tuple[str, ...]) -> None:
     tables = 1 if names == ALONE else 3
     before = list(rng.lognormal(2, 1, (tables, 6)))
     after = [a + rng.normal(0, 1, 6) for a in before]
-    here = measures(names, before, after)
+    here = measure_statistics(names, before, after)
     step = 1e-5
     for table in range(tables):
         for cell in range(6):
             nudge = np.zeros((tables, 6))
             nudge[table, cell] = step
-            ahead = measures(names, before, [x + n for x, n in zip(after, nudge, strict=True)])
-            behind = measures(names, before, [x - n for x, n in zip(after, nudge, strict=True)])
+            ahead = measure_statistics(names, before, [x + n for x, n in zip(after, nudge, strict=True)])
+            behind = measure_statistics(names, before, [x - n for x, n in zip(after, nudge, strict=True)])
             for one, two, now in zip(ahead, behind, here, strict=True):
                 told = now.gradients[now.tables.index(table)][cell] if table in now.tables else 0.0
                 size = max(1.0, abs(now.change), np.abs(np.concatenate(now.gradients)).max())
@@ -129,7 +129,7 @@ def test_gradients_are_derivatives(seed: int, names: tuple[str, ...]) -> None:
 @given(st.dictionaries(st.sampled_from(ALONE), st.floats(0, 100, allow_subnormal=False)))
 def test_what_is_written_is_read(asked: dict[str, float]) -> None:
     text = ", ".join(f"{name}={tolerance!r}" for name, tolerance in asked.items())
-    assert read_kept(text) == Keep(**asked)
+    assert parse_keep(text) == Keep(**asked)
 
 
 @st.composite
@@ -153,8 +153,8 @@ def tables(draw) -> tuple[AdjustmentTask, np.ndarray, np.ndarray]:
     return task, units.astype(np.float64), np.arange(units.size) < n
 
 
-def solve(task: AdjustmentTask) -> Adjusted:
-    return adjusted(task, Run())
+def solve(task: AdjustmentTask) -> AdjustmentSolution:
+    return solve_convex(task, Run())
 
 
 def has_solution(task: AdjustmentTask) -> bool:
@@ -165,9 +165,9 @@ def has_solution(task: AdjustmentTask) -> bool:
     return True
 
 
-def kept_or_refused(task: AdjustmentTask, asked: dict[str, float], values, cells) -> AdjustedKeeping | str:
+def kept_or_refused(task: AdjustmentTask, asked: dict[str, float], values, cells) -> PreservingSolution | str:
     try:
-        return keeping(task, Keep(**asked), values, cells, Run(), solve)
+        return preserve_statistics(task, Keep(**asked), values, cells, Run(), solve)
     except InfeasibleError as error:
         return str(error)
 
@@ -184,7 +184,7 @@ def test_what_is_kept_is_kept_and_what_is_missed_is_said(drawn, asked: dict[str,
     assert np.abs(task.matrix @ found.z).max() <= 1e-6
     assert (task.lower - 1e-6 <= found.z).all()
     assert (found.z <= task.upper + 1e-6).all()
-    measured = changes(values, values + found.z, cells)
+    measured = measure_changes(values, values + found.z, cells)
     missed = {name for name, tolerance in asked.items() if abs(measured[name]) > tolerance}
     assert {remark.split()[1] for remark in found.remarks} == missed
     assert found.value >= plain.value * (1 - 1e-6)

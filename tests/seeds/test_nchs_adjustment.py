@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 from tacita.core.run import Run
 from tacita.examples.printed import NCHS
-from tacita.methods.adjustment.convex.solve import adjusted
-from tacita.methods.adjustment.directions.choose import How, chosen
+from tacita.methods.adjustment.convex.solve_convex import solve_convex
+from tacita.methods.adjustment.directions.choose_directions import How, choose_directions
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 
 TABLE_1 = np.array(NCHS)
@@ -37,20 +37,20 @@ def table_6() -> AdjustmentTask:
 
 def test_all_down() -> None:
     task = table_6()
-    up = chosen(task, "fixed", Run(), np.zeros(3, dtype=bool)).up
-    assert adjusted(task.directed(up), Run()).value == 16
+    up = choose_directions(task, "fixed", Run(), np.zeros(3, dtype=bool)).up
+    assert solve_convex(task.directed(up), Run()).value == 16
 
 
 def test_over_directions() -> None:
     task = table_6()
-    found = chosen(task, "optimal", Run())
-    assert adjusted(task.directed(found.up), Run()).value == found.bound == 10
+    found = choose_directions(task, "optimal", Run())
+    assert solve_convex(task.directed(found.up), Run()).value == found.bound == 10
     assert found.optimal
 
 
 @pytest.mark.parametrize("how", ["greedy", "block"])
 def test_searches_find_them_too(how: How) -> None:
     task = table_6()
-    found = chosen(task, how, Run())
-    assert adjusted(task.directed(found.up), Run()).value == 10
+    found = choose_directions(task, how, Run())
+    assert solve_convex(task.directed(found.up), Run()).value == 10
     assert found.bound <= 10

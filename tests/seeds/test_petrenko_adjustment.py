@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from tacita.core.exact import UNBOUNDED
 from tacita.core.run import Run
 from tacita.examples.printed import PETRENKO
-from tacita.methods.adjustment.convex.solve import FORMULATIONS, adjusted
+from tacita.methods.adjustment.convex.solve_convex import FORMULATIONS, solve_convex
 from tacita.methods.adjustment.task import NORMS, AdjustmentTask, DirectionChoice, Norm
 
 TABLE = np.array(PETRENKO)
@@ -42,7 +42,7 @@ def figure_6_1(norm: Norm, decimals: int = 0) -> AdjustmentTask:
 def test_the_least_sum_of_absolute_changes_is_20_in_every_formulation(
     formulation: str, decimals: int
 ) -> None:
-    answer = adjusted(figure_6_1("l1", decimals).directed(UP_UP), Run(), formulation)
+    answer = solve_convex(figure_6_1("l1", decimals).directed(UP_UP), Run(), formulation)
     assert answer.value == pytest.approx(20, rel=1e-7)
     assert answer.bound == pytest.approx(20, rel=1e-7)
 
@@ -50,7 +50,7 @@ def test_the_least_sum_of_absolute_changes_is_20_in_every_formulation(
 @pytest.mark.parametrize("formulation", ["auto", *FORMULATIONS["l2"]])
 def test_least_squares_lose_2088_35ths_and_change_724_35ths(formulation: str) -> None:
     task = figure_6_1("l2").directed(UP_UP)
-    answer = adjusted(task, Run(), formulation)
+    answer = solve_convex(task, Run(), formulation)
     assert answer.value == pytest.approx(2088 / 35, rel=1e-7)
     assert answer.bound == pytest.approx(2088 / 35, rel=1e-7)
     # The square root of a gap of 1e-9 shows in the changes themselves.
@@ -58,7 +58,7 @@ def test_least_squares_lose_2088_35ths_and_change_724_35ths(formulation: str) ->
 
 
 def test_pseudo_huber_with_a_thousandth() -> None:
-    answer = adjusted(figure_6_1("huber").directed(UP_UP), Run())
+    answer = solve_convex(figure_6_1("huber").directed(UP_UP), Run())
     assert answer.value == pytest.approx(19.98800845, abs=2e-7)
     assert answer.bound == pytest.approx(19.98800845, abs=2e-7)
 
@@ -66,13 +66,13 @@ def test_pseudo_huber_with_a_thousandth() -> None:
 @pytest.mark.parametrize("formulation", FORMULATIONS["l1"])
 @pytest.mark.parametrize("up", list(product([True, False], repeat=2)))
 def test_mixed_directions_cost_26(up: tuple[bool, bool], formulation: str) -> None:
-    answer = adjusted(figure_6_1("l1").directed(np.array(up)), Run(), formulation)
+    answer = solve_convex(figure_6_1("l1").directed(np.array(up)), Run(), formulation)
     assert answer.value == pytest.approx(20 if up[0] == up[1] else 26, rel=1e-7)
 
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_margins_stay_and_sensitive_cells_are_safe(norm: Norm) -> None:
-    answer = adjusted(figure_6_1(norm).directed(UP_UP), Run())
+    answer = solve_convex(figure_6_1(norm).directed(UP_UP), Run())
     table = TABLE + answer.z.reshape(3, 4)
     assert table.sum(axis=0) == pytest.approx([28, 37, 34, 37])
     assert table.sum(axis=1) == pytest.approx([45, 45, 46])

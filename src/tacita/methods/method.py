@@ -141,10 +141,22 @@ def options_of(name: str) -> tuple[Option, ...]:
 
 
 def options_from(cls: type[Any]) -> tuple[Option, ...]:
-    """Options from the fields of a dataclass, those that must be named last."""
+    """Return the fields of a dataclass as options, those that must be named last."""
     kinds = typing.get_type_hints(cls)
     fields = sorted((f for f in dataclasses.fields(cls) if f.init), key=lambda f: f.kw_only is True)
     return tuple(Option(f.name, kinds[f.name], f.default, f.metadata.get("help", "")) for f in fields)
+
+
+def check_words(method: object) -> None:
+    """Raise an error where an option that takes one of several words has another value."""
+    for option in options_from(type(method)):
+        value = getattr(method, option.name)
+        if option.words and value not in option.words:
+            raise InputError(f"option '{option.name}' must be {_one_of(option.words)}, not '{value}'")
+
+
+def _one_of(words: tuple[Any, ...]) -> str:
+    return " or ".join(words) if len(words) == 2 else f"one of {', '.join(map(str, words))}"
 
 
 def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
@@ -178,9 +190,7 @@ def _value(what: str, kinds: tuple[Any, ...], value: Any) -> Any:
     for literal in (k for k in kinds if typing.get_origin(k) is typing.Literal):
         if value in typing.get_args(literal):
             return value
-        raise InputError(
-            f"{what} must be one of {', '.join(map(str, typing.get_args(literal)))}, not '{value}'"
-        )
+        raise InputError(f"{what} must be {_one_of(typing.get_args(literal))}, not '{value}'")
     if str in kinds:
         return value
     wanted = dict.fromkeys(IN_WORDS.get(kind, str(kind)) for kind in kinds)

@@ -1,4 +1,4 @@
-"""When capacities are too tight: the least that would do, and the least protection that must be given up.
+"""The smallest sufficient capacity, and the smallest shortfall of protection within given capacities.
 
 With ``z = z+ - z-`` and a binary ``I_p`` (up or down) for every sensitive cell,
 
@@ -6,7 +6,7 @@ With ``z = z+ - z-`` and a binary ``I_p`` (up or down) for every sensitive cell,
                         z+_p >= up_least (I_p - s_p),    z-_p >= down_least (1 - I_p - s_p),
 
 and for all other cells ``z+_i, z-_i <= t share_i``. The smallest *uniform capacity* is ``min t`` with ``s =
-0``; the smallest *shortfall* is ``min sum s_p`` with the capacities as they are. Side rows stand as they are.
+0``; the smallest *shortfall* is ``min sum s_p`` with the given capacities. Side constraints hold in both.
 """
 
 from __future__ import annotations
@@ -21,22 +21,20 @@ from tacita.core.errors import StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
-from tacita.solvers.highs import Ended, solve_mip
+from tacita.solvers.highs import Ended, MipResult, solve_mip
 from tacita.solvers.linear_program import IntegerProgram
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 PATIENCE = 20.0
-"""Seconds to look for the least before one that is merely enough is named."""
+"""Seconds for the search; then the best that was found is returned."""
 NOISE, EXACT = 1e-7, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Capacity:
-    """A capacity that is enough, in parts of the shares; whether it is proven to be the smallest; the cells
-    that need all of it.
-    """
+class SufficientCapacity:
+    """A multiple ``t`` of the shares, whether it is proven to be the smallest, and the cells at the limit."""
 
     amount: float
     smallest: bool
@@ -45,89 +43,86 @@ class Capacity:
 
 @dataclass(frozen=True, eq=False)
 class Shortfall:
-    """Directions, and how far below its least change each sensitive cell stays, as a share of it."""
+    """Directions, and the missing share of its least change of each sensitive cell."""
 
     up: Mask
     missing: Floats
 
 
-def smallest_capacity(task: AdjustmentTask, share: Floats, run: Run) -> Capacity | None:
-    """The smallest ``t`` such that ``|z_i| <= t share_i`` works for all cells that are not sensitive; None
-    if no capacity does. The task has no capacities of its own.
+def find_smallest_capacity(task: AdjustmentTask, share: Floats, run: Run) -> SufficientCapacity | None:
+    """Return the smallest ``t`` such that ``|z_i| <= t share_i`` is feasible for all cells that are not
+    sensitive; None if no capacity is. The task has no capacities of its own.
     """
-    n, choice = len(task), _choice(task)
-    limited = np.setdiff1d(np.arange(n), choice.cells)
-    for scale in _scales(task):
-        program = _Builder(task, choice, scale).program(share / scale, limited)
-        found = solve_mip(program, _patient(run))
-        if found.status is not Ended.INFEASIBLE:
-            break
-    else:
+    n = len(task)
+    limited = np.setdiff1d(np.arange(n), _choice(task).cells)
+    found, scale = _solve(task, share, limited, run, "capacity")
+    if found is None:
         return None
-    if not found.point.size:
-        raise StoppedError("stopped while the smallest capacity was looked for: allow more time")
     amount = float(found.point[-1])
     change = np.abs(found.point[:n] - found.point[n : 2 * n]) * scale
     full = limited[change[limited] >= amount * share[limited] * (1 - 1e-6) - NOISE * scale]
-    return Capacity(amount, found.status is Ended.OPTIMAL, full[change[full] > 0])
+    return SufficientCapacity(amount, found.status is Ended.OPTIMAL, full[change[full] > 0])
 
 
-def smallest_shortfall(task: AdjustmentTask, run: Run) -> Shortfall | None:
-    """Directions and shortfalls with the least sum; None if capacities do not even let cells stay."""
-    choice = _choice(task)
-    for scale in _scales(task):
-        program = _Builder(task, choice, scale).program(None, np.zeros(0, dtype=np.int64))
-        found = solve_mip(program, _patient(run))
-        if found.status is not Ended.INFEASIBLE:
-            break
-    else:
+def find_smallest_shortfall(task: AdjustmentTask, run: Run) -> Shortfall | None:
+    """Return directions and shortfalls with the least sum; None if even no changes at all are infeasible."""
+    n, count = len(task), _choice(task).cells.size
+    found, _ = _solve(task, None, np.zeros(0, dtype=np.int64), run, "shortfall")
+    if found is None:
         return None
-    if not found.point.size:
-        raise StoppedError("stopped while the smallest shortfall was looked for: allow more time")
-    count = choice.cells.size
-    up = found.point[2 * len(task) : 2 * len(task) + count] > 0.5
-    return Shortfall(up, np.clip(found.point[-count:], 0.0, 1.0))
+    return Shortfall(found.point[2 * n : 2 * n + count] > 0.5, np.clip(found.point[-count:], 0.0, 1.0))
 
 
-def lowered(task: AdjustmentTask, shortfall: Shortfall) -> AdjustmentTask:
-    """The directed task in which sensitive cells may stay that far below their least change."""
+def apply_shortfall(task: AdjustmentTask, shortfall: Shortfall) -> AdjustmentTask:
+    """Return the directed task in which least changes of sensitive cells are reduced by the shortfall."""
     choice = _choice(task)
     up, down = (
         np.floor(least / task.step * (1.0 - shortfall.missing) * (1.0 + EXACT) + NOISE).astype(np.int64)
         * task.step
         for least in (choice.up_least, choice.down_least)
     )
-    eased = replace(choice, up_least=up, down_least=down)
-    return replace(task, choice=eased).directed(shortfall.up)
+    return replace(task, choice=replace(choice, up_least=up, down_least=down)).directed(shortfall.up)
 
 
 def _choice(task: AdjustmentTask) -> DirectionChoice:
+    """Return the task's choice of directions, or one of no cells."""
     if task.choice is not None:
         return task.choice
     nothing: Cells = np.zeros(0, dtype=np.int64)
     return DirectionChoice(nothing, nothing, nothing, nothing, nothing)
 
 
-def _scales(task: AdjustmentTask) -> tuple[float, float]:
-    """Units that count as one: changes of 1e11 are as easy as small ones. Where other cells can move by a few
-    units only, these then drown in a solver's tolerances, so that none is infeasible before both are.
+def _solve(
+    task: AdjustmentTask, share: Floats | None, limited: Cells, run: Run, what: str
+) -> tuple[MipResult | None, float]:
+    """Return the best point of the program and the scale of its changes; None if it is infeasible.
+
+    Changes are divided by the largest least change, since they may reach 1e11. Where other cells can change
+    by a few units only, these are then lost in a solver's tolerances: infeasibility must be confirmed at a
+    smaller scale.
     """
     choice = _choice(task)
     largest = float(max(task.step, int(np.maximum(choice.up_least, choice.down_least).max(initial=1))))
-    return largest, float(np.sqrt(largest * task.step))
-
-
-def _patient(run: Run) -> Run:
-    return replace(run, time_limit=run.seconds + min(PATIENCE, run.remaining))
+    scale = largest
+    for scale in (largest, float(np.sqrt(largest * task.step))):
+        program = _Builder(task, choice, scale).program(None if share is None else share / scale, limited)
+        found = solve_mip(program, replace(run, time_limit=run.seconds + min(PATIENCE, run.remaining)))
+        if found.status is Ended.INFEASIBLE:
+            continue
+        if not found.point.size:
+            raise StoppedError(f"stopped while the smallest {what} was looked for", remedy="allow more time")
+        return found, scale
+    return None, scale
 
 
 class _Builder:
-    """The program of a task: ``z+``, ``z-``, ``I``, and last ``t`` or the ``s_p``."""
+    """Builds the program of a task. Variables: ``z+``, ``z-``, ``I``, and last ``t`` or the ``s_p``."""
 
     def __init__(self, task: AdjustmentTask, choice: DirectionChoice, scale: float) -> None:
         self.task, self.choice, self.scale = task, choice, scale
 
     def program(self, share: Floats | None, limited: Cells) -> IntegerProgram:
+        """Return the program of the smallest capacity, or of the smallest shortfall without ``share``."""
         from scipy.sparse import csr_array, vstack
 
         n, count = len(self.task), self.choice.cells.size
@@ -153,7 +148,7 @@ class _Builder:
             (rises, up_most, up_least, 1.0),
             (falls, down_most, down_least, -1.0),
         ):
-            # z <= most [goes this way]  and  z >= least ([goes this way] - s), with I or 1 - I for the way.
+            # z <= most d  and  z >= least (d - s), where d is I or 1 - I.
             offset = np.zeros(count) if sign > 0 else ones
             blocks.append((self._rows((cells, ones), (chosen, -sign * most)), -np.inf, most * offset))
             terms = [(cells, ones), (chosen, -sign * least)]

@@ -1,9 +1,9 @@
-"""Several tables of one structure, adjusted so that what they have in common is kept.
+"""Adjustment of several tables of one structure that preserves statistics of each pair.
 
-    Cov(a + y, b + z) = Cov(a, b),   Corr(a + y, b + z) = Corr(a, b),   ...    to within tolerances,
+    Cov(a + y, b + z) = Cov(a, b),   Corr(a + y, b + z) = Corr(a, b),   ...    within tolerances,
 
-besides everything that :class:`Adjustment` asks of each table. Directions are chosen table by table, and once
-more for all tables in one program with rows of their statistics; the cheaper of the two counts.
+besides everything that :class:`Adjustment` does for each table. Directions are chosen table by table, and
+once more for all tables in one program with rows of their statistics; the cheaper of the two counts.
 """
 
 from __future__ import annotations
@@ -19,16 +19,22 @@ from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.exact import Floats, Mask
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.methods.adjustment.adjustment import Adjustment, exact_changes
-from tacita.methods.adjustment.directions.choose import Directions, How, chosen
-from tacita.methods.adjustment.statistics.keeping import AdjustedKeeping
-from tacita.methods.adjustment.statistics.measures import TOGETHER, Keep, changes_together, read_kept, told
-from tacita.methods.adjustment.statistics.together import (
-    Way,
-    adjusted_together,
-    chosen_together,
-    over_directions,
-    stackable,
+from tacita.methods.adjustment.adjustment import Adjustment, round_changes
+from tacita.methods.adjustment.directions.choose_directions import Directions, How, choose_directions
+from tacita.methods.adjustment.statistics.measures import (
+    TOGETHER,
+    Keep,
+    describe_changes,
+    measure_changes_together,
+    parse_keep,
+)
+from tacita.methods.adjustment.statistics.preserve import PreservingSolution
+from tacita.methods.adjustment.statistics.several_tables import (
+    DirectionOutcome,
+    can_stack,
+    choose_directions_together,
+    enumerate_directions,
+    solve_together,
 )
 from tacita.methods.adjustment.task import AdjustmentTask
 from tacita.methods.options.distances import NONE_DRAWN, Draws, first_feasible
@@ -36,7 +42,7 @@ from tacita.problem.problem import Problem, start_run
 
 OF_EACH = ("mean", "variance", "slope")
 SEARCHED = ("auto", "optimal", "greedy", "block")
-"""Directions that are looked for by their loss, so that statistics can be looked at beside it."""
+"""Options of directions that search by loss, and can take statistics into account."""
 
 
 def adjust_together(
@@ -46,28 +52,28 @@ def adjust_together(
     how: Literal["alternating", "joint"] = "alternating",
     run: Run | None = None,
 ) -> tuple[Release, ...]:
-    """A release of each table; statistics of each and of each pair are kept.
+    """Return a release of each table; statistics of each and of each pair are preserved.
 
     Parameters
     ----------
     problems
         Of tables that list the same cells.
     keep
-        What to keep, with tolerances in percent: ``mean``, ``variance``, ``slope`` of each table,
+        Statistics and their tolerances in percent: ``mean``, ``variance``, ``slope`` of each table,
         ``covariance``, ``correlation``, ``regression`` of each pair.
     method
         Options of each adjustment; its own ``keep`` is not used.
     how
         ``alternating`` changes one table at a time, ``joint`` all at once.
     """
-    _check(problems)
+    _check_same_cells(problems)
     run, method = start_run(problems[0], run), method or Adjustment()
     if method.distance == "exact":
-        return _adjusted(problems, keep, method, how, run, NONE_DRAWN)
-    return first_feasible(lambda draws: _adjusted(problems, keep, method, how, run, draws), Draws(run.seed))
+        return _adjust(problems, keep, method, how, run, NONE_DRAWN)
+    return first_feasible(lambda draws: _adjust(problems, keep, method, how, run, draws), Draws(run.seed))
 
 
-def _adjusted(
+def _adjust(
     problems: Sequence[Problem],
     keep: str | Keep,
     method: Adjustment,
@@ -75,48 +81,48 @@ def _adjusted(
     run: Run,
     draws: Draws,
 ) -> tuple[Release, ...]:
-    """A release of each table with such distances."""
+    """Return a release of each table with the random distances of ``draws``."""
     own = [replace(draws, table=number) for number in range(len(problems))]
     tasks = [method.task(problem, drawn) for problem, drawn in zip(problems, own, strict=True)]
-    kept = read_kept(keep, TOGETHER)
-    alone = ", ".join(f"{name}={percent}" for name, percent in kept.asked.items() if name in OF_EACH)
+    wanted = parse_keep(keep, TOGETHER)
+    alone = ", ".join(f"{name}={percent}" for name, percent in wanted.asked.items() if name in OF_EACH)
     chooser = replace(method, keep=alone or None, kept_cells=None)
-    alone_best = [chooser.directed(p, task, run) for p, task in zip(problems, tasks, strict=True)]
-    values = [problem.table.values for problem in problems]
-    ways = [alone_best]
+    alone_best = [chooser.find_directions(p, task, run) for p, task in zip(problems, tasks, strict=True)]
+    values, cells = [problem.table.values for problem in problems], _inner_cells(problems)
+    candidates = [alone_best]
     with suppress(InfeasibleError, StoppedError):
-        ways += _together(method, tasks, values, kept, _inner(problems), alone_best, run)
-    directions, directed, found = _cheapest(tasks, values, kept, _inner(problems), ways, how, run)
+        candidates += _choose_together(method, tasks, values, wanted, cells, alone_best, run)
+    directions, directed, found = _cheapest(tasks, values, wanted, cells, candidates, how, run)
     releases = [
-        method.released(problem, task, exact_changes(problem, way, changes, d, run), run, drawn)
-        for problem, task, way, changes, d, drawn in zip(
+        method.make_release(problem, task, round_changes(problem, convex, solution, d, run), run, drawn)
+        for problem, task, convex, solution, d, drawn in zip(
             problems, tasks, directed, found, directions, own, strict=True
         )
     ]
     after = [release.value / 10.0**release.decimals for release in releases]
-    remark = told(changes_together(values, after, _inner(problems), kept.asked), kept)
+    remark = describe_changes(measure_changes_together(values, after, cells, wanted.asked), wanted)
     return tuple(_with_remark(release, remark) for release in releases)
 
 
-def _together(
+def _choose_together(
     method: Adjustment,
     tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
-    kept: Keep,
+    keep: Keep,
     cells: Mask,
     first: list[Directions],
     run: Run,
 ) -> list[list[Directions]]:
-    """Directions chosen for all tables at once, where they are searched for and tables can be stacked."""
-    if method.directions not in SEARCHED or not stackable(tasks):
+    """Return directions chosen for all tables at once, where they are searched and tables can be stacked."""
+    if method.directions not in SEARCHED or not can_stack(tasks):
         return []
 
     def choose(task: AdjustmentTask) -> Mask:
         count = 0 if task.choice is None else task.choice.cells.size
-        return chosen(task, cast(How, method.chooser(count)), run).up
+        return choose_directions(task, cast(How, method.direction_search(count)), run).up
 
-    ups = chosen_together(tasks, values, kept, cells, [d.up for d in first], run, choose)
-    # Bounds stay those of all directions of a table; what is best for other ones proves nothing about these.
+    ups = choose_directions_together(tasks, values, keep, cells, [d.up for d in first], run, choose)
+    # Bounds hold for all directions of a table; that of the first ones proves nothing about others.
     return [
         [
             replace(d, up=up, optimal=d.optimal and bool((up == d.up).all()))
@@ -128,33 +134,36 @@ def _together(
 def _cheapest(
     tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
-    kept: Keep,
+    keep: Keep,
     cells: Mask,
-    ways: list[list[Directions]],
+    candidates: list[list[Directions]],
     how: Literal["alternating", "joint"],
     run: Run,
-) -> tuple[list[Directions], list[AdjustmentTask], list[AdjustedKeeping]]:
-    """Of some directions those whose changes miss the fewest tolerances and then lose least, with these."""
+) -> tuple[list[Directions], list[AdjustmentTask], list[PreservingSolution]]:
+    """Return the directions whose changes miss the fewest tolerances and then lose least, with these."""
     solved, refused = [], []
-    for directions in ways:
+    for directions in candidates:
         directed = [task.directed(d.up) for task, d in zip(tasks, directions, strict=True)]
         try:
-            found = adjusted_together(directed, values, kept, cells, run, how)
+            found = solve_together(directed, values, keep, cells, run, how)
         except (InfeasibleError, StoppedError) as error:
             refused.append(error)
             continue
         solved.append((directions, directed, found))
     if not solved:
         raise refused[0]
-    return min(solved, key=lambda way: (sum(len(f.remarks) for f in way[2]), sum(f.value for f in way[2])))
+    return min(
+        solved,
+        key=lambda candidate: (sum(len(f.remarks) for f in candidate[2]), sum(f.value for f in candidate[2])),
+    )
 
 
 def changed_statistics(problems: Sequence[Problem], releases: Sequence[Release]) -> dict[str, float]:
-    """Percent by which statistics of the inner cells changed: of each table, and of each pair."""
-    _check(problems)
+    """Return the changes of statistics of the inner cells in percent: of each table, and of each pair."""
+    _check_same_cells(problems)
     before = [problem.table.values for problem in problems]
     after = [release.value / 10.0**release.decimals for release in releases]
-    return changes_together(before, after, _inner(problems))
+    return measure_changes_together(before, after, _inner_cells(problems))
 
 
 def every_direction(
@@ -162,13 +171,13 @@ def every_direction(
     method: Adjustment | None = None,
     most: int = 4096,
     run: Run | None = None,
-) -> Iterator[Way]:
-    """What each way to direct all sensitive cells would lose and change; for small numbers of them."""
-    _check(problems)
+) -> Iterator[DirectionOutcome]:
+    """Yield the loss and the changes of statistics of every combination of directions, at most ``most``."""
+    _check_same_cells(problems)
     method = method or Adjustment()
     tasks = [method.task(problem) for problem in problems]
     values = [problem.table.values for problem in problems]
-    return over_directions(tasks, values, _inner(problems), (run or Run()).begin(), most)
+    return enumerate_directions(tasks, values, _inner_cells(problems), (run or Run()).begin(), most)
 
 
 def _with_remark(release: Release, remark: str) -> Release:
@@ -177,13 +186,13 @@ def _with_remark(release: Release, remark: str) -> Release:
     return replace(release, outcome=replace(release.outcome, remarks=(remark, *release.outcome.remarks)))
 
 
-def _inner(problems: Sequence[Problem]) -> Mask:
+def _inner_cells(problems: Sequence[Problem]) -> Mask:
     return np.asarray(~problems[0].table.structure.is_total)
 
 
-def _check(problems: Sequence[Problem]) -> None:
+def _check_same_cells(problems: Sequence[Problem]) -> None:
     if not problems:
-        raise InputError("no tables to adjust: give the problem of each")
+        raise InputError("no tables to adjust", remedy="give the problem of each")
     first = problems[0].table.structure
     for number, problem in enumerate(problems[1:], start=2):
         if not first.same_cells(problem.table.structure):

@@ -1,9 +1,9 @@
-"""What controlled tabular adjustment asks for.
+"""The optimisation problem of controlled tabular adjustment.
 
     min  sum_i w_i phi(z_i)      s.t.  M z = 0,   lower <= z <= upper,   least <= G z <= most
 
 ``z`` are changes of cells, ``a + z`` is published. For a sensitive cell ``p`` either ``up_least <= z_p <=
-up_most`` or ``down_least <= -z_p <= down_most``: a *choice*, and with directions given the task is convex.
+up_most`` or ``down_least <= -z_p <= down_most``: a choice of directions. Once it is made the task is convex.
 
 | norm | loss |
 |---|---|
@@ -12,7 +12,7 @@ up_most`` or ``down_least <= -z_p <= down_most``: a *choice*, and with direction
 | ``huber`` | ``sum w (sqrt(delta^2 + z^2) - delta)`` |
 | ``linf`` | ``max w |z|`` |
 
-Changes are counted in whole units of the table; losses are worked out in values, ``z / one``.
+Changes are integers, in units of the table; losses are computed in values, ``z / one``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NORMS: tuple[Norm, ...] = ("l1", "l2", "huber", "linf")
 
 @dataclass(frozen=True, eq=False)
 class DirectionChoice:
-    """Sensitive cells and how far each may go either way, in units; ``most < least``: not that way."""
+    """Sensitive cells and their ranges in both directions, in units; ``most < least`` closes a direction."""
 
     cells: Cells
     up_least: Units
@@ -49,8 +49,8 @@ class DirectionChoice:
     def can_fall(self) -> Mask:
         return np.asarray(self.down_least <= self.down_most)
 
-    def met(self, z: Units) -> Mask:
-        """Which of the cells go far enough, and not too far, with changes ``z`` of all cells."""
+    def is_met(self, z: Units) -> Mask:
+        """Return which of the cells change within one of their ranges; ``z`` are the changes of all cells."""
         change = z[self.cells]
         up = (self.up_least <= change) & (change <= self.up_most)
         down = (self.down_least <= -change) & (-change <= self.down_most)
@@ -58,8 +58,8 @@ class DirectionChoice:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """Further rows ``least <= rows z <= most``, in units: statistics that are kept."""
+class SideConstraints:
+    """Linear constraints ``least <= rows z <= most``, in units, that preserve statistics."""
 
     rows: csr_array
     least: Floats
@@ -68,7 +68,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class AdjustmentTask:
-    """An adjustment in whole units.
+    """An adjustment in integer units.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class AdjustmentTask:
     one
         Units in a value of 1, ``10**decimals``.
     step
-        Changes that are published are multiples of so many units: a whole number for counts, else 1.
+        Published changes are multiples of so many units: 1 in values for counts, else 1 unit.
     """
 
     matrix: csr_array
@@ -91,13 +91,13 @@ class AdjustmentTask:
     norm: Norm = "l1"
     delta: float = 1e-3
     choice: DirectionChoice | None = None
-    side: Side | None = None
+    side: SideConstraints | None = None
 
     def __len__(self) -> int:
         return self.lower.size
 
     def directed(self, up: Mask) -> AdjustmentTask:
-        """The convex task in which each sensitive cell goes up or down as said."""
+        """Return the convex task in which sensitive cells go up where ``up``, and else down."""
         if self.choice is None:
             return self
         choice, lower, upper = self.choice, self.lower.copy(), self.upper.copy()
@@ -106,7 +106,7 @@ class AdjustmentTask:
         return replace(self, lower=lower, upper=upper, choice=None)
 
     def loss(self, z: Floats | Units, norm: Norm | None = None) -> float:
-        """What changes cost in a norm; the task's own unless another is asked for."""
+        """Return the loss of changes in a norm, by default the task's own."""
         change = np.abs(np.asarray(z, dtype=np.float64)) / self.one
         kind = norm or self.norm
         if kind == "l1":
@@ -115,21 +115,21 @@ class AdjustmentTask:
             return float((self.weight * change**2).sum())
         if kind == "linf":
             return float((self.weight * change).max(initial=0.0))
-        # delta + x would drown a small x, so the difference is written as a quotient.
+        # A quotient instead of the difference, in which a small change would cancel.
         root = np.sqrt(self.delta**2 + change**2)
         return float((self.weight * change**2 / (root + self.delta)).sum())
 
 
 @dataclass(frozen=True, eq=False)
-class Adjusted:
-    """Changes in units as a solver found them, what they cost and what no others can cost less than.
+class AdjustmentSolution:
+    """Changes in units as a solver found them, their loss, and a lower bound on that of all changes.
 
     Attributes
     ----------
     formulation
-        How the task was put: a flow, a linear or quadratic program, cones, a Newton method.
+        A flow, a linear or quadratic program, cones, or a Newton method.
     iterations
-        Of that method.
+        Of that formulation's solver.
     """
 
     z: Floats

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from tacita.app.controls import scrolling
 from tacita.app.work.job import Job
-from tacita.methods.adjustment.statistics.measures import changes
+from tacita.methods.adjustment.statistics.measures import measure_changes
 from tacita.report.compared import number
 
 MEANINGS = {
@@ -54,7 +54,7 @@ def changed_statistics(job: Job) -> dict[str, float]:
     """Percent changes by name, as the core defines them."""
     assert job.release is not None
     table, release = job.problem.table, job.release
-    return changes(table.values, release.value / 10.0**release.decimals, ~table.structure.is_total)
+    return measure_changes(table.values, release.value / 10.0**release.decimals, ~table.structure.is_total)
 
 
 def _percent(change: float) -> str:

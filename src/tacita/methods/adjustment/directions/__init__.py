@@ -1,1 +1,1 @@
-"""Which way sensitive cells go."""
+"""The choice of directions of sensitive cells."""

@@ -2,9 +2,10 @@
 
 The loss that is annealed is the one of :mod:`tacita.methods.adjustment.directions.balance`,
 
-    sum_p w_p |least_p|  +  max over classes of  sum_{q in class} price_q |e_q|  +  TIE sum_q price_q |e_q|,
+    sum_p w_p |least_p|  +  max over classes of  sum_{q in class} c_q |e_q|  +  TIE sum_q c_q |e_q|,
 
-whose change by a flip is a handful of additions. The last term steers where the largest class does not move.
+whose change by a flip is a handful of additions. The last term breaks ties of flips outside the largest
+class.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ STEPS = 4000
 many steps."""
 MOST_STEPS = 1 << 24
 CHUNK = 1 << 18
-"""Steps between two looks at the clock."""
+"""Steps between two checks of the time."""
 HEAT = 0.5
-"""First temperature, in mean costs of a flip: at the end it is 0."""
+"""First temperature, as a multiple of the mean cost of a flip; the last is 0."""
 PYTHON = 1 << 15
-"""Steps that take less time than loading the compiler."""
+"""Steps up to which plain Python is faster than loading the compiler."""
 
 
-def balanced(balance: Balance, choice: DirectionChoice) -> Mask:
-    """Each cell, the largest first, goes the way that leaves its equations nearer to balance; up if equal."""
+def balance_greedily(balance: Balance, choice: DirectionChoice) -> Mask:
+    """Return directions that balance equations greedily: the largest cell first, up where both are equal."""
     up = choice.can_rise.copy()
     free = np.flatnonzero(choice.can_rise & choice.can_fall)
     columns = balance.forced.tocsc()
-    settled = np.where(choice.can_rise, balance.up, balance.down)
-    settled[free] = 0.0
-    out = np.asarray(balance.forced @ settled) + balance.offset
+    repair_or_improve = np.where(choice.can_rise, balance.up, balance.down)
+    repair_or_improve[free] = 0.0
+    out = np.asarray(balance.forced @ repair_or_improve) + balance.offset
     for p in free[np.argsort(-(balance.up - balance.down)[free], kind="stable")]:
         span = slice(columns.indptr[p], columns.indptr[p + 1])
         rows, entry = columns.indices[span], columns.data[span]
         rises, falls = (
-            float((balance.price[rows] * np.abs(out[rows] + entry * move)).sum()) + cost
+            float((balance.unit_cost[rows] * np.abs(out[rows] + entry * move)).sum()) + cost
             for move, cost in (
                 (balance.up[p], balance.up_cost[p]),
                 (balance.down[p], balance.down_cost[p]),
@@ -54,8 +55,8 @@ def balanced(balance: Balance, choice: DirectionChoice) -> Mask:
     return up
 
 
-def annealed(balance: Balance, choice: DirectionChoice, start: Mask, run: Run, seed: int) -> Mask:
-    """The best directions that one annealing from ``start`` finds; the same for the same seed."""
+def anneal(balance: Balance, choice: DirectionChoice, start: Mask, run: Run, seed: int) -> Mask:
+    """Return the best directions that an annealing from ``start`` finds; the same for the same seed."""
     free = np.flatnonzero(choice.can_rise & choice.can_fall)
     if not free.size or not balance.equations.size:
         return start
@@ -63,12 +64,12 @@ def annealed(balance: Balance, choice: DirectionChoice, start: Mask, run: Run, s
     columns = balance.forced.tocsc()
     swing = balance.up - balance.down
     change = columns.data * np.repeat(swing, np.diff(columns.indptr))
-    heat = HEAT * float((np.abs(change) * balance.price[columns.indices]).mean())
+    heat = HEAT * float((np.abs(change) * balance.unit_cost[columns.indices]).mean())
     out = balance.imbalance(start)
-    total = np.bincount(balance.kind, balance.price * np.abs(out)).astype(np.float64)
+    total = np.bincount(balance.class_of, balance.unit_cost * np.abs(out)).astype(np.float64)
     up, best, record = start.copy(), start.copy(), np.zeros(2)
     steps = min(STEPS * free.size, MOST_STEPS)
-    cool = compiled(cooled) if steps > PYTHON else cooled
+    cool = compiled(anneal_steps) if steps > PYTHON else anneal_steps
     for done in range(0, steps, CHUNK):
         if run.over:
             break
@@ -82,8 +83,8 @@ def annealed(balance: Balance, choice: DirectionChoice, start: Mask, run: Run, s
             columns.indptr.astype(np.int64),
             columns.indices.astype(np.int64),
             change,
-            balance.price,
-            balance.kind,
+            balance.unit_cost,
+            balance.class_of,
             balance.up_cost - balance.down_cost,
             free[draw.integers(free.size, size=count)],
             draw.random(count),
@@ -92,7 +93,7 @@ def annealed(balance: Balance, choice: DirectionChoice, start: Mask, run: Run, s
     return best
 
 
-def cooled(
+def anneal_steps(
     up: Mask,
     out: Floats,
     total: Floats,
@@ -101,16 +102,16 @@ def cooled(
     start: Cells,
     equation: Cells,
     change: Floats,
-    price: Floats,
-    kind: Cells,
-    dearer_up: Floats,
+    unit_cost: Floats,
+    class_of: Cells,
+    extra_cost_up: Floats,
     picks: Cells,
     luck: Floats,
     heat: Floats,
 ) -> None:
-    """Steps of the annealing; all but the last nine arguments change.
+    """Take steps of the annealing, in place: the first five arguments change.
 
-    ``record`` holds the loss of where it is and the best seen, both counted from the start.
+    ``record`` holds the current loss and the best so far, both relative to the start.
     """
     trial: NDArray[np.float64] = total.copy()
     for step in range(picks.size):
@@ -119,8 +120,8 @@ def cooled(
         trial[:] = total
         for k in range(start[p], start[p + 1]):
             q = equation[k]
-            trial[kind[q]] += price[q] * (abs(out[q] + sign * change[k]) - abs(out[q]))
-        gain = trial.max() - total.max() + sign * dearer_up[p]
+            trial[class_of[q]] += unit_cost[q] * (abs(out[q] + sign * change[k]) - abs(out[q]))
+        gain = trial.max() - total.max() + sign * extra_cost_up[p]
         steered = gain + TIE * (trial.sum() - total.sum())
         if steered > 0.0 and luck[step] >= np.exp(-steered / (heat[step] + 1e-300)):
             continue

@@ -1,16 +1,15 @@
-"""How far sensitive cells that move by their least put equations out of balance, and what that must cost.
+"""How far least moves of sensitive cells put equations out of balance, and what that costs at least.
 
 Let ``least_p(up)`` be the least move of sensitive cell ``p`` in its direction. Equation ``q`` is then out of
-balance by ``e_q = sum_p m_qp least_p``, and the cells of ``q`` must move on by ``x >= 0`` each with
-``sum_i |m_qi| x_i >= |e_q|``. That costs at least ``price_q |e_q|``, ``price_q = min_i w_i / |m_qi|`` over
-the cells of ``q`` that can. Equations of one *class* share no such cell, so
+balance by ``e_q = sum_p m_qp least_p``, and its cells must move further, by ``x >= 0`` each with
+``sum_i |m_qi| x_i >= |e_q|``. That costs at least ``c_q |e_q|``, where the unit cost is ``c_q = min_i w_i /
+|m_qi|`` over the cells of ``q`` that can move further. Equations of one *class* share no such cell, hence
 
-    loss  >=  sum_p w_p |least_p|  +  sum_{q in class} price_q |e_q|      for every class.
+    loss  >=  sum_p w_p |least_p|  +  sum_{q in class} c_q |e_q|      for every class.
 
-The right-hand side is a loss that takes no flow and no linear program: it guides searches over millions of
-directions, and its minimum, taken equation by equation, is a bound that needs no solver. With equal weights
-and wide capacities the largest of these sums over the rows and over the columns of a two-dimensional table
-*is* the loss.
+The right-hand side needs neither a flow nor a linear program: it guides searches over millions of directions,
+and its minimum, taken equation by equation, is a lower bound. With equal weights and wide capacities the
+largest of these sums over the rows and over the columns of a two-dimensional table is the loss itself.
 """
 
 from __future__ import annotations
@@ -27,38 +26,38 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_PATTERNS = 1 << 12
-"""Directions of the cells of one equation that are looked at together."""
+"""Most combinations of directions in one equation that are enumerated."""
 STUCK = 1e3
-"""Price of an equation in which nothing can move on, in parts of the dearest weight; any price is right."""
+"""Unit cost of an equation no cell of which can move further, as a multiple of the largest weight."""
 
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """The equations that hold a sensitive cell.
+    """The equations that contain a sensitive cell.
 
     Attributes
     ----------
     equations
-        Which rows of the task's matrix these are.
+        Their rows in the task's matrix.
     forced
         Their coefficients of the sensitive cells.
     offset
-        How far they are out of balance by cells that are not sensitive and must move.
-    price, kind
-        What a unit out of balance costs, and the class of an equation.
+        Their imbalance by forced moves of cells that are not sensitive.
+    unit_cost, class_of
+        The cost of a unit out of balance, and the class of every equation.
     up, down
-        Least moves of the sensitive cells either way, ``down <= 0 <= up``.
+        Least moves of the sensitive cells in both directions, ``down <= 0 <= up``.
     up_cost, down_cost
-        What these cost.
+        Costs of these moves.
     constant
-        What cells that must move and are not sensitive cost.
+        Cost of forced moves of cells that are not sensitive.
     """
 
     equations: Cells
     forced: csr_array
     offset: Floats
-    price: Floats
-    kind: Cells
+    unit_cost: Floats
+    class_of: Cells
     up: Floats
     down: Floats
     up_cost: Floats
@@ -76,7 +75,7 @@ class Balance:
         start = np.clip(0, task.lower, task.upper).astype(np.float64)
         start[choice.cells] = 0.0
         weight = task.weight / task.one
-        movable = moves_on(task, choice)
+        movable = can_move_beyond(task, choice)
         able = csr_array(abs(matrix) * movable)
         able.eliminate_zeros()
         up, down = choice.up_least.astype(np.float64), -choice.down_least.astype(np.float64)
@@ -85,7 +84,7 @@ class Balance:
             equations,
             csr_array(forced[equations]),
             np.asarray(matrix @ start),
-            _cheapest(able, weight),
+            _unit_costs(able, weight),
             _classes(able),
             up,
             down,
@@ -95,17 +94,17 @@ class Balance:
         )
 
     def imbalance(self, up: Mask) -> Floats:
-        """``e_q`` per equation."""
+        """Return ``e_q`` per equation."""
         return np.asarray(self.forced @ np.where(up, self.up, self.down)) + self.offset
 
     def bound(self, choice: DirectionChoice) -> float:
-        """No directions lose less in the l1 norm.
+        """Return a lower bound on the loss of all directions, in the l1 norm.
 
-        Of an equation with many sensitive cells only the largest are looked at one by one; the others may
-        be anywhere between their least moves.
+        In equations with many sensitive cells only those with the largest moves are enumerated; the others
+        may take any value between their least moves.
         """
         least = np.array([self._least_imbalance(q, choice) for q in range(self.equations.size)])
-        by_class = np.bincount(self.kind, self.price * least)
+        by_class = np.bincount(self.class_of, self.unit_cost * least)
         cheaper = np.where(choice.can_rise, self.up_cost, np.inf)
         cheaper = np.minimum(cheaper, np.where(choice.can_fall, self.down_cost, np.inf))
         return self.constant + float(cheaper.sum()) + float(by_class.max(initial=0.0))
@@ -117,7 +116,7 @@ class Balance:
 
 @dataclass(frozen=True, eq=False)
 class EquationPatterns:
-    """All directions of some sensitive cells of an equation, and how far it is out of balance at least.
+    """All combinations of directions of some sensitive cells of an equation, and its least imbalance in each.
 
     Attributes
     ----------
@@ -126,7 +125,7 @@ class EquationPatterns:
     up
         Patterns by cells.
     imbalance
-        Whatever the equation's other sensitive cells do.
+        The least over the directions of the equation's other sensitive cells.
     """
 
     cells: Cells
@@ -135,7 +134,7 @@ class EquationPatterns:
 
     @classmethod
     def of(cls, balance: Balance, q: int, choice: DirectionChoice, most: int) -> EquationPatterns:
-        """The ``2**most`` patterns, or fewer, of the cells of the ``q``-th equation that move most."""
+        """Return the patterns of the (at most ``most``) cells of equation ``q`` with the largest moves."""
         span = slice(balance.forced.indptr[q], balance.forced.indptr[q + 1])
         cells, entry = balance.forced.indices[span].astype(np.int64), balance.forced.data[span]
         rise, fall = entry * balance.up[cells], entry * balance.down[cells]
@@ -151,31 +150,31 @@ class EquationPatterns:
         return cls(cells[free], up, np.maximum(0.0, np.maximum(out + low, -(out + high))))
 
 
-def moves_on(task: AdjustmentTask, choice: DirectionChoice) -> Mask:
-    """Cells that can move beyond their least move in some direction."""
+def can_move_beyond(task: AdjustmentTask, choice: DirectionChoice) -> Mask:
+    """Return the cells that can move beyond their least move in some direction."""
     movable = task.lower < task.upper
     movable[choice.cells] = (choice.up_least < choice.up_most) | (choice.down_least < choice.down_most)
     return movable
 
 
-def _cheapest(able: csr_array, weight: Floats) -> Floats:
-    """``min_i w_i / |m_qi|`` per row."""
+def _unit_costs(able: csr_array, weight: Floats) -> Floats:
+    """Return ``min_i w_i / |m_qi|`` per row."""
     per_entry = weight[able.indices] / able.data
-    price = np.full(able.shape[0], STUCK * float(weight.max(initial=0.0)))
+    unit_cost = np.full(able.shape[0], STUCK * float(weight.max(initial=0.0)))
     filled = np.flatnonzero(np.diff(able.indptr))
     if filled.size:
-        price[filled] = np.minimum.reduceat(per_entry, able.indptr[filled])
-    return price
+        unit_cost[filled] = np.minimum.reduceat(per_entry, able.indptr[filled])
+    return unit_cost
 
 
 def _classes(able: csr_array) -> Cells:
-    """Each row takes the first class in which no row shares a column with it."""
+    """Return the class of every row: the first in which no row shares a column with it."""
     from scipy.sparse import csr_array
 
     pattern = csr_array((np.ones(able.nnz, dtype=np.int64), able.indices, able.indptr), able.shape)
     shared = csr_array(pattern @ pattern.T)
-    kind = np.full(able.shape[0], -1)
-    for q in range(kind.size):
-        taken = set(kind[shared.indices[shared.indptr[q] : shared.indptr[q + 1]]].tolist())
-        kind[q] = next(k for k in range(len(taken) + 1) if k not in taken)
-    return kind
+    class_of = np.full(able.shape[0], -1)
+    for q in range(class_of.size):
+        taken = set(class_of[shared.indices[shared.indptr[q] : shared.indptr[q + 1]]].tolist())
+        class_of[q] = next(k for k in range(len(taken) + 1) if k not in taken)
+    return class_of

@@ -1,9 +1,9 @@
-"""Directions in the l1 norm by branch-and-bound, from the best that a search has found.
+"""Directions in the l1 norm by branch and bound, from the best that a search has found.
 
-*Optimal* directions are one program for all cells. *Block coordinate descent* asks for the best directions of
-one block of sensitive cells, all others as they are. Cells of a block share equations as far as there are
-enough such cells. What a block gains, the next one keeps; when no block of a round gains, blocks are drawn
-anew once, and then the search ends.
+*Optimal* directions are one integer program for all cells. *Block coordinate descent* optimises the
+directions of one block of sensitive cells, all others fixed. Cells of a block share equations, where there
+are enough such cells. When no block of a round improves the loss, blocks are drawn anew once; then the search
+ends.
 """
 
 from __future__ import annotations
@@ -12,99 +12,101 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacita.core.errors import InfeasibleError, SolverError, StoppedError, TacitaError
+from tacita.core.errors import SolverError, TacitaError
 from tacita.core.exact import Mask
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
-from tacita.methods.adjustment.directions.flips import Flips
+from tacita.methods.adjustment.directions.flip_search import (
+    FlipSearch,
+    no_directions_in_time,
+    no_feasible_directions,
+)
 from tacita.methods.adjustment.directions.losses import NOISE
 from tacita.solvers.highs import Ended, solve_mip
 
 GAP = 1e-7
-"""Share of the loss by which the arithmetic of a proof may be off."""
+"""Relative rounding error of a proof."""
 BLOCK = 24
 """Cells of a block: their program takes a node or two."""
 NODES = 50
-"""Most nodes of a block's program: unlike a time limit they give the same directions on every machine."""
+"""Most nodes of a block's program: unlike a time limit, the same on every machine."""
 IDLE_ROUNDS = 2
 
 
-def branched(balance: Balance, flips: Flips, bound: float) -> tuple[Mask, float, bool]:
-    """Directions, a bound on the loss of all, and whether the two are proven to meet.
+def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tuple[Mask, float, bool]:
+    """Return directions, a lower bound on the loss of all, and whether they are proven to be optimal.
 
-    ``flips`` is the best that is known, which may still miss something; ``bound`` is known to hold.
+    ``search`` has the best known directions, which may be infeasible; ``bound`` is a known lower bound.
     """
-    run = flips.run
-    program = DirectionProgram(flips.task, flips.choice, balance)
-    made, known = pattern_rows(balance, flips.choice, run)
-    program, bound = program.tightened(made), max(bound, _believed(known, flips))
-    whole = not flips.loss.missed
-    if whole and _met(flips, bound):
-        return flips.up, flips.loss.value, True
+    run = search.run
+    program = DirectionProgram(search.task, search.choice, balance)
+    made, known = pattern_rows(balance, search.choice, run)
+    program, bound = program.with_rows(made), max(bound, _trusted_bound(known, search))
+    feasible = not search.loss.missed
+    if feasible and _is_met(search, bound):
+        return search.up, search.loss.value, True
     found = solve_mip(
         program.program,
         run,
-        start=program.point(flips.at.z, flips.up) if whole else None,
+        start=program.point(search.at.z, search.up) if feasible else None,
         tell=lambda best, low: run.tell(
             "branching",
             bound=max(bound, program.loss(low)),
-            incumbent=flips.loss.value if best is None else min(program.loss(best), flips.loss.value),
+            incumbent=search.loss.value if best is None else min(program.loss(best), search.loss.value),
         ),
     )
     if found.point.size:
-        flips.consider(program.directions(found.point))
-    if flips.loss.missed:
-        raise _without_directions(found.status, run)
-    bound = max(bound, _believed(program.loss(found.bound), flips))
-    return flips.up, min(bound, flips.loss.value), _met(flips, bound)
+        search.evaluate(program.directions(found.point))
+    if search.loss.missed:
+        raise _no_directions_error(found.status, run)
+    bound = max(bound, _trusted_bound(program.loss(found.bound), search))
+    return search.up, min(bound, search.loss.value), _is_met(search, bound)
 
 
-def _without_directions(ended: Ended, run: Run) -> TacitaError:
-    """Why there are no directions that hold an adjustment."""
+def _no_directions_error(ended: Ended, run: Run) -> TacitaError:
+    """Return the error for a search without feasible directions."""
     if ended is Ended.INFEASIBLE:
-        return InfeasibleError(
-            "no directions of the sensitive cells hold an adjustment: widen the capacities"
-        )
+        return no_feasible_directions()
     if ended is Ended.OPTIMAL:
         return SolverError(
-            "two programs disagree whether directions hold an adjustment, which proves nothing: "
-            "count in a larger unit, or widen the capacities"
+            "two programs disagree whether directions hold an adjustment, which proves nothing",
+            remedy="count in a larger unit, or widen the capacities",
         )
-    return StoppedError(
-        f"stopped after {run.seconds:.0f} s before directions with an adjustment were found: allow more time"
-    )
+    return no_directions_in_time(run)
 
 
-def _believed(bound: float, flips: Flips) -> float:
-    """A bound that a solver claims, unless a known loss refutes it: then its arithmetic has failed."""
-    refuted = not flips.loss.missed and bound > flips.loss.value * (1 + GAP) + NOISE
+def _trusted_bound(bound: float, search: FlipSearch) -> float:
+    """Return the bound that a solver claims; 0 if a known loss refutes it, by errors of arithmetic."""
+    refuted = not search.loss.missed and bound > search.loss.value * (1 + GAP) + NOISE
     return 0.0 if refuted or np.isnan(bound) else bound
 
 
-def _met(flips: Flips, bound: float) -> bool:
-    return flips.loss.value - bound <= max(NOISE, GAP * flips.loss.value)
+def _is_met(search: FlipSearch, bound: float) -> bool:
+    return search.loss.value - bound <= max(NOISE, GAP * search.loss.value)
 
 
-def block_by_block(balance: Balance, flips: Flips, bound: float) -> None:
-    """Improve ``flips`` until no block of a round gains, or the bound is met."""
-    program = DirectionProgram(flips.task, flips.choice, balance)
-    draw, idle = np.random.default_rng(flips.run.search), 0
+def descend_by_blocks(balance: Balance, search: FlipSearch, bound: float) -> None:
+    """Improve ``search`` until no block of a round does, or the bound is met."""
+    program = DirectionProgram(search.task, search.choice, balance)
+    draw, idle = np.random.default_rng(search.run.search), 0
     while idle < IDLE_ROUNDS:
-        before = flips.loss
-        for block in _blocks(balance, flips.choice.can_rise & flips.choice.can_fall, draw):
-            if flips.run.over or flips.loss.value <= bound + NOISE * abs(bound):
+        before = search.loss
+        for block in _blocks(balance, search.choice.can_rise & search.choice.can_fall, draw):
+            if search.run.over or search.loss.value <= bound + NOISE * abs(bound):
                 return
-            start = program.point(flips.at.z, flips.up)
-            found = solve_mip(program.frozen(flips.up, block), flips.run, start=start, nodes=NODES)
+            start = program.point(search.at.z, search.up)
+            found = solve_mip(
+                program.with_fixed_directions(search.up, block), search.run, start=start, nodes=NODES
+            )
             if found.point.size:
-                flips.consider(program.directions(found.point))
-        idle = 0 if flips.loss.below(before) else idle + 1
+                search.evaluate(program.directions(found.point))
+        idle = 0 if search.loss.below(before) else idle + 1
 
 
 def _blocks(balance: Balance, free: Mask, draw: np.random.Generator) -> Iterator[Mask]:
-    """A partition of the free cells: each block grows from a cell along shared equations."""
+    """Yield a partition of the free cells: each block grows from a cell along shared equations."""
     by_equation, by_cell = balance.forced, balance.forced.tocsr().T.tocsr()
     left = free.copy()
     for first in draw.permutation(np.flatnonzero(free)):

@@ -1,14 +1,14 @@
-"""Rows ``t_q >= alpha y + beta`` that tie what cells move beyond their least to the directions.
+"""Valid inequalities ``t_q >= alpha y + beta`` between moves beyond the least and directions.
 
-In the words of ``balance``, the cells of equation ``q`` move ``t_q >= |e_q(y)|`` beyond their least for all
-whole ``y``, and the best linear function below ``|e_q|`` follows from its values on all
-patterns of the equation's sensitive cells. The *pattern program* knows of the table only that,
+With ``balance``'s notation, the cells of equation ``q`` move ``t_q >= |e_q(y)|`` beyond their least moves for
+all integer ``y``. A linear function below ``|e_q|`` follows from its values at all *patterns*, combinations
+of directions of the equation's sensitive cells. The *pattern program* relaxes the table to these conditions:
 
-    min  sum_p cost_p(y_p) + T     s.t.  T >= sum_{q in class} price_q t_q      for every class,
+    min  sum_p cost_p(y_p) + T     s.t.  T >= sum_{q in class} c_q t_q      for every class,
     t_q >= sum_k s_qk |e_q(k)|,    sum_k s_qk [p up in k] = y_p,    sum_k s_qk = 1,    s >= 0,
 
-with a share ``s`` of each pattern per equation. Its optimum is a bound on the loss in the l1 norm. The prices
-of its rows make one row per equation in which no pattern is left. Whatever prices are, these rows hold.
+with a share ``s_qk`` of each pattern ``k`` per equation. Its optimum is a lower bound on the loss in the l1
+norm. Its dual values give one inequality per equation without shares, valid for all dual values.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_SHARES = 12_000
-"""Patterns of all equations together."""
+"""Most patterns of all equations together."""
 LARGEST = 12
-"""Cells of one equation whose patterns are looked at: with more, an equation can be balanced anyway."""
+"""Most cells of one equation in a pattern: with more, an equation can be balanced anyway."""
 SPREAD = 0.1
-"""Part of its price that every equation counts for when rows are made, so that each gets one."""
+"""Cost of every ``t_q`` when inequalities are derived, so that each equation gets one."""
 WORTH = 1e-7
-"""Price from which on a row is kept."""
+"""Least dual value of an equation that gets an inequality."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +49,22 @@ class PatternRow:
 
 
 def pattern_rows(balance: Balance, choice: DirectionChoice, run: Run) -> tuple[list[PatternRow], float]:
-    """Rows for the equations of ``balance``, and the bound of the pattern program.
+    """Return inequalities for the equations of ``balance``, and the bound of the pattern program.
 
-    There are none, and the bound is minus infinity, where time is over.
+    When the time is over there are none, and the bound is minus infinity.
     """
     patterns = _patterns(balance, choice)
     if not patterns:
         return [], -np.inf
     program = _PatternProgram(balance, choice, patterns)
-    bound = program.solved(run, 0.0)
-    if bound is None or program.solved(run, SPREAD) is None:
+    bound = program.solve(run, 0.0)
+    if bound is None or program.solve(run, SPREAD) is None:
         return [], -np.inf
     return program.rows(), bound
 
 
 def _patterns(balance: Balance, choice: DirectionChoice) -> list[EquationPatterns]:
-    """Of every equation, of as many of its cells as all patterns together allow."""
+    """Return the patterns of every equation, over as many cells as ``MOST_SHARES`` allows."""
     most = LARGEST
     sizes = np.diff(balance.forced.indptr)
     while most > 1 and float((2.0 ** np.minimum(sizes, most)).sum()) > MOST_SHARES:
@@ -73,18 +73,19 @@ def _patterns(balance: Balance, choice: DirectionChoice) -> list[EquationPattern
 
 
 class _PatternProgram:
-    """Variables: ``y``, ``price t`` and ``T`` as losses, shares. Rows: classes, then per equation ``t_q``,
-    the sum of its shares and its cells.
+    """The pattern program. Variables: ``y``, ``c t`` and ``T`` as losses, shares. Rows: classes, then per
+    equation ``t_q``, the sum of its shares, and its cells.
     """
 
     def __init__(self, balance: Balance, choice: DirectionChoice, patterns: list[EquationPatterns]) -> None:
         self.balance, self.patterns = balance, patterns
-        self.price = balance.price
+        self.unit_cost = balance.unit_cost
         self.worth = max(
-            float(price * k.imbalance.max()) for price, k in zip(self.price, patterns, strict=True)
+            float(unit_cost * k.imbalance.max())
+            for unit_cost, k in zip(self.unit_cost, patterns, strict=True)
         )
         self.worth = self.worth or 1.0
-        self.count, self.classes = choice.cells.size, int(balance.kind.max()) + 1
+        self.count, self.classes = choice.cells.size, int(balance.class_of.max()) + 1
         self.heads = np.cumsum([self.classes] + [2 + k.cells.size for k in patterns])
         fall, rise = (
             np.where(possible, cost, 0.0) / self.worth
@@ -93,8 +94,8 @@ class _PatternProgram:
         self.own, self.constant = rise - fall, float(fall.sum()) + balance.constant / self.worth
         self.session = Session(self._program(choice), primal=False)
 
-    def solved(self, run: Run, spread: float) -> float | None:
-        """The optimum as a loss; None if it is not known."""
+    def solve(self, run: Run, spread: float) -> float | None:
+        """Return the optimum as a loss; None if it was not found."""
         first, last = self.count, self.count + len(self.patterns)
         self.session.set_costs(np.arange(first, last), np.full(last - first, spread))
         if self.session.solve(run) is not Ended.OPTIMAL:
@@ -102,11 +103,12 @@ class _PatternProgram:
         return (self.session.value + self.constant) * self.worth
 
     def rows(self) -> list[PatternRow]:
+        """Return the inequalities that the dual values of the last solution give."""
         dual, made = self.session.duals(), []
         for q, (k, head) in enumerate(zip(self.patterns, self.heads, strict=False)):
-            if dual[head] <= WORTH or not k.cells.size or not self.price[q]:
+            if dual[head] <= WORTH or not k.cells.size or not self.unit_cost[q]:
                 continue
-            alpha = dual[head + 2 : head + 2 + k.cells.size] / dual[head] * self.worth / self.price[q]
+            alpha = dual[head + 2 : head + 2 + k.cells.size] / dual[head] * self.worth / self.unit_cost[q]
             made.append(PatternRow(q, k.cells, alpha, float((k.imbalance - k.up @ alpha).min())))
         return made
 
@@ -133,7 +135,7 @@ class _PatternProgram:
             (
                 np.append(-np.ones(equations.size), np.ones(self.classes)),
                 (
-                    np.append(self.balance.kind, np.arange(self.classes)),
+                    np.append(self.balance.class_of, np.arange(self.classes)),
                     np.append(self.count + equations, np.full(self.classes, moved)),
                 ),
             ),
@@ -146,9 +148,9 @@ class _PatternProgram:
         link = csr_array((entries, (rows, columns)), (int(heads[-1]), moved + 1))
         blocks = [
             np.vstack(
-                [-price / self.worth * k.imbalance, np.ones(k.imbalance.size), k.up.T.astype(np.float64)]
+                [-unit_cost / self.worth * k.imbalance, np.ones(k.imbalance.size), k.up.T.astype(np.float64)]
             )
-            for k, price in zip(patterns, self.price, strict=True)
+            for k, unit_cost in zip(patterns, self.unit_cost, strict=True)
         ]
         shares: csr_array = csr_array(block_diag(blocks, format="csr"))
         return csr_array(block_array([[of_class, None], [link, shares]], format="csr"))

@@ -1,14 +1,13 @@
-"""All directions at once, as a mixed-integer program.
+"""The choice of all directions as one mixed-integer program.
 
-With ``y_p = 1`` where sensitive cell ``p`` goes up, and ``v+, v- >= 0`` what cells move beyond their least,
+With ``y_p = 1`` where sensitive cell ``p`` goes up, and ``v+, v- >= 0`` the moves beyond the least,
 
     z_p = up_least y_p - down_least (1 - y_p) + v+_p - v-_p,
     v+_p <= (up_most - up_least) y_p,      v-_p <= (down_most - down_least) (1 - y_p),
 
-and ``z_i = v+_i - v-_i`` for the other cells. Cell by cell this is the convex hull, yet the relaxation sets
+and ``z_i = v+_i - v-_i`` for the other cells. For each cell this is the convex hull, yet the relaxation sets
 all ``y_p = 1/2`` and moves nothing: :mod:`tacita.methods.adjustment.directions.direction_patterns` tightens
-it. For that, ``t_q = sum_i |m_qi| (v+_i + v-_i)`` is what the cells of equation ``q`` move beyond their
-least.
+it with inequalities on ``t_q = sum_i |m_qi| (v+_i + v-_i)``, the moves beyond the least in equation ``q``.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ import numpy as np
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_patterns import PatternRow
-from tacita.methods.adjustment.directions.scales import Scales, reaches
+from tacita.methods.adjustment.directions.solver_scales import SolverScales, reaches
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.linear_program import IntegerProgram
 
 
 @dataclass(frozen=True, eq=False)
 class VariableLayout:
-    """Where the variables are: ``v+``, ``v-``, ``y``, ``t``."""
+    """Positions of the variables ``v+``, ``v-``, ``y``, ``t``."""
 
     n: int
     choices: int
@@ -56,15 +55,15 @@ class DirectionProgram:
     program
         In scaled units and losses.
     reach
-        Scaled ``|m_qi|`` of the equations that hold sensitive cells.
+        Scaled ``|m_qi|`` of the equations that contain sensitive cells.
     worth
-        Loss that counts as one.
+        The loss that is 1 in the program.
     """
 
     def __init__(self, task: AdjustmentTask, choice: DirectionChoice, balance: Balance) -> None:
         self.task, self.choice, self.balance = task, choice, balance
         self.layout = VariableLayout(len(task), choice.cells.size, balance.equations.size)
-        self.scales = Scales.of(task, choice)
+        self.scales = SolverScales.of(task, choice)
         weight = task.weight / task.one * self.scales.cell
         self.worth = float(weight.max(initial=0.0)) or 1.0
         self.reach = abs(self.scales.rows[balance.equations])
@@ -74,11 +73,11 @@ class DirectionProgram:
     # ------------------------------------------------------------ between the program and the task
 
     def loss(self, value: float) -> float:
-        """A value of the program as a loss."""
+        """Return a value of the program as a loss."""
         return (value + self.constant) * self.worth
 
     def point(self, z: Floats, up: Mask) -> Floats:
-        """Changes as a point of the program."""
+        """Return changes as a point of the program."""
         lay, c = self.layout, self.choice
         x = np.zeros(lay.size)
         beyond = z.copy()
@@ -92,15 +91,15 @@ class DirectionProgram:
     def directions(self, x: Floats) -> Mask:
         return np.asarray(x[self.layout.y] > 0.5)
 
-    def frozen(self, up: Mask, free: Mask) -> IntegerProgram:
-        """The program in which only some cells have a choice."""
+    def with_fixed_directions(self, up: Mask, free: Mask) -> IntegerProgram:
+        """Return the program in which only ``free`` cells have a choice."""
         lower, upper = self.program.lower.copy(), self.program.upper.copy()
         lower[self.layout.y] = np.where(free, lower[self.layout.y], up)
         upper[self.layout.y] = np.where(free, upper[self.layout.y], up)
         return replace(self.program, lower=lower, upper=upper)
 
-    def tightened(self, made: Sequence[PatternRow]) -> DirectionProgram:
-        """The same with more rows."""
+    def with_rows(self, made: Sequence[PatternRow]) -> DirectionProgram:
+        """Return a copy with these inequalities."""
         from scipy.sparse import csr_array, vstack
 
         if not made:
@@ -131,7 +130,7 @@ class DirectionProgram:
         own = scales.cell[c.cells]
         beyond_up = (self._ended(c.up_most, c.can_rise) - least_up) / own
         beyond_down = (self._ended(c.down_most, c.can_fall) - least_down) / own
-        settled = np.asarray(scales.forced @ -least_down)
+        repair_or_improve = np.asarray(scales.forced @ -least_down)
         at = csr_array((np.ones(lay.choices), (np.arange(lay.choices), c.cells)), (lay.choices, lay.n))
         nothing = csr_array((lay.choices, lay.equations))
         body = block_array(
@@ -144,13 +143,13 @@ class DirectionProgram:
             format="csr",
         )
         empty, ending = np.zeros(lay.choices), np.full(lay.choices, -np.inf)
-        balanced = np.zeros(lay.equations)
-        row_lower = np.concatenate([scales.least - settled, ending, ending, balanced])
-        row_upper = np.concatenate([scales.most - settled, empty, beyond_down, balanced])
+        balance_greedily = np.zeros(lay.equations)
+        row_lower = np.concatenate([scales.least - repair_or_improve, ending, ending, balance_greedily])
+        row_upper = np.concatenate([scales.most - repair_or_improve, empty, beyond_down, balance_greedily])
         lower, upper = self._bounds(beyond_up, beyond_down)
-        paid = weight[c.cells] / own
-        cost = np.concatenate([weight, weight, paid * (least_up - least_down), np.zeros(lay.equations)])
-        self.constant = float((paid * least_down).sum())
+        flow_cost = weight[c.cells] / own
+        cost = np.concatenate([weight, weight, flow_cost * (least_up - least_down), np.zeros(lay.equations)])
+        self.constant = float((flow_cost * least_down).sum())
         integer = np.zeros(lay.size, dtype=bool)
         integer[lay.y] = True
         return IntegerProgram(cost, lower, upper, csr_array(body), row_lower, row_upper, integer)
@@ -167,9 +166,9 @@ class DirectionProgram:
         return lower, upper
 
     def _ended(self, units: Units, possible: Mask) -> Floats:
-        """Limits of moves that a row switches on and off: finite, and 0 where the way is closed.
+        """Return finite limits of moves, 0 in closed directions.
 
-        A cell without a limit gets one beyond everything that all others could ask it to make up for.
+        A cell without a limit gets one that exceeds the moves of all others together.
         """
         finite = units.astype(np.float64)
         if (np.abs(units[possible]) >= UNBOUNDED).any():

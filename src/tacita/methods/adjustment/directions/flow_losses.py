@@ -1,9 +1,9 @@
-"""Losses of directions on networks: the network simplex goes on from the last tree.
+"""Losses of directions on networks, by a network simplex that is warm-started from the last tree.
 
-A sensitive cell is four arcs, two each way: one for its least move and one for what it may move beyond. In
-the direction that it goes, the first costs ``w - B`` and the second ``w``; in the other direction both cost
-``B``. ``B`` is dearer than every path, so the first is full and the other direction empty whenever that can
-be. A flip changes costs alone: the last flow stays a flow, its tree stays a tree, and a few pivots do.
+A sensitive cell has four arcs, two in each direction: one for its least move and one for moves beyond it. In
+its own direction the first costs ``w - B`` and the second ``w``; in the other direction both cost ``B``.
+``B`` exceeds the cost of every path, so that the first is full and the other direction empty wherever that is
+feasible. A flip changes costs only: the last tree stays feasible, and a few pivots are enough.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.core.compiled import kernel
-from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.errors import StoppedError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.directions.losses import Loss, Reached
+from tacita.methods.adjustment.directions.losses import DirectedAdjustment, Loss, no_change
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers import network_simplex as simplex
 from tacita.solvers.cheapest_flow import BLOCK, PATH_BITS, PIVOTS
@@ -24,8 +24,8 @@ UP_LEAST, UP_BEYOND, DOWN_LEAST, DOWN_BEYOND = range(4)
 
 
 @kernel
-def reprice(arcs: simplex.Arcs, tree: simplex.Tree) -> None:
-    """Potentials that make the reduced costs of the tree zero, after costs have changed."""
+def reset_potentials(arcs: simplex.Arcs, tree: simplex.Tree) -> None:
+    """Set the potentials so that reduced costs of the tree are zero, after costs have changed."""
     root = tree.parent.size - 1
     tree.stack[0], waiting = root, 1
     while waiting > 0:
@@ -43,7 +43,8 @@ def reprice(arcs: simplex.Arcs, tree: simplex.Tree) -> None:
 
 
 @kernel
-def paid(flow: Units, weight: Floats) -> float:
+def flow_cost(flow: Units, weight: Floats) -> float:
+    """Return the cost of a flow."""
     total = 0.0
     for arc in range(weight.size):
         if flow[arc] > 0:
@@ -52,7 +53,9 @@ def paid(flow: Units, weight: Floats) -> float:
 
 
 class FlowLosses:
-    """Arcs: one up and one down per cell (none for sensitive ones), then four times the sensitive cells."""
+    """Losses on a network. Arcs: one up and one down per cell that is not sensitive, then the four arcs of
+    the sensitive cells.
+    """
 
     quick = True
 
@@ -86,9 +89,9 @@ class FlowLosses:
         head = np.concatenate([back[self.cells], there[self.cells], back[s], back[s], there[s], there[s]])
         self.weight = np.concatenate([weight[self.cells], weight[self.cells], own, own, own, own])
         largest = np.sort(self.weight)[-network.n_nodes :]
-        self.dear = 2.0 * float(largest.sum()) or 1.0
-        # Every node of a path may join sensitive cells.
-        self.steps = PATH_BITS - int(np.frexp(network.n_nodes * (self.dear + float(largest[-1])))[1])
+        self.big = 2.0 * float(largest.sum()) or 1.0
+        # Every node of a path may be an end of sensitive cells.
+        self.steps = PATH_BITS - int(np.frexp(network.n_nodes * (self.big + float(largest[-1])))[1])
         supply = np.zeros(network.n_nodes, np.int64)
         np.subtract.at(supply, there[self.cells], self.start)
         np.add.at(supply, back[self.cells], self.start)
@@ -97,7 +100,7 @@ class FlowLosses:
         self.place[order] = np.arange(tail.size)
         self.special = self.place[2 * self.cells.size :].reshape(4, count)
         self.up = choice.can_rise.copy()
-        cost = self._whole(self.weight)
+        cost = self._to_integers(self.weight)
         self.spread_weight = self.weight[order]
         self.fixed = float((weight[self.cells] * np.abs(self.start)).sum())
         cost[2 * self.cells.size :] = self._costs(np.arange(count)).ravel()
@@ -110,17 +113,17 @@ class FlowLosses:
         if changed.size:
             self.up = up.copy()
             self.arcs.cost[self.special[:, changed]] = self._costs(changed)
-            reprice(self.arcs, self.tree)
+            reset_potentials(self.arcs, self.tree)
         n_arcs = self.place.size
         block, done = int(BLOCK * n_arcs**0.5) + 1, PIVOTS
         while done == PIVOTS:
             if run.over:
-                raise StoppedError("time was over before the loss of directions was known: allow more")
+                raise StoppedError(
+                    "time was over before the loss of directions was known", remedy="allow more"
+                )
             done = simplex.improve(self.arcs, self.tree, block, PIVOTS)
         if self.arcs.flow[n_arcs:].any():
-            raise InfeasibleError(
-                "no change of the table keeps its equations within the capacities: widen them"
-            )
+            raise no_change()
         return self._loss()
 
     def _loss(self) -> Loss:
@@ -129,9 +132,9 @@ class FlowLosses:
         right = np.where(self.up, flow[UP_LEAST], flow[DOWN_LEAST])
         wrong = np.where(self.up, flow[DOWN_LEAST] + flow[DOWN_BEYOND], flow[UP_LEAST] + flow[UP_BEYOND])
         missed = float((least - right + wrong).sum())
-        return Loss(missed, self.fixed + paid(self.arcs.flow, self.spread_weight))
+        return Loss(missed, self.fixed + flow_cost(self.arcs.flow, self.spread_weight))
 
-    def reached(self) -> Reached:
+    def adjustment(self) -> DirectedAdjustment:
         flow = self.arcs.flow[self.place]
         size, count = self.cells.size, self.choice.cells.size
         z = np.zeros(len(self.task))
@@ -141,23 +144,23 @@ class FlowLosses:
         tail, head = (ends[self.choice.cells] for ends in (self.network.tail, self.network.head))
         potential = self.tree.potential
         slope = np.ldexp((potential[tail] - potential[head]).astype(np.float64), -self.steps)
-        return Reached(self._loss(), z, slope)
+        return DirectedAdjustment(self._loss(), z, slope)
 
     def _costs(self, which: Cells) -> Units:
-        """Of the four arcs of some sensitive cells."""
+        """Return the costs of the four arcs of some sensitive cells."""
         up, own = self.up[which], self.task.weight[self.choice.cells[which]] / self.task.one
-        dear = np.full(which.size, self.dear)
+        big = np.full(which.size, self.big)
         costs = np.stack(
             [
-                np.where(up, own - dear, dear),
-                np.where(up, own, dear),
-                np.where(up, dear, own - dear),
-                np.where(up, dear, own),
+                np.where(up, own - big, big),
+                np.where(up, own, big),
+                np.where(up, big, own - big),
+                np.where(up, big, own),
             ]
         )
-        return self._whole(costs)
+        return self._to_integers(costs)
 
-    def _whole(self, cost: Floats) -> Units:
+    def _to_integers(self, cost: Floats) -> Units:
         return np.rint(np.ldexp(cost, self.steps)).astype(np.int64)
 
 

@@ -1,12 +1,12 @@
-"""What directions lose in the l1 norm, asked many times: the program stays hot between questions.
+"""The loss of directions in the l1 norm, by warm-started programs.
 
-Directions may hold no adjustment at all. So that searches find their way, sensitive cells may then stay
-behind their least moves: how many units they miss counts first, the loss second. With that, the task is one
-linear program (or one flow) in which a flip changes a few bounds (or costs).
+Directions may be infeasible. To guide searches, sensitive cells may then miss their least moves: the number
+of missing units counts first, the loss second. So the task is one linear program (or one flow) in which a
+flip changes a few bounds (or costs).
 
-Where directions are given, the loss of the other cells is a convex function of the move ``z_p`` of one
-sensitive cell, with a slope ``g_p`` that the prices of the equations tell. Hence a flip cannot bring the loss
-below ``loss - w_p |z_p| + min over z'`` of ``g_p (z' - z_p) + w_p |z'|``, the least over the ends of the
+With given directions the loss of the other cells is a convex function of the move ``z_p`` of one sensitive
+cell, whose slope ``g_p`` follows from the dual values of the equations. Hence a flip cannot bring the loss
+below ``loss - w_p |z_p| + min over z'`` of ``g_p (z' - z_p) + w_p |z'|``, the minimum over the ends of the
 other range: flips that cannot gain need no solver.
 """
 
@@ -21,55 +21,60 @@ from tacita.core.compiled import LARGE
 from tacita.core.errors import InfeasibleError, StoppedError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.directions.scales import Scales
+from tacita.methods.adjustment.directions.solver_scales import SolverScales
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
 NOISE = 1e-9
-"""Share of a loss below which differences are arithmetic."""
-
-
+"""Relative difference of losses that counts as rounding error."""
 MISSED = 1e-3
-"""Units that directions without an adjustment miss at least, whatever the arithmetic says."""
+"""Fewest missing units of infeasible directions, whatever the rounding errors."""
+
+
+def no_change() -> InfeasibleError:
+    """Return the error for a task that is infeasible even where sensitive cells stay as they are."""
+    return InfeasibleError(
+        "no change of the table keeps its equations within the capacities", remedy="widen them"
+    )
 
 
 class Loss(NamedTuple):
-    """Units by which sensitive cells miss their least moves, and the loss; compared in this order."""
+    """The units that sensitive cells miss of their least moves, and the loss; compared in this order."""
 
     missed: float
     value: float
 
     def below(self, other: Loss) -> bool:
-        """Whether this is better by more than arithmetic."""
+        """Return whether this is better by more than rounding errors."""
         if abs(self.missed - other.missed) > 1e-6 * max(1.0, other.missed):
             return self.missed < other.missed
         return self.value < other.value - NOISE * abs(other.value)
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
-    """An adjustment with given directions: moves in units, and the slopes ``g_p`` in losses per unit."""
+class DirectedAdjustment:
+    """An adjustment with given directions: its loss, moves in units, slopes ``g_p`` in losses per unit."""
 
     loss: Loss
     z: Floats
     slope: Floats
 
 
-class Losses(Protocol):
-    """Asked for directions, tells what they lose; ``quick`` if thousands of questions take a second."""
+class DirectionLosses(Protocol):
+    """Computes losses of directions; ``quick`` if thousands of them take a second."""
 
     quick: bool
 
     def at(self, up: Mask, run: Run) -> Loss:
-        """The loss of the best adjustment with these directions."""
+        """Return the loss of the best adjustment with these directions."""
 
-    def reached(self) -> Reached:
-        """That adjustment, for the directions asked for last."""
+    def adjustment(self) -> DirectedAdjustment:
+        """Return the best adjustment with the last directions."""
 
 
-def losses_of(task: AdjustmentTask, choice: DirectionChoice) -> Losses:
-    """A flow where the task is a network large enough for compiled code, else a linear program."""
+def make_losses(task: AdjustmentTask, choice: DirectionChoice) -> DirectionLosses:
+    """Return flows where the task is a network large enough for compiled code, else linear programs."""
     if task.side is None and 2 * len(task) >= LARGE:
         from tacita.solvers.network import Network
 
@@ -81,8 +86,10 @@ def losses_of(task: AdjustmentTask, choice: DirectionChoice) -> Losses:
     return ProgramLosses(task, choice)
 
 
-def hopeful(task: AdjustmentTask, choice: DirectionChoice, up: Mask, at: Reached) -> Floats:
-    """What each flip may gain at most, negative; not below zero where it cannot gain."""
+def bound_flip_gains(
+    task: AdjustmentTask, choice: DirectionChoice, up: Mask, at: DirectedAdjustment
+) -> Floats:
+    """Return a lower bound on the change of the loss by each flip; not negative where it cannot gain."""
     weight, z = task.weight[choice.cells] / task.one, at.z[choice.cells]
     near = np.where(up, -choice.down_least, choice.up_least).astype(np.float64)
     far = np.where(up, -choice.down_most, choice.up_most).astype(np.float64)
@@ -92,10 +99,10 @@ def hopeful(task: AdjustmentTask, choice: DirectionChoice, up: Mask, at: Reached
 
 
 class ProgramLosses:
-    """Losses by HiGHS, whose dual simplex goes on from the last basis.
+    """Losses by the dual simplex of HiGHS, warm-started from the last basis.
 
-    Variables: ``z+`` and ``z-`` per cell, then per sensitive cell its least move (fixed), how far it may
-    exceed what it has (only when it goes down) and fall short of it (only when it goes up).
+    Variables: ``z+`` and ``z-`` per cell, then per sensitive cell its least move (fixed), and what it misses
+    of a move down and of a move up.
     """
 
     quick = False
@@ -103,7 +110,7 @@ class ProgramLosses:
     def __init__(self, task: AdjustmentTask, choice: DirectionChoice) -> None:
         self.task, self.choice = task, choice
         self.n, self.count = len(task), choice.cells.size
-        self.scales = Scales.of(task, choice)
+        self.scales = SolverScales.of(task, choice)
         self.own = self.scales.cell[choice.cells]
         weight = task.weight / task.one * self.scales.cell
         self.shrink = 1.0 / (float(weight.max(initial=0.0)) or 1.0)
@@ -114,24 +121,24 @@ class ProgramLosses:
 
     def at(self, up: Mask, run: Run) -> Loss:
         self._direct(up)
-        # Cells may differ by eleven digits, and no price of what is missed does for all: first nothing may.
+        # Cells may differ by eleven digits, so that no penalty fits all: first nothing may be missing.
         self._allow_missing(None)
         ended = self.session.solve(run)
         if ended not in (Ended.OPTIMAL, Ended.STOPPED):
             self._allow_missing(up)
             ended = self.session.solve(run)
         if ended is Ended.STOPPED:
-            raise StoppedError("time was over before directions were known to hold an adjustment: allow more")
-        if ended is not Ended.OPTIMAL:
-            raise InfeasibleError(
-                "no change of the table keeps its equations within the capacities: widen them"
+            raise StoppedError(
+                "time was over before directions were known to hold an adjustment", remedy="allow more"
             )
+        if ended is not Ended.OPTIMAL:
+            raise no_change()
         self.point = self.session.point()
         return self._loss()
 
-    def reached(self) -> Reached:
+    def adjustment(self) -> DirectedAdjustment:
         slope = -np.asarray(self.scales.forced.T @ self.session.duals()) / self.shrink
-        return Reached(self._loss(), self._moves(), slope)
+        return DirectedAdjustment(self._loss(), self._moves(), slope)
 
     def _loss(self) -> Loss:
         short = self.point[2 * self.n + self.count :]
@@ -166,7 +173,7 @@ class ProgramLosses:
             self._set_bounds(columns, low, high, self.own[changed])
 
     def _allow_missing(self, up: Mask | None) -> None:
-        """Let cells stay behind their least moves in these directions, or even go the other way; or not."""
+        """Let cells miss their least moves in these directions, or even go the other way; None: forbid it."""
         if up is None and not self.missing:
             return
         c, n, count = self.choice, self.n, self.count
@@ -194,7 +201,7 @@ class ProgramLosses:
         # Sensitive cells get their bounds when they get their directions.
         for at in (self.choice.cells, self.n + self.choice.cells):
             lower[at] = upper[at] = 0.0
-        # A least move costs the same whatever is asked, so its cost is left to the sum at the end.
+        # Least moves are fixed: their costs are added at the end.
         missing = np.full(2 * count, 1.0 + 2.0 * self.weight.sum())
         cost = np.concatenate([self.weight, self.weight, np.zeros(count), missing])
         return LinearProgram(cost, lower, upper, matrix, scales.least, scales.most)

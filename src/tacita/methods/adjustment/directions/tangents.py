@@ -1,17 +1,16 @@
 """The best directions in convex norms, by tangents.
 
-A convex loss lies above its tangents, and those of a sensitive cell may be taken for both directions at once:
-with ``r`` and ``r'`` within its ranges,
+A convex loss lies above its tangents, and those of a sensitive cell hold for both directions at once: with
+``r`` and ``r'`` within its ranges,
 
     c_p  >=  phi(r) y + phi'(r) (|z_p| - r y)  +  phi(r') (1 - y) + phi'(r') (|z_p| - r' (1 - y)),
 
 where the first ``|z_p|`` counts only if it goes up and the second only if it goes down. This is the tangent
-of the *perspective*, the tightest that is linear: between the two ranges it runs from one loss to the other.
-With such rows the least ``sum_i c_i`` is a mixed-integer program, and its bound is one for the task. Its
-directions are adjusted in their own norm; where the two differ, new tangents are taken there, until they
-meet.
+of the *perspective*, the tightest linear inequality. With such rows the least ``sum_i c_i`` is a
+mixed-integer program, whose bound is one for the task. Its directions are solved in the norm of the task;
+where its losses are too small, tangents are added, until bound and loss meet.
 
-In the norm of the largest change, ``c >= w |z_i|`` is one such row per cell, and one program is enough.
+In the norm of the largest change ``c >= w |z_i|`` is one row per cell, and one program is enough.
 """
 
 from __future__ import annotations
@@ -24,11 +23,15 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, SolverError, StoppedError
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.solve import adjusted
+from tacita.methods.adjustment.convex.solve_convex import solve_convex
 from tacita.methods.adjustment.directions.balance import Balance
 from tacita.methods.adjustment.directions.direction_patterns import pattern_rows
 from tacita.methods.adjustment.directions.direction_program import DirectionProgram
-from tacita.methods.adjustment.directions.flips import Flips
+from tacita.methods.adjustment.directions.flip_search import (
+    FlipSearch,
+    no_directions_in_time,
+    no_feasible_directions,
+)
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram
@@ -37,42 +40,42 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 GAP = 1e-6
-"""Share of the loss at which the bound counts as met."""
+"""Relative gap at which the bound counts as met."""
 RELAXED_ROUNDS = 12
 ROUNDS = 200
 REFUTED = 1e-5
-"""Share of the loss by which no bound may exceed it."""
+"""Relative excess of a bound over a known loss that refutes the bound."""
 LEAST_GAIN = 1e-7
-"""Share of the loss, per cell, from which on a tangent is added."""
+"""Share of the loss, per cell, by which a tangent must improve on the others."""
 
 
-def by_tangents(
-    task: AdjustmentTask, choice: DirectionChoice, balance: Balance, flips: Flips, run: Run
+def solve_by_tangents(
+    task: AdjustmentTask, choice: DirectionChoice, balance: Balance, found: FlipSearch, run: Run
 ) -> tuple[Mask, float, bool]:
-    """Directions, a bound on the loss of all, and whether the two are proven to meet."""
-    search = _TangentSearch(task, choice, balance, flips, run)
-    if not flips.loss.missed:
-        search.consider(flips.up)
+    """Return directions, a lower bound on the loss of all, and whether they are proven to be optimal."""
+    search = TangentSearch(task, choice, balance, found, run)
+    if not found.loss.missed:
+        search.evaluate(found.up)
     for _ in range(RELAXED_ROUNDS):
-        # Tangents that a linear program finds are as good as those of a search.
+        # Tangents from linear programs are as good as those from integer programs.
         if run.over or not search.round(relaxed=True):
             break
     for _ in range(ROUNDS):
-        if run.over or search.met or not search.round(relaxed=False):
+        if run.over or search.is_met or not search.round(relaxed=False):
             break
-    return search.told()
+    return search.result()
 
 
-class _TangentSearch:
-    """Tangents so far, the best directions and the bound."""
+class TangentSearch:
+    """The tangents, the best directions and the lower bound so far."""
 
     def __init__(
-        self, task: AdjustmentTask, choice: DirectionChoice, balance: Balance, flips: Flips, run: Run
+        self, task: AdjustmentTask, choice: DirectionChoice, balance: Balance, found: FlipSearch, run: Run
     ) -> None:
         self.task, self.choice, self.run = task, choice, run
-        program = DirectionProgram(flips.task, choice, balance)
-        self.directions = program.tightened(pattern_rows(balance, choice, run)[0])
-        self.best: Mask | None = None if flips.loss.missed else flips.up
+        program = DirectionProgram(found.task, choice, balance)
+        self.directions = program.with_rows(pattern_rows(balance, choice, run)[0])
+        self.best: Mask | None = None if found.loss.missed else found.up
         self.value, self.bound, self.unit = np.inf, 0.0, 0.0
         self.tangents: list[_Tangents] = []
         least = np.zeros(len(task))
@@ -80,24 +83,22 @@ class _TangentSearch:
         self._touch(least, np.arange(len(task)))
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         return bool(np.isfinite(self.value)) and self.value - self.bound <= GAP * max(self.value, 1e-12)
 
-    def told(self) -> tuple[Mask, float, bool]:
+    def result(self) -> tuple[Mask, float, bool]:
+        """Return the best directions, the lower bound, and whether the two meet."""
         if self.bound > self.value * (1 + REFUTED):
-            # A loss that is known refutes the bound: the arithmetic of the programs has failed.
+            # A known loss refutes the bound: the arithmetic of the programs has failed.
             self.bound = 0.0
         if self.best is None:
-            raise StoppedError(
-                f"stopped after {self.run.seconds:.0f} s before directions with an adjustment were found: "
-                "allow more time"
-            )
-        return self.best, min(self.bound, self.value), self.met
+            raise no_directions_in_time(self.run)
+        return self.best, min(self.bound, self.value), self.is_met
 
-    def consider(self, up: Mask) -> None:
-        """Adjust with these directions, and take tangents there."""
+    def evaluate(self, up: Mask) -> None:
+        """Solve the task with these directions, and add tangents at the solution."""
         try:
-            found = adjusted(self.task.directed(up), self.run)
+            found = solve_convex(self.task.directed(up), self.run)
         except (InfeasibleError, SolverError, StoppedError):
             return
         self._touch(found.z, np.arange(len(self.task)))
@@ -106,38 +107,36 @@ class _TangentSearch:
             self.run.tell("directions", incumbent=self.value, bound=self.bound)
 
     def round(self, relaxed: bool) -> bool:
-        """One program and new tangents where it lies below the losses; False if there are none."""
+        """Solve one program and add tangents where it is below the losses; return whether there are any."""
         program = self._program()
         try:
             found = solve_mip(program.relaxed() if relaxed else program, self.run)
         except SolverError:
-            # Directions that are known need no program: they are kept, and the bound is what it was.
+            # Directions that are known, and the bound so far, hold without this program.
             if self.best is None:
                 raise
             return False
         if found.status is Ended.INFEASIBLE and self.best is None:
-            raise InfeasibleError(
-                "no directions of the sensitive cells hold an adjustment: widen the capacities"
-            )
+            raise no_feasible_directions()
         if np.isfinite(found.bound):
             self.bound = max(self.bound, found.bound * self.unit)
         if found.status is not Ended.OPTIMAL:
             return False
         z, up = self._moves(found.point)
         if not relaxed:
-            self.consider(up)
+            self.evaluate(up)
         lay = self.directions.layout
-        told = found.point[lay.size :] * self.unit
+        estimate = found.point[lay.size :] * self.unit
         if self.task.norm == "linf":
             return False
-        short = self._losses(np.abs(z)) - told > LEAST_GAIN * max(self.bound, 1e-9) / len(self.task)
+        short = self._losses(np.abs(z)) - estimate > LEAST_GAIN * max(self.bound, 1e-9) / len(self.task)
         self._touch(z, np.flatnonzero(short))
         return bool(short.any())
 
     # ------------------------------------------------------------ the program
 
     def _moves(self, x: Floats) -> tuple[Floats, Mask]:
-        """Changes of a point, as if each cell went the way it mostly goes."""
+        """Return the changes of a point, each cell in the direction with the larger share."""
         lay, c = self.directions.layout, self.choice
         up = self.directions.directions(x)
         z = (x[: lay.n] - x[lay.n : 2 * lay.n]) * self.directions.scales.cell
@@ -146,7 +145,7 @@ class _TangentSearch:
         return z, up
 
     def _touch(self, z: Floats, cells: Cells) -> None:
-        """Tangents at these changes; a sensitive cell gets its least the other way."""
+        """Add tangents of some cells at these changes, of sensitive ones at the opposite least change too."""
         c = self.choice
         size = np.abs(z)
         up, down = size.copy(), size.copy()
@@ -155,7 +154,7 @@ class _TangentSearch:
         self.tangents.append(_Tangents(cells, up[cells], down[cells]))
 
     def _losses(self, size: Floats, which: Cells | None = None) -> Floats:
-        """``w phi`` per cell, of changes in units."""
+        """Return ``w phi`` per cell, of changes in units."""
         weight = self.task.weight if which is None else self.task.weight[which]
         x, delta = size / self.task.one, self.task.delta
         if self.task.norm == "l2":
@@ -165,7 +164,7 @@ class _TangentSearch:
         return np.asarray(weight * x**2 / (np.hypot(delta, x) + delta))
 
     def _slopes(self, size: Floats, which: Cells) -> Floats:
-        """Derivatives of these, per unit."""
+        """Return the derivatives of the losses, per unit."""
         weight, x, delta = self.task.weight[which] / self.task.one, size / self.task.one, self.task.delta
         if self.task.norm == "l2":
             return np.asarray(2.0 * weight * x)
@@ -196,7 +195,7 @@ class _TangentSearch:
         )
 
     def _rows(self, tangents: _Tangents, count: int) -> tuple[csr_array, Floats]:
-        """``c_i - slope_up v+ - slope_down v- - (change of the constant) y >= constant if down``."""
+        """Return the rows ``c_i - slope_up v+ - slope_down v- - (change of the constant) y >= constant``."""
         from scipy.sparse import csr_array
 
         lay, c, cells = self.directions.layout, self.choice, tangents.cells
@@ -230,7 +229,7 @@ class _TangentSearch:
 
 @dataclass(frozen=True, eq=False)
 class _Tangents:
-    """Cells and where their tangents touch, in units either way."""
+    """Cells and the points of their tangents, in units in both directions."""
 
     cells: Cells
     up: Floats

@@ -1,1 +1,1 @@
-"""From a solver's floats to whole changes that hold exactly."""
+"""Rounding of a solver's changes to integer steps that satisfy equations and bounds exactly."""

@@ -1,11 +1,11 @@
-"""Whole steps by integer programs: for small tables as they are, in large ones for what must be mended.
+"""Integer steps by integer programs: of all cells in small tables, of some cells for repairs in large ones.
 
-With pieces ``p`` of cells in a set ``F`` and all other cells as they are in ``x``, the program is
+With pieces ``p`` of cells in a set ``F`` and all other cells fixed in ``x``, the program is
 
-    min  sum_p c_p k_p + price (s+ + s-)    s.t.  M_F sum_p sign_p k_p = -M x,    0 <= k <= most,  k whole,
+    min  sum_p c_p k_p + penalty (s+ + s-)  s.t.  M_F sum_p sign_p k_p = -M x,    0 <= k <= most,  k integer,
                                                   least <= G (x + sum_p sign_p k_p) + s+ - s- <= most.
 
-Rows that keep statistics can hardly ever be kept exactly by whole steps, hence the slack ``s``.
+Integer steps can hardly ever satisfy side constraints exactly, hence the slack ``s``.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ import numpy as np
 
 from tacita.core.exact import Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.integer.steps import FARTHEST, Steps
-from tacita.methods.adjustment.task import Side
+from tacita.methods.adjustment.integer.step_task import FARTHEST, StepTask
+from tacita.methods.adjustment.task import SideConstraints
 from tacita.solvers.highs import solve_mip
 from tacita.solvers.integer_pieces import Pieces
 from tacita.solvers.integer_programs import solve_roughly, stopped
 from tacita.solvers.linear_program import IntegerProgram
 
 NEAR = 1
-"""Steps beyond the two numbers around its target that a cell may take where that suffices."""
+"""Steps beyond the two integers around its target that a cell may take at first."""
 NODES = 20
-"""Of a search: good points come early, and nobody asks for a proof that there is none a hair cheaper."""
+"""Of a search: good points come early, and a proof of optimality is not needed."""
 MISSED = 10.0
-"""What a statistic costs that is missed by a step of its largest coefficient, in the dearest steps."""
-DEAREST = 1e3
-"""What the dearest step costs in a program: HiGHS judges costs by absolute tolerances."""
+"""Penalty for missing a statistic by a step of its largest coefficient, in costs of the costliest step."""
+MOST_EXPENSIVE = 1e3
+"""Cost of the most expensive step in a program: HiGHS judges costs by absolute tolerances."""
 
 
-def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None:
-    """Cheap pieces with which all adds up, taken from ``x``; None if there are none, which is then proven."""
+def solve_program(steps: StepTask, x: Units, pieces: Pieces, run: Run) -> Units | None:
+    """Return ``x`` plus cheap pieces that satisfy the equations; None if there are none, which is proven."""
     from scipy.sparse import csr_array
 
     size = pieces.cell.size
@@ -47,9 +47,9 @@ def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None
     if missing[~touched].any():
         return None
     even = missing[touched].astype(np.float64)
-    dearest = float(np.abs(pieces.cost).max()) or 1.0
+    most_expensive = float(np.abs(pieces.cost).max()) or 1.0
     program = IntegerProgram(
-        pieces.cost * (DEAREST / dearest),
+        pieces.cost * (MOST_EXPENSIVE / most_expensive),
         np.zeros(size),
         pieces.most.astype(np.float64),
         csr_array(rows[np.flatnonzero(touched)]),
@@ -58,38 +58,42 @@ def by_program(steps: Steps, x: Units, pieces: Pieces, run: Run) -> Units | None
         np.ones(size, dtype=bool),
     )
     side = steps.task.side
-    taken = solve_roughly(program, run) if side is None else _kept(program, side, steps, pieces, x, run)
+    taken = (
+        solve_roughly(program, run)
+        if side is None
+        else _solve_with_side(program, side, steps, pieces, x, run)
+    )
     if taken is None:
         return None
     found = x + pieces.moved(np.rint(taken[:size]).astype(np.int64), len(steps))
-    return found if steps.holds(found) else None
+    return found if steps.is_feasible(found) else None
 
 
-def in_all_cells(steps: Steps, run: Run) -> Units | None:
-    """Cheap whole steps near the targets, or else anywhere inside the bounds; None if there are none."""
+def round_by_program(steps: StepTask, run: Run) -> Units | None:
+    """Return cheap integer steps near the targets, or else anywhere in the bounds; None if there are none."""
     for reach in (NEAR, NEAR + steps.imbalance, FARTHEST):
-        x = by_program(steps, steps.below, steps.around_box(reach), run)
+        x = solve_program(steps, steps.below, steps.around_box(reach), run)
         if x is not None:
             return x
     return None
 
 
-def mend(steps: Steps, x: Units, neighbourhoods: Iterable[Mask], run: Run) -> Units | None:
-    """Whole steps near ``x``, which misses bounds or equations, changed in the first of some neighbourhoods
-    that allows it; None if none does.
+def repair(steps: StepTask, x: Units, neighbourhoods: Iterable[Mask], run: Run) -> Units | None:
+    """Return feasible integer steps near the infeasible ``x``, changed within the first of some
+    neighbourhoods where that is possible; None if there is none.
     """
     inside = np.clip(x, steps.low, steps.high)
     for free in neighbourhoods:
         pieces = steps.around(inside, np.flatnonzero(free & steps.movable), NEAR)
-        # As few steps as can be: a search whose losses are small whole numbers soon ends.
-        found = by_program(steps, inside, replace(pieces, cost=np.ones(pieces.cell.size)), run)
+        # The number of steps is minimised: searches with small integer losses end soon.
+        found = solve_program(steps, inside, replace(pieces, cost=np.ones(pieces.cell.size)), run)
         if found is not None:
             return found
     return None
 
 
-def _kept(
-    program: IntegerProgram, side: Side, steps: Steps, pieces: Pieces, x: Units, run: Run
+def _solve_with_side(
+    program: IntegerProgram, side: SideConstraints, steps: StepTask, pieces: Pieces, x: Units, run: Run
 ) -> Floats | None:
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
@@ -101,7 +105,7 @@ def _kept(
     start = side.rows @ (x * float(steps.task.step))
     slack = eye_array(count, format="csr")
     elastic = IntegerProgram(
-        np.append(program.cost, np.full(2 * count, MISSED * DEAREST)),
+        np.append(program.cost, np.full(2 * count, MISSED * MOST_EXPENSIVE)),
         np.append(program.lower, np.zeros(2 * count)),
         np.append(program.upper, np.full(2 * count, np.inf)),
         csr_array(

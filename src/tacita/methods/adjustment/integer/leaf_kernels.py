@@ -1,8 +1,8 @@
-"""Compiled loops that settle leaves one at a time, with everything that is summed from them.
+"""Compiled loops that round leaves one at a time, with all totals above them.
 
 Every total has one *defining* equation; from a leaf the totals above it are found by climbing those. A change
-of a leaf by ``d`` changes each of them by ``d``, so what it costs is a short sum of prices, those of leaving
-bounds included.
+of a leaf by ``d`` changes each of them by ``d``, so its cost is a short sum, penalties for leaving bounds
+included.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from tacita.core.compiled import kernel
 from tacita.core.exact import Cells, Floats, Mask, Units
-from tacita.methods.adjustment.integer.steps import price
+from tacita.methods.adjustment.integer.step_task import step_cost
 
 Numbers = NDArray[np.int32]
 
-price_of = kernel(price)
+step_cost_compiled = kernel(step_cost)
 LEAST_GAIN = 1e-12
-"""Share of what a move is made of below which its gain is arithmetic."""
+"""Relative gain of a move that counts as rounding error."""
 
 
 class Forest(NamedTuple):
@@ -43,8 +43,8 @@ class Forest(NamedTuple):
     order: Numbers
 
 
-class Stakes(NamedTuple):
-    """What prices and bounds depend on, in steps; ``penalty`` is the price of a step beyond a bound."""
+class StepCosts(NamedTuple):
+    """Data of costs and bounds, in steps; ``penalty`` is the cost of a step beyond a bound."""
 
     norm: int
     scale: float
@@ -58,8 +58,8 @@ class Stakes(NamedTuple):
 
 
 @kernel
-def children_first(first: Cells, above: Numbers, part_first: Cells, order: Numbers) -> int:
-    """Fill in ``order``; returns how many totals have a place, fewer than all where sums go in circles."""
+def order_totals(first: Cells, above: Numbers, part_first: Cells, order: Numbers) -> int:
+    """Write totals to ``order``, parts first; return their number, fewer than all where sums are circular."""
     n_cells = first.size - 1
     waiting = np.empty(n_cells, np.int32)
     queue = np.empty(n_cells, np.int32)
@@ -85,7 +85,7 @@ def children_first(first: Cells, above: Numbers, part_first: Cells, order: Numbe
 
 @kernel
 def sum_up(forest: Forest, value: Floats) -> None:
-    """Totals from leaves; exact for whole numbers below ``2**53``."""
+    """Compute totals from leaves, in place; exact for integers below ``2**53``."""
     for total in forest.order:
         summed = 0.0
         for k in range(forest.part_first[total], forest.part_first[total + 1]):
@@ -95,7 +95,7 @@ def sum_up(forest: Forest, value: Floats) -> None:
 
 @kernel
 def climb(forest: Forest, leaf: int, path: Numbers) -> int:
-    """The leaf and all that is summed from it; returns how many cells those are, or -1 where too many."""
+    """Write the leaf and all totals above it to ``path``; return how many they are, -1 if too many."""
     path[0], size, head = leaf, 1, 0
     while head < size:
         cell = path[head]
@@ -109,25 +109,26 @@ def climb(forest: Forest, leaf: int, path: Numbers) -> int:
 
 
 @kernel
-def cost_at(stakes: Stakes, cell: int, value: float) -> float:
-    beyond = max(stakes.low[cell] - value, value - stakes.high[cell], 0.0)
-    own = price_of(
-        stakes.norm,
-        value * stakes.scale,
-        stakes.target[cell] * stakes.scale,
-        stakes.weight[cell],
-        stakes.delta,
-        stakes.largest,
+def cell_cost(costs: StepCosts, cell: int, value: float) -> float:
+    """Return the cost of a cell's steps, with the penalty."""
+    beyond = max(costs.low[cell] - value, value - costs.high[cell], 0.0)
+    own = step_cost_compiled(
+        costs.norm,
+        value * costs.scale,
+        costs.target[cell] * costs.scale,
+        costs.weight[cell],
+        costs.delta,
+        costs.largest,
     )
-    return float(own + stakes.penalty * beyond)
+    return float(own + costs.penalty * beyond)
 
 
 @kernel
-def settle(forest: Forest, stakes: Stakes, value: Floats, open_leaf: Mask, path: Numbers) -> bool:
-    """Take every open leaf to the whole number below or above it, whichever costs less as things stand.
+def round_leaves(forest: Forest, costs: StepCosts, value: Floats, open_leaf: Mask, path: Numbers) -> bool:
+    """Round every open leaf down or up, whichever costs less at present, in place.
 
-    Leaves whose turn has not come count as they are, so that a total which lost a fraction by one leaf gets
-    it back by another. Returns whether paths were long enough.
+    Leaves that are not yet rounded count with their fractions, so that a total which lost a fraction by one
+    leaf regains it by another. Return whether ``path`` was long enough.
     """
     for leaf in range(open_leaf.size):
         if not open_leaf[leaf]:
@@ -140,7 +141,9 @@ def settle(forest: Forest, stakes: Stakes, value: Floats, open_leaf: Mask, path:
         difference = 0.0
         for k in range(size):
             cell = path[k]
-            difference += cost_at(stakes, cell, value[cell] + up) - cost_at(stakes, cell, value[cell] + down)
+            difference += cell_cost(costs, cell, value[cell] + up) - cell_cost(
+                costs, cell, value[cell] + down
+            )
         move = up if difference < 0.0 else down
         for k in range(size):
             value[path[k]] += move
@@ -149,20 +152,22 @@ def settle(forest: Forest, stakes: Stakes, value: Floats, open_leaf: Mask, path:
 
 
 @kernel
-def improve(forest: Forest, stakes: Stakes, value: Floats, leaves: Cells, width: float, path: Numbers) -> int:
-    """Move leaves by so many steps up or down where that costs less; returns how many were moved."""
+def improve(
+    forest: Forest, costs: StepCosts, value: Floats, leaves: Cells, width: float, path: Numbers
+) -> int:
+    """Move leaves by ``width`` steps up or down where that costs less; return the number of moves."""
     moved = 0
     for leaf in leaves:
         size = climb(forest, leaf, path)
         best, chosen = 0.0, 0.0
         for move in (width, -width):
-            if not stakes.low[leaf] <= value[leaf] + move <= stakes.high[leaf]:
+            if not costs.low[leaf] <= value[leaf] + move <= costs.high[leaf]:
                 continue
             change, involved = 0.0, 0.0
             for k in range(size):
                 cell = path[k]
-                before = cost_at(stakes, cell, value[cell])
-                after = cost_at(stakes, cell, value[cell] + move)
+                before = cell_cost(costs, cell, value[cell])
+                after = cell_cost(costs, cell, value[cell] + move)
                 change += after - before
                 involved += before + after
             if change < best - LEAST_GAIN * involved:
@@ -175,8 +180,8 @@ def improve(forest: Forest, stakes: Stakes, value: Floats, leaves: Cells, width:
 
 
 @kernel
-def below_any(forest: Forest, marked: Mask) -> Mask:
-    """Marked cells and all that any of them is summed from."""
+def mark_parts(forest: Forest, marked: Mask) -> Mask:
+    """Return the marked cells and all their parts, at all levels."""
     inside = marked.copy()
     for t in range(forest.order.size - 1, -1, -1):
         total = forest.order[t]

@@ -1,1 +1,1 @@
-"""Statistics that adjustments keep."""
+"""Statistics that adjustments preserve."""

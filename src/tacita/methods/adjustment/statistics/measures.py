@@ -1,4 +1,4 @@
-"""Statistics of chosen cells, by how much an adjustment changes them, and how closely they are to be kept.
+"""Statistics of chosen cells, their changes by an adjustment, and the tolerances of these changes.
 
 With ``a`` the values of ``t`` cells before and ``x = a + y`` after:
 
@@ -31,21 +31,21 @@ from tacita.core.errors import InputError, did_you_mean
 from tacita.core.exact import Cells, Floats, Mask, parse_number
 
 ALONE = ("mean", "variance", "correlation", "slope")
-"""What can be kept of one table."""
+"""Statistics of one table."""
 TOGETHER = ("mean", "variance", "slope", "covariance", "correlation", "regression")
-"""What can be kept of several tables: the first three of each, the others of each pair."""
+"""Statistics of several tables: the first three of each, the others of each pair."""
 OF_PAIRS = ("covariance", "correlation", "regression")
 LINEAR = ("mean", "slope")
-"""Statistics that change in proportion to the changes."""
+"""Statistics that are linear in the changes of cells."""
 EXACTLY, CLOSELY = 0.0, 0.1
-"""Percent allowed where no tolerance is given: of the mean, of anything else."""
+"""Default tolerances in percent: of the mean, of all others."""
 COMPUTED = 1e-6
-"""Percent by which a statistic may differ for being computed in floats."""
+"""Percent by which a statistic may differ by rounding errors."""
 
 
 @dataclass(frozen=True)
 class Keep:
-    """By how many percent each statistic may change; ``None``: by any. As text, the option that says so."""
+    """Percent by which each statistic may change; ``None``: no limit. Its text is that of the option."""
 
     mean: float | None = None
     variance: float | None = None
@@ -63,13 +63,13 @@ class Keep:
 
     @property
     def asked(self) -> dict[str, float]:
-        """Statistic -> tolerance, of those that are to be kept."""
+        """Statistic -> tolerance, of those that have one."""
         tolerances = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: tolerance for name, tolerance in tolerances.items() if tolerance is not None}
 
 
-def read_kept(said: str | Keep, known: Sequence[str] = ALONE) -> Keep:
-    """What is to be kept, from text such as ``mean, variance=0.1, slope=0.5 %``, checked.
+def parse_keep(given: str | Keep, known: Sequence[str] = ALONE) -> Keep:
+    """Return the tolerances of text such as ``mean, variance=0.1, slope=0.5 %``, checked.
 
     A mean without a tolerance does not change at all, anything else by at most 0.1 %.
 
@@ -79,16 +79,16 @@ def read_kept(said: str | Keep, known: Sequence[str] = ALONE) -> Keep:
         A name is not known or comes twice, or a tolerance is no number of percent.
     """
     asked: dict[str, float] = {}
-    for part in filter(None, (piece.strip() for piece in str(said).split(","))):
-        name, given, tolerance = (piece.strip() for piece in part.partition("="))
+    for part in filter(None, (piece.strip() for piece in str(given).split(","))):
+        name, equals, tolerance = (piece.strip() for piece in part.partition("="))
         if name not in known:
             raise InputError(
-                f"'{name}' is not a statistic that can be kept here{did_you_mean(name, known)}: "
-                f"write some of {', '.join(known)}, as in '{known[0]}, {known[1]}=0.1'"
+                f"'{name}' is not a statistic that can be preserved here{did_you_mean(name, known)}",
+                remedy=f"write some of {', '.join(known)}, as in '{known[0]}, {known[1]}=0.1'",
             )
         if name in asked:
-            raise InputError(f"'{name}' is to be kept twice in '{said}': name it once")
-        asked[name] = _percent(name, tolerance) if given else EXACTLY if name == "mean" else CLOSELY
+            raise InputError(f"'{name}' is to be preserved twice in '{given}'", remedy="name it once")
+        asked[name] = _percent(name, tolerance) if equals else EXACTLY if name == "mean" else CLOSELY
     return Keep(**asked)
 
 
@@ -96,14 +96,15 @@ def _percent(name: str, written: str) -> float:
     number = parse_number(written.removesuffix("%"))
     if number is None or not number.is_finite() or number < 0:
         raise InputError(
-            f"the tolerance '{written}' of {name} is not a number of percent from 0 up: write {name}=0.1"
+            f"the tolerance '{written}' of {name} is not a number of percent from 0 up",
+            remedy=f"write {name}=0.1",
         )
     return float(number)
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredStatistic:
-    """How one statistic has changed, and where it is heading.
+    """The change of one statistic, and its gradients.
 
     Attributes
     ----------
@@ -112,9 +113,9 @@ class MeasuredStatistic:
     tables
         One table, or two.
     change
-        Percent.
+        In percent.
     gradients
-        For each of these tables: percent by which one more in each cell would change the statistic further.
+        For each of these tables the derivatives of ``change`` by the values of its cells.
     """
 
     name: str
@@ -124,12 +125,12 @@ class MeasuredStatistic:
     gradients: tuple[Floats, ...]
 
 
-def measures(
+def measure_statistics(
     names: Sequence[str], before: Sequence[Floats], after: Sequence[Floats]
 ) -> list[MeasuredStatistic]:
-    """Changes of the named statistics of one table, or of several tables and all their pairs."""
+    """Return the changes of the named statistics of one table, or of several tables and all their pairs."""
     if not before[0].size:
-        raise InputError("statistics of no cells at all were asked for: choose at least two cells")
+        raise InputError("statistics of no cells were requested", remedy="choose at least two cells")
     columns = [_Column(a, x) for a, x in zip(before, after, strict=True)]
     if len(columns) == 1:
         return [_measure(name, name, (0,), *_single(name, columns[0])) for name in names]
@@ -147,34 +148,34 @@ def measures(
     ]
 
 
-def changes(before: Floats, after: Floats, cells: Mask | Cells) -> dict[str, float]:
-    """Percent changes of a table's mean, variance and slope, and of its correlation with the original."""
-    return {m.name: m.change for m in measures(ALONE, [before[cells]], [after[cells]])}
+def measure_changes(before: Floats, after: Floats, cells: Mask | Cells) -> dict[str, float]:
+    """Return the changes in percent of a table's mean, variance, slope, and correlation with the original."""
+    return {m.name: m.change for m in measure_statistics(ALONE, [before[cells]], [after[cells]])}
 
 
-def changes_together(
+def measure_changes_together(
     before: Sequence[Floats],
     after: Sequence[Floats],
     cells: Mask | Cells,
     names: Iterable[str] = (*OF_PAIRS, "variance"),
 ) -> dict[str, float]:
-    """Percent changes of some statistics of every table and pair, by default of the variances and of every
-    pair's covariance, correlation and regression.
+    """Return the changes in percent of some statistics of every table and pair, by default of the variances
+    and of every pair's covariance, correlation and regression.
 
     The keys are labels such as ``covariance of tables 1 and 2``.
     """
-    found = measures(tuple(names), [a[cells] for a in before], [x[cells] for x in after])
+    found = measure_statistics(tuple(names), [a[cells] for a in before], [x[cells] for x in after])
     return {m.label: m.change for m in found}
 
 
-def told(changed: dict[str, float], kept: Keep) -> str:
-    """How closely the statistics that were to be kept are, in words; measured changes are given by name."""
+def describe_changes(changed: dict[str, float], keep: Keep) -> str:
+    """Return a remark on the changes of the statistics that have a tolerance, and on those that exceed it."""
     percent = {
-        name: kept.asked[name.split(" of ")[0]] for name in changed if name.split(" of ")[0] in kept.asked
+        name: keep.asked[name.split(" of ")[0]] for name in changed if name.split(" of ")[0] in keep.asked
     }
-    said = ", ".join(f"{name} {changed[name]:+.4f} %" for name in percent)
-    wide = [name for name, most in percent.items() if abs(changed[name]) > most + COMPUTED]
-    return f"statistics changed: {said}" + (f"; missed: {', '.join(wide)}" if wide else "")
+    listed = ", ".join(f"{name} {changed[name]:+.4f} %" for name in percent)
+    missed = [name for name, most in percent.items() if abs(changed[name]) > most + COMPUTED]
+    return f"statistics changed: {listed}" + (f"; missed: {', '.join(missed)}" if missed else "")
 
 
 class _Column:
@@ -193,7 +194,7 @@ Pair = tuple[float, float, Floats, Floats]
 
 
 def _single(name: str, column: _Column) -> Single:
-    """A statistic before, after, and its derivative by the cells after."""
+    """Return a statistic before, after, and its derivative by the cells after."""
     size, a, x = column.size, column.before, column.after
     if name == "mean":
         return column.mean_before, column.mean, np.full(size, 1 / size)
@@ -205,12 +206,12 @@ def _single(name: str, column: _Column) -> Single:
         return column.variance_before * scale, common * scale, a * (scale / size)
     spread = sqrt(column.variance_before * column.variance)
     correlation = _quotient(common, spread)
-    towards = a * _quotient(1.0, spread) - x * _quotient(correlation, column.variance)
-    return 1.0, correlation, towards / size
+    search_segment = a * _quotient(1.0, spread) - x * _quotient(correlation, column.variance)
+    return 1.0, correlation, search_segment / size
 
 
 def _pair(name: str, one: _Column, other: _Column) -> Pair:
-    """A statistic before, after, and its derivatives by the cells of both tables after."""
+    """Return a statistic before, after, and its derivatives by the cells of both tables after."""
     size, x, u = one.size, one.after, other.after
     before, common = _mean_product(one.before, other.before), _mean_product(x, u)
     if name == "covariance":

@@ -1,19 +1,19 @@
 """Rounds that bring statistics of the published values into their tolerances.
 
-A statistic ``s`` may change by ``tol`` percent. To first order around changes ``z_k`` that is a row on ``z``,
+A statistic ``s`` may change by ``tol`` percent. Linearised around changes ``z_k`` that is a row on ``z``,
 
     -tol <= s(z_k) + s'(z_k) (z - z_k) + rest <= tol,
 
-with ``rest`` what the row of the round before was wrong by. For the variance around 0 this says that ``L(y) =
-Cov(a, y) / Var a`` be near ``-Var(y) / (2 Var a)``, where ``Var(y)`` is that of the round before.
+where ``rest`` is the linearisation error of the last round. For the variance around 0 the row requires ``L(y)
+= Cov(a, y) / Var a`` to be near ``-Var(y) / (2 Var a)``, where ``Var(y)`` is that of the last round.
 
-A round solves the task with these rows. On the segment from the last changes to the new ones, which is
-feasible from end to end, it takes the point that misses its tolerances least; among those that miss none,
-the cheapest. Where nothing keeps the rows all tolerances are widened by the smallest factor that lets
-something: so tolerances that contradict each other are missed in proportion.
+A round solves the task with these rows. The segment from the last changes to the new ones is feasible; of its
+points the one with the smallest violation of tolerances is taken, and of those without any the cheapest.
+Where the rows are infeasible all tolerances are widened by the smallest factor that makes them feasible: so
+tolerances that contradict each other are missed in proportion.
 
-Linear programs end in corners, where changes are few and large. A correlation asks for many small ones: where
-the first round does not suffice, one step goes towards the changes of least squares.
+Linear programs end in vertices, where changes are few and large. Correlations need many small ones: where the
+first round is not enough, one step goes towards the changes of least squares.
 """
 
 from __future__ import annotations
@@ -27,29 +27,35 @@ from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import Cells, Floats
 from tacita.core.run import Run
 from tacita.methods.adjustment.statistics.measures import LINEAR, Keep, MeasuredStatistic
-from tacita.methods.adjustment.statistics.statistic_rows import LEAST, StatisticRow, beside, side_of, widened
-from tacita.methods.adjustment.task import Adjusted, AdjustmentTask
+from tacita.methods.adjustment.statistics.statistic_rows import (
+    LEAST,
+    StatisticRow,
+    to_side,
+    widen_rows,
+    with_side,
+)
+from tacita.methods.adjustment.task import AdjustmentSolution, AdjustmentTask
 
 MARGIN = 0.1
-"""Share of a tolerance that rows leave to second-order terms and to the step to whole numbers."""
+"""Share of a tolerance that rows leave to second-order terms and to the rounding to integers."""
 FLOATS = 1e-8
-"""Percent of room in every row."""
+"""Least room of every row, in percent."""
 NOISE = 1e-7
-"""Share of a loss that is not worth another round."""
+"""Relative gain of a loss that is not worth another round."""
 PROGRESS = 1e-3
-"""Share of the worst miss by which a round that counts lessens it."""
+"""Least relative gain of a round on the largest violation."""
 STEPS = tuple(2.0**-k for k in range(8))
-"""Points of the segment that a round looks at."""
+"""Points of the segment that a round evaluates."""
 PATIENCE = 2
-"""Rounds without a gain after which another may still bring one: with a new rest, and then without any."""
+"""Rounds without a gain before the last: with a new rest, and then without any."""
 
-Solve = Callable[[AdjustmentTask], Adjusted]
+Solve = Callable[[AdjustmentTask], AdjustmentSolution]
 
 
 @dataclass(frozen=True, eq=False)
-class Aim:
-    """A statistic that is to be kept: its change in percent, how many more per unit in some cells, and
-    whether it is linear in the changes.
+class StatisticTarget:
+    """A statistic with a tolerance: its change in percent, the gradient of this change over some cells, per
+    unit, and whether it is linear.
     """
 
     label: str
@@ -61,33 +67,33 @@ class Aim:
 
     @property
     def ratio(self) -> float:
-        """How much of what is allowed is used: at most 1 where the statistic is kept."""
+        """The change relative to the tolerance: at most 1 where the statistic is preserved."""
         return abs(self.change) / max(self.tolerance, LEAST)
 
 
-Measuring = Callable[[Floats], list[Aim]]
-"""Changes of a task, in units -> what becomes of the statistics that it is to keep."""
+MeasureTargets = Callable[[Floats], list[StatisticTarget]]
+"""Changes of a task, in units -> its statistics that have a tolerance."""
 
 
 @dataclass(frozen=True, eq=False)
 class RoundState:
-    """Where the rounds have come to.
+    """The best changes so far, and the state of the rounds.
 
     Attributes
     ----------
     rest
-        By how many percent the rows of the last round misjudged each statistic.
+        Linearisation error of the last round, in percent, per statistic.
     contradicted
-        No changes keep the rows of the last round: it had to widen tolerances.
+        Whether the rows of the last round were infeasible and had to be widened.
     stalled
-        Rounds in a row that brought nothing.
+        Rounds in a row without a gain.
     iterations
         Of all solvers so far.
     """
 
     z: Floats
     loss: float
-    aims: list[Aim]
+    targets: list[StatisticTarget]
     rest: Floats
     contradicted: bool
     stalled: int
@@ -96,45 +102,47 @@ class RoundState:
 
     @property
     def worst(self) -> float:
-        return max((aim.ratio for aim in self.aims), default=0.0)
+        return max((make_target.ratio for make_target in self.targets), default=0.0)
 
     @property
-    def kept(self) -> bool:
+    def preserved(self) -> bool:
         return self.worst <= 1.0
 
-    def settled(self, loss: float) -> bool:
-        """All is kept and nothing is left to gain on ``loss``, or rounds have ceased to bring anything."""
-        return (self.kept and self.loss <= loss * (1 + NOISE)) or self.stalled > PATIENCE
+    def is_finished(self, loss: float) -> bool:
+        """Return whether all tolerances hold at no more than ``loss``, or rounds have ceased to gain."""
+        return (self.preserved and self.loss <= loss * (1 + NOISE)) or self.stalled > PATIENCE
 
 
-def aim(measure: MeasuredStatistic, kept: Keep, cells: Sequence[Cells], one: int) -> Aim:
-    """A measure as an aim of a task in units; ``cells`` are those of each of its tables in that task."""
+def make_target(measure: MeasuredStatistic, keep: Keep, cells: Sequence[Cells], one: int) -> StatisticTarget:
+    """Return a statistic of a task in units; ``cells`` are those of each of its tables in that task."""
     if not np.isfinite(measure.change):
         raise InputError(
-            f"the {measure.label} has no change in percent, as it, or a variance it rests on, is zero: "
-            "choose other cells, or do not ask to keep it"
+            f"the {measure.label} has no change in percent, as it, or a variance it rests on, is zero",
+            remedy="choose other cells, or leave it out",
         )
     gradient = np.concatenate(measure.gradients) / one
-    return Aim(
+    return StatisticTarget(
         label=measure.label,
         change=measure.change,
-        tolerance=kept.asked[measure.name],
+        tolerance=keep.asked[measure.name],
         cells=np.concatenate(cells),
         gradient=gradient,
         linear=measure.name in LINEAR,
     )
 
 
-def begin(task: AdjustmentTask, plain: Adjusted, aims: list[Aim]) -> RoundState:
-    """The standing of changes that were found without looking at statistics."""
+def start_rounds(
+    task: AdjustmentTask, plain: AdjustmentSolution, targets: list[StatisticTarget]
+) -> RoundState:
+    """Return the state of changes that were found without regard to statistics."""
     if task.choice is not None:
-        # A segment between different directions would lead through values that are not safe.
-        raise InputError("statistics are kept with given directions: choose them first")
+        # A segment between different directions would contain values that are not safe.
+        raise InputError("statistics are preserved with given directions", remedy="choose them first")
     return RoundState(
         z=plain.z,
         loss=task.loss(plain.z),
-        aims=aims,
-        rest=np.zeros(len(aims)),
+        targets=targets,
+        rest=np.zeros(len(targets)),
         contradicted=False,
         stalled=0,
         iterations=plain.iterations,
@@ -142,57 +150,59 @@ def begin(task: AdjustmentTask, plain: Adjusted, aims: list[Aim]) -> RoundState:
     )
 
 
-def another_round(
-    task: AdjustmentTask, standing: RoundState, measuring: Measuring, run: Run, solve: Solve
+def run_round(
+    task: AdjustmentTask, state: RoundState, measure: MeasureTargets, run: Run, solve: Solve
 ) -> RoundState:
-    """One round; the standing does not get worse."""
-    found, contradicted = _solved(task, standing, run, solve)
-    far, moved = measuring(found.z), found.z - standing.z
-    foreseen = np.array([a.change + a.gradient @ moved[a.cells] for a in standing.aims])
+    """Return the state after one more round, which is never worse."""
+    found, contradicted = _solve(task, state, run, solve)
+    far, moved = measure(found.z), found.z - state.z
+    foreseen = np.array([a.change + a.gradient @ moved[a.cells] for a in state.targets])
     known = replace(
-        standing,
-        # Where a rest misleads, rows without any still point to less.
-        rest=(np.array([a.change for a in far]) - foreseen) * (standing.stalled < PATIENCE - 1),
+        state,
+        # Where rests mislead, rows without them may still gain.
+        rest=(np.array([a.change for a in far]) - foreseen) * (state.stalled < PATIENCE - 1),
         contradicted=contradicted,
-        stalled=standing.stalled + 1,
-        iterations=standing.iterations + found.iterations,
+        stalled=state.stalled + 1,
+        iterations=state.iterations + found.iterations,
         formulation=found.formulation,
     )
-    return towards(found.z, task, known, measuring)
+    return search_segment(found.z, task, known, measure)
 
 
-def towards(z: Floats, task: AdjustmentTask, standing: RoundState, measuring: Measuring) -> RoundState:
-    """The best point on the segment from the standing to other changes, or the standing if it is the best."""
-    points = (standing.z + step * (z - standing.z) for step in STEPS)
-    there = (replace(standing, z=p, loss=task.loss(p), aims=measuring(p), stalled=0) for p in points)
+def search_segment(z: Floats, task: AdjustmentTask, state: RoundState, measure: MeasureTargets) -> RoundState:
+    """Return the best state on the segment from the current changes to ``z``."""
+    points = (state.z + step * (z - state.z) for step in STEPS)
+    there = (replace(state, z=p, loss=task.loss(p), targets=measure(p), stalled=0) for p in points)
     best = min(there, key=lambda s: (max(s.worst, 1.0), s.loss))
-    return best if _gains(best, standing) else standing
+    return best if _is_better(best, state) else state
 
 
-def _gains(new: RoundState, old: RoundState) -> bool:
-    if old.kept:
-        return new.kept and new.loss < old.loss * (1 - NOISE)
-    return new.kept or new.worst < old.worst * (1 - PROGRESS)
+def _is_better(new: RoundState, old: RoundState) -> bool:
+    if old.preserved:
+        return new.preserved and new.loss < old.loss * (1 - NOISE)
+    return new.preserved or new.worst < old.worst * (1 - PROGRESS)
 
 
-def _solved(task: AdjustmentTask, standing: RoundState, run: Run, solve: Solve) -> tuple[Adjusted, bool]:
-    """The cheapest changes that keep the rows around the standing; whether these had to be widened."""
+def _solve(
+    task: AdjustmentTask, state: RoundState, run: Run, solve: Solve
+) -> tuple[AdjustmentSolution, bool]:
+    """Return the cheapest changes that satisfy the rows around the state; whether these had to be widened."""
     around = [
-        row_at(standing.z, replace(a, change=a.change + rest), (1 - MARGIN) * a.tolerance)
-        for a, rest in zip(standing.aims, standing.rest, strict=True)
+        linearise(state.z, replace(a, change=a.change + rest), (1 - MARGIN) * a.tolerance)
+        for a, rest in zip(state.targets, state.rest, strict=True)
     ]
     rows = [row for row in around if 0 < row.scale < np.inf]
     try:
-        return solve(beside(task, side_of(rows, len(task)))), False
+        return solve(with_side(task, to_side(rows, len(task)))), False
     except InfeasibleError:
-        wide = widened(task, rows, run)
+        wide = widen_rows(task, rows, run)
         contradicted = any(row.room > max(row.tolerance, LEAST) for row in wide)
-        return solve(beside(task, side_of(wide, len(task)))), contradicted
+        return solve(with_side(task, to_side(wide, len(task)))), contradicted
 
 
-def row_at(z: Floats, at: Aim, room: float) -> StatisticRow:
-    """The row that keeps a statistic within some room, to first order around where it was measured."""
-    # Equations may say the same as a row, and a rounding error would contradict them: what is zero is not
-    # computed, and nothing is asked for more exactly than floats are.
+def linearise(z: Floats, at: StatisticTarget, room: float) -> StatisticRow:
+    """Return the row that keeps a statistic within some room, linearised at the changes ``z``."""
+    # A row may be equivalent to equations, and must not contradict them by a rounding error: zeros are not
+    # computed, and no room is smaller than rounding errors.
     middle = 0.0 if at.linear else float(at.gradient @ z[at.cells]) - at.change
     return StatisticRow(at.cells, at.gradient, middle, max(room, FLOATS), at.tolerance)

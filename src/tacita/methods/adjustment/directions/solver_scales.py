@@ -1,9 +1,9 @@
-"""Units in which solvers see the cells and equations of a task.
+"""Scales of the cells and equations of a task in programs for solvers.
 
-Cells of a table may reach from 1 to 1e11 while tolerances of solvers are absolute. With ``z_i = d_i x_i``
-every ``x_i`` reaches to about a thousand, and equation ``q`` is divided by the largest of its ``|m_qi| d_i``.
-What a small cell moves then hardly counts in an equation of large ones, where making up for it costs next to
-nothing, and counts in full where it is among its equals. All scales are powers of two.
+Cells of a table may differ by eleven orders of magnitude, while tolerances of solvers are absolute. With
+``z_i = d_i x_i`` every ``x_i`` reaches to about a thousand, and equation ``q`` is divided by the largest of
+its ``|m_qi| d_i``. So moves of small cells hardly count in equations of large ones, and count in full among
+others of their size. All scales are powers of two.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ REACH = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Scales:
-    """Rows of a program of a task, the task's equations and then what it keeps, in scaled units.
+class SolverScales:
+    """Equations and side constraints of a task in scaled units.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Scales:
     forced
         Scaled coefficients of the sensitive cells' changes in units.
     least, most
-        Ends of the scaled rows.
+        Bounds of the scaled rows.
     cell, row
-        ``d_i`` per cell, and what each row was divided by.
+        ``d_i`` per cell, and the divisor of every row.
     """
 
     rows: csr_array
@@ -47,7 +47,7 @@ class Scales:
     row: Floats
 
     @classmethod
-    def of(cls, task: AdjustmentTask, choice: DirectionChoice) -> Scales:
+    def of(cls, task: AdjustmentTask, choice: DirectionChoice) -> SolverScales:
         from scipy.sparse import csr_array, diags_array, vstack
 
         matrix = csr_array(task.matrix.astype(np.float64))
@@ -70,13 +70,13 @@ class Scales:
         )
 
     def scaled(self, units: Units | Floats) -> Floats:
-        """Bounds of cells in scaled units, infinite where there is none."""
+        """Return bounds of cells in scaled units, infinite where there is none."""
         infinite = np.where(units > 0, np.inf, -np.inf)
         return np.where(np.abs(units) < UNBOUNDED, units / self.cell, infinite)
 
 
 def reaches(task: AdjustmentTask, choice: DirectionChoice) -> Floats:
-    """How far a cell may move either way; as far as the farthest least move where nothing limits it."""
+    """Return how far a cell may move in any direction; the largest least move where nothing limits it."""
     both = np.maximum(np.abs(task.lower), np.abs(task.upper))
     rises, falls = (
         np.where(choice.can_rise, choice.up_most, 0),
@@ -88,5 +88,5 @@ def reaches(task: AdjustmentTask, choice: DirectionChoice) -> Floats:
 
 
 def _power(size: Floats) -> Floats:
-    """The power of two at or next above each number."""
+    """Return the power of two that is next above each number."""
     return np.ldexp(1.0, np.frexp(np.maximum(size, 2.0**-40))[1])

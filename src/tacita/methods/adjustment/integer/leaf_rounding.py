@@ -1,9 +1,9 @@
-"""Whole steps leaf by leaf: totals are summed up, so equations hold by themselves and bounds are the task.
+"""Integer steps leaf by leaf: totals are computed from leaves, so that only bounds can be violated.
 
-Leaves are taken one after another to the whole number below or above them, whichever makes the leaf and all
-totals above it cheaper, with a price on every step that one of them is beyond its bounds. Single steps of
-leaves then improve on that. It fits tables of any shape whose totals have room; where some total has none
-left, an integer program varies some of the leaves below it, some others, and all that is summed from these.
+Leaves are rounded one after another, down or up, whichever makes the leaf and all totals above it cheaper,
+with a penalty on every step beyond a bound. Single steps of leaves then improve the result. This suits tables
+of any shape whose totals have room; where some total has none, an integer program varies some of the leaves
+below it, some others, and all totals above these.
 """
 
 from __future__ import annotations
@@ -15,51 +15,51 @@ import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.run import Run
-from tacita.methods.adjustment.integer.integer_program import mend
-from tacita.methods.adjustment.integer.steps import CODES, Steps
+from tacita.methods.adjustment.integer.integer_program import repair
+from tacita.methods.adjustment.integer.step_task import CODES, StepTask
 
 if TYPE_CHECKING:
-    from tacita.methods.adjustment.integer.leaf_kernels import Forest, Numbers, Stakes
+    from tacita.methods.adjustment.integer.leaf_kernels import Forest, Numbers, StepCosts
 
 LONGEST = 4096
-"""Totals above one leaf; with more there is nothing gained by looking at one leaf at a time."""
+"""Most totals above one leaf: with more, rounding one leaf at a time is not worthwhile."""
 PENALTY = 1e3
-"""Price of a step beyond a bound, in prices of the dearest step."""
+"""Penalty for a step beyond a bound, as a multiple of the most expensive step."""
 SWEEPS = 6
 """Over leaves below totals that are beyond their bounds."""
 LEAVES = (4, 16, 64)
-"""Leaves that are varied per total that is beyond its bounds."""
+"""Leaves that a repair varies per total beyond its bounds."""
 OTHERS = 1000
-"""Leaves elsewhere that are varied to make up for them."""
+"""Leaves elsewhere that a repair varies."""
 
 
-def leaf_by_leaf(steps: Steps, run: Run) -> Units | None:
-    """Whole steps that hold; None where cells are not summed from leaves, or too little room is left."""
-    forest = _forest(steps)
+def round_by_leaves(steps: StepTask, run: Run) -> Units | None:
+    """Return feasible integer steps; None where cells are no sums of leaves, or too little room is left."""
+    forest = _build_forest(steps)
     if forest is None:
         return None
     from tacita.methods.adjustment.integer import leaf_kernels as kernels
 
-    stakes, path = _stakes(steps), np.empty(LONGEST, np.int32)
+    costs, path = _step_costs(steps), np.empty(LONGEST, np.int32)
     leaf = forest.part_first[1:] == forest.part_first[:-1]
-    value = np.where(steps.between, steps.target, steps.nearest)
+    value = np.where(steps.fractional, steps.target, steps.nearest)
     kernels.sum_up(forest, value)
-    if not kernels.settle(forest, stakes, value, leaf & steps.between, path):
+    if not kernels.round_leaves(forest, costs, value, leaf & steps.fractional, path):
         return None
     kernels.sum_up(forest, value)
     if not steps.adds_up(np.rint(value).astype(np.int64)):
         return None
-    _improve(steps, forest, stakes, leaf, value, path, run)
+    _improve(steps, forest, costs, leaf, value, path, run)
     x = np.rint(value).astype(np.int64)
-    if steps.holds(x):
+    if steps.is_feasible(x):
         return x
-    return _mended(steps, forest, leaf, x, path, run)
+    return _repair_leaves(steps, forest, leaf, x, path, run)
 
 
 def _improve(
-    steps: Steps, forest: Forest, stakes: Stakes, leaf: Mask, value: Floats, path: Numbers, run: Run
+    steps: StepTask, forest: Forest, costs: StepCosts, leaf: Mask, value: Floats, path: Numbers, run: Run
 ) -> None:
-    """Single steps of leaves, longer ones where bounds are missed by far."""
+    """Improve leaves in place by single steps, and by longer ones where bounds are violated by more."""
     from tacita.methods.adjustment.integer import leaf_kernels as kernels
 
     for _ in range(SWEEPS):
@@ -67,24 +67,26 @@ def _improve(
         worst = float(beyond.max(initial=0.0))
         if worst <= 0.0 or run.over:
             break
-        leaves = np.flatnonzero(kernels.below_any(forest, beyond > 0.0) & leaf & steps.movable)
+        leaves = np.flatnonzero(kernels.mark_parts(forest, beyond > 0.0) & leaf & steps.movable)
         width, moved = 2.0 ** np.floor(np.log2(worst)), 0
         while width >= 1.0:
-            moved += kernels.improve(forest, stakes, value, leaves, width, path)
+            moved += kernels.improve(forest, costs, value, leaves, width, path)
             width /= 2.0
         if not moved:
             break
     if not run.over:
         # Once over all leaves; a second time gains next to nothing.
-        kernels.improve(forest, stakes, value, np.flatnonzero(leaf & steps.movable), 1.0, path)
+        kernels.improve(forest, costs, value, np.flatnonzero(leaf & steps.movable), 1.0, path)
 
 
-def _mended(steps: Steps, forest: Forest, leaf: Mask, x: Units, path: Numbers, run: Run) -> Units | None:
-    return mend(steps, x, _neighbourhoods(steps, forest, leaf, x, path, run), run)
+def _repair_leaves(
+    steps: StepTask, forest: Forest, leaf: Mask, x: Units, path: Numbers, run: Run
+) -> Units | None:
+    return repair(steps, x, _neighbourhoods(steps, forest, leaf, x, path, run), run)
 
 
 def _neighbourhoods(
-    steps: Steps, forest: Forest, leaf: Mask, x: Units, path: Numbers, run: Run
+    steps: StepTask, forest: Forest, leaf: Mask, x: Units, path: Numbers, run: Run
 ) -> Iterator[Mask]:
     from tacita.methods.adjustment.integer import leaf_kernels as kernels
 
@@ -97,7 +99,7 @@ def _neighbourhoods(
         for total in beyond:
             marked = np.zeros(len(steps), dtype=bool)
             marked[total] = True
-            under = np.flatnonzero(kernels.below_any(forest, marked) & movable)
+            under = np.flatnonzero(kernels.mark_parts(forest, marked) & movable)
             chosen.append(draw.choice(under, min(under.size, count), replace=False))
         leaves: Cells = np.unique(np.concatenate(chosen))
         free = np.zeros(len(steps), dtype=bool)
@@ -106,13 +108,13 @@ def _neighbourhoods(
         yield free
 
 
-def _stakes(steps: Steps) -> Stakes:
-    from tacita.methods.adjustment.integer.leaf_kernels import Stakes
+def _step_costs(steps: StepTask) -> StepCosts:
+    from tacita.methods.adjustment.integer.leaf_kernels import StepCosts
 
     task = steps.task
     everything = slice(None)
-    rise = np.abs(steps.prices(everything, steps.target + 1.0) - steps.prices(everything, steps.target))
-    return Stakes(
+    rise = np.abs(steps.costs(everything, steps.target + 1.0) - steps.costs(everything, steps.target))
+    return StepCosts(
         CODES[task.norm],
         task.step / task.one,
         steps.target,
@@ -125,9 +127,9 @@ def _stakes(steps: Steps) -> Stakes:
     )
 
 
-def _forest(steps: Steps) -> Forest | None:
-    """Totals and parts, if every equation says that one cell is the sum of others; None if not."""
-    from tacita.methods.adjustment.integer.leaf_kernels import Forest, children_first
+def _build_forest(steps: StepTask) -> Forest | None:
+    """Return totals and parts; None unless in every equation one cell is the sum of others."""
+    from tacita.methods.adjustment.integer.leaf_kernels import Forest, order_totals
 
     matrix, n_cells = steps.matrix, len(steps)
     row_of_entry = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
@@ -139,20 +141,20 @@ def _forest(steps: Steps) -> Forest | None:
     defining = np.full(n_cells, -1)
     total_of = matrix.indices[negative]
     defining[total_of] = row_of_entry[negative]
-    # Of several equations of a total the last one counts, so that each cell is summed up once.
+    # Of several equations of a total the last one counts, so that each cell is computed once.
     used = (defining[total_of] == np.arange(matrix.shape[0]))[row_of_entry] & ~negative
     part = matrix.indices[used].astype(np.int32)
     total = total_of[row_of_entry[used]].astype(np.int32)
-    first, above = _listed(part, total, n_cells)
-    part_first, parts = _listed(total, part, n_cells)
+    first, above = _group(part, total, n_cells)
+    part_first, parts = _group(total, part, n_cells)
     n_totals = int((defining >= 0).sum())
     order = np.empty(n_totals, np.int32)
-    if children_first(first, above, part_first, order) < n_totals:
+    if order_totals(first, above, part_first, order) < n_totals:
         return None
     return Forest(first, above, part_first, parts, order)
 
 
-def _listed(key: Numbers, what: Numbers, n_keys: int) -> tuple[Cells, Numbers]:
-    """What belongs to each key, as starts and entries."""
+def _group(key: Numbers, what: Numbers, n_keys: int) -> tuple[Cells, Numbers]:
+    """Return the entries of each key, as starts and entries."""
     order = np.argsort(key, kind="stable")
     return np.concatenate([[0], np.cumsum(np.bincount(key, minlength=n_keys))]).astype(np.int64), what[order]

@@ -1,10 +1,9 @@
-"""A directed task counted in steps, around the point that a solver found.
+"""A directed task in integer steps, around the point that a solver found.
 
-    min  sum_i g_i(x_i)    s.t.  M x = 0,   low <= x <= high,   x whole,
+    min  sum_i g_i(x_i)    s.t.  M x = 0,   low <= x <= high,   x integer,
 
-where a published change is ``step * x``. ``g_i`` is convex, so between whole numbers it is replaced by its
-chords: *pieces* of some steps each, of which later ones are never cheaper. A flow or an integer program that
-takes pieces takes them in order.
+where a published change is ``step * x``. ``g_i`` is convex and replaced between integers by its chords:
+*pieces* of some steps each, of rising cost, so that flows and integer programs take them in order.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ from tacita.solvers.integer_pieces import Pieces
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
-WHOLE = 1e-7
-"""How far from a whole number of steps a solver's number may be and still mean that one."""
+INTEGER = 1e-7
+"""Distance from an integer within which a solver's number counts as integer."""
 ROUND_OFF = 4 * float(np.finfo(np.float64).eps)
 FARTHEST = 1 << 31
-"""Steps from a solver's number beyond which nothing is looked for."""
+"""Most steps between a solver's number and its rounding."""
 L1, L2, HUBER, LINF = range(4)
 CODES = {"l1": L1, "l2": L2, "huber": HUBER, "linf": LINF}
 EXCESS = 1e3
-"""Price of a weighted change beyond the largest, in parts of the weighted change itself."""
+"""Cost of a weighted change beyond the largest, as a multiple of the excess."""
 
 
-def price(norm: int, x: Any, target: Any, weight: Any, delta: float, largest: float) -> Any:
-    """What it costs that cells change by ``x``, in values, where ``target`` would be the best.
+def step_cost(norm: int, x: Any, target: Any, weight: Any, delta: float, largest: float) -> Any:
+    """Return the cost of changes ``x``, in values, near the optimal ``target``.
 
-    The loss of every norm but ``linf`` is a sum over cells. For ``linf`` each cell is asked to stay where it
-    is, ``w |x - t|``, and not to exceed the largest weighted change that the task has anyway. Branches depend
-    on the norm alone, so that the same lines serve arrays and compiled loops.
+    The loss of every norm but ``linf`` is a sum over cells. For ``linf`` the cost is the distance ``w |x -
+    t|``, and more beyond the largest weighted change of the target. Branches depend on the norm alone, so
+    that the same lines serve arrays and compiled loops.
     """
     change = np.abs(x)
     if norm == L1:
@@ -52,8 +51,10 @@ def price(norm: int, x: Any, target: Any, weight: Any, delta: float, largest: fl
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """Bounds in whole steps and the solver's point ``target`` within them; empty ones have ``low > high``."""
+class StepTask:
+    """Bounds in integer steps, and the solver's point ``target`` within them; ``low > high`` if there is
+    none.
+    """
 
     task: AdjustmentTask
     structure: Structure
@@ -62,7 +63,7 @@ class Steps:
     target: Floats
 
     @classmethod
-    def of(cls, task: AdjustmentTask, structure: Structure, z: Floats) -> Steps:
+    def of(cls, task: AdjustmentTask, structure: Structure, z: Floats) -> StepTask:
         step = task.step
         low, high = -(-task.lower // step), task.upper // step
         target = np.clip(z / step, low, np.maximum(low, high))
@@ -84,19 +85,19 @@ class Steps:
 
     @cached_property
     def nearest(self) -> Units:
-        """Whole steps next to the target, which need not add up."""
+        """The integers nearest to the target, which need not add up."""
         return np.asarray(np.rint(self.target).astype(np.int64))
 
     @cached_property
-    def between(self) -> Mask:
-        """Cells whose target is no whole number."""
-        slack = WHOLE + ROUND_OFF * np.abs(self.target)
+    def fractional(self) -> Mask:
+        """Cells whose target is not integer."""
+        slack = INTEGER + ROUND_OFF * np.abs(self.target)
         return np.asarray(np.abs(self.target - self.nearest) > slack)
 
     @cached_property
     def below(self) -> Units:
-        """The last whole number that is not above the target."""
-        return np.where(self.between, np.floor(self.target).astype(np.int64), self.nearest)
+        """The largest integers that are not above the target."""
+        return np.where(self.fractional, np.floor(self.target).astype(np.int64), self.nearest)
 
     @cached_property
     def movable(self) -> Mask:
@@ -104,17 +105,19 @@ class Steps:
 
     @cached_property
     def imbalance(self) -> int:
-        """At most so many steps are wrong in all equations together, beyond what rounding brings."""
+        """An upper bound on the violation of all equations together, in steps, that rounding does not
+        explain.
+        """
         matrix = self.matrix
-        whole, rest = self.below, self.target - self.below
-        missed = np.abs((matrix @ whole).astype(np.float64) + matrix @ rest).sum()
-        return int(np.ceil(missed + np.abs(np.where(self.between, 0.0, rest)).sum()))
+        floor, rest = self.below, self.target - self.below
+        missed = np.abs((matrix @ floor).astype(np.float64) + matrix @ rest).sum()
+        return int(np.ceil(missed + np.abs(np.where(self.fractional, 0.0, rest)).sum()))
 
-    def prices(self, cells: Cells | slice, x: Units | Floats) -> Floats:
-        """``g`` of some cells at some numbers of steps."""
+    def costs(self, cells: Cells | slice, x: Units | Floats) -> Floats:
+        """Return ``g`` of some cells at some numbers of steps."""
         task, scale = self.task, self.task.step / self.task.one
         return np.asarray(
-            price(
+            step_cost(
                 CODES[task.norm],
                 x * scale,
                 self.target[cells] * scale,
@@ -132,31 +135,31 @@ class Steps:
     def adds_up(self, x: Units) -> bool:
         return not (self.matrix @ x).any()
 
-    def holds(self, x: Units) -> bool:
-        """Whether steps keep every equation and every bound; exact."""
+    def is_feasible(self, x: Units) -> bool:
+        """Return whether steps satisfy every equation and every bound, exactly."""
         return bool((x >= self.low).all() and (x <= self.high).all() and self.adds_up(x))
 
     def box(self) -> Pieces:
-        """From the whole number below the target to the one above."""
-        cells = np.flatnonzero(self.between)
+        """Return the pieces from the integer below each fractional target to the one above."""
+        cells = np.flatnonzero(self.fractional)
         return self._chord(cells, self.below, np.ones(cells.size, dtype=np.int64), 1)
 
     def around_box(self, reach: int, surcharge: float = 0.0) -> Pieces:
-        """The box and up to ``reach`` steps beyond it, each at a surcharge."""
+        """Return the pieces of the box and up to ``reach`` steps beyond it, at a surcharge."""
         cells = np.flatnonzero(self.movable)
         up, down = (
-            self._away(cells, self.below + self.between, reach, 1),
+            self._away(cells, self.below + self.fractional, reach, 1),
             self._away(cells, self.below, reach, -1),
         )
         beyond = [replace(piece, cost=piece.cost + surcharge) for piece in up + down]
-        return _joined([self.box(), *beyond])
+        return _join([self.box(), *beyond])
 
     def around(self, start: Units, cells: Cells, reach: int) -> Pieces:
-        """Up to ``reach`` steps of some cells from a start that keeps the bounds."""
-        return _joined(self._away(cells, start, reach, 1) + self._away(cells, start, reach, -1))
+        """Return the pieces of up to ``reach`` steps of some cells from a start within the bounds."""
+        return _join(self._away(cells, start, reach, 1) + self._away(cells, start, reach, -1))
 
     def _away(self, cells: Cells, start: Units, reach: int, sign: int) -> list[Pieces]:
-        """One step, another one and the rest of ``reach`` in one direction, as far as bounds allow."""
+        """Return one step, another one and the rest of ``reach`` in one direction, as far as bounds allow."""
         limit = self.high if sign > 0 else self.low
         room = np.minimum(sign * (limit[cells] - start[cells]), reach)
         at, found = start.copy(), []
@@ -170,11 +173,11 @@ class Steps:
 
     def _chord(self, cells: Cells, start: Units, width: Units, sign: int) -> Pieces:
         before, after = start[cells], start[cells] + sign * width
-        rise = self.prices(cells, after) - self.prices(cells, before)
+        rise = self.costs(cells, after) - self.costs(cells, before)
         return Pieces(cells, np.full(cells.size, sign, dtype=np.int64), width, rise / width)
 
 
-def _joined(pieces: list[Pieces]) -> Pieces:
+def _join(pieces: list[Pieces]) -> Pieces:
     return Pieces(
         np.concatenate([piece.cell for piece in pieces]),
         np.concatenate([piece.sign for piece in pieces]),

@@ -1,14 +1,14 @@
-"""Whole steps plane by plane, for tables of three and more dimensions whose margins leave no room.
+"""Integer steps plane by plane, for tables of three and more dimensions whose margins leave no room.
 
 A plane is a network: cells that share the codes of all but two dimensions. Planes are rounded one after
-another. What earlier planes have rounded away at a place, ``e = sum (x - t)`` over an equation that joins
-planes, is given back by the next one,
+another. The rounding error of earlier planes, ``e = sum (x - t)`` over an equation that joins planes, is
+compensated by the next one,
 
     x = rounding of  t - e,
 
-to the whole number below or above that, so that ``|e| < 1`` and ``|x - t| < 2``; the last plane follows from
-the others. Where bounds are in the way cells go farther and ``e`` may grow. Planes with the most room come
-last, and a few of them together are an integer program for what is left.
+down or up, so that ``|e| < 1`` and ``|x - t| < 2``; the last plane follows from the others. Where bounds
+prevent that, cells go farther and ``e`` may grow. Planes with the most room come last, and an integer program
+over a few of them repairs the rest.
 """
 
 from __future__ import annotations
@@ -22,62 +22,64 @@ import numpy as np
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.core.tables.dimension import Dimension
-from tacita.methods.adjustment.integer.integer_flow import routed
-from tacita.methods.adjustment.integer.integer_program import mend
-from tacita.methods.adjustment.integer.steps import FARTHEST, Steps
+from tacita.methods.adjustment.integer.integer_flow import solve_flow
+from tacita.methods.adjustment.integer.integer_program import repair
+from tacita.methods.adjustment.integer.step_task import FARTHEST, StepTask
 from tacita.solvers.network import Network
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
 ASIDE = 1e3
-"""Price of a step away from the two whole numbers around what a plane is asked for, in dearest steps."""
+"""Penalty for a step beyond the two integers around a plane's target, as a multiple of the costliest step."""
 ACROSS = 2
 """Dimensions of a plane."""
 FEWEST = 2
-"""Planes in the smallest neighbourhood: one alone can give nothing to another."""
+"""Planes in the smallest neighbourhood of a repair."""
 
 
-def plane_by_plane(steps: Steps, run: Run) -> Units | None:
-    """Whole steps that hold; None where planes are no networks, or too little room is left."""
+def round_by_planes(steps: StepTask, run: Run) -> Units | None:
+    """Return feasible integer steps; None where planes are no networks, or too little room is left."""
     structure = steps.structure
     if len(structure.dimensions) < 3 or len(structure.parts) > 1:
         return None
-    planes = Planes.of(steps)
-    value = np.where(steps.between, steps.target, steps.nearest)
-    x, owed = steps.nearest.copy(), steps.matrix @ value
+    planes = TablePlanes.of(steps)
+    value = np.where(steps.fractional, steps.target, steps.nearest)
+    x, excess = steps.nearest.copy(), steps.matrix @ value
     for p in range(len(planes)):
         cells = planes.cells(p)
-        found = _rounded(steps, planes.equations(p), cells, value[cells] - planes.share(p, owed), run)
+        found = _round_plane(steps, planes.equations(p), cells, value[cells] - planes.share(p, excess), run)
         if found is None:
             return None
         x[cells] = found
-        planes.settle(p, owed, np.asarray(found - value[cells], dtype=np.float64))
+        planes.add_to_excess(p, excess, np.asarray(found - value[cells], dtype=np.float64))
         run.tell("planes", p + 1, len(planes))
-    return x if steps.holds(x) else mend(steps, x, planes.around(steps, x), run)
+    return x if steps.is_feasible(x) else repair(steps, x, planes.around(steps, x), run)
 
 
-def _rounded(steps: Steps, equations: csc_array, cells: Cells, asked: Floats, run: Run) -> Units | None:
-    """Whole steps of a plane near what is asked for; None if it is no network."""
+def _round_plane(
+    steps: StepTask, equations: csc_array, cells: Cells, wanted: Floats, run: Run
+) -> Units | None:
+    """Return integer steps of a plane near the wanted ones; None if it is no network."""
     low, high = steps.low[cells], steps.high[cells]
     task = replace(steps.task, matrix=equations.tocsr(), weight=steps.task.weight[cells], side=None)
-    plane = Steps(task, steps.structure, low, high, np.clip(asked, low, high))
+    plane = StepTask(task, steps.structure, low, high, np.clip(wanted, low, high))
     network, everything = Network.of(equations), np.arange(cells.size)
     if network is None:
         return None
-    x = routed(plane, network, everything, plane.box(), run)
+    x = solve_flow(plane, network, everything, plane.box(), run)
     if x is None:
-        dearest = np.abs(
-            plane.prices(everything, plane.below + 1) - plane.prices(everything, plane.below)
+        most_expensive = np.abs(
+            plane.costs(everything, plane.below + 1) - plane.costs(everything, plane.below)
         ).max()
-        pieces = plane.around_box(FARTHEST, ASIDE * (float(dearest) or 1.0))
-        x = routed(plane, network, everything, pieces, run)
+        pieces = plane.around_box(FARTHEST, ASIDE * (float(most_expensive) or 1.0))
+        x = solve_flow(plane, network, everything, pieces, run)
     return plane.below if x is None else x
 
 
 @dataclass(frozen=True, eq=False)
-class Planes:
-    """Cells that can change, plane after plane: totals after their parts, and planes with more room later.
+class TablePlanes:
+    """Cells that can change, plane by plane: totals after their parts, and planes with more room later.
 
     Attributes
     ----------
@@ -86,7 +88,7 @@ class Planes:
     columns
         ``M`` restricted to them, in this order.
     home
-        Of an equation: the plane that all its cells are in, or -1 if it joins planes.
+        Of an equation: the plane that contains all its cells, or -1 if it joins planes.
     last
         Of an equation: the last plane with a cell of it.
     n_cells
@@ -104,11 +106,11 @@ class Planes:
         return self.first.size - 1
 
     @classmethod
-    def of(cls, steps: Steps) -> Planes:
+    def of(cls, steps: StepTask) -> TablePlanes:
         from scipy.sparse import csc_array
 
         cells = np.flatnonzero(steps.movable | (steps.low != 0))
-        plane, height = _sliced(steps, cells)
+        plane, height = _slice_planes(steps, cells)
         target = steps.target[cells]
         free = np.minimum(steps.high[cells] - target, target - steps.low[cells]) >= 1.0
         size = np.bincount(plane)
@@ -134,7 +136,7 @@ class Planes:
         return self.cell[self.first[p] : self.first[p + 1]]
 
     def equations(self, p: int) -> csc_array:
-        """Those among the cells of one plane alone."""
+        """Return the equations within one plane."""
         from scipy.sparse import csc_array
 
         row, column, coefficient = self._entries(p)
@@ -144,10 +146,10 @@ class Planes:
         shape = (int(place.max(initial=-1)) + 1, size)
         return csc_array((coefficient[own], (place, column[own])), shape=shape)
 
-    def share(self, p: int, owed: Floats) -> Floats:
-        """How much too large the cells of a plane are for the equations that join it to others.
+    def share(self, p: int, excess: Floats) -> Floats:
+        """Return by how much the cells of a plane are too large for the equations that join it to others.
 
-        An equation whose last plane this is must be met; of others a cell takes the mean.
+        Equations whose last plane this is must be satisfied; of others a cell takes the mean.
         """
         row, column, coefficient = self._entries(p)
         size = int(self.first[p + 1] - self.first[p])
@@ -155,17 +157,17 @@ class Planes:
         bound = np.bincount(column[must], minlength=size) > 0
         counted = must | (joins & ~bound[column])
         number = np.bincount(column[counted], minlength=size)
-        excess = np.bincount(column[counted], (owed[row] / coefficient)[counted], size)
-        return np.asarray(excess / np.maximum(number, 1))
+        extra = np.bincount(column[counted], (excess[row] / coefficient)[counted], size)
+        return np.asarray(extra / np.maximum(number, 1))
 
-    def settle(self, p: int, owed: Floats, change: Floats) -> None:
-        """Add to what equations owe that the cells of a plane have changed."""
+    def add_to_excess(self, p: int, excess: Floats, change: Floats) -> None:
+        """Add changes of the cells of a plane to the excess of equations, in place."""
         row, column, coefficient = self._entries(p)
-        np.add.at(owed, row, coefficient * change[column])
+        np.add.at(excess, row, coefficient * change[column])
 
-    def around(self, steps: Steps, x: Units) -> Iterator[Mask]:
-        """Cells of a few planes that can best meet the equations which ``x`` misses, twice as many each time,
-        while these are not all.
+    def around(self, steps: StepTask, x: Units) -> Iterator[Mask]:
+        """Yield the cells of the planes that can best satisfy the equations which ``x`` violates, each time
+        of twice as many planes, as long as these are not all.
         """
         missed = steps.matrix @ x
         plane = np.repeat(np.arange(len(self)), np.diff(self.first))
@@ -182,15 +184,15 @@ class Planes:
             count *= 2
 
     def _entries(self, p: int) -> tuple[Cells, Cells, Units]:
-        """Row, column within the plane and coefficient of every entry of a plane's columns."""
+        """Return row, column within the plane and coefficient of every entry of a plane's columns."""
         pointers = self.columns.indptr[self.first[p] : self.first[p + 1] + 1]
         span = slice(pointers[0], pointers[-1])
         column = np.repeat(np.arange(pointers.size - 1, dtype=np.int64), np.diff(pointers))
         return np.asarray(self.columns.indices[span], np.int64), column, self.columns.data[span]
 
 
-def _sliced(steps: Steps, cells: Cells) -> tuple[Cells, Cells]:
-    """The plane of each cell, and how many levels of parts are below each plane.
+def _slice_planes(steps: StepTask, cells: Cells) -> tuple[Cells, Cells]:
+    """Return the plane of each cell, and the number of levels below each plane.
 
     Dimensions with subtotals are sliced first: a plane with two of those is no network.
     """
@@ -206,7 +208,7 @@ def _sliced(steps: Steps, cells: Cells) -> tuple[Cells, Cells]:
 
 
 def _heights(dimension: Dimension) -> Cells:
-    """Levels of codes below each code."""
+    """Return the number of levels of codes below each code."""
     height = np.zeros(len(dimension.codes), dtype=np.int64)
     rising = True
     while rising:

@@ -1,8 +1,8 @@
 """Every norm as a quadratic or a second-order cone program in Clarabel.
 
-Cells are counted in shares of what they cost, ``s = w x`` (``s = sqrt(w) x`` for squares), so that weights
-that differ by many orders of magnitude give losses of one size; the whole is divided by the largest ``s``
-that is forced, and every equation by its largest entry.
+Changes are scaled by their weights, ``s = w x`` (``s = sqrt(w) x`` for squares), so that weights that differ
+by many orders of magnitude give losses of one size. Then all are divided by the largest ``|s|`` that bounds
+force, and every equation by its largest entry.
 
 | norm | formulation | program, each over ``M x = 0, lower <= x <= upper`` |
 |---|---|---|
@@ -12,8 +12,9 @@ that is forced, and every equation by its largest entry.
 | ``huber`` | cones | ``min sum t_i - w_i delta : \\|(w_i delta, s_i)\\| <= t_i`` |
 | ``linf`` | cones | ``min t : \\|s_i\\| <= t`` |
 
-An interior point keeps equations and bounds up to a tolerance only. It is moved inside its bounds and then
-onto the equations, and its loss is compared with what its prices prove: only a gap below 1e-6 is an answer.
+An interior point satisfies equations and bounds up to a tolerance only. It is moved inside its bounds and
+projected onto the equations; then its loss is compared with the bound that its dual values prove. Only a gap
+below 1e-6 is accepted.
 """
 
 from __future__ import annotations
@@ -23,11 +24,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacita.core.errors import InfeasibleError, SolverError, StoppedError
+from tacita.core.errors import SolverError
 from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
-from tacita.methods.adjustment.convex.boxed import NONE_WITHIN, Boxed, PricedPoint
-from tacita.methods.adjustment.convex.newton import onto_equations
+from tacita.methods.adjustment.convex.convex_program import (
+    ConvexProgram,
+    PrimalDualPoint,
+    infeasible,
+    out_of_time,
+)
+from tacita.methods.adjustment.convex.newton_method import project_onto_equations
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -54,28 +60,18 @@ class _Scales:
     loss: float
 
 
-def by_cones(boxed: Boxed, quadratic: bool, run: Run) -> PricedPoint:
-    """The least adjustment.
-
-    Raises
-    ------
-    InfeasibleError
-        There is none: prices prove it.
-    StoppedError
-        The time was over.
-    SolverError
-        Clarabel found neither an adjustment with a gap below 1e-6 nor a proof that there is none.
-    """
+def solve_by_cones(program: ConvexProgram, quadratic: bool, run: Run) -> PrimalDualPoint:
+    """Return the adjustment of least loss in the norm of the program."""
     import clarabel
     from scipy.sparse import csc_array, diags_array
 
-    scales, n = _scales(boxed), boxed.lower.size
-    blocks = [_equations(boxed, scales), _bounds(boxed, scales)]
-    squares = quadratic and boxed.norm == "l2"
-    tops, cost, cone = (0, np.zeros(0), None) if squares else _cone(boxed, scales)
+    scales, n = _scales(program), program.lower.size
+    blocks = [_equations(program, scales), _bounds(program, scales)]
+    squares = quadratic and program.norm == "l2"
+    tops, cost, cone = (0, np.zeros(0), None) if squares else _cone(program, scales)
     blocks += [] if cone is None else [cone]
-    rows, rhs = _stacked(blocks, n + tops)
-    curve = np.append(2.0 * (boxed.weight > 0.0), np.zeros(tops)) if squares else np.zeros(n + tops)
+    rows, rhs = _stack(blocks, n + tops)
+    curve = np.append(2.0 * (program.weight > 0.0), np.zeros(tops)) if squares else np.zeros(n + tops)
     solver = clarabel.DefaultSolver(
         csc_array(diags_array(curve)),
         np.append(np.zeros(n), cost),
@@ -86,38 +82,38 @@ def by_cones(boxed: Boxed, quadratic: bool, run: Run) -> PricedPoint:
     )
     solver.set_termination_callback(lambda _: run.over)
     solution = solver.solve()
-    prices = -np.array(solution.z)[: boxed.equations] * scales.equation * scales.loss
-    return _judged(
-        boxed, str(solution.status), np.array(solution.x)[:n] * scales.cell, prices, solution.iterations, run
+    duals = -np.array(solution.z)[: program.equations] * scales.equation * scales.loss
+    return _verify(
+        program, str(solution.status), np.array(solution.x)[:n] * scales.cell, duals, solution.iterations, run
     )
 
 
-def _scales(boxed: Boxed) -> _Scales:
-    weight = np.where(boxed.weight > 0.0, boxed.weight, 1.0)
-    cell = 1.0 / (np.sqrt(weight) if boxed.norm == "l2" else weight)
-    forced = float(np.abs(boxed.resting / cell).max(initial=0.0)) or 1.0
+def _scales(program: ConvexProgram) -> _Scales:
+    weight = np.where(program.weight > 0.0, program.weight, 1.0)
+    cell = 1.0 / (np.sqrt(weight) if program.norm == "l2" else weight)
+    forced = float(np.abs(program.least_change / cell).max(initial=0.0)) or 1.0
     cell = cell * forced
-    largest = np.asarray(abs(boxed.by_cell.multiply(cell[:, None])).max(axis=0).todense()).ravel()
+    largest = np.asarray(abs(program.by_cell.multiply(cell[:, None])).max(axis=0).todense()).ravel()
     largest[largest == 0.0] = 1.0
-    return _Scales(cell, 1.0 / largest, forced**2 if boxed.norm == "l2" else forced)
+    return _Scales(cell, 1.0 / largest, forced**2 if program.norm == "l2" else forced)
 
 
-def _equations(boxed: Boxed, scales: _Scales) -> _Block:
+def _equations(program: ConvexProgram, scales: _Scales) -> _Block:
     import clarabel
     from scipy.sparse import csr_array, diags_array
 
-    rows = diags_array(scales.equation) @ boxed.by_cell.T @ diags_array(scales.cell)
-    return _Block(csr_array(rows), np.zeros(boxed.equations), [clarabel.ZeroConeT(boxed.equations)])
+    rows = diags_array(scales.equation) @ program.by_cell.T @ diags_array(scales.cell)
+    return _Block(csr_array(rows), np.zeros(program.equations), [clarabel.ZeroConeT(program.equations)])
 
 
-def _bounds(boxed: Boxed, scales: _Scales) -> _Block:
+def _bounds(program: ConvexProgram, scales: _Scales) -> _Block:
     import clarabel
     from scipy.sparse import vstack
 
-    fixed = boxed.fixed
-    above, below = np.isfinite(boxed.upper) & ~fixed, np.isfinite(boxed.lower) & ~fixed
+    fixed = program.fixed
+    above, below = np.isfinite(program.upper) & ~fixed, np.isfinite(program.lower) & ~fixed
     rows = vstack([_unit(fixed, 1.0), _unit(above, 1.0), _unit(below, -1.0)], format="csr")
-    bound = [boxed.lower[fixed], boxed.upper[above], -boxed.lower[below]]
+    bound = [program.lower[fixed], program.upper[above], -program.lower[below]]
     cell = np.concatenate([scales.cell[chosen] for chosen in (fixed, above, below)])
     count = int(fixed.sum())
     cones = [clarabel.ZeroConeT(count), clarabel.NonnegativeConeT(cell.size - count)]
@@ -128,29 +124,29 @@ def _bounds(boxed: Boxed, scales: _Scales) -> _Block:
     )
 
 
-def _cone(boxed: Boxed, scales: _Scales) -> tuple[int, Floats, _Block]:
-    """How many ``t`` there are, what they cost, and the cones that they are in with ``s``."""
+def _cone(program: ConvexProgram, scales: _Scales) -> tuple[int, Floats, _Block]:
+    """Return the number of variables ``t``, their costs, and the cones that contain ``t`` and ``s``."""
     import clarabel
     from scipy.sparse import block_array, csr_array
 
-    heavy = boxed.weight > 0.0
+    heavy = program.weight > 0.0
     k = int(heavy.sum())
     s = _unit(heavy, -1.0)
-    if boxed.norm == "l2":
+    if program.norm == "l2":
         # (t + 1, t - 1, 2 s), halved.
         head = csr_array(np.array([[-0.5], [-0.5]]))
         rows = block_array([[csr_array((2, heavy.size)), head], [s, csr_array((k, 1))]], format="csr")
         rhs = np.concatenate([[0.5, -0.5], np.zeros(k)])
         return 1, np.ones(1), _Block(rows, rhs, [clarabel.SecondOrderConeT(k + 2)])
-    tops = 1 if boxed.norm == "linf" else k
-    spread = 3 if boxed.norm == "huber" else 2
+    tops = 1 if program.norm == "linf" else k
+    spread = 3 if program.norm == "huber" else 2
     ends = csr_array(
         (np.full(k, -1.0), (np.arange(k) * spread, np.arange(k) % max(tops, 1))), shape=(spread * k, tops)
     )
     place = csr_array((np.ones(k), (np.arange(k) * spread + spread - 1, np.arange(k))), shape=(spread * k, k))
     rhs = np.zeros(spread * k)
-    if boxed.norm == "huber":
-        rhs[1::3] = boxed.delta / scales.cell[heavy]
+    if program.norm == "huber":
+        rhs[1::3] = program.delta / scales.cell[heavy]
     rows = block_array([[place @ s, ends]], format="csr")
     return tops, np.ones(tops), _Block(rows, rhs, [clarabel.SecondOrderConeT(spread)] * k)
 
@@ -162,7 +158,7 @@ def _unit(chosen: Mask, sign: float) -> csr_array:
     return csr_array((np.full(at.size, sign), (np.arange(at.size), at)), shape=(at.size, chosen.size))
 
 
-def _stacked(blocks: list[_Block], columns: int) -> tuple[csc_array, Floats]:
+def _stack(blocks: list[_Block], columns: int) -> tuple[csc_array, Floats]:
     from scipy.sparse import csr_array, vstack
 
     wide = [
@@ -183,22 +179,24 @@ def _settings(run: Run) -> Any:
     return settings
 
 
-def _judged(boxed: Boxed, status: str, x: Floats, prices: Floats, iterations: int, run: Run) -> PricedPoint:
+def _verify(
+    program: ConvexProgram, status: str, x: Floats, duals: Floats, iterations: int, run: Run
+) -> PrimalDualPoint:
+    """Return Clarabel's point as an adjustment, if it is proven to be one of least loss."""
     if status in ("MaxTime", "CallbackTerminated"):
-        raise StoppedError("the time was over before the adjustment was found: allow more of it")
-    if "PrimalInfeasible" in status and boxed.contradicted(prices):
-        raise InfeasibleError(NONE_WITHIN)
-    on = onto_equations(boxed, x, run) if np.isfinite(x).all() else None
-    if on is not None and (boxed.proves(on, prices, GAP) or _past_proof(boxed, on, prices, status)):
-        return PricedPoint(on, prices, iterations)
-    remedy = (
-        "another delta, nearer to the size of changes" if boxed.norm == "huber" else "another formulation"
+        raise out_of_time()
+    if "PrimalInfeasible" in status and program.proves_infeasible(duals):
+        raise infeasible()
+    near = project_onto_equations(program, x, run) if np.isfinite(x).all() else None
+    if near is not None:
+        # Where cells of weight 0 are unbounded inexact dual values prove nothing, and Clarabel is trusted.
+        unprovable = status == "Solved" and bool(np.isneginf(program.lagrangian_bound(near, duals)))
+        if unprovable or program.proves_gap(near, duals, GAP):
+            return PrimalDualPoint(near, duals, iterations)
+    other = (
+        "another delta, nearer to the size of changes" if program.norm == "huber" else "another formulation"
     )
     raise SolverError(
-        f"Clarabel ended with '{status}' and no adjustment whose loss its prices prove: try {remedy}"
+        f"Clarabel ended with '{status}' and no adjustment whose loss its dual values prove",
+        remedy=f"try {other}",
     )
-
-
-def _past_proof(boxed: Boxed, x: Floats, prices: Floats, status: str) -> bool:
-    """Whether Clarabel must be believed: free cells without weight let no inexact prices prove anything."""
-    return status == "Solved" and bool(np.isneginf(boxed.lagrange(x, prices)))

@@ -1,0 +1,136 @@
+"""Local search over directions: flips of one sensitive cell at a time.
+
+The dual values of the equations bound the gain of a flip (``losses.bound_flip_gains``), so only flips that
+may gain are tried, the most promising first. Where directions are infeasible, the units missing to least
+moves count before the loss: the same search repairs such directions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.core.errors import InfeasibleError, StoppedError
+from tacita.core.exact import Cells, Mask
+from tacita.core.run import Run
+from tacita.methods.adjustment.directions.losses import (
+    DirectedAdjustment,
+    DirectionLosses,
+    Loss,
+    bound_flip_gains,
+)
+from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice
+
+PATIENCE, SLOW_PATIENCE = 60, 15
+"""Kicks in a row without a gain that end a search: where losses are quick, and where they are not."""
+KICKS_PER_CELL = 3
+"""Most kicks in a row without a gain, per cell."""
+KICK = 3
+"""Cells whose directions a kick changes."""
+
+
+def no_feasible_directions() -> InfeasibleError:
+    """Return the error for a task that no directions make feasible."""
+    return InfeasibleError(
+        "no directions of the sensitive cells hold an adjustment", remedy="widen the capacities"
+    )
+
+
+def no_directions_in_time(run: Run) -> StoppedError:
+    """Return the error for a search that found no feasible directions in time."""
+    return StoppedError(
+        f"stopped after {run.seconds:.0f} s before directions with an adjustment were found",
+        remedy="allow more time",
+    )
+
+
+class FlipSearch:
+    """A local search over directions, with the best so far: ``up``, their ``loss`` and adjustment ``at``."""
+
+    def __init__(
+        self, task: AdjustmentTask, choice: DirectionChoice, losses: DirectionLosses, start: Mask, run: Run
+    ) -> None:
+        self.task, self.choice, self.losses, self.run = task, choice, losses, run
+        self.up, self.loss = start.copy(), losses.at(start, run)
+        self.at = losses.adjustment()
+
+    def descend(self, only: Cells | None = None) -> None:
+        """Flip cells, of those given, as long as one flip gains."""
+        up, loss, at, gained = self.up.copy(), self.loss, self.at, True
+        try:
+            while gained:
+                gained = False
+                for p in self._candidates(up, at, only):
+                    up[p] = not up[p]
+                    reached = self.losses.at(up, self.run)
+                    if reached.below(loss):
+                        loss, gained = reached, True
+                    else:
+                        up[p] = not up[p]
+                loss = self.losses.at(up, self.run)
+                at = self.losses.adjustment()
+                self.keep_if_better(up, loss, at)
+        except StoppedError:
+            # The last flip is forgotten, since its loss is not known.
+            return
+
+    def keep_if_better(self, up: Mask, loss: Loss, at: DirectedAdjustment) -> bool:
+        """Keep directions if they are the best so far; return whether they are."""
+        if loss.below(self.loss):
+            self.up, self.loss, self.at = up.copy(), loss, at
+            self.run.tell("directions", 0, 0, incumbent=loss.value)
+            return True
+        return False
+
+    def evaluate(self, up: Mask) -> bool:
+        """Compute the loss of directions, and keep them if they are the best so far."""
+        try:
+            # Without a time limit: what was found is evaluated even when the time is over.
+            loss = self.losses.at(up, Run())
+        except InfeasibleError:
+            return False
+        return self.keep_if_better(up, loss, self.losses.adjustment())
+
+    def kick(self) -> None:
+        """Flip a few cells that share equations, descend among their neighbours, and keep improvements."""
+        free = np.flatnonzero(self.choice.can_rise & self.choice.can_fall)
+        if free.size <= KICK:
+            return
+        draw, idle = np.random.default_rng(self.run.search), 0
+        near = _neighbours(self.task, self.choice)
+        patience = min(PATIENCE if self.losses.quick else SLOW_PATIENCE, KICKS_PER_CELL * free.size)
+        while idle < patience and not self.run.over:
+            first = int(draw.choice(free))
+            beside = np.intersect1d(near[first], free)
+            turned = np.append(draw.choice(beside, min(KICK - 1, beside.size), replace=False), first)
+            best = self.loss
+            self._from(turned, np.unique(np.concatenate([near[p] for p in turned])))
+            idle = 0 if self.loss.below(best) else idle + 1
+
+    def _from(self, turned: Cells, only: Cells) -> None:
+        up = self.up.copy()
+        up[np.unique(turned)] ^= True
+        try:
+            trial = FlipSearch(self.task, self.choice, self.losses, up, self.run)
+        except StoppedError:
+            return
+        trial.run = self.run.retold(lambda _: self.loss.value)
+        trial.descend(only)
+        self.keep_if_better(trial.up, trial.loss, trial.at)
+
+    def _candidates(self, up: Mask, at: DirectedAdjustment, only: Cells | None) -> list[int]:
+        estimate = bound_flip_gains(self.task, self.choice, up, at)
+        order = np.argsort(estimate, kind="stable")
+        # Where directions are infeasible slopes are those of the missing units, not of the loss.
+        useful = np.isfinite(estimate) if at.loss.missed else estimate < -1e-9 * max(1.0, abs(at.loss.value))
+        if only is not None:
+            useful[np.setdiff1d(np.arange(useful.size), only)] = False
+        return [int(p) for p in order if useful[p]]
+
+
+def _neighbours(task: AdjustmentTask, choice: DirectionChoice) -> list[Cells]:
+    """Return per sensitive cell those that share an equation with it."""
+    from scipy.sparse import csc_array
+
+    forced = abs(csc_array(task.matrix, dtype=np.float64)[:, choice.cells])
+    together = (forced.T @ forced).tocsr()
+    return np.split(together.indices.astype(np.int64), together.indptr[1:-1])
