@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacita.app.work.about_cell import Attack, about
-from tacita.app.work.open_case import Case, Decision, Kind
+from tacita.app.work.open_case import Case, Decision, Kind, open_case
 from tacita.app.work.view import Judged
 from tacita.core.release import Release
 from tacita.core.run import Run
@@ -19,7 +19,7 @@ from tacita.examples import example
 
 @pytest.fixture
 def salazar() -> Case:
-    return Case.of(example("salazar"), "salazar")
+    return open_case(example("salazar"), "salazar")
 
 
 def test_a_sensitive_cell_with_its_levels_and_sums(salazar: Case) -> None:
@@ -41,7 +41,7 @@ def test_a_decision_is_told(salazar: Case) -> None:
 
 
 def test_of_an_exempt_cell_it_is_told_what_would_hit_it() -> None:
-    case = Case.of(example("nchs"), "nchs")
+    case = open_case(example("nchs"), "nchs")
     cell = int(case.problem.sensitive[0])
     before = about(case, Judged.of(case), cell)
     case = case.decide([cell], Decision(Kind.SAFE))
@@ -61,7 +61,7 @@ def test_contributors_by_name_and_share() -> None:
     cell = table.find("1", "1")
     values[cell], who[cell] = (60, 20), (1, 0)
     known = Contributions(values, who, table.units, names=("Brook", "Hill"))
-    case = Case("case", replace(table, contributions=known, count=np.full(n, 2)))
+    case = open_case(replace(table, contributions=known, count=np.full(n, 2)), "case")
     told = about(case, Judged.at_a_glance(case), cell)
     assert [(c.name, c.amount, c.share) for c in told.contributors] == [
         ("Hill", "60", 75.0),

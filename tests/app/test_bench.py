@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from nicegui import ui
 
 from tacita.app.screens.protect.screen import Bench
-from tacita.app.work.open_case import Case, Wish
+from tacita.app.work.open_case import open_case
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example
+from tacita.specification.specification import Output, Protection
 
 
 @pytest.fixture
 def workspace() -> Iterator[Workspace]:
     made = Workspace()
-    made.change(Case.of(example("salazar"), "salazar"))
+    made.change(open_case(example("salazar"), "salazar"))
     yield made
     made.close()
 
@@ -42,21 +42,24 @@ def test_the_form_begins_as_the_last_run_had_it_and_nothing_fails_on_the_way(
 def test_a_case_is_to_be_protected_as_it_was_last_run_and_a_run_of_another_table_says_nothing_of_it(
     workspace: Workspace,
 ) -> None:
-    assert workspace.wish is None
+    assert workspace.specification.protect == Protection()
     workspace.start("rounding", {"base": 12}, time_limit=7.5, seed=3)
-    assert workspace.wish == Wish("rounding", {"base": 12}, 3, 7.5)
-    workspace.change(Case.of(example("nchs"), "nchs"))
-    assert workspace.wish is None
-    workspace.change(replace(workspace.current(), wish=Wish("intervals", formats=("html",), folder="out")))
-    assert workspace.wish == Wish("intervals", formats=("html",), folder="out")
+    assert workspace.specification.protect == Protection("rounding", {"base": 12}, 7.5, 3)
+    workspace.change(open_case(example("nchs"), "nchs"))
+    assert workspace.specification.protect == Protection()
+    specified = {"protect": {"method": "intervals"}, "output": Output("out", ("html",))}
+    workspace.change(workspace.current().specify(**specified))
+    assert workspace.specification == workspace.current().specification
     workspace.start("adjustment", {})
-    assert workspace.wish == Wish("adjustment", formats=("html",), folder="out")
+    assert workspace.specification.protect == Protection("adjustment")
+    assert workspace.specification.output == Output("out", ("html",))
 
 
 def test_formats_that_were_ticked_stay_until_another_table_comes(workspace: Workspace) -> None:
     workspace.start("adjustment", {})
     workspace.formats = ("html", "txt")
-    workspace.change(replace(workspace.current(), rules=("threshold(3)",)))
-    assert workspace.wish == Wish("adjustment", formats=("html", "txt"))
-    workspace.change(Case.of(example("nchs"), "nchs"))
+    workspace.change(workspace.current().with_rules(["threshold(3)"]))
+    assert workspace.specification.protect.method == "adjustment"
+    assert workspace.specification.output == Output(formats=("html", "txt"))
+    workspace.change(open_case(example("nchs"), "nchs"))
     assert workspace.formats == ()

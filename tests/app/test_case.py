@@ -6,17 +6,26 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.work.open_case import Attackers, Case, Decision, Kind
+from tacita.app.work.open_case import Case, Decision, Kind, open_case
 from tacita.core.errors import InputError
 from tacita.core.tables.editing import as_counts, with_code, with_values, without_code
 from tacita.examples import example
+from tacita.specification.specification import Attackers
 
 GRID = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 CODES = [("I", "II", "III"), ("A", "B", "C")]
 
 
 def case() -> Case:
-    return Case("firms", tc.Table.from_array(GRID, names=("activity", "region"), codes=CODES, counts=False))
+    return open_case(
+        tc.Table.from_array(GRID, names=("activity", "region"), codes=CODES, counts=False), "firms"
+    )
+
+
+def stating(name: str) -> Case:
+    """An example as a file would have it: with levels, and no rule or mark."""
+    problem = example(name)
+    return open_case(tc.Problem(problem.table, problem.levels), name)
 
 
 def test_without_rules_nothing_is_sensitive() -> None:
@@ -42,7 +51,7 @@ def test_a_decision_replaces_the_one_before() -> None:
 
 
 def test_a_cell_can_be_exempt_from_rules_and_from_what_a_file_says() -> None:
-    stated = Case.of(example("nchs"), "nchs")
+    stated = open_case(example("nchs"), "nchs")
     cell = int(stated.problem.sensitive[0])
     assert cell not in stated.decide([cell], Decision(Kind.SAFE)).problem.sensitive
 
@@ -50,7 +59,7 @@ def test_a_cell_can_be_exempt_from_rules_and_from_what_a_file_says() -> None:
 def test_a_file_s_problem_is_asked_again_unchanged() -> None:
     for name in ("nchs", "salazar", "thesis-3x4", "tiwari-2"):
         problem = example(name)
-        again = Case.of(problem, name).problem
+        again = open_case(problem, name).problem
         assert np.array_equal(again.levels.lower, problem.levels.lower)
         assert np.array_equal(again.levels.upper, problem.levels.upper)
         assert np.array_equal(again.levels.sliding, problem.levels.sliding)
@@ -62,14 +71,14 @@ def test_a_file_s_problem_is_asked_again_unchanged() -> None:
 def test_a_cell_that_is_sensitive_and_must_be_hidden_stays_both() -> None:
     table = case().table
     cell = table.find("II", "C")
-    again = Case.of(tc.Problem(table, tc.Marked([cell]), must_hide=[cell]), "firms").problem
+    again = open_case(tc.Problem(table, tc.Marked([cell]), must_hide=[cell]), "firms").problem
     assert again.sensitive.tolist() == [cell]
     assert again.levels.upper[cell] == 5
     assert np.flatnonzero(again.must_hide).tolist() == [cell]
 
 
 def test_costs_that_are_values_follow_a_changed_value() -> None:
-    opened = Case.of(example("salazar"), "salazar")
+    opened = open_case(example("salazar"), "salazar")
     cell = int(np.flatnonzero(~opened.table.structure.is_total)[0])
     changed = opened.with_table(with_values(opened.table, np.array([cell]), np.array([500])))
     assert changed.problem.cost[cell] == 500
@@ -88,8 +97,7 @@ def test_what_is_said_of_a_cell_follows_it_when_a_row_is_added_and_removed() -> 
 
 
 def test_what_a_file_stated_follows_its_cells_too() -> None:
-    problem = example("salazar")
-    opened = Case.of(problem, "salazar")
+    opened = stating("salazar")
     dimension = opened.table.structure.dimensions[0].name
     grown = opened.with_table(with_code(opened.table, dimension, "new"))
     old, new = opened.problem, grown.problem
@@ -99,7 +107,7 @@ def test_what_a_file_stated_follows_its_cells_too() -> None:
 
 
 def test_levels_of_a_file_are_counted_in_new_decimals() -> None:
-    opened = Case.of(example("salazar"), "salazar")
+    opened = stating("salazar")
     finer = opened.with_table(opened.table.with_decimals(1)).problem
     cell = int(finer.sensitive[0])
     assert (finer.levels.lower[cell], finer.levels.upper[cell]) == (100, 120)
@@ -126,10 +134,8 @@ def test_different_marks_are_not_lost_where_two_cells_become_one(last: int) -> N
 
 
 def test_a_safe_total_does_not_make_its_last_part_safe() -> None:
-    from dataclasses import replace
-
     counts = two_rows().with_table(as_counts(two_rows().table, True))
-    ruled = replace(counts, rules=("threshold(21)",))
+    ruled = counts.with_rules(["threshold(21)"])
     total, part = ruled.table.find("Total", "A"), ruled.table.find("I", "A")
     assert part in ruled.problem.sensitive
     exempt = ruled.decide([total], Decision(Kind.SAFE))
@@ -141,15 +147,15 @@ def test_levels_of_a_file_hold_for_the_cell_that_two_become() -> None:
     table = two_rows().table
     here = np.arange(len(table)) == table.find("I", "A")
     levels = tc.Levels.of(here, upper=np.where(here, 7, 0))
-    opened = Case.of(tc.Problem(table, levels), "x")
+    opened = open_case(tc.Problem(table, levels), "x")
     left = opened.with_table(without_code(table, "activity", "II"))
     assert left.problem.levels.upper[left.table.find("I", "A")] == 7
 
 
 def test_a_new_cell_costs_what_it_holds_also_later() -> None:
-    opened = Case.of(example("nchs"), "nchs")
+    opened = open_case(example("nchs"), "nchs")
     costly = tc.Problem(opened.table, opened.problem.levels, cost=np.full(len(opened.table), 3.0))
-    opened = Case.of(costly, "nchs")
+    opened = open_case(costly, "nchs")
     name = opened.table.structure.dimensions[0].name
     grown = opened.with_table(with_code(opened.table, name, "new"))
     new = int(np.flatnonzero(grown.table.units == 0)[-1])
@@ -163,7 +169,7 @@ def test_attackers_who_know_single_cells_are_not_lost_in_silence() -> None:
     problem = example("salazar")
     cell = problem.table.find("II", "A")
     insider = tc.Insider.knowing("firm", problem.table, {cell: (8, 8)})
-    opened = Case.of(tc.Problem(problem.table, problem.levels, [insider]), "salazar")
+    opened = open_case(tc.Problem(problem.table, problem.levels, [insider]), "salazar")
     assert opened.problem.attackers == ("outsider", "firm")
     dimension = problem.table.structure.dimensions[0].name
     with pytest.raises(InputError, match="firm"):
@@ -171,10 +177,8 @@ def test_attackers_who_know_single_cells_are_not_lost_in_silence() -> None:
 
 
 def test_what_everyone_knows_can_be_said_in_two_ways() -> None:
-    from dataclasses import replace
-
     cell = case().table.find("I", "A")
-    bounded = replace(case(), attackers=Attackers(lower=-5, upper=500)).problem
+    bounded = case().specify(attackers=Attackers(lower=-5, upper=500)).problem
     assert (bounded.outsider.lower[cell], bounded.outsider.upper[cell]) == (-5, 500)
-    near = replace(case(), attackers=Attackers(within=(0.5, 1.0))).problem
+    near = case().specify(attackers=Attackers(within=(0.5, 1.0))).problem
     assert (near.outsider.lower[cell], near.outsider.upper[cell]) == (10, 40)

@@ -9,7 +9,7 @@ import pytest
 
 from tacita.app.work.desk import Desk
 from tacita.app.work.newest import Newest
-from tacita.app.work.open_case import Case
+from tacita.app.work.open_case import Case, open_case
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example
 
@@ -21,7 +21,7 @@ def never() -> None:
 @pytest.fixture
 def workspace() -> Workspace:
     made = Workspace()
-    made.change(Case("nchs", example("nchs").table))
+    made.change(open_case(example("nchs").table, "nchs"))
     return made
 
 
@@ -29,7 +29,7 @@ def test_typing_in_one_field_is_one_step(workspace: Workspace) -> None:
     told: list[Case] = []
     desk = Desk(workspace, told.append, never)
     for text in ("threshold(1)", "threshold(12)", "threshold(125)"):
-        desk.change("rule-1", rules=(text,))
+        desk.specify("rule-1", rules={"rule": text})
     assert workspace.current().rules == ("threshold(125)",)
     assert [case.rules for case in told] == [("threshold(1)",), ("threshold(12)",), ("threshold(125)",)]
     workspace.undo()
@@ -39,12 +39,12 @@ def test_typing_in_one_field_is_one_step(workspace: Workspace) -> None:
 
 def test_each_field_and_each_visit_is_a_step_of_its_own(workspace: Workspace) -> None:
     desk = Desk(workspace, lambda case: None, never)
-    desk.change("rule-1", rules=("threshold(3)",))
+    desk.specify("rule-1", rules={"rule": "threshold(3)"})
     desk.settle()
-    desk.change("rule-1", rules=("threshold(5)",))
-    desk.change("cost", cost="unit")
+    desk.specify("rule-1", rules={"rule": "threshold(5)"})
+    desk.specify("cost", cost={"by": "unit"})
     workspace.undo()
-    assert (workspace.current().rules, workspace.current().cost) == (("threshold(5)",), None)
+    assert (workspace.current().rules, workspace.current().specification.cost.by) == (("threshold(5)",), None)
     workspace.undo()
     assert workspace.current().rules == ("threshold(3)",)
 
@@ -54,17 +54,17 @@ def test_what_another_window_changed_is_not_put_back(workspace: Workspace) -> No
     one, other = (
         Desk(workspace, lambda case: None, lambda name=name: told.append(name)) for name in ("one", "other")
     )
-    one.change("rule-1", rules=("threshold(3)",))
-    other.change("rule-1", rules=("threshold(2)",))
+    one.specify("rule-1", rules={"rule": "threshold(3)"})
+    other.specify("rule-1", rules={"rule": "threshold(2)"})
     assert (told, workspace.current().rules) == (["other"], ("threshold(3)",))
     workspace.undo()
-    one.change("rule-1", rules=("threshold(3)", "zeros()"))
+    one.specify("rule-1", rules={"rule": "threshold(3) | zeros()"})
     assert (told, workspace.current().rules) == (["other", "one"], ())
 
 
 def test_what_changes_nothing_is_no_step(workspace: Workspace) -> None:
     desk = Desk(workspace, lambda case: pytest.fail("nothing changed"), never)
-    desk.change("cost", cost=None)
+    desk.specify("cost", cost={"by": None})
     assert not workspace.can_undo
 
 

@@ -17,7 +17,6 @@ from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, RecordsError, SeveralValuesError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.workbook import Sheets
-from tacita.specification.project import load_project
 
 COVER = [["Turnover of firms"], ["in the year 2024"]]
 CELLS = [["region", "size", "value"], ["N", "s", 12], ["N", "l", 20], ["S", "s", 30], ["S", "l", 40]]
@@ -113,9 +112,8 @@ def test_records_of_a_workbook_name_their_sheet_in_the_project(tmp_path: Path) -
     book = workbook(tmp_path / "t.xlsx", {"one": FIRMS, "two": CELLS})
     records = records_from_path(book)
     assert (records.sheet, records.sheets) == ("one", Sheets(("one", "two")))
-    case = case_of_records(records, Choice(("region",), "turnover"), tmp_path)
-    assert case.origin is not None
-    table = load_project(case.origin).table
+    case = case_of_records(records, Choice(("region",), "turnover"))
+    table = case.specification.table
     assert table is not None
     assert table.sheet == "one"
     other = records.with_sheet("two")
@@ -134,7 +132,7 @@ def test_rows_that_could_be_cells_as_well_as_records(tmp_path: Path, workspace: 
         assert found is not None
         assert found.case is case
         assert found.records.seen.records == 4
-        table = case_of_records(found.records, Choice(("branch",), "turnover"), tmp_path).table
+        table = case_of_records(found.records, Choice(("branch",), "turnover")).table
         assert table.values[table.find("steel")] == 20
 
 

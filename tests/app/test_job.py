@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tacita.app.work.job import MOST_EVENTS, Job, State
-from tacita.app.work.open_case import Case
+from tacita.app.work.open_case import open_case
 from tacita.core.errors import InputError, SolverError, StoppedError
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
@@ -26,7 +26,7 @@ LONG = 20.0
 
 
 def job(method: str = "suppression", *, name: str = "nchs", **options: Any) -> Job:
-    return Job(1, Case.of(example(name), name), method, options)
+    return Job(1, open_case(example(name), name), method, options)
 
 
 def in_background(started: Job) -> threading.Thread:
@@ -123,7 +123,7 @@ def test_a_cancel_ends_the_search_and_keeps_and_audits_the_best() -> None:
 
 
 def test_a_search_whose_time_ends_says_so_and_one_that_ends_by_itself_says_nothing() -> None:
-    limited = Job(1, Case.of(example("nchs"), "nchs"), "suppression", {}, time_limit=0.01)
+    limited = Job(1, open_case(example("nchs"), "nchs"), "suppression", {}, time_limit=0.01)
     limited.method = Slow()
     limited.carry_out()
     assert limited.state is State.SAFE
@@ -172,7 +172,7 @@ def test_a_cancelled_search_without_a_find_is_cancelled_and_did_not_fail() -> No
 
 
 def test_a_search_whose_time_ends_without_a_find_has_failed() -> None:
-    searching = Job(1, Case.of(example("nchs"), "nchs"), "suppression", {}, time_limit=0.01)
+    searching = Job(1, open_case(example("nchs"), "nchs"), "suppression", {}, time_limit=0.01)
     searching.method = Fruitless()
     searching.carry_out()
     assert searching.state is State.FAILED
@@ -215,7 +215,7 @@ class Unlucky(Job):
 
 
 def test_a_cancel_that_meets_the_end_of_the_search_leaves_the_audit_alone() -> None:
-    auditing = Unlucky(1, Case.of(example("nchs"), "nchs"), "suppression", {})
+    auditing = Unlucky(1, open_case(example("nchs"), "nchs"), "suppression", {})
     auditing.carry_out()
     assert auditing.cancelled
     assert auditing.state is State.SAFE
@@ -253,7 +253,7 @@ def test_a_verdict_does_not_wait_for_the_pictures(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_real_search_stops_within_seconds() -> None:
-    case = Case.of(generated((8, 8, 8), "uniform", sensitive=40, seed=1), "cube")
+    case = open_case(generated((8, 8, 8), "uniform", sensitive=40, seed=1), "cube")
     searching = Job(1, case, "suppression", {})
     thread = in_background(searching)
     wait_for(lambda: searching.events)

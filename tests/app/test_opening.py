@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacita import generate
-from tacita.app.work.open_case import Attackers, Case, Kind, Wish
+from tacita.app.work.open_case import Case, Kind, open_case
 from tacita.app.work.opening import (
     UNTOLD,
     case_from_files,
@@ -34,6 +33,7 @@ from tacita.generate import FAMILIES
 from tacita.problem.problem import Problem
 from tacita.rules import Marked
 from tacita.specification.project import load_project
+from tacita.specification.specification import Attackers, Protection
 
 CELLS = "region,size,value\nN,s,12\nN,l,20\nS,s,30\nS,l,40\n"
 MARKED = "region,size,value,status,cost\nN,s,12,u,1\nN,l,20,s,2\nS,s,30,z,3\nS,l,40,s,4\n"
@@ -54,7 +54,7 @@ def sensitive(case: Case) -> list[str]:
 def test_a_table_file_is_called_like_its_file(tmp_path: Path) -> None:
     case = case_from_path(write(tmp_path, turnover_csv=CELLS)[0])
     assert case.name == "turnover"
-    assert case.stated is None
+    assert not len(case.data.levels)
     assert case.table.values[case.table.find("N", "Total")] == 32
 
 
@@ -87,7 +87,8 @@ def test_a_project_comes_in_parts_that_ask_the_same(tmp_path: Path) -> None:
     case, asked = case_from_path(path), load_project(path).problem()
     assert case.rules == ("threshold(25)",)
     assert case.attackers == Attackers(("outsider",), within=(1.0, 2.0))
-    assert (case.waived, case.cost, case.origin, case.name) == (("Smith",), "unit", path, tmp_path.name)
+    assert case.specification == load_project(path)
+    assert (case.specification.folder, case.name) == (tmp_path, tmp_path.name)
     assert same_question(case, asked)
 
 
@@ -112,8 +113,7 @@ def test_a_project_keeps_what_its_file_states(tmp_path: Path, rule: str) -> None
     text = f'[table]\nfile = "t.csv"\n[rules]\n{rule}\nprotection = 30\n'
     path, _ = write(tmp_path, project_toml=text, t_csv=MARKED)
     case, asked = case_from_path(path), load_project(path).problem()
-    assert case.stated is not None
-    assert len(case.stated.levels) == 1
+    assert len(case.data.levels) == 1
     assert same_question(case, asked)
 
 
@@ -130,14 +130,14 @@ def test_a_project_with_a_rule_keeps_the_bounds_and_costs_of_its_file(tmp_path: 
 def test_a_project_that_names_a_method_begins_with_it(tmp_path: Path) -> None:
     project = '[table]\nfile = "t.csv"\n[protect]\nmethod = "rounding"\noptions = { base = 5 }\n'
     path, _ = write(tmp_path, project_toml=project, t_csv=CELLS)
-    assert case_from_path(path).wish == Wish("rounding", {"base": 5})
+    assert case_from_path(path).specification.protect == Protection("rounding", {"base": 5})
 
 
 def test_a_project_is_opened_by_its_folder(tmp_path: Path) -> None:
     text = PROJECT.format(rule="threshold(25)")
     path, _ = write(tmp_path, project_toml=text, t_csv=CELLS)
     case = case_from_path(tmp_path)
-    assert (case.rules, case.origin) == (("threshold(25)",), path)
+    assert (case.rules, case.specification.folder) == (("threshold(25)",), tmp_path)
     assert same_question(case, load_project(path).problem())
     path.unlink()
     with pytest.raises(InputError, match=r"a folder should hold a project.toml, or A.txt, PSC.txt, VSC.txt"):
@@ -168,14 +168,14 @@ def test_negative_values_are_told_with_the_page_that_says_what_everyone_knows(tm
     )
     with pytest.raises(BoundsError, match=told):
         _ = case.problem
-    said = replace(case, attackers=Attackers(lower=-inf))
+    said = case.specify(attackers={"lower": -inf})
     assert len(said.problem.sensitive) == 0
     # The same words where a file states that cells are not negative, and one is typed that is.
     marked = case_from_path(write(tmp_path, m_csv=MARKED)[0])
     table = with_values(marked.table, np.array([marked.table.find("N", "s")]), np.array([-12]))
     with pytest.raises(BoundsError, match=told):
         _ = marked.with_table(table).problem
-    assert replace(marked.with_table(table), attackers=Attackers(lower=-inf)).problem
+    assert marked.with_table(table).specify(attackers={"lower": -inf}).problem
 
 
 def test_what_export_saves_as_a_project_folder_opens_again(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_what_export_saves_as_a_project_folder_opens_again(tmp_path: Path) -> No
 def test_a_project_that_says_nothing_of_sensitive_cells_opens(tmp_path: Path) -> None:
     path, _ = write(tmp_path, project_toml='[table]\nfile = "t.csv"\n', t_csv=CELLS)
     case = case_from_path(path)
-    assert (case.rules, case.stated, len(case.problem.levels)) == ((), None, 0)
+    assert (case.rules, len(case.data.levels), len(case.problem.levels)) == ((), 0, 0)
 
 
 def same_question(case: Case, asked: Problem) -> bool:
@@ -216,7 +216,7 @@ def test_insiders_from_records_are_derived_once(tmp_path: Path) -> None:
 
 def test_files_together_a_project_with_its_data(tmp_path: Path) -> None:
     paths = write(tmp_path, t_csv=CELLS, project_toml='[table]\nfile = "t.csv"\n')
-    assert case_from_files(paths).origin == paths[1]
+    assert case_from_files(paths).specification == load_project(paths[1])
 
 
 def test_files_together_the_thesis_program(tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_levels_in_percent_follow_a_value_besides_the_rule_of_a_project(tmp_path
     cell = opened.table.find("N", "s")
     assert levels_at(opened, cell) == (5, 5)
     assert levels_at(typed(opened, cell, 1000), cell) == (500, 500)
-    assert levels_at(replace(typed(opened, cell, 1000), rules=()), cell) == (500, 500)
+    assert levels_at(typed(opened, cell, 1000).with_rules([]), cell) == (500, 500)
 
 
 def test_levels_in_percent_follow_pasted_and_generated_values() -> None:
@@ -401,7 +401,7 @@ def test_a_mark_of_another_percentage_follows_its_value() -> None:
     table = example("salazar").table
     cell = table.find("II", "C")
     for hidden in ([], [cell]):
-        opened = Case.of(Problem(table, Marked([cell], protection=(10, 50)), must_hide=hidden), "x")
+        opened = open_case(Problem(table, Marked([cell], protection=(10, 50)), must_hide=hidden), "x")
         assert levels_at(opened, cell) == (3, 11)
         assert levels_at(typed(opened, cell, 1000), cell) == (100, 500)
 
@@ -410,6 +410,6 @@ def test_a_mark_of_another_percentage_follows_its_value() -> None:
 def test_a_generated_problem_is_asked_as_it_was_made(seed: int) -> None:
     for family in FAMILIES:
         made = generate.problem((6, 7), family, seed=seed)
-        asked = Case.of(made, "x").problem.levels
+        asked = open_case(made, "x").problem.levels
         for name in ("sensitive", "lower", "upper", "sliding"):
             assert np.array_equal(getattr(asked, name), getattr(made.levels, name)), (family, name)

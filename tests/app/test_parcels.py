@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 import tacita as tc
 from tacita.app.work import parcels
 from tacita.app.work.job import Job, State
-from tacita.app.work.open_case import Attackers, Case, Decision, Kind, Wish
+from tacita.app.work.open_case import Case, Decision, Kind, open_case
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.parcels import pack, plain_name, save, zipped
 from tacita.core.errors import InputError, UnsafeError
@@ -27,7 +26,7 @@ REASON = "for the auditors of the house only"
 
 
 def job(name: str = "nchs", method: str = "suppression", **options: str) -> Job:
-    done = Job(1, Case.of(example(name), name), method, options)
+    done = Job(1, open_case(example(name), name), method, options)
     done.carry_out()
     assert done.state.over, done.error
     return done
@@ -153,7 +152,7 @@ def test_the_house_gets_nothing_inside_what_is_published(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("way", ["project", "thesis", "csv", "xlsx", "parquet", "jj", "nchs"])
 def test_no_case_is_saved_inside_what_is_published(tmp_path: Path, way: str) -> None:
-    case = Case.of(example("nchs"), "nchs")
+    case = open_case(example("nchs"), "nchs")
     target = tmp_path / "publication" / ("case" if way in parcels.FOLDERS else f"case.{way}")
     with pytest.raises(InputError, match="would lie inside a folder called 'publication'"):
         save(case, target, way, passing=tmp_path / "session")
@@ -171,7 +170,7 @@ def test_a_run_is_exported_as_a_whole_or_not_at_all(tmp_path: Path, blocked: str
 
 @pytest.mark.parametrize("way", ["csv", "xlsx", "parquet", "jj"])
 def test_a_saved_case_comes_back(tmp_path: Path, way: str) -> None:
-    case = Case.of(example("salazar"), "salazar")
+    case = open_case(example("salazar"), "salazar")
     save(case, tmp_path / f"case.{way}", way, passing=tmp_path / "session")
     again = tc.read_case(tmp_path / f"case.{way}")
     assert isinstance(again, tc.Problem)
@@ -180,7 +179,7 @@ def test_a_saved_case_comes_back(tmp_path: Path, way: str) -> None:
 
 
 def test_a_saved_project_keeps_what_was_decided(tmp_path: Path) -> None:
-    case = Case.of(example("salazar"), "salazar")
+    case = open_case(example("salazar"), "salazar")
     kept = next(c for c in range(len(case.table)) if not case.problem.levels.sensitive[c])
     case = case.decide([kept], Decision(Kind.PUBLISH))
     save(case, tmp_path, "project", passing=tmp_path / "session")
@@ -190,12 +189,12 @@ def test_a_saved_project_keeps_what_was_decided(tmp_path: Path) -> None:
 
 def marked_case() -> Case:
     """A case with a cell of each mark, a rule, and a method."""
-    case = Case.of(example("nchs"), "nchs")
+    case = open_case(example("nchs"), "nchs")
     inner = ~case.problem.levels.sensitive & ~case.table.structure.is_total
     free = np.flatnonzero(inner & (case.table.units > 5))
     for cell, kind in zip(free.tolist(), (Kind.SENSITIVE, Kind.PUBLISH, Kind.HIDE), strict=False):
         case = case.decide([cell], Decision(kind))
-    return replace(case, wish=Wish("rounding", {"base": 5}))
+    return case.specify(protect={"method": "rounding", "options": {"base": 5}})
 
 
 def test_a_saved_project_keeps_rules_marks_and_method(tmp_path: Path) -> None:
@@ -206,7 +205,7 @@ def test_a_saved_project_keeps_rules_marks_and_method(tmp_path: Path) -> None:
     again = case_from_path(tmp_path / "project.toml")
     assert differences(case.problem, again.problem) == []
     assert again.rules == case.rules
-    assert again.wish == case.wish
+    assert again.specification.protect.options == case.specification.protect.options == {"base": 5}
     # The rule says what a new value is, not what the table said when it was saved.
     sensitive, inner = case.problem.levels.sensitive, ~case.table.structure.is_total
     for before, value in ((True, 10_000), (False, 1)):
@@ -238,14 +237,14 @@ def test_what_a_file_does_not_hold_is_told(tmp_path: Path, way: str) -> None:
 
 
 def test_a_file_that_holds_everything_is_not_remarked_on(tmp_path: Path) -> None:
-    case = Case.of(example("salazar"), "salazar")
+    case = open_case(example("salazar"), "salazar")
     assert not case.rules
     for way in ("csv", "jj"):
         assert save(case, tmp_path / f"case.{way}", way, passing=tmp_path / "session").notes == ()
 
 
 def test_a_table_whose_rules_do_not_fit_is_saved_without_them(tmp_path: Path) -> None:
-    case = Case("plain", example("salazar").table, rules=("p-percent(10)",))
+    case = open_case(example("salazar").table, "plain").with_rules(["p-percent(10)"])
     written = save(case, tmp_path / "plain.csv", "csv", passing=tmp_path / "session")
     assert "rule p-percent(10)" in written.notes[0]
     assert written.paths[0].exists()
@@ -253,10 +252,10 @@ def test_a_table_whose_rules_do_not_fit_is_saved_without_them(tmp_path: Path) ->
 
 def test_a_rule_that_does_not_fit_takes_nothing_with_it(tmp_path: Path) -> None:
     """Marks, exemptions, bounds and other rules stay; the note names the rule."""
-    case = replace(marked_case(), attackers=Attackers(upper=100_000))
+    case = marked_case().specify(attackers={"upper": 100_000})
     hit = next(c for c in case.problem.sensitive.tolist() if c not in case.decisions)
     case = case.decide([hit], Decision(Kind.SAFE))
-    unfit = replace(case, rules=("p-percent(10)", *case.rules))
+    unfit = case.with_rules(["p-percent(10)", *case.rules])
     (note,) = save(unfit, tmp_path / "two", "project", passing=tmp_path / "session").notes
     assert "without what does not fit the table: rule p-percent(10) (" in note
     again = case_from_path(tmp_path / "two")
@@ -281,7 +280,7 @@ def test_of_what_is_at_odds_the_rule_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["csv", "xlsx", "parquet", "jj", "thesis", "nchs"])
 def test_exempt_cells_are_told_where_files_do_not_hold_them(tmp_path: Path, way: str) -> None:
-    case = Case.of(example("thesis-3x4"), "thesis")
+    case = open_case(example("thesis-3x4"), "thesis")
     case = case.decide([case.problem.sensitive.tolist()[0]], Decision(Kind.SAFE))
     (note,) = save(case, tmp_path / f"case.{way}", way, passing=tmp_path / "session").notes
     assert "exempt cells (1)" in note

@@ -23,7 +23,7 @@ from tacita.app.screens.table.screen import TableScreen
 from tacita.app.work.about_cell import about
 from tacita.app.work.desk import Desk
 from tacita.app.work.job import Job, State
-from tacita.app.work.open_case import Case, Decision, Kind
+from tacita.app.work.open_case import Decision, Kind, open_case
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.view import Judged
 from tacita.app.work.workspace import Workspace
@@ -38,7 +38,7 @@ from tacita.report.progress import known_so_far
 @pytest.fixture
 def workspace() -> Iterator[Workspace]:
     made = Workspace()
-    made.change(Case.of(example("salazar"), "salazar"))
+    made.change(open_case(example("salazar"), "salazar"))
     yield made
     made.close()
 
@@ -145,7 +145,7 @@ def texts_of(place: ui.element) -> list[str]:
 
 
 def test_the_panel_says_of_an_exempt_cell_what_would_hit_it() -> None:
-    case = Case.of(example("nchs"), "nchs")
+    case = open_case(example("nchs"), "nchs")
     hit, other = int(case.problem.sensitive[0]), 1
     case = case.decide([hit, other], Decision(Kind.SAFE))
     with ui.element() as page:
@@ -162,7 +162,7 @@ def test_the_panel_says_of_an_exempt_cell_what_would_hit_it() -> None:
 
 
 def test_numbers_of_the_table_stand_in_the_panel_as_in_the_sheet() -> None:
-    case = Case("case", Table.from_array([[1467, 1200], [2500, 7]], counts=False))
+    case = open_case(Table.from_array([[1467, 1200], [2500, 7]], counts=False), "case")
     with ui.element() as page:
         asyncio.run(CellPanel().show(about(case, Judged.of(case), case.table.find("1", "1")), None, ""))
     assert texts_of(page).count("1467") == 2, "the value, and what hiding it costs"

@@ -68,14 +68,14 @@ def test_a_decimal_comma_makes_numbers_where_it_is_said(tmp_path: Path) -> None:
     found = records_from_path(path, ReadOptions(decimal=","))
     assert found.seen.columns[1].numbers
     assert records_from_path(path).with_decimal(",") == found
-    case = case_of_records(found, Choice(("region",), "turnover"), tmp_path)
+    case = case_of_records(found, Choice(("region",), "turnover"))
     assert case.table.values[case.table.find("Total")] == 3.5
 
 
 def test_the_table_of_a_choice_is_what_the_core_tabulates(tmp_path: Path) -> None:
     records = handed_over(tmp_path, firms_csv=FIRMS)
     choice = replace(CHOICE, holding="group", weight="weight")
-    case = case_of_records(records, choice, tmp_path)
+    case = case_of_records(records, choice)
     wanted = tabulate(
         records.path, ["region", "size"], "turnover", "firm", "group", "weight", 5, where=choice.where
     )
@@ -91,13 +91,13 @@ def test_the_table_of_a_choice_is_what_the_core_tabulates(tmp_path: Path) -> Non
 def test_without_values_respondents_or_records_are_counted(tmp_path: Path) -> None:
     records = handed_over(tmp_path, firms_csv=FIRMS)
     for choice, total in ((Choice(("group",)), 5), (Choice(("group",), respondent="firm"), 3)):
-        table = case_of_records(records, choice, tmp_path).table
+        table = case_of_records(records, choice).table
         assert (table.whole, table.values[table.find("Total")]) == (True, total)
 
 
 def test_dimensions_stand_in_the_chosen_order(tmp_path: Path) -> None:
     table = case_of_records(
-        handed_over(tmp_path, firms_csv=FIRMS), replace(CHOICE, by=("size", "region")), tmp_path
+        handed_over(tmp_path, firms_csv=FIRMS), replace(CHOICE, by=("size", "region"))
     ).table
     assert [dimension.name for dimension in table.structure.dimensions] == ["size", "region"]
 
@@ -105,9 +105,9 @@ def test_dimensions_stand_in_the_chosen_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("called", ["region_csv", "firms-region_csv"])
 def test_classifications_handed_over_are_used_unless_they_are_not_wanted(tmp_path: Path, called: str) -> None:
     records = handed_over(tmp_path, **{called: TREE, "firms_csv": FIRMS})
-    table = case_of_records(records, CHOICE, tmp_path).table
+    table = case_of_records(records, CHOICE).table
     assert table.values[table.find("West", "Total")] == 19.75
-    flat = case_of_records(records, replace(CHOICE, classified=False), tmp_path).table
+    flat = case_of_records(records, replace(CHOICE, classified=False)).table
     assert "West" not in flat.structure.dimensions[0].codes
 
 
@@ -132,7 +132,7 @@ def test_parquet_and_workbooks_give_the_same_table(tmp_path: Path, ending: str) 
     records = records_from_path(path)
     assert [column.missing for column in records.seen.columns] == [0, 0, 1]
     table = case_of_records(
-        records, Choice(("region",), "turnover", "firm", where="firm <> 'z' AND region < 2"), tmp_path
+        records, Choice(("region",), "turnover", "firm", where="firm <> 'z' AND region < 2")
     ).table
     assert table.structure.dimensions[0].codes == ("Total", "1")
     assert table.values.max() == 3.5
@@ -141,9 +141,9 @@ def test_parquet_and_workbooks_give_the_same_table(tmp_path: Path, ending: str) 
 def test_what_cannot_be_tabulated_is_told_by_the_name_of_its_file(tmp_path: Path) -> None:
     records = handed_over(tmp_path, firms_csv=FIRMS)
     with pytest.raises(InputError, match="choose at least one"):
-        case_of_records(records, Choice(), tmp_path)
+        case_of_records(records, Choice())
     with pytest.raises(InputError) as caught:
-        case_of_records(records, replace(CHOICE, value="firm", where=None), tmp_path)
+        case_of_records(records, replace(CHOICE, value="firm", where=None))
     assert str(caught.value).startswith("firms.csv, ")
     assert "'x' in column 'firm' is not a number" in str(caught.value)
     # Nothing is left of it.
@@ -170,7 +170,7 @@ def test_rows_that_repeat_a_cell_are_told_as_records(tmp_path: Path) -> None:
         case_from_text(text.replace(",", "\t"))
     pasted = records_from_text(text.replace(",", "\t"), tmp_path)
     assert pasted.seen.names == ("region", "size", "value")
-    assert case_of_records(pasted, Choice(("region",), "value"), tmp_path).table.values.max() == 3
+    assert case_of_records(pasted, Choice(("region",), "value")).table.values.max() == 3
 
 
 @pytest.mark.parametrize("stays", [True, False])
@@ -181,8 +181,8 @@ def test_an_export_repeats_what_was_tabulated(tmp_path: Path, stays: bool) -> No
     path = folder / "firms.parquet"
     pq.write_table(made.records, path)
     records = records_from_path(path) if stays else records_from_files([path])
-    case = case_of_records(records, Choice(("region", "size"), "value", "respondent"), workspace.folder)
-    done = Job(1, replace(case, rules=("p-percent(10)", "frequency(3)")), "suppression", {})
+    case = case_of_records(records, Choice(("region", "size"), "value", "respondent"))
+    done = Job(1, case.with_rules(["p-percent(10)", "frequency(3)"]), "suppression", {})
     done.carry_out()
     assert done.state is State.SAFE, done.error
     pack(done, tmp_path / "out", ["csv"], passing=workspace.folder)

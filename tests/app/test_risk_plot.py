@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacita.app.screens.compare.risk_plot import _options, labels
 from tacita.app.screens.compare.run_columns import measures
 from tacita.app.work.job import Job
-from tacita.app.work.open_case import Case
+from tacita.app.work.open_case import open_case
 from tacita.examples import example
 
 
@@ -15,7 +15,7 @@ def test_points_at_one_place_share_a_label() -> None:
 
 
 def test_the_axis_of_percents_ends_at_all_cells() -> None:
-    case = Case.of(example("nchs"), "nchs")
+    case = open_case(example("nchs"), "nchs")
     jobs = [Job(number, case, "suppression", {}) for number in (1, 2)]
     for job in jobs:
         job.carry_out()

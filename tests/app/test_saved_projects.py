@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,14 @@ import pytest
 
 import tacita as tc
 from tacita.app.work.job import Job
-from tacita.app.work.open_case import Case, Decision, Kind, Wish
+from tacita.app.work.open_case import Case, Decision, Kind, open_case
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.parcels import pack, save
 from tacita.cli import main
 from tacita.core.tables.editing import without_code
 from tacita.specification.differences import differences
 from tacita.specification.project import load_project
+from tacita.specification.specification import Protection
 
 CELLS = "region,size,value\nN,a,2\nN,b,20\nN,c,9\nS,a,30\nS,b,3\nS,c,8\nW,a,12\nW,b,7\nW,c,40\n"
 PROJECT = """[table]
@@ -58,9 +59,7 @@ def test_decisions_and_wishes_are_opened(tmp_path: Path) -> None:
         find("N", "a"): Decision(Kind.SAFE),
         find("S", "b"): Decision(Kind.PUBLISH, exempt=True),
     }
-    assert case.wish == Wish(
-        "unbiased-rounding", {"base": 3, "protected": False}, 11, 30.0, ("html", "csv"), "results"
-    )
+    assert case.specification == load_project(tmp_path / "one" / "project.toml")
     assert differences(case.problem, load_project(tmp_path / "one" / "project.toml").problem()) == []
 
 
@@ -75,23 +74,23 @@ def test_what_was_opened_is_saved_without_a_word_lost(tmp_path: Path) -> None:
     assert {str(mark) for mark in after.rules.sensitive} == {str(mark) for mark in before.rules.sensitive}
     for name in ("method", "options", "seed", "time_limit"):
         assert getattr(after.protect, name) == getattr(before.protect, name)
-    assert replace(case_from_path(tmp_path / "two"), origin=None).decisions == case.decisions
+    assert case_from_path(tmp_path / "two").decisions == case.decisions
 
 
 def test_a_project_that_says_nothing_of_its_protection_goes_on_so(tmp_path: Path) -> None:
     case = opened(tmp_path / "one", PROJECT[: PROJECT.index("[protect]")])
-    assert case.wish is None
+    assert case.specification.protect == Protection()
     only_seed = opened(tmp_path / "two", PROJECT[: PROJECT.index("[protect]")] + "[protect]\nseed = 5\n")
-    assert only_seed.wish == Wish(seed=5)
+    assert only_seed.specification.protect == Protection(seed=5)
 
 
 @pytest.mark.parametrize("method", ["suppression", "unbiased-rounding"])
 def test_the_command_line_gives_the_release_of_the_app(tmp_path: Path, method: str) -> None:
     text = PROJECT.replace("unbiased-rounding", method)
     case = opened(tmp_path / "one", text if method != "suppression" else text.replace("options", "#"))
-    assert case.wish is not None
     save(case, tmp_path / "two", "project", passing=tmp_path / "session")
-    job = Job(1, case, method, case.wish.options, seed=case.wish.seed, time_limit=case.wish.time_limit)
+    said = case.specification.protect
+    job = Job(1, case, method, said.options, seed=said.seed, time_limit=said.time_limit)
     job.carry_out()
     assert job.audit is not None
     pack(job, tmp_path / "app", ["csv"], "to be compared with another one", passing=tmp_path / "session")
@@ -213,13 +212,14 @@ def test_a_rule_that_needs_the_microdata_takes_no_decision_with_it(
     """The table is written alone: what such a rule hits is marked in it, also below an exemption."""
     marks = 'waived = ["F2"]\nsensitive = [{ region = "N", size = "b" }]\n'
     path = tabulated(tmp_path / "one", f'rule = "{rules}"\n{DECIDED}{marks}')
-    case = replace(case_from_path(path), origin=None)
+    case = case_from_path(path).specify(table=None)
     assert case.problem.exempt.sum() == 1
     notes = save(case, tmp_path / "two", "project", passing=tmp_path / "session").notes
     assert f"marked in the table instead: {gone} (" in notes[0]
     again = case_from_path(tmp_path / "two")
     assert differences(case.problem, again.problem) == []
-    assert (again.decisions, again.waived) == (case.decisions, case.waived)
+    assert again.decisions == case.decisions
+    assert again.specification.rules.waived == case.specification.rules.waived
     assert again.rules == kept
 
 
@@ -256,7 +256,7 @@ class Elsewhere(tc.rules.Rule):
 def test_a_total_that_becomes_one_with_its_part_is_no_longer_exempt() -> None:
     table = tc.Table.from_array([[2, 20], [30, 3]], names=("row", "column"))
     exempt = Decision(Kind.HIDE, exempt=True)
-    case = Case("x", table).decide([table.find("1", "Total"), table.find("2", "1")], exempt)
+    case = open_case(table, "x").decide([table.find("1", "Total"), table.find("2", "1")], exempt)
     left = case.with_table(without_code(table, "column", "2"))
     # Of the part nobody said that it is safe: that it is hidden stays, as that takes nothing from it.
     assert left.decisions[left.table.find("1", "Total")] == Decision(Kind.HIDE)
@@ -289,7 +289,7 @@ def test_coalitions_of_holdings_are_kept(tmp_path: Path) -> None:
     assert "2 coalitions" in asked.considered.text
     case = case_from_path(folder)
     assert case.attackers.holding_coalitions == (("G", "K"),)
-    assert Case.of(asked, "owned").attackers.holding_coalitions == (("G", "K"),)
+    assert open_case(asked, "owned").attackers.holding_coalitions == (("G", "K"),)
     save(case, tmp_path / "two", "project", passing=tmp_path / "passing")
     again = load_project(tmp_path / "two" / "project.toml")
     assert again.attackers.holding_coalitions == (("G", "K"),)

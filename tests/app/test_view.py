@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tacita.app.screens.result.beside import counted
 from tacita.app.sheet import Entry, Flag
 from tacita.app.work.entries import entered
-from tacita.app.work.open_case import Case, Decision, Kind
+from tacita.app.work.open_case import Case, Decision, Kind, open_case
 from tacita.app.work.view import Arrangement, Judged, View, block, view_of_case, view_of_release
 from tacita.core.exact import UNBOUNDED
 from tacita.core.release import Mark, Release
@@ -40,7 +40,7 @@ def texts(view: View) -> list[list[str]]:
 
 
 def test_numbers_stand_where_their_codes_cross() -> None:
-    view = seen(Case("case", small()))
+    view = seen(open_case(small(), "case"))
     assert [line.code for line in view.layout.rows] == ["N", "S", "Total"]
     assert texts(view) == [["5", "10", "15"], ["20", "40", "60"], ["25", "50", "75"]]
     assert view.content().row_title == "region"
@@ -49,7 +49,7 @@ def test_numbers_stand_where_their_codes_cross() -> None:
 
 def test_flags_say_what_is_sensitive_decided_and_a_sum() -> None:
     table = small()
-    case = Case("case", table)
+    case = open_case(table, "case")
     for codes, kind in ((("N", "f"), Kind.SENSITIVE), (("S", "f"), Kind.PUBLISH), (("S", "m"), Kind.HIDE)):
         case = case.decide([table.find(*codes)], Decision(kind))
     view = seen(case)
@@ -64,7 +64,7 @@ def test_a_cell_is_exempt_where_something_would_make_it_sensitive() -> None:
     """By a rule; not where nothing hits it, though it is declared safe all the same."""
     table = Table.from_array([[5, 10], [20, 40]])
     hit, other = table.find("1", "1"), table.find("2", "2")
-    case = Case("case", table, rules=("threshold(6)",)).decide([hit, other], Decision(Kind.SAFE))
+    case = open_case(table, "case").with_rules(["threshold(6)"]).decide([hit, other], Decision(Kind.SAFE))
     judged = Judged.of(case)
     assert np.flatnonzero(judged.exempt).tolist() == [hit]
     assert np.array_equal(judged.exempt, case.problem.exempt)
@@ -74,7 +74,7 @@ def test_a_cell_is_exempt_where_something_would_make_it_sensitive() -> None:
 
 
 def test_what_the_file_marked_is_exempt_before_rules_are_asked() -> None:
-    case = Case.of(example("thesis-10x15"), "thesis")
+    case = open_case(example("thesis-10x15"), "thesis")
     marked = int(case.problem.sensitive[0])
     case = case.decide([marked], Decision(Kind.SAFE))
     for judged in (Judged.at_a_glance(case), Judged.of(case)):
@@ -83,7 +83,7 @@ def test_what_the_file_marked_is_exempt_before_rules_are_asked() -> None:
 
 
 def test_exempt_cells_are_seen_also_where_the_case_is_refused() -> None:
-    case = Case.of(example("nchs"), "nchs")
+    case = open_case(example("nchs"), "nchs")
     spared, against = Judged.of(case).levels.cells.tolist()[:2]
     case = case.decide([spared], Decision(Kind.SAFE)).decide([against], Decision(Kind.PUBLISH))
     judged = Judged.of(case)
@@ -99,7 +99,7 @@ def test_flags_of_a_content_fit_into_a_byte() -> None:
 
 def test_empty_cells_are_blank_and_only_leaves_can_be_filled() -> None:
     table = random_table((3, 3), "uniform", zeros=0.5, hierarchy=(1, 1), seed=3)
-    view = seen(Case("case", table))
+    view = seen(open_case(table, "case"))
     empty = view.layout.cells < 0
     assert empty.any()
     assert ((view.flags & Flag.EMPTY > 0) == empty).all()
@@ -113,10 +113,11 @@ def test_empty_cells_are_blank_and_only_leaves_can_be_filled() -> None:
 def test_a_slice_at_a_total_consists_of_sums() -> None:
     table = random_table((2, 2, 2), "uniform", zeros=0.0)
     names = [dimension.name for dimension in table.structure.dimensions]
-    at_total = seen(Case("case", table))
+    at_total = seen(open_case(table, "case"))
     assert (at_total.flags & Flag.TOTAL > 0).all()
     at_leaf = seen(
-        Case("case", table), Arrangement(fixed={names[2]: table.structure.dimensions[2].trees[0].leaves[0]})
+        open_case(table, "case"),
+        Arrangement(fixed={names[2]: table.structure.dimensions[2].trees[0].leaves[0]}),
     )
     assert not (at_leaf.flags[:2, :2] & Flag.TOTAL).any()
 
@@ -140,7 +141,7 @@ def test_a_dimension_that_runs_along_the_table_is_not_held_too() -> None:
 @given(st.integers(0, 3), st.integers(0, 4), st.sampled_from(["0", "7", "12.5", "1000.25", "-3"]))
 def test_changes_turn_the_old_content_into_the_new_one(row: int, column: int, typed: str) -> None:
     table = Table.from_array(np.arange(20).reshape(4, 5), counts=False)
-    case = Case("case", table).decide([3, 4], Decision(Kind.SENSITIVE))
+    case = open_case(table, "case").decide([3, 4], Decision(Kind.SENSITIVE))
     where = Arrangement().of(table.structure)
     levels = Judged.at_a_glance(case).levels
     before = view_of_case(case, levels, where)
@@ -155,7 +156,7 @@ def test_changes_turn_the_old_content_into_the_new_one(row: int, column: int, ty
 
 
 def test_changes_of_flags_are_changes() -> None:
-    case = Case("case", small())
+    case = open_case(small(), "case")
     before = seen(case)
     marked = seen(case.decide([int(before.layout.cells[0, 1])], Decision(Kind.HIDE)))
     changes = marked.changes_since(before)
@@ -166,7 +167,7 @@ def test_changes_of_flags_are_changes() -> None:
 def test_other_lines_are_shown_anew() -> None:
     table = small()
     for other in (with_code(table, "region", "W"), renamed_dimension(table, "region", "place")):
-        assert seen(Case("case", other)).changes_since(seen(Case("case", table))) is None
+        assert seen(open_case(other, "case")).changes_since(seen(open_case(table, "case"))) is None
 
 
 def test_a_release_shows_nothing_that_it_hides() -> None:
@@ -222,7 +223,7 @@ def test_a_block_has_each_listed_cell_once() -> None:
 
 def test_a_contradiction_is_told_and_what_is_known_is_shown() -> None:
     table = small()
-    case = Case("case", table, rules=("request(['nobody'])",)).decide([0], Decision(Kind.SENSITIVE))
+    case = open_case(table, "case").with_rules(["request(['nobody'])"]).decide([0], Decision(Kind.SENSITIVE))
     judged = Judged.of(case)
     assert judged.problem is None
     assert judged.trouble
@@ -230,7 +231,7 @@ def test_a_contradiction_is_told_and_what_is_known_is_shown() -> None:
 
 
 def test_a_mark_against_a_rule_is_told_and_the_rule_still_shows() -> None:
-    case = Case.of(example("nchs"), "nchs")
+    case = open_case(example("nchs"), "nchs")
     sensitive = Judged.of(case).levels.cells.tolist()
     judged = Judged.of(case.decide(sensitive[:1], Decision(Kind.PUBLISH)))
     assert "must be published" in judged.trouble
@@ -239,5 +240,5 @@ def test_a_mark_against_a_rule_is_told_and_the_rule_still_shows() -> None:
 
 @pytest.mark.parametrize("name", ["tiwari-1", "thesis-10x15", "salazar"])
 def test_without_rules_marks_alone_say_the_same_as_the_problem(name: str) -> None:
-    case = Case.of(example(name), name)
+    case = open_case(example(name), name)
     assert Judged.at_a_glance(case).levels.cells.tolist() == case.problem.sensitive.tolist()

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from tacita.app.work.job import Job, State
-from tacita.app.work.open_case import Case
+from tacita.app.work.open_case import open_case
 from tacita.app.work.workspace import MOST_STEPS, Workspace
 from tacita.core.errors import InputError
 from tacita.examples import example
@@ -38,7 +38,7 @@ def test_without_a_table_the_remedy_is_named(workspace: Workspace) -> None:
 
 
 def test_undo_and_redo_walk_through_the_cases(workspace: Workspace) -> None:
-    cases = [replace(Case.of(example("salazar"), "salazar"), name=str(k)) for k in range(3)]
+    cases = [replace(open_case(example("salazar"), "salazar"), name=str(k)) for k in range(3)]
     for case in cases:
         workspace.change(case)
     workspace.undo()
@@ -54,7 +54,7 @@ def test_undo_and_redo_walk_through_the_cases(workspace: Workspace) -> None:
 
 
 def test_undo_reaches_back_so_far(workspace: Workspace) -> None:
-    case = Case.of(example("salazar"), "salazar")
+    case = open_case(example("salazar"), "salazar")
     for k in range(MOST_STEPS + 20):
         workspace.change(replace(case, name=str(k)))
     while workspace.can_undo:
@@ -66,7 +66,7 @@ def test_undo_holds_few_large_tables_and_no_problem(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tacita.app.work.workspace.MOST_NUMBERS", 3 * 26 * 16)
-    opened = [Case.of(example("salazar"), str(k)) for k in range(6)]
+    opened = [open_case(example("salazar"), str(k)) for k in range(6)]
     for case in opened:
         assert case.problem is case.problem
         workspace.change(case)
@@ -83,17 +83,17 @@ def test_undo_holds_few_large_tables_and_no_problem(
 
 
 def test_two_clicks_at_once_are_two_runs(workspace: Workspace) -> None:
-    workspace.change(Case.of(example("nchs"), "nchs"))
+    workspace.change(open_case(example("nchs"), "nchs"))
     with ThreadPoolExecutor(8) as clicks:
         started = [clicks.submit(workspace.start, "unbiased-rounding", {"base": 5}) for _ in range(8)]
     assert sorted(click.result().number for click in started) == list(range(1, 9))
 
 
 def test_a_run_is_of_the_case_it_was_started_with(workspace: Workspace) -> None:
-    workspace.change(Case.of(example("salazar"), "salazar"))
+    workspace.change(open_case(example("salazar"), "salazar"))
     before = workspace.current()
     job = workspace.start("suppression", {})
-    workspace.change(Case.of(example("nchs"), "nchs"))
+    workspace.change(open_case(example("nchs"), "nchs"))
     finished(job)
     assert job.case is before
     assert job.state is State.SAFE
@@ -103,7 +103,7 @@ def test_a_run_is_of_the_case_it_was_started_with(workspace: Workspace) -> None:
 
 
 def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None:
-    workspace.change(Case.of(example("salazar"), "salazar"))
+    workspace.change(open_case(example("salazar"), "salazar"))
     first, second = (finished(workspace.start("suppression", {})) for _ in range(2))
     workspace.forget(second)
     assert workspace.chosen is first
@@ -112,22 +112,22 @@ def test_runs_are_numbered_on_and_can_be_forgotten(workspace: Workspace) -> None
 
 
 def test_where_nothing_is_sensitive_nothing_is_called_safe(workspace: Workspace) -> None:
-    workspace.change(Case("bare", example("salazar").table))
+    workspace.change(open_case(example("salazar").table, "bare"))
     job = finished(workspace.start("suppression", {}))
     assert job.state is State.UNCHECKED
     assert job.state.value != State.SAFE.value
 
 
 def test_what_no_release_can_meet_is_told_as_the_run_s_error(workspace: Workspace) -> None:
-    workspace.change(Case.of(example("salazar"), "salazar"))
+    workspace.change(open_case(example("salazar"), "salazar"))
     job = finished(workspace.start("rounding", {"base": 10}))
     assert job.state is State.FAILED
     assert "base" in job.error
 
 
 def test_nothing_is_left_when_all_is_cleared(workspace: Workspace) -> None:
-    workspace.change(Case.of(example("nchs"), "nchs"))
-    workspace.change(Case.of(example("salazar"), "salazar"))
+    workspace.change(open_case(example("nchs"), "nchs"))
+    workspace.change(open_case(example("salazar"), "salazar"))
     finished(workspace.start("suppression", {}))
     (workspace.folder / "upload.csv").write_text("secret", encoding="utf-8")
     workspace.clear()
@@ -148,7 +148,7 @@ def test_the_folder_goes_with_the_workspace() -> None:
 
 
 def test_a_run_that_another_window_removed_is_not_missed(workspace: Workspace) -> None:
-    workspace.change(Case.of(example("salazar"), "salazar"))
+    workspace.change(open_case(example("salazar"), "salazar"))
     first, second = (finished(workspace.start("suppression", {})) for _ in range(2))
     workspace.forget(second)
     workspace.forget(second)

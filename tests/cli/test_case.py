@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tacita.app.work.open_case import Attackers
 from tacita.app.work.opening import case_from_path
 from tacita.cli.case_options import CaseFlags, pose_problem
 from tacita.core.errors import InputError
@@ -64,7 +63,7 @@ def test_a_bound_said_of_one_side_leaves_the_file_s_bounds_on_the_other(
         pose_problem(tmp_path / "bare.toml", option),
         pose_problem(tmp_path / "t.csv", replace(option, counts=False)),
         case_from_path(tmp_path / "whole.toml").problem,
-        replace(case_from_path(tmp_path / "bare.toml"), attackers=Attackers(**{side: said})).problem,
+        case_from_path(tmp_path / "bare.toml").specify(attackers={side: said}).problem,
     ]
     for problem in known:
         cells = [problem.table.find("N"), problem.table.find("S")]

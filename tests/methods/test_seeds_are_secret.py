@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.work.open_case import Case
+from tacita.app.work.open_case import open_case
 from tacita.app.work.workspace import Workspace
 from tacita.cli import main
 from tacita.core.errors import TacitaWarning
@@ -141,7 +141,7 @@ def test_many_draws_do_average_out() -> None:
 @pytest.fixture
 def workspace() -> Iterator[Workspace]:
     made = Workspace()
-    made.change(Case.of(problem(), "case"))
+    made.change(open_case(problem(), "case"))
     yield made
     made.close()
 
@@ -154,7 +154,7 @@ def test_the_app_draws_a_seed_and_counts_draws_of_one_table(workspace: Workspace
     assert [workspace.other_draws(job) for job in (*jobs, fixed)] == [2, 2, 2, 0]
     assert len({job.used_seed for job in jobs}) == 3
     # The form stays empty, so that the next run draws anew; what repeats this one has its seed.
-    assert jobs[0].asked["seed"] is None
+    assert jobs[0].requested["seed"] is None
     assert jobs[0].repeated["seed"] == jobs[0].used_seed >= GUESSABLE
     assert fixed.repeated["seed"] is None
     script = write_script(tmp_path, **jobs[0].repeated).read_text()

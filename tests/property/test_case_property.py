@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.open_case import Attackers, Case, Decision, Kind
+from tacita.app.work.open_case import Case, Decision, Kind, open_case
 from tacita.app.work.workspace import Workspace
 from tacita.core.attacker import Outsider
 from tacita.core.errors import InputError
@@ -39,6 +39,7 @@ from tacita.core.tables.editing import (
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
+from tacita.specification.specification import Attackers
 
 Key = tuple[str, ...]
 TREES = (
@@ -306,12 +307,12 @@ def finer(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
 
 def rules(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
     chosen = data.draw(st.sampled_from(RULES))
-    return replace(case, rules=chosen), replace(model, rules=chosen)
+    return case.with_rules(chosen), replace(model, rules=chosen)
 
 
 def attack(case: Case, model: Model, data: st.DataObject) -> tuple[Case, Model]:
     chosen = data.draw(st.sampled_from(ATTACKERS))
-    return replace(case, attackers=chosen), replace(model, attackers=chosen)
+    return case.specify(attackers=chosen), replace(model, attackers=chosen)
 
 
 STEPS = (
@@ -352,8 +353,8 @@ def models(draw: st.DrawFn) -> Model:
 
 def begun(model: Model) -> Case:
     if model.told is None:
-        return Case("x", model.table)
-    return Case.of(model.problem(), "x")
+        return open_case(model.table, "x")
+    return open_case(model.problem(), "x")
 
 
 def seen(put: Callable[[], tc.Problem]) -> Any:

@@ -14,7 +14,6 @@ from budget import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.app.work.open_case import Attackers
 from tacita.app.work.opening import case_from_path
 from tacita.cli.case_options import CaseFlags, pose_problem
 from tacita.core.errors import InputError
@@ -23,6 +22,7 @@ from tacita.formats.table_file import read_table_file
 from tacita.formats.toml import toml_text
 from tacita.problem.problem import Problem
 from tacita.specification.project import load_project
+from tacita.specification.specification import Attackers
 
 CODES = [(row, column) for row in "NS" for column in "ABC"]
 TABLE = {"file": "t.csv", "counts": True}
@@ -105,8 +105,8 @@ def test_the_same_words_ask_the_same_everywhere(said: Words) -> None:
             "command line": asked(lambda: pose_problem(whole, CaseFlags())),
             "app": asked(lambda: case_from_path(whole).problem),
         }
-        changed = {"attackers": everyone, "rules": () if rule is None else (rule,)}
-        answers["app, said there"] = asked(lambda: replace(case_from_path(bare), **changed).problem)
+        changed: dict[str, Any] = {"attackers": everyone, "rules": {"rule": rule}}
+        answers["app, said there"] = asked(lambda: case_from_path(bare).specify(**changed).problem)
         if everyone.within is None:
             option = CaseFlags(rules=rule, lower=everyone.lower, upper=everyone.upper)
             answers["options on a project"] = asked(lambda: pose_problem(bare, option))

@@ -16,7 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.app.work.open_case import Attackers, Case, Decision, Kind, Wish
+from tacita.app.work.open_case import Case, Decision, Kind, open_case
 from tacita.app.work.opening import case_from_path
 from tacita.app.work.parcels import save
 from tacita.core.errors import InputError, TacitaError
@@ -26,6 +26,7 @@ from tacita.rules import parse_rule
 from tacita.rules.written import written
 from tacita.specification.differences import differences
 from tacita.specification.project import load_project
+from tacita.specification.specification import Attackers, Output, Protection
 
 Sections = dict[str, dict[str, Any]]
 DECISIONS = st.one_of(
@@ -41,11 +42,11 @@ DECISIONS = st.one_of(
 )
 RULES = ((), ("threshold(3)",), ("threshold(4)", "zeros"), ('marked([["Total", "Total"]], upper=2)',))
 EVERYONE = (Attackers(), Attackers(upper=1000), Attackers(lower=-5), Attackers(within=(1.0, 2.5)))
-WISHES = (
-    None,
-    Wish(seed=7),
-    Wish("rounding", {"base": 5}, 3, 60.0, ("xlsx", "html"), "results"),
-    Wish("intervals", {}, 0, None, ("csv",)),
+METHODS = (
+    (Protection(), Output()),
+    (Protection(seed=7), Output()),
+    (Protection("rounding", {"base": 5}, 60.0, 3), Output("results", ("xlsx", "html"))),
+    (Protection("intervals", seed=0), Output(formats=("csv",))),
 )
 
 
@@ -62,16 +63,17 @@ def cases(draw: st.DrawFn) -> Case:
     if draw(st.booleans()):
         stated |= tc.Marked(draw(st.lists(cells, max_size=2)), lower=0, upper=2).levels(table)
     cost = draw(st.sampled_from(["value", "unit"]))
-    case = Case.of(tc.Problem(table, stated, cost=cost), "x")
-    return replace(
-        case,
-        rules=draw(st.sampled_from(RULES)),
-        decisions=draw(st.dictionaries(cells, DECISIONS, max_size=4)),
+    protect, output = draw(st.sampled_from(METHODS))
+    case = open_case(tc.Problem(table, stated, cost=cost), "x").specify(
+        rules={"waived": draw(st.sampled_from([(), ("Mill & Sons",)]))},
         attackers=draw(st.sampled_from(EVERYONE)),
-        waived=draw(st.sampled_from([(), ("Mill & Sons",)])),
-        cost=draw(st.sampled_from([None, "log", "distance"])),
-        wish=draw(st.sampled_from(WISHES)),
+        cost={"by": draw(st.sampled_from([None, "log", "distance"]))},
+        protect=protect,
+        output=output,
     )
+    for cell, decision in draw(st.dictionaries(cells, DECISIONS, max_size=4)).items():
+        case = case.decide([cell], decision)
+    return case.with_rules(draw(st.sampled_from(RULES)))
 
 
 def asked(case: Case) -> Any:
@@ -92,9 +94,15 @@ def said(case: Case) -> dict[str, Any]:
         "rules": [parse_rule(text) for text in case.rules],
         "decisions": dict(case.decisions),
         "attackers": case.attackers,
-        "waived": case.waived,
-        "cost": case.cost,
-        "wish": case.wish or Wish(),
+        "waived": case.specification.rules.waived,
+        "cost": case.specification.cost,
+        "method": replace(
+            case.specification.protect,
+            method=case.specification.protect.method or "suppression",
+            must_publish=(),
+            must_hide=(),
+        ),
+        "output": case.specification.output,
     }
 
 
@@ -241,7 +249,7 @@ def test_a_project_that_is_opened_and_saved_asks_the_same(
             assume(False)
         case = case_from_path(path)
         assert differences(before, case.problem) == []
-        case = replace(case, origin=None) if origin == "forgotten" else case
+        case = case.specify(table=None, tables={}) if origin == "forgotten" else case
         passing = folder / "one" if origin == "passes" else folder / "session"
         notes = save(case, folder / "two", "project", passing=passing).notes
         again = case_from_path(folder / "two")
@@ -253,8 +261,11 @@ def test_a_project_that_is_opened_and_saved_asks_the_same(
     for other, told in ((again, notes), (third, (*notes, *twice))):
         assert differences(before, other.problem, named=named or origin == "stays") == []
         assert dict(other.decisions) == dict(case.decisions)
-        assert (other.waived, other.attackers.within) == (case.waived, case.attackers.within)
+        assert other.specification.rules.waived == case.specification.rules.waived
+        assert other.attackers.within == case.attackers.within
         kept = [parse_rule(text) for text in other.rules]
         for text in case.rules:
             rule = parse_rule(text)
-            assert rule in kept or any(written(rule.waived_by(case.waived)) in note for note in told), text
+            assert rule in kept or any(
+                written(rule.waived_by(case.specification.rules.waived)) in note for note in told
+            ), text

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from tacita.attackers.insiders import AttackerLike, pooling
-from tacita.core.attacker import Outsider
+from tacita.core.attacker import Insider, Outsider
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import DEFAULT_TOTAL, Hierarchy
 from tacita.core.levels import Levels
+from tacita.core.release import Release
 from tacita.core.tables.linked import link
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
@@ -28,15 +29,16 @@ from tacita.formats.table_file import read_table_file
 from tacita.problem.problem import Problem
 from tacita.publication.earlier import read_earlier
 from tacita.rules import Exempt, Given, Marked, Rule, parse_rule
-from tacita.specification.project_cells import build_marks, find_cell
-from tacita.specification.specification import FOUND, Cell, Classification, Source, Specification
+from tacita.specification.project_cells import build_marks, find_cells
+from tacita.specification.specification import FOUND, Classification, Cost, Source, Specification
+from tacita.specification.statement import Statement
 
 NO_RULE = Marked(())
 """A rule that no cell meets."""
 Trees = Mapping[str, Hierarchy | Found]
 
 
-def compile_problem(said: Specification, given: Table | Problem | None = None) -> Problem:
+def compile_problem(said: Specification, given: Table | Problem | Statement | None = None) -> Problem:
     """Return the problem of a specification; see :meth:`Specification.problem`."""
     found = compile_case(said, given)
     if isinstance(found, Problem):
@@ -50,29 +52,52 @@ def compile_problem(said: Specification, given: Table | Problem | None = None) -
     )
 
 
-def compile_case(said: Specification, given: Table | Problem | None = None) -> Problem | Table:
+def compile_case(said: Specification, given: Table | Problem | Statement | None = None) -> Problem | Table:
     """Return the problem of a specification, or its table where nothing says what is sensitive."""
     read = _read_all(said) if given is None else given
-    table, stated = (read.table, read) if isinstance(read, Problem) else (read, None)
-    rule = _build_rule(said, table, stated)
+    table, stated = (read, None) if isinstance(read, Table) else (read.table, read)
+    rule = compile_rule(said, read, linked=given is None and bool(said.tables))
     if rule is None:
         return table
     protect = said.protect
     stays = [] if stated is None else _find_published(stated, rule)
+    cost = stated.costs if isinstance(stated, Statement) else "value" if stated is None else stated.cost
     return Problem(
         table,
         rule,
         attackers=_build_attackers(said, table, stated),
-        cost=said.cost.by or ("value" if stated is None else stated.cost),
-        must_publish=[*stays, *_find_cells(table, protect.must_publish, "[protect] must_publish")],
-        must_hide=_find_cells(table, protect.must_hide, "[protect] must_hide"),
-        already_published=[
-            read_earlier(
-                said.folder / old.file, table, **{key: how for key, how in vars(old).items() if key != "file"}
-            )
-            for old in said.published.releases
-        ],
+        cost=said.cost.by or cost,
+        must_publish=[*stays, *find_cells(table, protect.must_publish, "[protect] must_publish")],
+        must_hide=find_cells(table, protect.must_hide, "[protect] must_hide"),
+        already_published=(
+            stated.published if isinstance(stated, Statement) else _read_published(said, table)
+        ),
     )
+
+
+def read_statement(said: Specification) -> Statement:
+    """Return everything that the files of a specification state; see :meth:`Specification.read`."""
+    # Costs of the file are kept even where others are specified.
+    found = Statement.of(_read_all(replace(said, cost=Cost()), stating=True))
+    return replace(
+        found,
+        insiders=tuple(_read_insiders(said, found.table)),
+        published=tuple(_read_published(said, found.table)),
+    )
+
+
+def _read_insiders(said: Specification, table: Table) -> list[Insider]:
+    file = said.attackers.file
+    return [] if file is None else list(read_insiders(said.folder / file, table))
+
+
+def _read_published(said: Specification, table: Table) -> list[Release]:
+    return [
+        read_earlier(
+            said.folder / old.file, table, **{key: how for key, how in vars(old).items() if key != "file"}
+        )
+        for old in said.published.releases
+    ]
 
 
 def read_data(said: Specification) -> Table:
@@ -85,11 +110,14 @@ def read_data(said: Specification) -> Table:
     return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
 
 
-def _read_all(said: Specification) -> Problem | Table:
-    """Return the table, or all linked ones, with what their files state, which microdata do not."""
+def _read_all(said: Specification, *, stating: bool = False) -> Problem | Table:
+    """Return the table, or all linked ones, with what their files state, which microdata do not.
+
+    Of a single table it is read only if a rule, or the file itself, says what is sensitive, or ``stating``.
+    """
     trees = _read_hierarchies(said)
     if said.table is not None:
-        return _read(said, said.table, None, trees)
+        return _read(said, said.table, None, trees, stating)
     if not said.tables:
         raise InputError("there is no table: name its file or microdata, or give the table itself")
     named = {name: _read(said, source, name, trees, stating=True) for name, source in said.tables.items()}
@@ -101,20 +129,32 @@ def _read_all(said: Specification) -> Problem | Table:
     return link_problems(named, -np.inf if known.within is not None else known.lower, known.upper)
 
 
-def _build_rule(said: Specification, table: Table, stated: Problem | None) -> Rule | Levels | None:
-    """Return everything that makes a cell sensitive; levels, where that is only what a file states."""
-    wanted, marked = said.rules, len(stated.levels) if stated is not None else 0
+def compile_rule(
+    said: Specification, given: Table | Problem | Statement, *, linked: bool = False
+) -> Rule | Levels | None:
+    """Return everything that makes a cell sensitive; levels, where that is only what a file states.
+
+    Parameters
+    ----------
+    linked
+        Whether files of several tables were read, each of which may leave it to others what is sensitive.
+    """
+    table, stated = (given, None) if isinstance(given, Table) else (given.table, given)
+    wanted, marked = said.rules, 0 if stated is None else len(stated.levels)
     rules: list[Rule] = []
     if wanted.rule is not None:
         rules.append(parse_rule(wanted.rule).waived_by(wanted.waived))
-    # A file of one table that marks no cell says so; of linked tables each one may leave it to others.
-    if stated is not None and (marked or not (said.tables or wanted.says_what_is_sensitive)):
-        rules.append(Given(stated.levels))
+    # A file of one table that marks no cell says so.
+    if stated is not None and (marked or not (linked or wanted.says_what_is_sensitive)):
+        everyone = _build_outsider(said, table, stated)
+        rules.append(
+            Given(stated.levels_against(everyone) if isinstance(stated, Statement) else stated.levels)
+        )
     marks = build_marks(table, wanted.sensitive)
     rules += marks
     if not rules:
         return None
-    exempt = _find_cells(table, wanted.exempt, "[rules] exempt")
+    exempt = find_cells(table, wanted.exempt, "[rules] exempt")
     if both := sorted({*exempt} & {cell for mark in marks for cell in mark.levels(table).cells.tolist()}):
         raise InputError(
             f"[rules]: {table.structure.names(np.array(both))}: sensitive and exempt; take it off one of "
@@ -127,14 +167,24 @@ def _build_rule(said: Specification, table: Table, stated: Problem | None) -> Ru
     return alone.given if isinstance(alone, Given) else reduce(or_, rules)
 
 
-def _build_attackers(said: Specification, table: Table, stated: Problem | None) -> list[AttackerLike]:
+def _build_attackers(
+    said: Specification, table: Table, stated: Problem | Statement | None
+) -> list[AttackerLike]:
     known = said.attackers
     attackers: list[AttackerLike] = list(known.kinds)
     attackers.extend(pooling(known.coalitions, known.holding_coalitions))
-    if known.file is not None:
-        attackers.extend(read_insiders(said.folder / known.file, table))
-    beforehand = None if stated is None else stated.outsider_beforehand
-    return [*attackers, Outsider.as_said(table, beforehand, known.lower, known.upper, known.within)]
+    attackers.extend(stated.insiders if isinstance(stated, Statement) else _read_insiders(said, table))
+    return [*attackers, _build_outsider(said, table, stated)]
+
+
+def _build_outsider(said: Specification, table: Table, stated: Problem | Statement | None) -> Outsider:
+    """Return what everyone knows: as specified, or else as the file states, or else what is usual."""
+    known = said.attackers
+    if isinstance(stated, Problem):
+        beforehand: Outsider | None = stated.outsider_beforehand
+    else:
+        beforehand = None if stated is None else stated.outsider
+    return Outsider.as_said(table, beforehand, known.lower, known.upper, known.within)
 
 
 def _read_hierarchies(said: Specification) -> dict[str, Hierarchy | Found]:
@@ -235,11 +285,7 @@ def _refuse_unknown(where: str, names: Sequence[str], trees: Trees) -> None:
         )
 
 
-def _find_cells(table: Table, cells: Sequence[Cell], where: str) -> list[int]:
-    return [find_cell(table, cell, where) for cell in cells]
-
-
-def _find_published(stated: Problem, rule: Rule | Levels) -> list[int]:
+def _find_published(stated: Problem | Statement, rule: Rule | Levels) -> list[int]:
     """Return cells that the file wants to be published, as far as no rule makes them sensitive."""
     levels = rule if isinstance(rule, Levels) else rule.levels(stated.table)
     cells: list[int] = np.flatnonzero(stated.must_publish & ~levels.sensitive).tolist()

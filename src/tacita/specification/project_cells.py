@@ -38,18 +38,36 @@ def find_cell(table: Table, codes: Mapping[str, str], where: str) -> int:
         raise error.with_place(where) from None
 
 
-def build_marks(table: Table, entries: Iterable[SensitiveCell]) -> list[Rule]:
+def find_cells(table: Table, cells: Sequence[Mapping[str, str]], where: str) -> list[int]:
+    """Return the positions of many cells; errors name the list that they stand in."""
+    structure = table.structure
+    names = {dimension.name for dimension in structure.dimensions}
+    if structure.labels or not all(names.issuperset(cell) for cell in cells):
+        return [find_cell(table, cell, where) for cell in cells]
+    columns = []
+    for d in structure.dimensions:
+        codes = [d.position.get(cell.get(d.name, d.total), -1) for cell in cells]
+        columns.append(np.where(np.array(codes) < 0, -1, d.representative[codes]))
+    rows = np.array(columns, dtype=np.int32).reshape(len(columns), len(cells)).T
+    found = np.where((rows >= 0).all(axis=1), structure.locate(np.maximum(rows, 0)), -1)
+    if (wrong := np.flatnonzero(found < 0)).size:
+        find_cell(table, cells[int(wrong[0])], where)
+    places: list[int] = found.tolist()
+    return places
+
+
+def build_marks(table: Table, entries: Sequence[SensitiveCell]) -> list[Rule]:
     """What is sensitive by hand, cells with equal levels together.
 
     A mark is a decision on each of its cells, which whoever opens the project can take back. One that names
     its percentage states levels of cells, as a file does that leaves them empty.
     """
     alike: dict[tuple[Any, ...], list[int]] = {}
-    for entry in entries:
+    places = find_cells(table, [entry.cell for entry in entries], "[rules] sensitive")
+    for entry, cell in zip(entries, places, strict=True):
         amounts = [None if a is None else as_fraction(a) for a in (entry.lower, entry.upper, entry.sliding)]
         states = entry.protection is not None and amounts[:2] == [None, None]
         levels = (*amounts, USUAL_PERCENT if entry.protection is None else entry.protection)
-        cell = find_cell(table, entry.cell, "[rules] sensitive")
         alike.setdefault((states, levels), []).append(cell)
     marks = ((states, Marked(cells, *levels)) for (states, levels), cells in alike.items())
     return [Given(mark.levels(table)) if states else mark for states, mark in marks]
@@ -61,10 +79,9 @@ def list_marked_cells(
     """Return marks cell by cell; with ``percent`` also percentages that are the usual ones."""
     entries = []
     for mark in marks:
-        lower, upper, sliding = (
-            None if amount is None else _plain(amount) for amount in (mark.lower, mark.upper, mark.sliding)
-        )
-        below, above = map(_plain, pair_of(mark.protection))
+        amounts = (mark.lower, mark.upper, mark.sliding)
+        lower, upper, sliding = (None if amount is None else plain_number(amount) for amount in amounts)
+        below, above = map(plain_number, pair_of(mark.protection))
         protection: float | tuple[float, float] | None = None
         if lower is None and upper is None and (percent or (below, above) != (USUAL_PERCENT, USUAL_PERCENT)):
             protection = below if below == above else (below, above)
@@ -77,16 +94,23 @@ def list_marked_cells(
 
 
 def list_codes(table: Table, marked: Mask, by_number: bool) -> list[dict[str, str]]:
-    """Cells by their codes; with ``by_number`` as a JJ file calls them."""
-    structure = table.structure
+    """Return cells by their codes; with ``by_number`` as a JJ file calls them."""
     cells = np.flatnonzero(marked).tolist()
-    if structure.labels or by_number:
-        numbers = cell_numbers(structure) if by_number else structure.labels
+    if by_number:
+        numbers = cell_numbers(table.structure)
         return [{"cell": numbers[cell]} for cell in cells]
+    return name_cells(table, cells)
+
+
+def name_cells(table: Table, places: Iterable[int]) -> list[dict[str, str]]:
+    """Return the cells at some positions by their codes, or by their labels."""
+    structure = table.structure
+    if structure.labels:
+        return [{"cell": structure.labels[cell]} for cell in places]
     names = [dimension.name for dimension in structure.dimensions]
-    return [dict(zip(names, structure.key(cell), strict=True)) for cell in cells]
+    return [dict(zip(names, structure.key(cell), strict=True)) for cell in places]
 
 
-def _plain(number: Number) -> int | float:
-    """A number as TOML writes it."""
+def plain_number(number: Number) -> int | float:
+    """Return a number as TOML writes it."""
     return int(number) if number == int(number) else float(number)

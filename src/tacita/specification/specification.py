@@ -24,6 +24,7 @@ from tacita.rules.percentages import USUAL_PERCENT
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table
     from tacita.problem.problem import Problem
+    from tacita.specification.statement import Statement
 
 FOUND = "found"
 """Stands for a file of a classification that is to be found in the numbers."""
@@ -418,7 +419,16 @@ class Specification(Section):
         yield from () if self.attackers.file is None else (self.attackers.file,)
         yield from (release.file for release in self.published.releases)
 
-    def problem(self, given: Table | Problem | None = None) -> Problem:
+    def read(self) -> Statement:
+        """Return the table, or all linked tables as one, with everything that files state of its cells.
+
+        ``problem(read())`` is the problem; where nothing says what is sensitive, one without sensitive cells.
+        """
+        from tacita.specification.compile import read_statement
+
+        return read_statement(self)
+
+    def problem(self, given: Table | Problem | Statement | None = None) -> Problem:
         """Return the question that the data and this specification ask together.
 
         What a file states of its cells (levels, bounds, costs, cells to be published) holds unless this
@@ -428,7 +438,8 @@ class Specification(Section):
         Parameters
         ----------
         given
-            A table, or what its file states, instead of what the source holds.
+            A table, or what its files state, instead of what the source holds. With a statement no file is
+            read: its insiders and earlier releases are all that there are.
 
         Raises
         ------

@@ -7,7 +7,6 @@ field is left.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from tacita.app.work.open_case import Case
@@ -39,16 +38,20 @@ class Desk:
     def case(self) -> Case:
         return self._workspace.current()
 
-    def change(self, field: str, **parts: Any) -> None:
-        """Other ``rules``, ``waived``, ``attackers`` or ``cost``; ``field`` is what the user is changing."""
+    def specify(self, field: str, **sections: Any) -> None:
+        """Change sections of the specification; ``field`` is what the user is changing."""
+        self.change(field, self.case.specify(**sections))
+
+    def change(self, field: str, case: Case) -> None:
+        """Go on with a case that was made of the one on the desk."""
         if self._workspace.case is not self._shown:
             self._on_stale()
             return
-        if all(getattr(self.case, name) == part for name, part in parts.items()):
+        if case.specification == self.case.specification and case.data is self.case.data:
             return
         if field == self._field:
             self._workspace.undo()
-        self._workspace.change(replace(self._workspace.current(), **parts))
+        self._workspace.change(case)
         self._field, self._shown = field, self._workspace.current()
         self._on_change(self.case)
 

@@ -40,7 +40,7 @@ class Otherwise:
 
 def otherwise(handed: Handed, case: Case) -> Otherwise | None:
     """What the rows of a table could be as well; None where they are cells. Most tables tell at a glance."""
-    if case.origin is not None or not _so_few_rows(case.table):
+    if case.from_project or not _so_few_rows(case.table):
         return None
     try:
         records = handed.records()

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from tacita.app.work.open_case import Case, Kind
 from tacita.core.errors import TacitaError
+from tacita.specification.specification import Attackers
+from tacita.specification.statement import Statement
 
 Without = Callable[[Case], Case]
 
 
 def fitting(case: Case) -> tuple[Case, tuple[str, ...]]:
-    """The case without as little as can be of what does not fit its table, and a note that names it; as it
-    is where everything fits.
+    """Return the case without as little as possible of what does not fit its table, and a note that names it;
+    the case itself where everything fits.
     """
     trouble = _trouble(case)
     if trouble is None:
@@ -36,35 +37,38 @@ def fitting(case: Case) -> tuple[Case, tuple[str, ...]]:
 
 
 def _parts(case: Case) -> Iterator[tuple[str, Without]]:
-    """What a case can do without, by name: rules last that fit the table by themselves, as what is at odds
-    with them protects less.
+    """Yield what a case can do without, by name: rules last that fit the table by themselves, as what is at
+    odds with them protects less.
     """
-    unfit = [rule for rule in case.rules if _trouble(Case(case.name, case.table, (rule,))) is not None]
+    alone = Case(case.name, Statement.of(case.table))
+    unfit = [rule for rule in case.rules if _trouble(alone.with_rules([rule])) is not None]
     for rule in unfit:
         yield f"rule {rule}", partial(_without_rule, rule)
     yield from _without_decisions(case, Kind.PUBLISH)
-    known = case.attackers
-    nobody: dict[str, Any] = {"kinds": (), "coalitions": (), "holding_coalitions": ()}
-    anything: dict[str, Any] = {"lower": None, "upper": None, "within": None}
-    if replace(known, **nobody) != known:
-        yield "insiders", lambda c: replace(c, attackers=replace(c.attackers, **nobody))
-    if case.cost is not None:
-        yield f"cost {case.cost}", lambda c: replace(c, cost=None)
-    if replace(known, **anything) != known:
-        yield "bounds", lambda c: replace(c, attackers=replace(c.attackers, **anything))
+    known, usual, cost = case.attackers, Attackers(), case.specification.cost.by
+    insiders = {name: getattr(usual, name) for name in ("kinds", "coalitions", "holding_coalitions")}
+    bounds = {name: getattr(usual, name) for name in ("lower", "upper", "within")}
+    if any(getattr(known, name) != value for name, value in insiders.items()):
+        yield "insiders", lambda c: c.specify(attackers=insiders)
+    if cost is not None:
+        yield f"cost {cost}", lambda c: c.specify(cost={"by": None})
+    if any(getattr(known, name) != value for name, value in bounds.items()):
+        yield "bounds", lambda c: c.specify(attackers=bounds)
     if case.published:
-        yield "releases that are already published", lambda c: replace(c, published=())
+        yield "releases that are already published", lambda c: c.with_published(())
     for kind in (Kind.HIDE, Kind.SAFE, Kind.SENSITIVE):
         yield from _without_decisions(case, kind)
-    if case.stated is not None:
-        yield "levels, bounds, costs and insiders of the file", lambda c: replace(c, stated=None)
+    yield (
+        "levels, bounds, costs and insiders of the file",
+        lambda c: replace(c, data=replace(Statement.of(c.table), published=c.published)),
+    )
     for rule in case.rules:
         if rule not in unfit:
             yield f"rule {rule}", partial(_without_rule, rule)
 
 
 def _without_rule(rule: str, case: Case) -> Case:
-    return replace(case, rules=tuple(other for other in case.rules if other != rule))
+    return case.with_rules(other for other in case.rules if other != rule)
 
 
 def _without_decisions(case: Case, kind: Kind) -> Iterator[tuple[str, Without]]:

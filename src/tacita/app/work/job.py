@@ -111,10 +111,8 @@ class Job:
         return f"{self.number} · {method_title(self.method.name, self.options)}"
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """Method, options, seed and time limit as they were asked for, by the names that project files have
-        for them.
-        """
+    def requested(self) -> dict[str, Any]:
+        """Method, options, seed and time limit as they were requested, by their names in a specification."""
         return {
             "method": self.method.name,
             "options": self.options,
@@ -124,8 +122,8 @@ class Job:
 
     @property
     def repeated(self) -> dict[str, Any]:
-        """What gives the same release again: as it was asked for, with the seed that was drawn."""
-        return {**self.asked, "seed": self.seed if self.used_seed is None else self.used_seed}
+        """What gives the same release again: as it was requested, with the seed that was drawn."""
+        return {**self.requested, "seed": self.seed if self.used_seed is None else self.used_seed}
 
     @property
     def used_seed(self) -> int | None:

@@ -1,40 +1,44 @@
-"""What a user works on: a table, what is sensitive in it, who attacks it, what hiding costs.
+"""What a user works on: a table with what its files state of it, and what the user specifies.
 
-A :class:`Case` never changes. Whatever the user does makes a new one, so that undo is a list of cases, and a
-run that is under way keeps the one it was started with. It becomes a :class:`~tacita.problem.problem.Problem`
-when a screen asks for it; what cannot be one is told there, in the words of the core.
+A :class:`Case` never changes. Whatever the user does makes a new one, with another specification, or another
+table where that was edited. So undo is a list of cases, and a run that is under way keeps the one it was
+started with. A case becomes a :class:`~tacita.problem.problem.Problem` when a screen needs it.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import reduce
-from operator import or_
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tacita.app.work.stated import Stated
-from tacita.attackers.insiders import AttackerLike, Coalition, pooling
+from tacita.attackers.insiders import AttackerLike, Coalition
 from tacita.core.arithmetic import Number
-from tacita.core.attacker import Insider, Outsider
 from tacita.core.errors import BoundsError, InputError
-from tacita.core.exact import Cells, Mask
+from tacita.core.exact import Cells
 from tacita.core.levels import Levels
 from tacita.core.release import Release
-from tacita.core.tables.chosen import read_cells
 from tacita.core.tables.editing import moved
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
-from tacita.rules import Exempt, Given, Marked, Rule, has_written_form, parse_rule
-from tacita.rules.percentages import USUAL_PERCENT, amounts_in, pair_of
-from tacita.rules.rule import in_parts
+from tacita.rules import AnyOf, Marked, has_written_form
 from tacita.rules.written import written
-from tacita.specification.specification import Attackers
+from tacita.specification.compile import compile_rule
+from tacita.specification.project_cells import find_cells, list_marked_cells, name_cells, plain_number
+from tacita.specification.specification import (
+    Attackers,
+    Cell,
+    Protection,
+    Published,
+    Rules,
+    SensitiveCell,
+    Specification,
+)
+from tacita.specification.statement import Statement
 
 
 class Kind(Enum):
@@ -75,117 +79,61 @@ class Decision:
         return f"{self.kind.value}, {Kind.SAFE.value}" if self.exempt else self.kind.value
 
 
-NOTHING_SAID = Attackers()
-
-
-@dataclass(frozen=True)
-class Wish:
-    """How a project wants its case to be protected: what forms begin with.
-
-    Attributes
-    ----------
-    seed
-        Of what is drawn at random; None: a secret one is drawn.
-    formats
-        Formats of the release, by their endings; none: the project says none.
-    folder
-        Where ``tacita protect`` writes the release, relative to the project; None: it does not say.
-    """
-
-    method: str = "suppression"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    seed: int | None = None
-    time_limit: float | None = None
-    formats: tuple[str, ...] = ()
-    folder: str | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table with its requirement.
+    """A table and its specification.
 
     Attributes
     ----------
-    rules
-        Written rules, any of which makes a cell sensitive.
-    decisions
-        What was decided by hand, cell by cell.
-    stated
-        What the file said, which rules and decisions add to.
-    cost
-        What hiding a cell costs, or None: as the file said, or else the value.
-    published
-        Releases that readers may have: everyone knows what they say.
-    wish
-        How it is to be protected, if the file says so.
-    origin
-        The project file it was opened from.
+    data
+        The table with what its files state.
+    specification
+        What the user specified. It names the source where the case was opened from a project.
     """
 
     name: str
-    table: Table
-    rules: tuple[str, ...] = ()
-    decisions: Mapping[int, Decision] = field(default_factory=dict)
-    attackers: Attackers = NOTHING_SAID
-    waived: tuple[str, ...] = ()
-    stated: Stated | None = None
-    cost: str | None = None
-    published: tuple[Release, ...] = ()
-    wish: Wish | None = None
-    origin: Path | None = None
-
-    @classmethod
-    def of(cls, what: Table | Problem, name: str, rules: tuple[str, ...] | None = None) -> Case:
-        """A case from what a reader or a generator made; ``rules`` are the words, if there are any, in which
-        its rules were said.
-        """
-        if isinstance(what, Table):
-            return cls(name, what)
-        found, marks, levels = _in_parts(what, worded=rules is not None)
-        decisions, more = decided_in(what, marks)
-        levels = amounts_in(levels | more, what.table)
-        # Costs that are the values follow them when they are changed.
-        cost = None if np.array_equal(what.cost, np.abs(what.table.values)) else what.cost
-        given = what.given_attackers
-        by_hand = tuple(a for a in given if isinstance(a, Insider))
-        stated = Stated.unless_usual(what.table, levels, what.outsider_beforehand, by_hand, cost)
-        pooled = [a for a in given if isinstance(a, Coalition)]
-        attackers = Attackers(
-            tuple(a for a in given if isinstance(a, str)),
-            tuple(a.members for a in pooled if a.of == "respondents"),
-            tuple(a.members for a in pooled if a.of == "holdings"),
-        )
-        rules = found if rules is None else rules
-        published = what.already_published
-        return cls(name, what.table, rules, decisions, attackers, stated=stated, published=published)
+    data: Statement
+    specification: Specification = field(default_factory=Specification)
 
     @property
-    def rule(self) -> Rule:
-        """Everything that makes a cell sensitive, as one rule."""
-        rules: list[Rule] = [parse_rule(text) for text in self.rules]
-        if self.waived:
-            rules = [rule.waived_by(self.waived) for rule in rules]
-        if self.stated is not None:
-            rules.append(Given(self.stated.levels_of(self.table, self._outsider())))
-        alike: dict[Decision, list[int]] = {}
-        for cell in self.decided(Kind.SENSITIVE):
-            alike.setdefault(self.decisions[cell], []).append(cell)
-        rules.extend(Marked(cells, d.lower, d.upper, d.sliding) for d, cells in alike.items())
-        joined = reduce(or_, rules) if rules else Given(Levels.none(len(self.table)))
-        return Exempt(joined, self.safe) if self.safe else joined
+    def table(self) -> Table:
+        return self.data.table
 
     @property
-    def safe(self) -> list[int]:
-        """Cells that are not sensitive, whatever rules and the file say."""
-        return [cell for cell, decision in self.decisions.items() if decision.safe]
+    def rules(self) -> tuple[str, ...]:
+        """Written rules, any of which makes a cell sensitive."""
+        return split_rules(self.specification.rules.rule or "")
 
-    def decided(self, kind: Kind) -> list[int]:
-        """Cells with a decision of this kind."""
-        return [cell for cell, decision in self.decisions.items() if decision.kind is kind]
+    @property
+    def attackers(self) -> Attackers:
+        return self.specification.attackers
+
+    @property
+    def published(self) -> tuple[Release, ...]:
+        """Releases that readers may have."""
+        return self.data.published
+
+    @property
+    def from_project(self) -> bool:
+        """Whether a project, or a choice of records, says where the table comes from."""
+        return bool(self.specification.sources)
+
+    def specify(self, **sections: Any) -> Case:
+        """Return the case with other sections; a dictionary changes single fields of a section."""
+        return replace(self, specification=self.specification.replace(**sections))
+
+    def with_rules(self, rules: Iterable[str]) -> Case:
+        """Return the case with other written rules."""
+        return self.specify(rules={"rule": " | ".join(rules) or None})
+
+    def with_published(self, releases: tuple[Release, ...]) -> Case:
+        """Return the case with other releases that readers may have."""
+        data = replace(self.data, published=releases)
+        return replace(self, data=data).specify(published=Published())
 
     @property
     def problem(self) -> Problem:
-        """The question that methods and the audit are asked; put once.
+        """The question that methods and the audit are asked; compiled once.
 
         Raises
         ------
@@ -195,137 +143,216 @@ class Case:
         # Not a cached property: before Python 3.12 all cases of all sessions would share its lock.
         kept: Problem | None = self.__dict__.get("_problem")
         if kept is None:
-            kept = self.__dict__["_problem"] = self._put()
+            kept = self.__dict__["_problem"] = self._compile()
         return kept
 
     def forget_problem(self) -> None:
-        """Keep the question no longer, which takes more room than the case; it is put anew when asked for."""
+        """Free the memory of the problem, which is larger than the case; it is compiled anew on demand."""
         self.__dict__.pop("_problem", None)
 
-    def _put(self) -> Problem:
-        said = self.stated.costs(self.table) if self.stated is not None and self.cost is None else None
+    def _compile(self) -> Problem:
         try:
-            return Problem(
-                self.table,
-                self.rule,
-                attackers=self._attackers(),
-                cost=(self.cost or "value") if said is None else said,
-                must_publish=self.decided(Kind.PUBLISH),
-                must_hide=self.decided(Kind.HIDE),
-                already_published=self.published,
-            )
+            return self.specification.problem(self.data)
         except BoundsError as error:
-            # Whoever types a number on another page may never have seen where bounds are said.
+            # Whoever types a number on another page may never have seen where bounds are specified.
             raise error.with_remedy("Bounds are on the page Rules under 'Everyone knows'") from None
 
-    def _attackers(self) -> list[AttackerLike]:
-        chosen = self.attackers
-        listed = pooling(chosen.coalitions, chosen.holding_coalitions)
-        return [
-            *chosen.kinds,
-            *listed,
-            self._outsider(),
-            *(self.stated.insiders if self.stated is not None else ()),
-        ]
+    def find_levels(self, *, exempting: bool = True) -> Levels:
+        """Return what is sensitive, also where the levels are refused as a problem.
 
-    def _outsider(self) -> Outsider:
-        chosen = self.attackers
-        known = None if self.stated is None else self.stated.outsider
-        return Outsider.as_said(self.table, known, chosen.lower, chosen.upper, chosen.within)
+        Without ``exempting`` cells that are not sensitive by hand are included.
+        """
+        case = self if exempting else self.specify(rules={"exempt": ()})
+        rule = compile_rule(case.specification, case.data)
+        assert rule is not None, "a statement says what is sensitive where nothing else does"
+        return rule if isinstance(rule, Levels) else rule.levels(self.table)
+
+    @property
+    def decisions(self) -> Mapping[int, Decision]:
+        """What was decided by hand, cell by cell; found once.
+
+        A cell has one decision: one that must be published or hidden may be sensitive as well. Entries that
+        name a percentage state levels, as files do, and are no decisions.
+        """
+        kept: dict[int, Decision] | None = self.__dict__.get("_decisions")
+        if kept is None:
+            kept = self.__dict__["_decisions"] = self._find_decisions()
+        return kept
+
+    def _find_decisions(self) -> dict[int, Decision]:
+        rules, protect = self.specification.rules, self.specification.protect
+        exempt = dict.fromkeys(self._places(rules.exempt))
+        found = dict.fromkeys(exempt, Decision(Kind.SAFE))
+        marks = [mark for mark in rules.sensitive if not states_percentage(mark)]
+        for cell, mark in zip(self._places([mark.cell for mark in marks]), marks, strict=True):
+            found.setdefault(cell, Decision(Kind.SENSITIVE, mark.lower, mark.upper, mark.sliding))
+        for kind, cells in ((Kind.PUBLISH, protect.must_publish), (Kind.HIDE, protect.must_hide)):
+            found |= {cell: Decision(kind, exempt=cell in exempt) for cell in self._places(cells)}
+        return found
+
+    @property
+    def marked(self) -> list[int]:
+        """Cells that are sensitive by hand."""
+        return self._places([mark.cell for mark in self.specification.rules.sensitive])
+
+    @property
+    def safe(self) -> list[int]:
+        """Cells that are not sensitive, whatever rules and the file say."""
+        return self._places(self.specification.rules.exempt)
+
+    def decided(self, kind: Kind) -> list[int]:
+        """Cells with a decision of this kind."""
+        return [cell for cell, decision in self.decisions.items() if decision.kind is kind]
 
     def decide(self, cells: Iterable[int], decision: Decision | None) -> Case:
-        """The same with a decision on some cells, or without one."""
-        chosen = set(cells)
-        decisions = {cell: said for cell, said in self.decisions.items() if cell not in chosen}
+        """Return the case with this decision on some cells, instead of all others on them; None: without."""
+        chosen = sorted({*cells})
+        codes = name_cells(self.table, chosen)
+        gone = {*chosen}
+        rules, protect = self.specification.rules, self.specification.protect
+        safe = decision is not None and decision.safe
+
+        def others(listed: tuple[Cell, ...]) -> tuple[Cell, ...]:
+            places = self._places(listed)
+            return tuple(cell for cell, at in zip(listed, places, strict=True) if at not in gone)
+
+        def new(listed: Sequence[Any], kind: Kind) -> tuple[Any, ...]:
+            return tuple(listed) if decision is not None and decision.kind is kind else ()
+
+        marks: list[SensitiveCell] = []
         if decision is not None:
-            decisions |= dict.fromkeys(chosen, decision)
-        return replace(self, decisions=decisions)
+            amounts = (decision.lower, decision.upper, decision.sliding)
+            levels = [None if amount is None else plain_number(amount) for amount in amounts]
+            marks = [SensitiveCell(cell, *levels) for cell in codes]
+        # Levels that are stated in percent of the value stay, unless the cell is not sensitive at all.
+        kept = tuple(
+            mark
+            for mark, at in zip(rules.sensitive, self.marked, strict=True)
+            if at not in gone or (states_percentage(mark) and not safe)
+        )
+        return self.specify(
+            rules={
+                "sensitive": (*kept, *new(marks, Kind.SENSITIVE)),
+                "exempt": (*others(rules.exempt), *(codes if safe else ())),
+            },
+            protect={
+                "must_publish": (*others(protect.must_publish), *new(codes, Kind.PUBLISH)),
+                "must_hide": (*others(protect.must_hide), *new(codes, Kind.HIDE)),
+            },
+        )
 
     def with_table(self, table: Table) -> Case:
-        """The same requirement for a changed table: what is said of a cell follows it to its new place.
+        """Return the case of a changed table: what is specified of a cell follows it to its new place.
 
         Raises
         ------
         InputError
-            Cells become one, a total with a single part left, of which different things were said.
+            Cells become one, a total with a single part left, of which different things were decided.
         """
-        same = len(table) == len(self.table)
+        if table.structure is self.table.structure:
+            return replace(self, data=replace(self.data, table=table))
         cells = np.arange(len(self.table))
+        same = len(table) == len(self.table)
         places = cells if same else moved(self.table.structure, table.structure, cells)
-        decisions = dict(self.decisions) if same else _followed(self.decisions, table, places)
-        stated = self.stated
-        if stated is not None and not (same and table.decimals == self.table.decimals):
-            stated = stated.at(table, places, self.table.decimals)
-        return replace(self, table=table, decisions=decisions, stated=stated)
+        self._refuse_contradictions(table, places)
+        rules, protect = self.specification.rules, self.specification.protect
+
+        def follow(listed: Iterable[int]) -> tuple[Cell, ...]:
+            there = dict.fromkeys(places[[*listed]].tolist())
+            return tuple(name_cells(table, [at for at in there if at >= 0]))
+
+        # That a total is safe does not say so of the part which it has become one with.
+        cells_there = np.bincount(places[places >= 0], minlength=len(table))
+        safe_there = Counter(int(places[cell]) for cell in self.safe)
+        exempt = [at for at, count in safe_there.items() if at >= 0 and count == cells_there[at]]
+        there = places[self.marked].tolist()
+        marks = {
+            (at, mark.lower, mark.upper, mark.sliding, mark.protection): replace(mark, cell=cell)
+            for mark, at, cell in zip(rules.sensitive, there, name_cells(table, there), strict=True)
+            if at >= 0
+        }
+        return replace(self, data=self.data.with_table(table, places)).specify(
+            rules={
+                "sensitive": tuple(marks.values()),
+                "exempt": tuple(name_cells(table, exempt)),
+            },
+            protect={
+                "must_publish": follow(self._places(protect.must_publish)),
+                "must_hide": follow(self._places(protect.must_hide)),
+            },
+        )
+
+    def _refuse_contradictions(self, table: Table, places: Cells) -> None:
+        """Refuse different decisions on cells that become one, as one of them would be lost."""
+        found: dict[int, Decision] = {}
+        for cell, decision in self.decisions.items():
+            at = int(places[cell])
+            if at >= 0 and found.setdefault(at, decision) != decision:
+                raise InputError(
+                    "two cells would become this one, and different things were decided on them",
+                    place=f"({table.name(at)})",
+                    remedy="clear the mark of one of them first",
+                )
+
+    def _places(self, cells: Sequence[Cell]) -> list[int]:
+        return find_cells(self.table, cells, "marks")
 
 
-def _followed(decisions: Mapping[int, Decision], table: Table, places: Cells) -> dict[int, Decision]:
-    """Decisions at the new places of their cells; where several cells became one, none is lost in silence."""
-    found: dict[int, Decision] = {}
-    for cell, said in decisions.items():
-        at = int(places[cell])
-        if at >= 0 and found.setdefault(at, said) != said:
-            raise InputError(
-                f"({table.name(at)}): two cells would become this one, and different things were decided on "
-                "them: clear the mark of one of them first"
-            )
-    cells_at = np.bincount(places[places >= 0], minlength=len(table))
-    safe_at = Counter(int(places[cell]) for cell, said in decisions.items() if said.safe)
-    # That a total is safe does not say so of the part which it has become one with.
-    unsure = [at for at, said in found.items() if said.safe and safe_at[at] < cells_at[at]]
-    found |= {at: replace(found[at], exempt=False) for at in unsure}
-    return {at: said for at, said in found.items() if said.kind is not Kind.SAFE or at not in unsure}
+def open_case(found: Table | Problem, name: str) -> Case:
+    """Return the case of what a reader, a generator or an example made.
 
-
-def decided_in(problem: Problem, marks: Iterable[Marked]) -> tuple[dict[int, Decision], Levels]:
-    """What is decided on single cells of a problem, some of them by ``marks``; and levels of marked cells
-    that no decision can say.
-
-    A cell has one decision: what must be hidden as well is sensitive by its levels, as is a cell that is
-    marked twice, or with another percentage than the usual one.
+    What a file states of its cells stays what it states. A problem that was made in Python is specified by
+    its rule, in words or as marks on cells; levels without words are stated.
     """
-    table = problem.table
-    exempt = _exempt(problem)
-    decisions: dict[int, Decision] = {cell: Decision(Kind.SAFE) for cell in np.flatnonzero(exempt).tolist()}
-    for kind, chosen in ((Kind.PUBLISH, problem.must_publish), (Kind.HIDE, problem.must_hide)):
-        cells = np.flatnonzero(chosen).tolist()
-        decisions |= {cell: Decision(kind, exempt=bool(exempt[cell])) for cell in cells}
-    levels = Levels.none(len(table))
-    for mark in marks:
-        cells = np.flatnonzero(read_cells(table, mark.cells, mark.text)).tolist()
-        said = Decision(Kind.SENSITIVE, mark.lower, mark.upper, mark.sliding)
-        amounts = mark.lower is not None or mark.upper is not None
-        usual = amounts or pair_of(mark.protection) == (USUAL_PERCENT, USUAL_PERCENT)
-        free = [cell for cell in cells if usual and cell not in decisions]
-        decisions |= dict.fromkeys(free, said)
-        if others := sorted({*cells} - {*free}):
-            levels |= replace(mark, cells=others).required(table, problem.outsider_beforehand)
-    return decisions, levels
+    data = Statement.of(found)
+    if isinstance(found, Table):
+        return Case(name, data)
+    table = found.table
+    rules = _specify_rules(found)
+    if rules is not None:
+        data = replace(data, levels=Levels.none(len(table)))
+    said = Specification(
+        rules=rules or Rules(),
+        attackers=_specify_attackers(found.given_attackers),
+        protect=Protection(must_hide=tuple(name_cells(table, np.flatnonzero(found.must_hide).tolist()))),
+    )
+    return decide_as_stated(Case(name, data, said))
 
 
-def _exempt(problem: Problem) -> Mask:
-    """Cells that are exempt from everything that makes cells sensitive, also those that nothing hits."""
-    listed = () if problem.rule is None else in_parts(problem.rule)[1]
-    return read_cells(problem.table, listed, "exempt cells")
+def decide_as_stated(case: Case) -> Case:
+    """Return the case in which the user decides on the cells that its file wants to be published."""
+    if not case.data.must_publish.any():
+        return case
+    stays = np.flatnonzero(case.problem.must_publish).tolist()
+    data = replace(case.data, must_publish=np.zeros(len(case.table), dtype=bool))
+    return replace(case, data=data).specify(protect={"must_publish": tuple(name_cells(case.table, stays))})
 
 
-def _in_parts(problem: Problem, *, worded: bool) -> tuple[tuple[str, ...], list[Marked], Levels]:
-    """What makes cells sensitive as rules, marks and what a file states, which a user changes one by one.
+def split_rules(text: str) -> tuple[str, ...]:
+    """Return rules that are joined by ``|``; one inside quotation marks joins nothing."""
+    parts = re.findall(r"""(?:[^|"']|"[^"]*"|'[^']*'|["'])+""", text)
+    return tuple(part.strip() for part in parts if part.strip())
 
-    Marks that list cells by their codes are rules where they were ``worded`` as such, and else decisions.
 
-    A rule that has no written form stays what it is for this table: levels, which follow the value where they
-    are a percentage of it.
-    """
-    table = problem.table
-    rules: list[str] = []
-    marks: list[Marked] = []
-    levels = Levels.none(len(table))
-    for rule in in_parts(problem.rule or Given(problem.levels))[0]:
-        if isinstance(rule, Marked) and (rule.by_position or not (worded or isinstance(rule.cells, str))):
-            marks.append(rule)
-        elif has_written_form(rule):
-            rules.append(written(rule))
-        else:
-            levels |= rule.required(table, problem.outsider_beforehand)
-    return tuple(rules), marks, levels
+def states_percentage(mark: SensitiveCell) -> bool:
+    """Return whether an entry states levels in percent of the value, as a file does, and is no decision."""
+    return mark.protection is not None and mark.lower is None and mark.upper is None
+
+
+def _specify_rules(problem: Problem) -> Rules | None:
+    """Return the rule of a problem in words, or as marks on cells; None where it is neither."""
+    parts = problem.rule.rules if isinstance(problem.rule, AnyOf) else (problem.rule,)
+    marks = [part for part in parts if isinstance(part, Marked) and not isinstance(part.cells, str)]
+    if len(marks) == len(parts):
+        return Rules(sensitive=tuple(list_marked_cells(problem.table, marks, by_number=False)))
+    words = [written(part) for part in parts if part is not None and has_written_form(part)]
+    return Rules(" | ".join(words)) if len(words) == len(parts) and not marks else None
+
+
+def _specify_attackers(given: Sequence[AttackerLike]) -> Attackers:
+    pooled = [each for each in given if isinstance(each, Coalition)]
+    return Attackers(
+        tuple(each for each in given if isinstance(each, str)),
+        tuple(each.members for each in pooled if each.of == "respondents"),
+        tuple(each.members for each in pooled if each.of == "holdings"),
+    )

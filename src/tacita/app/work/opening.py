@@ -7,7 +7,6 @@ words, and no case comes out.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -17,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from tacita import generate
-from tacita.app.work.open_case import Case, Wish
-from tacita.app.work.paths import path_written
+from tacita.app.work.open_case import Case, decide_as_stated, open_case
+from tacita.app.work.paths import hide_folders, path_written
 from tacita.core.errors import FormatError, InputError
 from tacita.core.exact import MOST_DECIMALS
 from tacita.core.tables.read_options import ReadOptions
@@ -29,10 +28,8 @@ from tacita.formats.columns import column_endings, has_columns, read_columns
 from tacita.formats.pasted import read_pasted
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import read_thesis
-from tacita.rules.written import written
-from tacita.specification.compile import NO_RULE
 from tacita.specification.read_case import read_case
-from tacita.specification.specification import PROJECT, Cost, Specification, project_file
+from tacita.specification.specification import PROJECT, Specification, project_file
 
 MOST_CELLS = 1_000_000
 """Cells of a table that is made here; larger ones are made in Python and opened by their path."""
@@ -57,7 +54,7 @@ def case_from_path(path: str | os.PathLike[str], reading: ReadOptions = UNTOLD) 
         folder = project.absolute().parent.name
         name = folder if project.name == PROJECT and folder else project.stem
         return _case_of_project(project, reading, name)
-    return Case.of(read_case(path, reading), path.stem)
+    return open_case(read_case(path, reading), path.stem)
 
 
 def case_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> Case:
@@ -69,18 +66,13 @@ def case_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> Cas
     """
     if not paths:
         raise InputError("no file was chosen: choose at least one")
-    folder = paths[0].parent
-    try:
-        return _case_of_files(folder, paths, reading)
-    except InputError as error:
-        # Where files were put meanwhile says nothing to those who handed them over.
-        private = re.compile("|".join(re.escape(f"{path}{os.sep}") for path in (folder.resolve(), folder)))
-        raise error.map_parts(lambda text: private.sub("", text)) from None
+    with hide_folders(paths[0].parent):
+        return _case_of_files(paths[0].parent, paths, reading)
 
 
 def case_from_text(text: str, reading: ReadOptions = UNTOLD) -> Case:
     """The case of a block pasted from a spreadsheet."""
-    return Case.of(read_pasted(text, reading), "pasted")
+    return open_case(read_pasted(text, reading), "pasted")
 
 
 def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = True, decimals: int = 0) -> Case:
@@ -98,7 +90,7 @@ def case_of_zeros(dimensions: Mapping[str, Sequence[str]], *, counts: bool = Tru
         decimals=0 if counts else decimals,
         counts=counts,
     )
-    return Case("new table", replace(table, notes=()))
+    return open_case(replace(table, notes=()), "new table")
 
 
 def dimensions_from_text(text: str) -> dict[str, list[str]]:
@@ -130,12 +122,12 @@ def case_generated(
     if seed < 0:
         raise InputError(f"seed {seed}: give a whole number, 0 or more")
     made = generate.problem(shape, family, sensitive=sensitive, seed=seed, **options)
-    return Case.of(made, f"{family} {' × '.join(map(str, shape))}")
+    return open_case(made, f"{family} {' × '.join(map(str, shape))}")
 
 
 def case_of_example(name: str) -> Case:
     """An example with its question."""
-    return Case.of(example(name), EXAMPLES[name].title)
+    return open_case(example(name), EXAMPLES[name].title)
 
 
 def notes_on(case: Case, reading: ReadOptions) -> list[str]:
@@ -144,12 +136,12 @@ def notes_on(case: Case, reading: ReadOptions) -> list[str]:
     notes = [f"Warning: {text}" for text in table.warnings[:MOST_NOTES]] + list(table.notes[:MOST_NOTES])
     if len(table.notes) > MOST_NOTES:
         notes.append(f"{len(table.notes) - MOST_NOTES:,} more like these")
-    if table.whole and table.count is None and reading.counts is None and case.origin is None:
+    if table.whole and table.count is None and reading.counts is None and not case.from_project:
         notes.append(
             "values are whole numbers and were taken as counts; if they are amounts, say so below, under "
             "Edit table, Counts or amounts"
         )
-    elif _some_negative(table) and reading.counts is None and case.origin is None:
+    elif _some_negative(table) and reading.counts is None and not case.from_project:
         notes.append("some values are negative: they were taken as amounts, not as counts")
     return notes
 
@@ -166,7 +158,7 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: ReadOptions) ->
         # Its folder is the session's, whose name says nothing.
         return _case_of_project(projects[0], reading, projects[0].stem)
     if {path.name for path in paths} & set(THESIS[1:]):
-        return Case.of(read_thesis(folder), "thesis")
+        return open_case(read_thesis(folder), "thesis")
     trees = [path for path in paths if is_classification(path)]
     tables = [path for path in paths if path not in trees]
     if len(tables) != 1 or projects:
@@ -179,7 +171,7 @@ def _case_of_files(folder: Path, paths: Sequence[Path], reading: ReadOptions) ->
     if trees and not has_columns(table):
         raise InputError(f"{trees[0].name}: {table.name} brings its own structure; leave classifications out")
     found = read_case(table, replace(reading, hierarchies=files_by_dimension(table, trees)))
-    return Case.of(found, table.stem)
+    return open_case(found, table.stem)
 
 
 def files_by_dimension(table: Path, trees: Sequence[Path]) -> dict[str, list[Path]]:
@@ -204,48 +196,17 @@ def is_classification(path: Path) -> bool:
 
 
 def _case_of_project(path: Path, reading: ReadOptions, name: str) -> Case:
-    """What a project asks, in parts that can be changed one by one; without rules if it has none."""
+    """Return the case of a project; one that does not fit its table is refused."""
     if options := list(reading.given):
         raise InputError(f"{path}: a project says itself how its files are read; leave out {options[0]}")
-    said = Specification.load(path)
-    rules, attack = said.rules, said.attackers
-    # Of rules, attackers and costs the words of the file are kept; all else is found in the problem that it
-    # states. A rule that no cell meets lets one without any be put.
-    unworded = replace(
-        said,
-        rules=replace(rules, rule=rules.rule or written(NO_RULE)),
-        attackers=replace(attack, kinds=("outsider",), coalitions=(), holding_coalitions=()),
-        cost=Cost(),
-    )
-    case = replace(
-        Case.of(unworded.problem(), name, tuple(_split(rules.rule or ""))),
-        attackers=replace(attack, file=None),
-        waived=rules.waived,
-        cost=said.cost.by,
-        wish=_wish(said),
-        origin=path,
-    )
-    _ = case.problem  # What does not fit is told now, and no case comes out.
+    return case_of_specification(Specification.load(path), name)
+
+
+def case_of_specification(said: Specification, name: str) -> Case:
+    """Read the files of a specification and return its case; one that does not fit its table is refused."""
+    case = decide_as_stated(Case(name, said.read(), said))
+    _ = case.problem
     return case
-
-
-def _wish(said: Specification) -> Wish | None:
-    """How a project wants to be protected; None where it does not say."""
-    how, output = said.protect, said.output
-    wish = Wish(
-        how.method or Wish().method,
-        how.options,
-        how.seed,
-        how.time_limit,
-        output.formats,
-        output.folder,
-    )
-    return wish if how.method is not None or wish != Wish() else None
-
-
-def _split(rules: str) -> list[str]:
-    """Rules that are joined by ``|``; one inside quotation marks joins nothing."""
-    return [part.strip() for part in re.findall(r"""(?:[^|"']|"[^"]*"|'[^']*')+""", rules) if part.strip()]
 
 
 def _refuse_many(shape: Sequence[int]) -> None:

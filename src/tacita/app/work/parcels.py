@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from tacita.app.work.fitting import fitting
 from tacita.app.work.job import Job
-from tacita.app.work.open_case import Case, Wish
+from tacita.app.work.open_case import Case
 from tacita.core.errors import InputError, UnsafeError
 from tacita.formats.jj import write_jj
 from tacita.formats.left_out import HELD, note_left_out
@@ -28,13 +28,15 @@ from tacita.publication.folders import INTERNAL, PUBLICATION
 from tacita.publication.results import Written, refuse_blocked, write_results
 from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
-from tacita.specification.specification import Cost, Rules, Specification
+from tacita.specification.specification import Specification
 from tacita.storage.atomic import replace_file
 from tacita.storage.file_set import open_file_set
 from tacita.storage.internal import refuse_published
 
 LONGEST_NAME = 50
 """Letters of a name; files allow 255 bytes, and a letter has up to four."""
+USUAL_METHOD = "suppression"
+"""The method that is proposed where none is specified."""
 FOLDERS = ("project", "thesis")
 """Ways to save a case that take several files."""
 
@@ -91,7 +93,8 @@ def pack(
 
 def _repeat(job: Job, folder: Path, formats: Sequence[str], passing: Path) -> Written:
     about = {**job.repeated, "formats": list(formats)}
-    project = write_project(job.problem, folder, specification=_specified(job.case, passing), **about)
+    said = _without_passing_files(job.case.specification, passing)
+    project = write_project(job.problem, folder, specification=said, **about)
     return Written((*project.paths, write_script(folder, **about)), project.notes)
 
 
@@ -103,10 +106,8 @@ def zipped(paths: Sequence[Path], target: Path, folder: str = "") -> Path:
     return target
 
 
-def save(case: Case, target: Path, way: str, *, passing: Path, wish: Wish | None = None) -> Written:
+def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
     """Write a case with its true values: ``project`` and ``thesis`` into a folder, other ways to a file.
-
-    ``wish`` is what a project is to say of method and effort, instead of what the case wishes.
 
     What does not fit the table is left out, and a note names it, as it does of what the files cannot hold.
 
@@ -121,17 +122,17 @@ def save(case: Case, target: Path, way: str, *, passing: Path, wish: Wish | None
     folder = target if way in FOLDERS else target.parent
     folder.mkdir(parents=True, exist_ok=True)
     if way == "project":
-        wish = wish or case.wish or Wish()
+        protect, output = case.specification.protect, case.specification.output
         written = write_project(
             case.problem,
             target,
-            method=wish.method,
-            options=wish.options,
-            seed=wish.seed,
-            time_limit=wish.time_limit,
-            formats=wish.formats,
-            output=wish.folder,
-            specification=_specified(case, passing),
+            method=protect.method or USUAL_METHOD,
+            options=protect.options,
+            seed=protect.seed,
+            time_limit=protect.time_limit,
+            formats=output.formats,
+            output=output.folder,
+            specification=_without_passing_files(case.specification, passing),
         )
         return Written(written.paths, (*notes, *written.notes))
     if way not in HELD:
@@ -154,18 +155,8 @@ def plain_name(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text)[:LONGEST_NAME].strip("-.") or "table"
 
 
-def _specified(case: Case, passing: Path) -> Specification:
-    """Return the specification of a case; without a source where its files go with the session."""
-    said = Specification()
-    if case.origin is not None:
-        opened = Specification.load(case.origin)
-        gone = passing.resolve()
-        inside = case.origin.is_relative_to(passing)
-        if not (inside and any(file.resolve().is_relative_to(gone) for file in opened.files)):
-            said = opened
-    return replace(
-        said,
-        rules=Rules(" | ".join(case.rules) or None, case.waived, said.rules.protection),
-        attackers=case.attackers,
-        cost=Cost(case.cost),
-    )
+def _without_passing_files(said: Specification, passing: Path) -> Specification:
+    """Return a specification, without its source where files of it are removed with the session."""
+    if any(file.resolve().is_relative_to(passing.resolve()) for file in said.files):
+        return replace(said, table=None, tables={}, hierarchies={})
+    return said

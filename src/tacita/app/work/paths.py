@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tacita.core.errors import InputError
@@ -29,3 +30,19 @@ def places_in(folder: Path, names: Sequence[str]) -> list[Path]:
     if wrong := [name for k, name in enumerate(plain) if name in ("", ".", "..", *plain[:k])]:
         raise InputError(f"'{wrong[0]}': every file needs a name, and no two the same; rename it")
     return [folder / name for name in plain]
+
+
+@contextmanager
+def hide_folders(*private: Path | None) -> Iterator[None]:
+    """Leave folders of the session, which mean nothing to users, out of the messages of errors."""
+    try:
+        yield
+    except InputError as error:
+        folders = [f"{path}{os.sep}" for each in private if each for path in (each.resolve(), each)]
+
+        def without_folders(text: str) -> str:
+            for folder in folders:
+                text = text.replace(folder, "")
+            return text
+
+        raise error.map_parts(without_folders) from None

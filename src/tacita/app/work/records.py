@@ -1,7 +1,7 @@
 """Records that are to become a table: what their file offers, what is chosen of it, and the case it makes.
 
-What is chosen is written down as a project file in the session's folder, and the case is that project's. So
-an export refers to records that stay where they are, and one that was handed over ends as its table.
+The specification of the case says what is chosen. So an export refers to records that stay where they are,
+and one that was handed over ends as its table.
 """
 
 from __future__ import annotations
@@ -9,19 +9,18 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tacita.app.work.open_case import Case
-from tacita.app.work.opening import UNTOLD, case_from_path, files_by_dimension, is_classification
-from tacita.app.work.paths import path_written
+from tacita.app.work.opening import UNTOLD, case_of_specification, files_by_dimension, is_classification
+from tacita.app.work.paths import hide_folders, path_written
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.records import find_records
-from tacita.formats.toml import toml_text
 from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, list_sheets
+from tacita.specification.specification import Source, Specification
 from tacita.storage.atomic import write_text
 from tacita.tabulation.overview import Overview, overview
 from tacita.tabulation.source import CSV, PARQUET
@@ -116,7 +115,7 @@ def records_from_files(paths: Sequence[Path], reading: ReadOptions = UNTOLD) -> 
             "of its columns"
         )
     path = others[0]
-    with _told_by_name(path.parent):
+    with hide_folders(path.parent):
         found, sheets = _look(path, reading)
     trees = files_by_dimension(path, classifications)
     if strange := [files[0].name for name, files in trees.items() if name not in found.names]:
@@ -138,13 +137,8 @@ def records_from_text(text: str, folder: Path, reading: ReadOptions = UNTOLD) ->
         raise
 
 
-def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Case:
-    """The table that a choice makes of records, as a case.
-
-    Parameters
-    ----------
-    folder
-        Where the project file is put that says what was chosen; it is kept as long as the case.
+def case_of_records(records: RecordsAtHand, choice: Choice) -> Case:
+    """Return the table that a choice makes of records, as a case.
 
     Raises
     ------
@@ -154,30 +148,22 @@ def case_of_records(records: RecordsAtHand, choice: Choice, folder: Path) -> Cas
     if not choice.by:
         raise InputError("Columns that make the table: choose at least one, such as a region or a branch")
     trees = records.classifications if choice.classified else {}
-    table = {
-        "microdata": str(records.path),
-        "by": {name: [file.name for file in trees[name]] if name in trees else "" for name in choice.by},
-        "value": choice.value,
-        "respondent": choice.respondent,
-        "holding": choice.holding,
-        "weight": choice.weight,
-        "where": choice.where,
-        "largest": choice.largest,
-        "decimals": choice.decimals,
-        "decimal": records.decimal,
-        "sheet": records.sheet,
-    }
+    source = Source(
+        microdata=str(records.path),
+        by={name: tuple(file.name for file in trees[name]) if name in trees else "" for name in choice.by},
+        value=choice.value,
+        respondent=choice.respondent,
+        holding=choice.holding,
+        weight=choice.weight,
+        where=choice.where,
+        largest=choice.largest,
+        decimals=choice.decimals,
+        decimal=records.decimal,
+        sheet=records.sheet,
+    )
     hierarchies = {file.name: str(file) for name in choice.by for file in trees.get(name, ())}
-    place = Path(tempfile.mkdtemp(prefix="tabulated-", dir=folder))
-    try:
-        project = write_text(
-            place / f"{records.path.stem}.toml", toml_text({"table": table, "hierarchies": hierarchies})
-        )
-        with _told_by_name(place, records.private):
-            return case_from_path(project)
-    except TacitaError:
-        shutil.rmtree(place)
-        raise
+    with hide_folders(records.private):
+        return case_of_specification(Specification(source, hierarchies=hierarchies), records.path.stem)
 
 
 def _look(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:
@@ -193,19 +179,3 @@ def _look(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:
 def _read_of(sheets: Sheets | None, reading: ReadOptions) -> str | None:
     """The sheet that was read: the one that is said, or else the one that is proposed."""
     return reading.sheet or (None if sheets is None else sheets.proposed)
-
-
-@contextmanager
-def _told_by_name(*private: Path | None) -> Iterator[None]:
-    """Complaints that name files without the folders of the session that they were put into."""
-    try:
-        yield
-    except InputError as error:
-        folders = [path for given in private if given is not None for path in (given.resolve(), given)]
-
-        def strip_folders(text: str) -> str:
-            for folder in folders:
-                text = text.replace(f"{folder}{os.sep}", "")
-            return text
-
-        raise error.map_parts(strip_folders) from None

@@ -26,7 +26,6 @@ from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.problem.quality import not_as_they_are
 from tacita.report.picture import KINDS, kinds
-from tacita.rules import Exempt
 
 Flags = NDArray[np.uint8]
 
@@ -116,9 +115,8 @@ class Judged:
     def at_a_glance(cls, case: Case) -> Judged:
         """By marks alone: what the file said and what was decided by hand; rules are not asked."""
         sensitive = np.zeros(len(case.table), dtype=bool)
-        if case.stated is not None:
-            sensitive |= case.stated.levels.sensitive
-        sensitive[case.decided(Kind.SENSITIVE)] = True
+        sensitive |= case.data.levels.sensitive
+        sensitive[case.marked] = True
         nothing = np.zeros(sensitive.size, dtype=np.int64)
         hits = Levels.of(sensitive.copy(), upper=nothing)
         sensitive[case.safe] = False
@@ -133,7 +131,7 @@ class Judged:
         except TacitaError as error:
             trouble = str(error)
         try:
-            levels = case.rule.levels(case.table)
+            levels = case.find_levels()
             return cls(levels, _hits(case, levels), None, trouble)
         except TacitaError:
             return replace(cls.at_a_glance(case), trouble=trouble)
@@ -248,8 +246,7 @@ def place_of(where: Layout, cell: int) -> tuple[int, int] | None:
 
 def _hits(case: Case, levels: Levels) -> Levels:
     """Levels of the rules of a case without its exemptions; ``levels`` are those with them."""
-    rule = case.rule
-    return rule.rule.levels(case.table) if isinstance(rule, Exempt) else levels
+    return case.find_levels(exempting=False) if case.specification.rules.exempt else levels
 
 
 def _spread(column: NDArray[Any], where: Layout, empty: Any) -> NDArray[Any]:

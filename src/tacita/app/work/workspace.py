@@ -10,15 +10,15 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacita.app.work.job import Job
-from tacita.app.work.open_case import Case, Wish
+from tacita.app.work.open_case import Case
 from tacita.core.errors import InputError
+from tacita.specification.specification import Specification
 
 if TYPE_CHECKING:
     from tacita.app.work.either import Otherwise
@@ -68,14 +68,15 @@ class Workspace:
         return self.case
 
     @property
-    def wish(self) -> Wish | None:
-        """How the case is to be protected: as it was last run, or as its project says; None: neither."""
+    def specification(self) -> Specification:
+        """The specification of the case, with the method and formats of the last run of its table."""
         case = self.current()
+        said = case.specification
         for job in reversed(self.jobs):
             if _same_table(job.case, case):
-                said = replace(case.wish or Wish(), **job.asked)
-                return replace(said, formats=self.formats) if self.formats else said
-        return case.wish
+                said = said.replace(protect=job.requested)
+                return said.replace(output={"formats": self.formats}) if self.formats else said
+        return said
 
     def open_path(self, path: str | Path) -> None:
         """Begin with the case of a file; of a workbook of several sheets one is asked for."""
@@ -249,8 +250,9 @@ class Workspace:
 
 
 def _same_table(one: Case, other: Case) -> bool:
-    """Whether two cases are states of one table, by where it comes from."""
-    return (one.name, one.origin) == (other.name, other.origin)
+    """Return whether two cases are states of one table, by where it comes from."""
+    said, others = one.specification, other.specification
+    return (one.name, said.sources, said.folder) == (other.name, others.sources, others.folder)
 
 
 def _same_values(one: Job, other: Job) -> bool:

@@ -97,8 +97,8 @@ class Publishing:
     def _formats(self) -> None:
         two_dimensions = len(self._job.problem.table.structure.dimensions) == 2
         ui.label(f"For publication, in {PUBLICATION}/").classes("stack-title")
-        wish = self._job.case.wish
-        wanted = self._workspace.formats or (wish.formats if wish is not None else ()) or USUAL_FORMATS
+        specified = self._job.case.specification.output.formats
+        wanted = self._workspace.formats or specified or USUAL_FORMATS
         self._boxes = {}
         for ending, about in ABOUT.items():
             box = ui.checkbox(about, value=ending in wanted, on_change=self._choose_formats)

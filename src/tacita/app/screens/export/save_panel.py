@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -96,9 +97,10 @@ class Saving:
             notices.tell(f"{name} (true values)" + "".join(f"\n{n}" for n in notes), "done")
 
     async def _write(self, target: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-        way, case, passing = str(self._way.value), self._case, self._workspace.folder
-        wish = self._workspace.wish
-        written = await asyncio.to_thread(save, case, target, way, passing=passing, wish=wish)
-        if way != "project" or wish is None:
+        way, said = str(self._way.value), self._workspace.specification
+        case = replace(self._case, specification=said)
+        written = await asyncio.to_thread(save, case, target, way, passing=self._workspace.folder)
+        if way != "project" or said.protect.method is None:
             return written.paths, written.notes
-        return written.paths, (f"Method: {method_title(wish.method, wish.options)}.", *written.notes)
+        method = method_title(said.protect.method, said.protect.options)
+        return written.paths, (f"Method: {method}.", *written.notes)

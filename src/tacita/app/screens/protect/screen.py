@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,13 +14,14 @@ from tacita.app.controls.nothing import no_table
 from tacita.app.screens.protect.checking import refuse_misfits
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.work.job import Job
-from tacita.app.work.open_case import Wish
+from tacita.app.work.parcels import USUAL_METHOD
 from tacita.app.work.presets import Preset, presets
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.words import pluralize
 from tacita.methods.method import make_method, method_class, method_names, options_of
 from tacita.problem.problem import Problem
+from tacita.specification.specification import Protection
 
 
 def build(workspace: Workspace) -> None:
@@ -55,13 +57,15 @@ class Bench:
                     self._effort(begin)
                     self._run_row()
                 self._cards = RunCards(workspace, self._take_over)
-        self._take(begin.method, begin.options)
+        self._take(begin.method or USUAL_METHOD, begin.options)
         ui.timer(0, self._look_at_problem, once=True)
 
-    def _beginning(self) -> Wish:
-        """As the case is to be protected, or else as the last run of another table was done."""
+    def _beginning(self) -> Protection:
+        """Return how the case is to be protected, or else how another table was protected last."""
+        said = self._workspace.specification.protect
         last = next(reversed(self._workspace.jobs), None)
-        return self._workspace.wish or (Wish(**last.asked) if last is not None else Wish())
+        silent = replace(said, must_publish=(), must_hide=()) == Protection()
+        return Protection(**last.requested) if silent and last is not None else said
 
     def _shortcuts(self) -> None:
         known = {preset.name: preset for preset in presets(self._workspace.current().table)}
@@ -84,7 +88,7 @@ class Bench:
             ui.label(method_class(name).does).classes("muted small")
         self._buttons[name] = button
 
-    def _effort(self, begin: Wish) -> None:
+    def _effort(self, begin: Protection) -> None:
         # Made with their values: set afterwards, they would undo what is typed as soon as the page is there.
         limit, seed = forms.shown(begin.time_limit), _shown_seed(begin.seed)
         with ui.element("div").classes("form effort"):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
-from typing import Any
 
 from nicegui import ui
 
@@ -53,7 +51,8 @@ class _Everyone:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         chosen = _way(desk.case)
-        ways = {way: text for way, text in KNOWN.items() if way != FILE or desk.case.stated is not None}
+        stated = desk.case.data.outsider is not None
+        ways = {way: text for way, text in KNOWN.items() if way != FILE or stated}
         self._way = ui.select(ways, value=chosen, label="Everyone knows")
         self._way.props('outlined dense options-dense data-testid=outsider aria-label="Everyone knows"')
         self._way.classes("wide")
@@ -94,7 +93,7 @@ class _Everyone:
         if any(_complaint(text.value) for text in fields):
             return
         numbers = [_number(text.value) for text in fields]
-        if self._way.value == POSITIVE and self._desk.case.stated is not None:
+        if self._way.value == POSITIVE and self._desk.case.data.outsider is not None:
             lower = 0.0
         elif self._way.value == BOUNDS:
             lower, upper = numbers
@@ -102,8 +101,7 @@ class _Everyone:
                 lower = -inf
         elif self._way.value == WITHIN:
             within = ((numbers[0] or 0.0) / 100, (numbers[1] or 0.0) / 100)
-        attackers = replace(self._desk.case.attackers, lower=lower, upper=upper, within=within)
-        self._desk.change(field, attackers=attackers)
+        self._desk.specify(field, attackers={"lower": lower, "upper": upper, "within": within})
 
 
 def _way(case: Case) -> str:
@@ -111,11 +109,11 @@ def _way(case: Case) -> str:
     said = case.attackers
     if said.within is not None:
         return WITHIN
-    if said.lower == 0 and said.upper is None and case.stated is not None:
+    if said.lower == 0 and said.upper is None and case.data.outsider is not None:
         return POSITIVE
     if said.lower is not None or said.upper is not None:
         return BOUNDS
-    return FILE if case.stated is not None else POSITIVE
+    return FILE if case.data.outsider is not None else POSITIVE
 
 
 def _insiders(desk: Desk, kind: str, reason: str) -> None:
@@ -125,7 +123,7 @@ def _insiders(desk: Desk, kind: str, reason: str) -> None:
         chosen = {*others, kind} if on else set(others)
         # All that are known is what holds if nothing is said; none of them has to be said.
         kinds = () if chosen == set(known) else tuple(sorted(chosen)) or ("outsider",)
-        desk.change(kind, attackers=replace(desk.case.attackers, kinds=kinds))
+        desk.specify(kind, attackers={"kinds": kinds})
         desk.settle()
 
     with ui.element("div"):
@@ -142,8 +140,7 @@ def _coalitions(desk: Desk, kind: str, reason: str) -> None:
 
     def put(text: str) -> None:
         groups = tuple(group for line in text.splitlines() if (group := listed(line)))
-        changed: dict[str, Any] = {name: groups}
-        desk.change(label.lower(), attackers=replace(desk.case.attackers, **changed))
+        desk.specify(label.lower(), attackers={name: groups})
 
     lines = "\n".join(joined(members) for members in getattr(desk.case.attackers, name))
     with ui.element("div").classes("noted"):

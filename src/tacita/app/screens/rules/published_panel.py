@@ -14,7 +14,7 @@ from nicegui.events import GenericEventArguments, UploadEventArguments
 from tacita.app.controls import notices
 from tacita.app.controls.inlets import one_file_inlet, open_picker
 from tacita.app.work.desk import Desk
-from tacita.app.work.paths import places_in
+from tacita.app.work.paths import hide_folders, places_in
 from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError
 from tacita.core.release import Release
@@ -92,14 +92,11 @@ class PublishedPanel:
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         folder = Path(tempfile.mkdtemp(prefix="published-", dir=self._workspace.folder))
-        with notices.attempt():
-            try:
-                [path] = places_in(folder, [event.file.name])
-                await event.file.save(path)
-                if (release := await run.io_bound(self._read, path)) is not None:
-                    self._add(release)
-            except InputError as error:
-                raise error.map_parts(lambda text: text.replace(f"{folder}/", "")) from None
+        with notices.attempt(), hide_folders(folder):
+            [path] = places_in(folder, [event.file.name])
+            await event.file.save(path)
+            if (release := await run.io_bound(self._read, path)) is not None:
+                self._add(release)
         shutil.rmtree(folder, ignore_errors=True)
         self._inlet.reset()
 
@@ -125,7 +122,7 @@ class PublishedPanel:
         self._put((*others[:position], *others[position + 1 :]))
 
     def _put(self, releases: tuple[Release, ...]) -> None:
-        self._desk.change("published", published=releases)
+        self._desk.change("published", self._desk.case.with_published(releases))
         self._desk.settle()
         self._show()
 

@@ -70,7 +70,7 @@ class RuleList:
 
     def changed(self, field: str) -> None:
         """Put all rules into the case."""
-        self._desk.change(field, rules=tuple(row.text for row in self._rows if row.text))
+        self._desk.change(field, self._desk.case.with_rules(row.text for row in self._rows if row.text))
         self._tell()
 
     def settle(self) -> None:
@@ -78,12 +78,8 @@ class RuleList:
         self._desk.settle()
 
     def _tell(self) -> None:
-        stated = self._desk.case.stated
-        marked = (
-            f"Sensitive by the file itself: {pluralize(len(stated.levels), 'cell')}. "
-            if stated is not None
-            else ""
-        )
+        stated = len(self._desk.case.data.levels)
+        marked = f"Sensitive by the file itself: {pluralize(stated, 'cell')}. " if stated else ""
         hint = "" if self._rows else "No rule yet: add one here, or mark cells on the page Table."
         self._about.set_text(f"{marked}{hint}")
         self._about.set_visibility(bool(marked or hint))
@@ -218,13 +214,17 @@ def _parts(text: str) -> list[str]:
 
 
 def _waivers(desk: Desk) -> None:
-    reason = nobody_known(desk.case.table, "respondent")
+    reason, waived = nobody_known(desk.case.table, "respondent"), desk.case.specification.rules.waived
+
+    def put(names: str) -> None:
+        desk.specify("waived", rules={"waived": listed(names)})
+
     with ui.element("div").classes("noted"):
-        field = ui.input("Respondents who waive protection", value=joined(desk.case.waived))
+        field = ui.input("Respondents who waive protection", value=joined(waived))
         field.props("outlined dense stack-label data-testid=waived")
         field.props('aria-label="Respondents who waive protection"')
         field.props("spellcheck=false autocomplete=off")
-        field.on_value_change(lambda event: desk.change("waived", waived=listed(event.value or "")))
+        field.on_value_change(lambda event: put(event.value or ""))
         field.on("blur", desk.settle)
         field.set_enabled(not reason)
         ui.label(

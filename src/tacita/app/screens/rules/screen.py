@@ -54,13 +54,14 @@ def build(workspace: Workspace) -> None:
 def _cost_panel(desk: Desk) -> None:
     case = desk.case
     meanings = _meanings(case.table)
-    if case.stated is not None:
+    specified, stated = case.specification.cost.by, case.data.cost is not None
+    if stated:
         meanings = {"": AS_STATED, **meanings}
-    chosen = case.cost if case.cost in meanings else ("" if case.stated is not None else "value")
+    chosen = specified if specified in meanings else "" if stated else "value"
 
     def choose(word: str) -> None:
         meaning.set_text(meanings[word])
-        desk.change("cost", cost=word or None)
+        desk.specify("cost", cost={"by": word or None})
         desk.settle()
 
     with ui.element("section").classes("panel").props('aria-label="Cost"'):

@@ -173,7 +173,7 @@ class RecordsPanel:
         await self._begin(self._case)
 
     def _case(self) -> Case:
-        return case_of_records(self._records, self._choice, self._workspace.folder)
+        return case_of_records(self._records, self._choice)
 
     def _put_away(self) -> None:
         self._workspace.records = None

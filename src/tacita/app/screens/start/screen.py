@@ -176,7 +176,7 @@ class StartScreen:
         reading = self._reading.reading
         if paths := await self._saved(event):
             case = await self._open(handed_files(paths, reading))
-            if case is None or case.origin is None:
+            if case is None or not case.from_project:
                 self.workspace.drop(paths[0].parent)
         self._files.reset()
 
