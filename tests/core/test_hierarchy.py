@@ -393,7 +393,7 @@ class TestHrc:
 
     def test_bytes_of_another_encoding_name_the_line(self, tmp_path: Path) -> None:
         path = written(tmp_path, "A\nÅ\n", "codes.hrc", "cp1252")
-        with pytest.raises(FormatError, match=r"line 2: the bytes are not utf-8; name the file's encoding"):
+        with pytest.raises(FormatError, match=r"line 2: the bytes are not utf-8: name the file's encoding"):
             Hierarchy.from_hrc(path, encoding="utf-8")
         with pytest.raises(FormatError, match="encoding 'nonsense'"):
             Hierarchy.from_hrc(path, encoding="nonsense")

@@ -34,7 +34,7 @@ NORTH_SOUTH = Hierarchy.from_dict({"N": ["n1", "n2"], "S": ["s1"]})
         ("r,value\n", {}, FormatError, "has a header but no rows"),
         ("r,value\na,1\nb\n", {}, FormatError, r"line 3: 1 field where the header has 2: add or remove"),
         ("r,value\na,1\nb,2,3\n", {}, FormatError, r"line 3: 3 fields .*the decimal sign"),
-        ("r,r,value\na,b,1\n", {}, FormatError, r"line 1: column 'r' occurs twice; rename"),
+        ("r,r,value\na,b,1\n", {}, FormatError, r"line 1: column 'r' occurs twice: rename"),
         (
             "r,value\na,1\nb,two\n",
             {},

@@ -243,7 +243,7 @@ def test_a_file_that_cannot_be_written_leaves_both_as_they_were(
     [
         ("4 0\n2 0\n", r"case\.frq: 2 lines for 4 cells of case\.jj.*remove the file"),
         ("4 0\n2 0\n1 0\n1\n", r"case\.frq, line 4: 1 field where 2 should stand: freq holdingfreq"),
-        ("4 0\n2.5 0\n1 0\n1 0\n", r"case\.frq, line 2: freq is '2\.5'.*whole number"),
+        ("4 0\n2.5 0\n1 0\n1 0\n", r"case\.frq, line 2: freq is '2\.5'.*integer"),
         ("4 0\n2 0\n1 -1\n1 0\n", r"case\.frq, line 3: holdingfreq is '-1'.*zero or more"),
         ("4 0\n2 0\n1 0\n99999999999999999999 0\n", r"case\.frq, line 4: freq is '9+'"),
         ("", r"case\.frq: 0 lines for 4 cells"),

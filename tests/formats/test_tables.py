@@ -159,7 +159,7 @@ def test_thesis_files_count_positions_row_by_row_from_one(tmp_path: Path) -> Non
     [
         ("A.txt", "1,2\n3\n", "line 2: 1 number, "),
         ("A.txt", "1,x\n", "line 1: something is not a number"),
-        ("PSC.txt", "0\n", "whole numbers from 1 to 4"),
+        ("PSC.txt", "0\n", "integers from 1 to 4"),
         ("PSC.txt", "1,1\n", "1 level for 2 positions"),
         ("VSC.txt", "", "is empty"),
     ],

@@ -115,7 +115,7 @@ def test_links_do_not_lead_the_house_into_a_publication(tmp_path: Path) -> None:
 
 def test_a_publication_that_holds_a_house_takes_no_results(tmp_path: Path) -> None:
     made(tmp_path / "publication" / "2024" / "internal" / "certificate.json")
-    with pytest.raises(InputError, match=r"2024.internal: what stays in the house lies inside .*: move it"):
+    with pytest.raises(InputError, match=r"2024.internal: what is internal lies inside .*: move it"):
         refuse_mixed(tmp_path)
 
 

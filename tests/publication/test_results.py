@@ -1,4 +1,4 @@
-"""Where results go: publication files only for what is safe or has a reason; the rest for the house."""
+"""Where results go: publication files only for what is safe or has a reason; the rest is internal."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_a_release_is_never_there_without_its_verdict(
 
 def test_a_publication_that_holds_a_house_gets_no_release(safe: tc.Audit, tmp_path: Path) -> None:
     (tmp_path / "publication" / "2024" / "internal").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"2024.internal: what stays in the house lies inside"):
+    with pytest.raises(InputError, match=r"2024.internal: what is internal lies inside"):
         write_results(safe, tmp_path)
     assert files(tmp_path) == set()
 

@@ -110,7 +110,7 @@ def _make_candidate(
 
     name, _, options = text.partition(":")
     if not (name := name.strip()):
-        raise InputError(f"{flag} {text}: the name of a method is missing; write {WRITTEN}")
+        raise InputError(f"{flag} {text}: the name of a method is missing", remedy=f"write {WRITTEN}")
     given = _parse_options(options, f"{flag} {text}")
     wanted = specify_protection(specification, name, given, effort.time_limit, effort.seed).protect
     method = make_method(name, wanted.options)
@@ -127,7 +127,7 @@ def _parse_options(options: str, text: str) -> dict[str, str]:
     except InputError as error:
         raise error.with_place(text) from None
     except ValueError:
-        raise InputError(f"{text}: a quote is not closed; write {WRITTEN}") from None
+        raise InputError("a quote is not closed", place=text, remedy=f"write {WRITTEN}") from None
 
 
 def _row(problem: Problem, candidate: Candidate, by: Method | None) -> Row:

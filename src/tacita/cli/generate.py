@@ -52,7 +52,7 @@ def table(
     ] = None,
     seed: Seed = 0,
 ) -> int:
-    """A random table with its totals; with --sensitive, and as .jj, also with status, levels and costs.
+    """Make a random table with its totals; with --sensitive, and as .jj, also with status, levels and costs.
 
     Classifications that are not flat go beside it, one CSV file per dimension.
     """
@@ -85,7 +85,9 @@ def example(
         Path | None, typer.Option("--out", metavar="FILE", help=".csv, .parquet, .xlsx or .jj")
     ] = None,
 ) -> int:
-    """A table from the literature with sensitive cells, levels and bounds; without NAME: a list of them."""
+    """Write a table from the literature with sensitive cells, levels and bounds; without NAME: a list of
+    them.
+    """
     from tacita.examples import EXAMPLES
     from tacita.examples import example as make
 
@@ -109,7 +111,9 @@ def microdata(
     ending: Annotated[str, typer.Option("--format", help="parquet or csv")] = "parquet",
     seed: Seed = 0,
 ) -> int:
-    """Random records of enterprises by region, industry and size, with the classifications of their codes."""
+    """Make random records of enterprises by region, industry and size, with the classifications of their
+    codes.
+    """
     from tacita.formats.hierarchy import write_hierarchy
     from tacita.generate import microdata as make
 

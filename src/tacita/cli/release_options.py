@@ -133,12 +133,14 @@ def split_options(text: str) -> tuple[Path, dict[str, Any]]:
     for name, value in given.items():
         if name not in (*NUMBERS, *WORDS):
             known = ", ".join((*NUMBERS, *WORDS))
-            raise InputError(f"{text}: a release has no option '{name}'; use {known}")
+            raise InputError(f"a release has no option '{name}'", place=text, remedy=f"use {known}")
         if name in NUMBERS:
             try:
                 given[name] = float(value)
             except ValueError:
-                raise InputError(f"{text}: '{value}' is no number: write {name}=5, for example") from None
+                raise InputError(
+                    f"'{value}' is no number", place=text, remedy=f"write {name}=5, for example"
+                ) from None
     return Path(found["file"]), given
 
 

@@ -1,8 +1,8 @@
-"""Titles above a table and footnotes below it: lines in which only the first field holds anything.
+"""Find titles above a table and footnotes below it: lines in which only the first field is filled.
 
 The first line with two fields or more holds the names of the columns. What stands above it is a title, unless
 that line itself looks like a row of the table: then a name may be missing, and nothing is left out. A line
-that holds anything beside its first field is never left out.
+with anything beside its first field is never left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ LONGEST = 60
 
 
 def count_titles(lines: Iterable[Sequence[str]]) -> int:
-    """How many lines stand above the names of the columns, blank ones among them; 0 where none is a title."""
+    """Return how many lines stand above the names of the columns, blank ones among them; 0 where none is a
+    title.
+    """
     above, titles = 0, False
     for line in lines:
         filled = [k for k, field in enumerate(line) if field]
@@ -35,7 +37,8 @@ def count_titles(lines: Iterable[Sequence[str]]) -> int:
 
 
 def count_footnotes(lines: Iterable[Sequence[str]], columns: int, codes: Container[str] = ()) -> int:
-    """How many lines stand below the last row, blank ones among them; ``lines`` come from the last one up.
+    """Return how many lines stand below the last row, blank ones among them; ``lines`` come from the last one
+    up.
 
     What has one column has none. A code alone may be that of a row without numbers: one of ``codes`` or a
     total never is a footnote, nor is any line of two columns unless a blank one stands between it and the
@@ -58,7 +61,7 @@ def _begins_row(text: str, codes: Container[str]) -> bool:
 
 
 def note_lines(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """A note on lines that were left out: their numbers and what they hold; none where there are none.
+    """Return a note on lines that were left out: their numbers and what they hold; none where there are none.
 
     >>> note_lines("title", "row", [(1, "Table 1. Patients")])
     ("row 1 was taken for a title: 'Table 1. Patients'",)
@@ -83,7 +86,7 @@ def find_repeated(names: Sequence[str]) -> str | None:
 
 
 def are_years_or_numbers(names: Sequence[str]) -> bool:
-    """Whether numbers are names of columns: years, or one after the other from 0 or 1 on."""
+    """Return whether names of columns are years, or numbers one after the other from 0 or 1 on."""
     if not all(map(str.isdecimal, names)):
         return False
     numbers = list(map(int, names))
@@ -92,8 +95,8 @@ def are_years_or_numbers(names: Sequence[str]) -> bool:
 
 
 def _may_be_names(line: Sequence[str]) -> bool:
-    """Whether a line holds names, not a row: no numbers beside the first field, unless they count up or the
-    corner is blank; and of two fields the second is nothing that is published.
+    """Return whether a line holds names, not a row: no numbers beside the first field, unless they count up
+    or the corner is blank; and of two fields the second is nothing that is published.
     """
     beside = [tidy(field) for field in line[1:] if field]
     if len(beside) == 1:

@@ -1,4 +1,4 @@
-"""A file of cells in any format: the ending of its name says how to read it.
+"""Read a file of cells in any format, which the ending of its name tells.
 
 ``.jj`` files and the folder of the thesis program state a problem, NCHS text a table. CSV, Parquet and Excel
 files state a table, one row per cell; with a column ``status``, or a rule, they state a problem too.
@@ -38,13 +38,14 @@ def read_case_file(
     """
     path = Path(path)
     if not path.exists():
-        raise FormatError(f"{path}: there is no such file; check the path")
+        raise FormatError("there is no such file", place=path, remedy="check the path")
     refuse_options(path, read.given)
     if path.is_dir():
         if not any((path / name).exists() for name in THESIS):
             raise FormatError(
-                f"{path}: a folder should hold a project.toml, or {', '.join(THESIS)} of the thesis program: "
-                "name a file, or another folder"
+                f"a folder should hold a project.toml, or {', '.join(THESIS)} of the thesis program",
+                place=path,
+                remedy="name a file, or another folder",
             )
         _refuse(path, options, ("lower",))
         return read_thesis(path, **options)
@@ -56,7 +57,7 @@ def read_case_file(
     if suffix in (".txt", ".dat"):
         return read_nchs(path, decimals=read.decimals, counts=read.counts)
     known = ", ".join([".jj", ".toml", ".txt", *column_endings()])
-    raise FormatError(f"{path}: no case has the ending '{suffix}'; use one of {known}")
+    raise FormatError(f"no case has the ending '{suffix}'", place=path, remedy=f"use one of {known}")
 
 
 def refuse_options(path: Path, names: Iterable[str]) -> None:
@@ -68,5 +69,5 @@ def refuse_options(path: Path, names: Iterable[str]) -> None:
 def _refuse(path: Path, names: Iterable[str], known: tuple[str, ...]) -> None:
     if strange := [name for name in names if name not in known]:
         raise InputError(
-            f"{path}: this kind of file has no option '{strange[0]}', only {', '.join(known) or 'none'}"
+            f"this kind of file has no option '{strange[0]}', only {', '.join(known) or 'none'}", place=path
         )

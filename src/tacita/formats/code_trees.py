@@ -25,7 +25,7 @@ HRC_LINE_LIMIT = 199
 
 
 def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str | None) -> Links:
-    """Links of a `.hrc` file; the grammar stands at the top of this module."""
+    """Return the links of a `.hrc` file; the grammar stands at the top of this module."""
     require_lead(lead)
     parents: list[str] = []
     children: list[str] = []
@@ -38,8 +38,9 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
         place = f"{path}, line {number}"
         if len(line) > HRC_LINE_LIMIT:
             raise HierarchyError(
-                f"{place}: {len(line)} characters, but a .hrc line holds at most {HRC_LINE_LIMIT}. "
-                "Shorten the code."
+                f"{len(line)} characters, but a .hrc line holds at most {HRC_LINE_LIMIT}",
+                place=place,
+                remedy="Shorten the code.",
             )
         depth = 0
         while line.startswith(lead, depth * len(lead)):
@@ -47,13 +48,14 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
         code = line[depth * len(lead) :]
         if not code or code.isspace():
             raise HierarchyError(
-                f"{place}: no code follows the lead string {lead!r}. Add it or remove the line."
+                f"no code follows the lead string {lead!r}", place=place, remedy="Add it or remove the line."
             )
         if depth >= len(path_to_previous):
             raise HierarchyError(
-                f"{place}: code {code!r} has {pluralize(depth, 'lead string')}, but "
-                f"{len(path_to_previous) - 1} at most "
-                "can stand here: one more than before the last code. Give its parent a line of its own."
+                f"code {code!r} has {pluralize(depth, 'lead string')}, but {len(path_to_previous) - 1} at "
+                "most can stand here: one more than before the last code",
+                place=place,
+                remedy="Give its parent a line of its own.",
             )
         del path_to_previous[depth + 1 :]
         parents.append(path_to_previous[depth])
@@ -61,14 +63,16 @@ def read_hrc(path: str | os.PathLike[str], lead: str, total: str, encoding: str 
         lines.append(number)
         path_to_previous.append(code)
     if not children:
-        raise HierarchyError(f"{path}: the file holds no code. Write one code per line.")
+        raise HierarchyError("the file holds no code", place=path, remedy="Write one code per line.")
     return Links(parents, children, lambda link: f"{path}, line {lines[link]}")
 
 
 def require_lead(lead: str) -> None:
     """Refuse a lead string that could not mark a depth."""
     if not lead or "\n" in lead or "\r" in lead:
-        raise HierarchyError(f"The lead string {lead!r} cannot mark a depth. Use a short text such as '@'.")
+        raise HierarchyError(
+            f"The lead string {lead!r} cannot mark a depth", remedy="Use a short text such as '@'."
+        )
 
 
 def write_hrc(path: str | os.PathLike[str], codes: Sequence[str], depths: Sequence[int], lead: str) -> None:
@@ -86,7 +90,7 @@ def write_hrc(path: str | os.PathLike[str], codes: Sequence[str], depths: Sequen
         else:
             lines.append(line)
             continue
-        raise HierarchyError(f"{path}: code {code!r} cannot be written to a .hrc file: {reason}.")
+        raise HierarchyError(f"code {code!r} cannot be written to a .hrc file: {reason}.", place=path)
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
@@ -99,20 +103,21 @@ class CodeFile:
     lines: Sequence[int]
 
     def place(self, row: int) -> str:
-        """Where a row stands."""
+        """Return where a row stands."""
         return f"{self.path}, line {self.lines[row]}"
 
     def find(self, name: str) -> str | None:
-        """The column of that name, whatever its case."""
+        """Return the column of that name, whatever its case."""
         return next((column for column in self.columns if column.casefold() == name.casefold()), None)
 
     def column(self, name: str) -> Sequence[str]:
-        """Cells of the column of that name; refuses an unknown one."""
+        """Return the cells of the column of that name, or refuse an unknown one."""
         found = self.find(name)
         if found is None:
             present = list(self.columns)
             raise HierarchyError(
-                f"{self.path}: no column {name!r}{did_you_mean(name, present)}, only {', '.join(present)}."
+                f"no column {name!r}{did_you_mean(name, present)}, only {', '.join(present)}.",
+                place=self.path,
             )
         return self.columns[found]
 
@@ -128,7 +133,7 @@ def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str 
         reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True, strict=True)
     except (TypeError, ValueError):
         raise HierarchyError(
-            f"{path}: the delimiter {separator!r} must be one character, such as ';'."
+            f"the delimiter {separator!r} must be one character, such as ';'.", place=path
         ) from None
     start = 1
     try:
@@ -139,25 +144,28 @@ def read_csv(path: str | os.PathLike[str], delimiter: str | None, encoding: str 
                 lines.append(start)
             start = reader.line_num + 1
     except csv.Error as error:
-        raise HierarchyError(f"{path}, line {start}: {error}. Check the quotes.") from None
+        raise HierarchyError(str(error), place=f"{path}, line {start}", remedy="Check the quotes.") from None
     if not rows:
-        raise HierarchyError(f"{path}: the file is empty. It needs a header line and one line per code.")
+        raise HierarchyError("the file is empty. It needs a header line and one line per code.", place=path)
     header, body = rows[0], rows[1:]
     if not all(header) or len({name.casefold() for name in header}) < len(header):
         raise HierarchyError(
-            f"{path}, line {lines[0]}: the header '{separator.join(header)}' has empty or repeated names. "
-            "Rename them."
+            f"the header '{separator.join(header)}' has empty or repeated names",
+            place=f"{path}, line {lines[0]}",
+            remedy="Rename them.",
         )
     if not body:
         raise HierarchyError(
-            f"{path}: no code follows the header '{separator.join(header)}'. Write one line per code."
+            f"no code follows the header '{separator.join(header)}'",
+            place=path,
+            remedy="Write one line per code.",
         )
     for cells, line in zip(body, lines[1:], strict=True):
         if len(cells) != len(header):
             raise HierarchyError(
-                f"{path}, line {line}: {pluralize(len(cells), 'cell')}, but the header names "
-                f"{pluralize(len(header), 'column')}. "
-                f"Put quotes around cells that hold {separator!r}, or name the delimiter."
+                f"{pluralize(len(cells), 'cell')}, but the header names {pluralize(len(header), 'column')}",
+                place=f"{path}, line {line}",
+                remedy=f"Put quotes around cells that hold {separator!r}, or name the delimiter.",
             )
     columns = zip(*body, strict=True)
     return CodeFile(str(path), dict(zip(header, columns, strict=True)), lines[1:])

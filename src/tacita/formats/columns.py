@@ -59,7 +59,7 @@ def read_columns(
     sheet: str | None = None,
     footnotes: bool = True,
 ) -> Columns:
-    """The columns of a CSV, Parquet or Excel file; with ``table`` also of its tab-separated release.
+    """Return the columns of a CSV, Parquet or Excel file; with ``table`` also of its tab-separated release.
 
     Titles above the names of the columns and, unless ``footnotes`` are none of the kind of file, footnotes
     below the last row are left out with a note. With ``table`` no line is that begins with one of its codes:
@@ -90,7 +90,7 @@ def read_columns(
     if (foreign := working(format_plugins()).get(suffix[1:])) is not None:
         return _read_foreign(path, foreign)
     raise FormatError(
-        f"{path}: no reader for the ending '{suffix}'; use one of {', '.join(column_endings())}"
+        f"no reader for the ending '{suffix}'", place=path, remedy=f"use one of {', '.join(column_endings())}"
     )
 
 
@@ -105,10 +105,11 @@ def _read_foreign(path: str | os.PathLike[str], foreign: Any) -> Columns:
         raise
     except Exception as error:
         raise FormatError(
-            f"{path}: the plug-in for {Path(path).suffix} files cannot read it ({error}); check the file, or "
-            "save it as CSV"
+            f"the plug-in for {Path(path).suffix} files cannot read it ({error})",
+            place=path,
+            remedy="check the file, or save it as CSV",
         ) from error
     refuse_wide(path, data.num_columns)
     if (repeated := find_repeated(data.column_names)) is not None:
-        raise FormatError(f"{path}: two columns are called '{repeated}'; rename one of them")
+        raise FormatError(f"two columns are called '{repeated}'", place=path, remedy="rename one of them")
     return Columns(data, lambda row: f"{path}, row {row + 1}")

@@ -1,7 +1,7 @@
-"""A crosstab as a case: codes down the first column and along the header, numbers inside.
+"""Read a crosstab as a case: codes down the first column and along the header, numbers inside.
 
-It is told by its shape: no column has a name that gives its part away, the codes of the first column all
-differ, and every other column holds numbers; there are two or more of both.
+It is recognised by its shape: no column has a name that gives its part away, the codes of the first column
+all differ, and every other column holds numbers; there are two or more of both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ NO_NUMBER = frozenset(["n/a", "na", "#n/a", "n.a.", "n.a", "nil", "none", "null"
 def unpivot_crosstab(
     source: Columns, path: object, by: Sequence[str] | None, given: Mapping[str, str | None]
 ) -> Columns:
-    """A crosstab as long columns: the first, ``column`` and ``value``; anything else as it is.
+    """Return a crosstab as columns of one row per cell: the first, ``column`` and ``value``; others
+    unchanged.
 
     Parameters
     ----------
@@ -83,13 +84,13 @@ def _has_shape(source: Columns, by: Sequence[str] | None) -> bool:
 
 
 def _holds_numbers(source: Columns) -> bool:
-    """Whether all columns but the first hold numbers, or what is published instead of some."""
+    """Return whether all columns but the first hold numbers, or what is published instead of some."""
     hidden = [_find_hidden(source, name) for name in source.names[1:]]
     return all(h is not None for h in hidden) and not all(h is None or h.all() for h in hidden)
 
 
 def _find_hidden(source: Columns, name: str) -> Mask | None:
-    """Which entries are no plain numbers: marks, or numbers with signs; None if some are neither."""
+    """Return which entries are no plain numbers: marks, or numbers with signs; None if some are neither."""
     if holds_numbers(source, name):
         return np.zeros(source.data.num_rows, dtype=bool)
     found = find_marks_and_formatted(source, name)
@@ -97,7 +98,7 @@ def _find_hidden(source: Columns, name: str) -> Mask | None:
 
 
 def _refuse_hidden(source: Columns) -> None:
-    """What was published cannot stand for what is true, and numbers with signs are not guessed at."""
+    """Refuse marks of published tables, which hide the true values, and numbers with signs beside them."""
     first, *others = source.names
     down, across = _dimension_names(source)
     otherwise = "if this is no crosstab, name the column of values"
@@ -142,7 +143,7 @@ def _refuse_words(source: Columns) -> None:
 
 
 def _find_words(source: Columns, name: str) -> Mask:
-    """Which entries of a column are neither blank nor numbers, however these are written."""
+    """Return which entries of a column are neither blank nor numbers, however these are written."""
     column = source.column(name)
     if not is_text(column.type):
         return np.ones(len(column), dtype=bool)
@@ -153,12 +154,14 @@ def _find_words(source: Columns, name: str) -> Mask:
 
 
 def _has_row_total(source: Columns) -> bool:
-    """Whether the columns add up to one of them. Then even ``N`` is a code, not a number of respondents."""
+    """Return whether the columns add up to one of them. Then even ``N`` is a code, not a number of
+    respondents.
+    """
     return any(_find_parts(source, name) for name in source.names)
 
 
 def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
-    """Columns that add up to the value in every row are its parts, not codes."""
+    """Refuse a column of values to which other columns add up in every row: they are its parts, not codes."""
     if parts := _find_parts(source, value):
         raise InputError(
             f"{', '.join(parts)} add up to '{value}' in every row: this looks like a crosstab",
@@ -169,7 +172,7 @@ def _refuse_row_totals(source: Columns, path: object, value: str) -> None:
 
 
 def _find_parts(source: Columns, total: str) -> list[str]:
-    """All other columns of numbers, two or more, if they add up to this one in every row; else none."""
+    """Return all other columns of numbers, if two or more add up to this one in every row; else none."""
     parts = [name for name in source.names if name != total and guess_role(name) in (None, "count")]
     parts = [name for name in parts if holds_numbers(source, name)]
     if len(parts) < 2 or total not in source.names or not holds_numbers(source, total):

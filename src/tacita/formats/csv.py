@@ -37,7 +37,7 @@ def read_csv(
     footnotes: bool = False,
     codes: Container[str] = (),
 ) -> Columns:
-    """All columns of a CSV file as text, surrounding blanks taken off.
+    """Return all columns of a CSV file as text, surrounding blanks taken off.
 
     Titles above the header are left out; with ``footnotes`` those below the last row are, too, but no line
     that holds one of ``codes``.
@@ -78,7 +78,7 @@ def read_csv(
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             raise FormatError(f"{path} has a header but no rows: a table needs at least one cell") from None
-        raise FormatError(f"{path}: {error}") from None
+        raise FormatError(str(error), place=path) from None
     if ragged:
         _refuse_ragged(path, ragged[0], separator, above + 1)
     ends = {
@@ -124,7 +124,7 @@ def write_rows(
 
 
 def _read_text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str, tuple[str, ...]]:
-    """The file with plain line ends, and a note where its encoding was guessed."""
+    """Return the file with plain line ends, and a note where its encoding was guessed."""
     text, found = read_text(path, encoding)
     if not text.strip():
         raise FormatError(f"{path} is empty: a CSV file starts with a line of column names")
@@ -133,7 +133,7 @@ def _read_text(path: str | os.PathLike[str], encoding: str | None) -> tuple[str,
 
 
 def _find_layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]:
-    """The separator, and how many lines stand above the header.
+    """Return the separator, and how many lines stand above the header.
 
     What separates most in the first line, unless a title stands there: then what gives the header as many
     fields as the line below it.
@@ -149,14 +149,14 @@ def _find_layout(lines: Sequence[str], delimiter: str | None) -> tuple[str, int]
 
 
 def _agree(lines: Sequence[str], header: int, separator: str) -> bool:
-    """Whether a header and the next line that is not blank have as many fields."""
+    """Return whether a header and the next line that is not blank have as many fields."""
     below = next((line for line in lines[header + 1 : header + MOST] if line.strip()), lines[header])
     one, other = _split_lines([lines[header], below], separator)
     return len(one) == len(other)
 
 
 def _split_lines(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
-    """Fields of lines, one by one: no field goes on in the next line."""
+    """Yield fields of lines, one by one: no field goes on in the next line."""
     for line in lines:
         try:
             fields = next(csv.reader([line], delimiter=separator), [])
@@ -168,7 +168,7 @@ def _split_lines(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
 def _without_footnotes(
     text: str, above: int, columns: int, separator: str, codes: Container[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """The text without what stands below its last row, and a note on that."""
+    """Return the text without what stands below its last row, and a note on that."""
     lines = text.count("\n") + 1
     tail = text.rsplit("\n", min(lines - above - 1, MOST + 1))[1:]
     below = count_footnotes(_split_lines(reversed(tail), separator), columns, codes)
@@ -179,7 +179,7 @@ def _without_footnotes(
 
 
 def _note_left_out(what: str, lines: Sequence[str], first: int, separator: str) -> tuple[str, ...]:
-    """A note on lines, of which the first has this number."""
+    """Return a note on lines, of which the first has this number."""
     found = [
         (number, row[0]) for number, row in enumerate(_split_lines(lines, separator), start=first) if any(row)
     ]
@@ -189,9 +189,11 @@ def _note_left_out(what: str, lines: Sequence[str], first: int, separator: str) 
 def _parse_header(path: str | os.PathLike[str], line: str, number: int, separator: str) -> list[str]:
     names = [unescape(name) for name in next(_split_lines([line], separator))]
     if (repeated := find_repeated(names)) is not None:
-        raise FormatError(f"{path}, line {number}: column '{repeated}' occurs twice; rename one of them")
+        raise FormatError(
+            f"column '{repeated}' occurs twice", place=f"{path}, line {number}", remedy="rename one of them"
+        )
     if not names:
-        raise FormatError(f"{path}, line 1: the first line is blank; it should hold the column names")
+        raise FormatError("the first line is blank; it should hold the column names", place=f"{path}, line 1")
     return names
 
 

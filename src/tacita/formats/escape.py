@@ -15,11 +15,11 @@ _ESCAPED = r"^'('*[=+\-@\t\r])"
 
 
 def unescape(text: str) -> str:
-    """What :func:`escape` was given."""
+    """Return the text that :func:`escape` was given."""
     return re.sub(_ESCAPED, r"\1", text)
 
 
 def escape_all(texts: list[str]) -> list[str]:
-    """Many texts; each distinct one is looked at once."""
+    """Return texts as :func:`escape` does; each distinct one is looked at once."""
     known = {text: escape(text) for text in set(texts)}
     return [known[text] for text in texts]

@@ -1,8 +1,9 @@
-"""Excel workbooks of releases, written; :mod:`tacita.formats.workbook` reads workbooks.
+"""Write releases as Excel workbooks; :mod:`tacita.formats.workbook` reads workbooks.
 
-A release gets a long sheet, a crosstab and a sheet of notes. For publication all hidden cells look the same:
-who knows which are primary knows that a rule hits them, which the audit does not assume. For the house words
-and colours tell primary suppressions (blue) from all other changed cells (red). Text is never a formula.
+A release gets a sheet of one row per cell, a crosstab and a sheet of notes. For publication all hidden cells
+look the same: whoever knows which are primary knows that a rule hits them, which the audit does not assume.
+In the internal workbook words and colours tell primary suppressions (blue) from all other changed cells
+(red). Text is never a formula.
 """
 
 from __future__ import annotations
@@ -34,28 +35,31 @@ MEANING = {
     Mark.ADJUSTED: ("adjusted", "the true value lies between low and high of the sheet 'release'"),
 }
 MEANING_INTERNAL = (
-    ("for the house", "this file tells which cells are sensitive: do not publish it"),
+    ("internal", "this file tells which cells are sensitive: do not publish it"),
     ("primary", "hidden because the cell itself is sensitive (blue)"),
     ("secondary", "hidden, or given less exactly, to protect sensitive cells (red)"),
 )
 
 
 def write_excel(
-    release: Release, path: Path, told: Mapping[str, str] | None = None, *, internal: bool = False
+    release: Release, path: Path, labels: Mapping[str, str] | None = None, *, internal: bool = False
 ) -> Path:
-    """Long sheet, crosstab and notes; one pair of sheets per table where several are linked.
+    """Write cells, crosstab and notes; one pair of sheets per table where several are linked. Return the
+    path.
 
     Parameters
     ----------
-    told
+    labels
         What to say of the whole release, written into the notes.
     internal
-        Tell primary from secondary suppressions, in colours and in words. For the house only.
+        Tell primary from secondary suppressions, in colours and in words.
     """
     parts = range(max(1, len(release.structure.parts)))
     if any(listing(release.structure, part)[2].size >= MOST_ROWS for part in parts):
         raise InputError(
-            f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
+            f"a sheet holds at most {MOST_ROWS - 1:,} cells",
+            place=path,
+            remedy="write .csv or .parquet instead",
         )
     with new_workbook(path, public=not internal) as book:
         look = _CellFormats(book, internal)
@@ -66,7 +70,7 @@ def write_excel(
                 _crosstab(book, f"crosstab{ending}", release, part, look)
         used = [meaning for mark, meaning in MEANING.items() if (release.marks == mark).any()]
         explained = [*MEANING_INTERNAL, *used] if internal else used
-        _notes(book.add_worksheet("notes"), explained, told or {})
+        _notes(book.add_worksheet("notes"), explained, labels or {})
     return path
 
 
@@ -82,7 +86,7 @@ def new_workbook(path: Path, *, public: bool = False) -> Iterator[Any]:
         try:
             book.close()
         except FileCreateError as error:
-            # What the system said is wrapped in an error that is none of the system.
+            # The error of the system is wrapped in one that is not an OSError.
             raise OSError(*getattr(error.args[0], "args", error.args)) from error
 
 
@@ -127,8 +131,8 @@ def _long_sheet(sheet: Any, release: Release, part: int, look: _CellFormats) -> 
 
 
 def _crosstab(book: Any, name: str, release: Release, part: int, look: _CellFormats) -> None:
-    """Rows by all dimensions but the last, columns by the last, each code after those below it, as tables
-    are printed; left out where it does not fit a sheet.
+    """Write rows by all dimensions but the last and columns by the last, each code after those below it, as
+    tables are printed; nothing where that does not fit a sheet.
     """
     structure = release.structure
     shown = part_of(structure, part)
@@ -151,8 +155,8 @@ def _crosstab(book: Any, name: str, release: Release, part: int, look: _CellForm
     for r, row in enumerate(first.tolist()):
         for c, dimension in enumerate(dimensions[:-1]):
             sheet.write_string(r + 1, c, escape(dimension.codes[shown.codes[row, c]]), look.header)
-    told = ("x (primary)", "x (secondary)") if look.internal and release.primary.any() else ("x", "x")
-    texts = shown_texts(release, *told)
+    words = ("x (primary)", "x (secondary)") if look.internal and release.primary.any() else ("x", "x")
+    texts = shown_texts(release, *words)
     placed: Cells = shown.cells
     for r, c, cell in zip(down.ravel().tolist(), across.tolist(), placed.tolist(), strict=True):
         write = sheet.write_number if release.shown[cell] else sheet.write_string
@@ -161,8 +165,8 @@ def _crosstab(book: Any, name: str, release: Release, part: int, look: _CellForm
     sheet.freeze_panes(1, side)
 
 
-def _notes(sheet: Any, explained: Sequence[tuple[str, str]], told: Mapping[str, str]) -> None:
-    lines = [*((name, escape(text)) for name, text in told.items()), *explained]
+def _notes(sheet: Any, explained: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> None:
+    lines = [*((name, escape(text)) for name, text in labels.items()), *explained]
     for r, (word, meaning) in enumerate(lines):
         sheet.write_string(r, 0, word)
         sheet.write_string(r, 1, meaning)

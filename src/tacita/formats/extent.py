@@ -1,7 +1,7 @@
-"""How far the cells of a workbook reach, found before anything makes room for them.
+"""Find how far the cells of a workbook reach, before memory is taken for them.
 
 Readers of workbooks lay out every field between the first and the last cell of a sheet. Two cells in opposite
-corners, or one that is said to be repeated a billion times, take more memory than there is, and the process
+corners, or one that is repeated a billion times, take more memory than there is, and the process
 ends. Hence the archive is looked through first.
 """
 
@@ -46,7 +46,9 @@ def refuse_far_cells(path: str | os.PathLike[str]) -> None:
             parts = [part for part in archive.infolist() if part.filename.lower().endswith(".xml")]
             if sum(part.file_size for part in parts) > LARGEST:
                 raise FormatError(
-                    f"{path}: unpacked the workbook has more than {LARGEST // 2**30} GB: use .csv or .parquet"
+                    f"unpacked the workbook has more than {LARGEST // 2**30} GB",
+                    place=path,
+                    remedy="use .csv or .parquet",
                 )
             for part in parts:
                 with archive.open(part) as content:
@@ -54,7 +56,9 @@ def refuse_far_cells(path: str | os.PathLike[str]) -> None:
     except FormatError:
         raise
     except _DAMAGED as error:
-        raise FormatError(f"{path} cannot be read as a workbook ({error}); check the format") from None
+        raise FormatError(
+            f"{path} cannot be read as a workbook ({error})", remedy="check the format"
+        ) from None
 
 
 class _Extent:
@@ -81,7 +85,7 @@ class _Extent:
                 parser.Parse(data)
             parser.Parse(b"", True)
         except (expat.ExpatError, LookupError, ValueError) as error:
-            raise FormatError(f"{self.place} is damaged ({error}); save the workbook anew") from None
+            raise FormatError(f"{self.place} is damaged ({error})", remedy="save the workbook anew") from None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         kind = name.rpartition(":")[2]
@@ -102,17 +106,17 @@ class _Extent:
                 self._reach(self.row + self.repeated_rows, self.column + times)
             self.column += times
 
-    def _cell(self, said: str) -> None:
-        letters = said.rstrip("0123456789")
-        digits = said[len(letters) :]
+    def _cell(self, reference: str) -> None:
+        letters = reference.rstrip("0123456789")
+        digits = reference[len(letters) :]
         # Most cells stand in a row and a column that are known: a million of them should take no time.
         if digits == self.seen_digits and letters in self.seen_letters:
             self.filled += 1
             return
-        if said:
+        if reference:
             # Numbers that are too long for a reader wrap around in it.
             if not (letters.isascii() and letters.isupper() and len(letters) < 8):
-                self._refuse_number(said)
+                self._refuse_number(reference)
             self.column, self.row = _column(letters), self._number(digits, 0)
             self.seen_letters.add(letters)
             self.seen_digits = digits
@@ -121,26 +125,30 @@ class _Extent:
         self._reach(self.row, self.column)
 
     def _repeats(self, attributes: dict[str, str], kind: str) -> int:
-        said = next((value for key, value in attributes.items() if key.endswith(f":{kind}")), None)
-        return self._number(said, 1)
+        text = next((value for key, value in attributes.items() if key.endswith(f":{kind}")), None)
+        return self._number(text, 1)
 
-    def _number(self, said: str | None, unsaid: int) -> int:
-        if said is None:
-            return unsaid
-        if not (said.isascii() and said.isdecimal() and len(said) < 13):
-            self._refuse_number(said)
-        return int(said)
+    def _number(self, text: str | None, default: int) -> int:
+        if text is None:
+            return default
+        if not (text.isascii() and text.isdecimal() and len(text) < 13):
+            self._refuse_number(text)
+        return int(text)
 
-    def _refuse_number(self, said: str) -> NoReturn:
+    def _refuse_number(self, text: str) -> NoReturn:
         raise FormatError(
-            f"{self.place}: '{said[:40]}' is no place in a sheet: it is damaged; save the workbook anew"
+            f"'{text[:40]}' is no place in a sheet: it is damaged",
+            place=self.place,
+            remedy="save the workbook anew",
         )
 
     def _refuse_outside(self, row: int, column: int) -> None:
         if row > MOST_ROWS or column > MOST_COLUMNS:
             raise FormatError(
-                f"{self.place}: row {row}, column {column}, where sheets have {MOST_ROWS:,} rows and "
-                f"{MOST_COLUMNS:,} columns at most: it is damaged; save the workbook anew"
+                f"row {row}, column {column}, where sheets have {MOST_ROWS:,} rows and {MOST_COLUMNS:,} "
+                "columns at most: it is damaged",
+                place=self.place,
+                remedy="save the workbook anew",
             )
 
     def _reach(self, row: int, column: int) -> None:
@@ -158,17 +166,20 @@ class _Extent:
         fields = (self.rows[1] - self.rows[0] + 1) * (self.columns[1] - self.columns[0] + 1)
         if fields > MOST or (fields > FEW and fields > SPARSE * self.filled):
             raise FormatError(
-                f"{self.place}: a cell in row {self.rows[1]}, column {self.columns[1]}, stands far from the "
-                f"others: {pluralize(fields, 'field')} for {pluralize(self.filled, 'cell')}. Delete what "
-                "stands there, or save the table alone, as .csv"
+                f"a cell in row {self.rows[1]}, column {self.columns[1]}, stands far from the others: "
+                f"{pluralize(fields, 'field')} for {pluralize(self.filled, 'cell')}",
+                place=self.place,
+                remedy="Delete what stands there, or save the table alone, as .csv",
             )
 
     def _refuse_entities(self, *_: object) -> None:
-        raise FormatError(f"{self.place} defines words of its own, which no workbook needs: save it anew")
+        raise FormatError(
+            f"{self.place} defines words of its own, which no workbook needs", remedy="save it anew"
+        )
 
 
 def _column(letters: str) -> int:
-    """The number of a column by its letters, A being 1."""
+    """Return the number of a column by its letters, A being 1."""
     number = 0
     for letter in letters:
         number = 26 * number + ord(letter) - 64

@@ -1,4 +1,4 @@
-"""Classifications as files; the ending of the name chooses the format."""
+"""Read and write classifications as files; the ending of the name chooses the format."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tacita.formats.escape import escape_all
 
 
 def read_hierarchy(path: str | os.PathLike[str], total: str | None = None, lead: str = "@") -> Hierarchy:
-    """A ``.hrc`` file with this lead string, or else a CSV file."""
+    """Return the classification of a ``.hrc`` file with this lead string, or else of a CSV file."""
     if Path(path).suffix.lower() == ".hrc":
         return Hierarchy.from_hrc(path, lead=lead, total=total or DEFAULT_TOTAL)
     return Hierarchy.from_csv(path, total=total)
 
 
 def write_hierarchy(tree: Hierarchy, path: str | os.PathLike[str]) -> Path:
-    """A CSV file: parent, child, label."""
+    """Write a CSV file with the columns parent, child and label, and return its path."""
     columns = [escape_all(list(column)) for column in zip(*tree.rows(), strict=True)]
     return write_rows(path, ("parent", "child", "label"), columns)

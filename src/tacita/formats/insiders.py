@@ -1,9 +1,9 @@
-"""Insiders as a file: what each knows of which cells, and the levels that hold against him there.
+"""Read and write insiders: what each knows of which cells, and the levels that hold against them there.
 
-One row per attacker and cell: ``attacker``, the codes (or ``cell``), ``lb`` and ``ub`` (what he knows; empty:
-nothing), ``lpl``, ``upl`` and ``spl`` (levels against him alone; empty: none of his own), ``also_others``
-(whether he attacks the other sensitive cells too, with everyone's levels). It names true values: for the
-house.
+One row per attacker and cell: ``attacker``, the codes (or ``cell``), ``lb`` and ``ub`` (what they know;
+empty: nothing), ``lpl``, ``upl`` and ``spl`` (levels against them alone; empty: none), ``also_others``
+(whether they attack the other sensitive cells too, with everyone's levels). The file names true values: it is
+internal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OWN_COLUMNS = ("attacker", *BOUNDS, *LEVELS, "also_others")
 
 
 def write_insiders(problem: Problem, path: Path) -> Path:
-    """Every insider of a problem, as a Parquet file.
+    """Write every insider of a problem to a Parquet file, and return its path.
 
     Raises
     ------
@@ -49,10 +49,12 @@ def write_insiders(problem: Problem, path: Path) -> Path:
     names = code_columns(structure)
     if taken := [name for name in names if name in OWN_COLUMNS]:
         raise InputError(
-            f"{path}: a dimension is called '{taken[0]}', as is a column of attackers: rename it"
+            f"a dimension is called '{taken[0]}', as is a column of attackers", place=path, remedy="rename it"
         )
     if len({insider.name for insider in insiders}) < len(insiders):
-        raise InputError(f"{path}: two attackers have the same name: give each one of his own")
+        raise InputError(
+            "two attackers have the same name", place=path, remedy="give each a name of their own"
+        )
     rows = [_rows(insider) for insider in insiders]
     cells = np.concatenate([cells for cells, _ in rows])
     decimals = problem.table.decimals
@@ -69,7 +71,7 @@ def write_insiders(problem: Problem, path: Path) -> Path:
 
 
 def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
-    """The insiders of a file (Parquet, CSV or Excel), in the order in which they first occur."""
+    """Return the insiders of a file (Parquet, CSV or Excel), in the order in which they first occur."""
     from tacita.formats.columns import read_columns
 
     source = read_columns(path, footnotes=False)
@@ -79,10 +81,10 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
     who, names = source.codes("attacker")
     low, high = (_numbers(source, name, end) for name, end in zip(BOUNDS, (-np.inf, np.inf), strict=True))
     lower, upper = bounds_in_units(low, high, table.decimals)
-    said = [_numbers(source, name, np.nan) for name in LEVELS]
+    given = [_numbers(source, name, np.nan) for name in LEVELS]
     others = _flags(source)
-    targeted = ~np.all([np.isnan(level) for level in said], axis=0)
-    levels = [exact.ceil_units(np.nan_to_num(level, nan=0.0), table.decimals) for level in said]
+    targeted = ~np.all([np.isnan(level) for level in given], axis=0)
+    levels = [exact.ceil_units(np.nan_to_num(level, nan=0.0), table.decimals) for level in given]
     insiders = []
     known = (lower > -UNBOUNDED) | (upper < UNBOUNDED)
     each = np.split(np.argsort(who, kind="stable"), np.cumsum(np.bincount(who))[:-1])
@@ -105,7 +107,7 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
 
 
 def _rows(insider: Insider) -> tuple[Cells, Units]:
-    """The cells he knows or attacks, and per cell bounds and levels; unbounded where there are none."""
+    """Return the cells that an insider knows or attacks, and bounds and levels per cell; unbounded: none."""
     targets, levels = insider.own_targets()
     cells = np.union1d(insider.cells, targets)
     numbers = np.full((len(BOUNDS) + len(LEVELS), cells.size), UNBOUNDED, dtype=np.int64)
@@ -129,12 +131,12 @@ def _cells(source: Columns, structure: Structure) -> Cells:
         try:
             structure.find(*(distinct[rows[row]] for rows, distinct in coded))
         except InputError as error:
-            raise FormatError(f"{source.place(row)}: {error}{and_others(wrong.size, 'row')}") from None
+            raise FormatError(f"{error}{and_others(wrong.size, 'row')}", place=source.place(row)) from None
     return cells
 
 
 def _numbers(source: Columns, name: str, nothing: float) -> Any:
-    """A column of numbers; where it says nothing, or is not there, this."""
+    """Return a column of numbers, with ``nothing`` where it is empty or not there."""
     if name not in source.names:
         return np.full(source.data.num_rows, nothing)
     numbers, missing = source.numbers(name)
@@ -142,7 +144,7 @@ def _numbers(source: Columns, name: str, nothing: float) -> Any:
 
 
 def _flags(source: Columns) -> Any:
-    """Where he also attacks others; everywhere, unless the file says so."""
+    """Return in which rows the attacker attacks other cells too; in all, if the file has no such column."""
     if "also_others" not in source.names:
         return np.ones(source.data.num_rows, dtype=bool)
     words: Sequence[object] = source.column("also_others").to_pylist()

@@ -36,14 +36,14 @@ from tacita.storage.atomic import replace_file
 def read_jj(
     path: str | os.PathLike[str], *, decimals: int | None = None, counts: bool | None = None
 ) -> Problem:
-    """The problem that a JJ file states, with the counts that lie beside it.
+    """Return the problem that a JJ file states, with the counts that lie beside it.
 
     Parameters
     ----------
     decimals
         Decimals that count; as many as values, levels and bounds need by default.
     counts
-        Whether everyone knows that cells are whole numbers. Default: if all numbers of the file are.
+        Whether everyone knows that cells are integers. Default: if all numbers of the file are.
     """
     file = parse_jj(path)
     count, holding_count = read_frequencies(path, file.index.size)
@@ -70,7 +70,7 @@ def read_jj(
 
 
 def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: bool = False) -> Path:
-    """Write a problem as a JJ file, its counts beside it: true values, which stay in the house.
+    """Write a problem as a JJ file, its counts beside it: true values, hence internal.
 
     The format knows one attacker. A problem with insiders is refused unless ``outsider_only`` says that they
     may be left out. "No bound" is written as 1e15, which :func:`read_jj` understands.
@@ -120,7 +120,7 @@ def _structure(file: JJFile, decimals: int) -> Structure:
 
 
 def cell_numbers(structure: Structure) -> list[str]:
-    """How a file calls the cells: by the numbers they have, or else in their order from 0 on."""
+    """Return how a file calls the cells: by the numbers they have, or else in their order from 0 on."""
     if structure.labels and all(label.isdecimal() for label in structure.labels):
         return list(structure.labels)
     return list(map(str, range(len(structure))))

@@ -25,13 +25,13 @@ COLUMNS = ("freq", "holdingfreq")
 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
-    """Where the frequencies of a JJ file lie."""
+    """Return the path of the frequencies of a JJ file."""
     return Path(path).with_suffix(".frq")
 
 
 def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | None, Units | None]:
-    """Respondents and holdings per cell of a JJ file with so many cells; None where the sidecar is missing or
-    silent.
+    """Return respondents and holdings per cell of a JJ file with so many cells; None where the sidecar is
+    missing or silent.
     """
     file = sidecar_path(path)
     if not file.exists():
@@ -42,9 +42,9 @@ def read_frequencies(path: str | os.PathLike[str], cells: int) -> tuple[Units | 
     numbers = _parse_numbers(file, lines)
     if len(numbers) != cells:
         raise FormatError(
-            f"{file}: {pluralize(len(numbers), 'line')} for {pluralize(cells, 'cell')} of {Path(path).name}: "
-            "give one line per "
-            "cell, or remove the file if it belongs to another table"
+            f"{pluralize(len(numbers), 'line')} for {pluralize(cells, 'cell')} of {Path(path).name}",
+            place=file,
+            remedy="give one line per cell, or remove the file if it belongs to another table",
         )
     count, holding_count = (column if column.any() else None for column in np.ascontiguousarray(numbers.T))
     return count, holding_count
@@ -69,7 +69,7 @@ def write_frequencies(table: Table, path: str | os.PathLike[str]) -> Iterator[No
 
 
 def _parse_numbers(file: Path, lines: Sequence[str]) -> Units:
-    """One row per line; the first wrong line is named."""
+    """Return one row per line, or refuse the first wrong line by its number."""
     rows = [line.split() for line in lines]
     try:
         numbers = np.array(rows, dtype=np.int64).reshape(-1, len(COLUMNS))
@@ -80,12 +80,13 @@ def _parse_numbers(file: Path, lines: Sequence[str]) -> Units:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(COLUMNS):
             raise FormatError(
-                f"{file}, line {number}: {pluralize(len(row), 'field')} where {len(COLUMNS)} should stand: "
-                f"{' '.join(COLUMNS)}"
+                f"{pluralize(len(row), 'field')} where {len(COLUMNS)} should stand: {' '.join(COLUMNS)}",
+                place=f"{file}, line {number}",
             )
         for name, text in zip(COLUMNS, row, strict=True):
             if not (text.isascii() and text.isdecimal() and len(text) < 19):
                 raise FormatError(
-                    f"{file}, line {number}: {name} is '{text}': it should be a whole number, zero or more"
+                    f"{name} is '{text}': it should be an integer, zero or more",
+                    place=f"{file}, line {number}",
                 )
     return np.array([[int(text) for text in row] for row in rows], dtype=np.int64)

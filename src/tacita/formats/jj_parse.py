@@ -89,7 +89,7 @@ Rows = tuple[Floats, Cells, Floats, Floats]
 
 
 def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
-    """Cell records one per line from the third line on, up to the first block with something else."""
+    """Return cell records one per line from the third line on, up to the first block with something else."""
     blocks = [np.empty(0, dtype=_RECORD)]
     n = _parse_count(lines[1]) if len(lines) > 2 and lines[0].strip() == "0" else 0
     # A file that announces more cells than it has lines is read to where it ends by the walker.
@@ -107,7 +107,9 @@ def _fast_records(lines: Sequence[str]) -> NDArray[np.void]:
 
 
 def _fast_equations(lines: Sequence[str], n: int) -> Rows | None:
-    """All equations after ``n`` cells, or None if they are not one per line or not as long as announced."""
+    """Return all equations after ``n`` cells, or None if they are not one per line or not as long as
+    announced.
+    """
     at = n + 2
     if n == 0 or n != _parse_count(lines[1]) or len(lines) <= at:
         return None
@@ -138,7 +140,7 @@ def _fast_equations(lines: Sequence[str], n: int) -> Rows | None:
 
 
 def _plausible(records: NDArray[np.void], rows: Rows) -> bool:
-    """Whether every number can be what it stands for; if not, the walker says which is not."""
+    """Return whether every number can be what it stands for; if not, the walker says which is not."""
     rhs, starts, listed, coefficients = rows
     index = records["index"]
     distinct = np.unique(index)
@@ -161,7 +163,7 @@ def _are_integers(values: Floats) -> bool:
 
 
 def _parse_count(text: str) -> int:
-    """A number of records, 0 where a line holds none; beyond 18 digits any number is too large alike."""
+    """Return the number in a line, 0 if there is none; beyond 18 digits any number is too large alike."""
     digits = text.strip()
     return int(digits[:19]) if digits.isascii() and digits.isdecimal() else 0
 
@@ -259,7 +261,7 @@ class _Walker:
             factor = self.parse(coefficient, "a coefficient")
             if factor == 0 or factor != int(factor):
                 self.fail(
-                    f"the coefficient of cell {index:g} is {coefficient}: it should be a whole number, not 0"
+                    f"the coefficient of cell {index:g} is {coefficient}: it should be an integer, not 0"
                 )
             cells.append(index)
             coefficients.append(factor)
@@ -275,7 +277,7 @@ class _Walker:
         return True
 
     def ahead(self) -> list[str]:
-        """The tokens of the next line."""
+        """Return the tokens of the next line."""
         return self.split(self.lines[self.line]) if self.line < len(self.lines) else []
 
     @staticmethod
@@ -306,8 +308,8 @@ class _Walker:
     def integer(self, what: str) -> int:
         value = self.number(what)
         if value != int(value):
-            self.fail(f"{what} should be a whole number, not {value:g}")
+            self.fail(f"{what} should be an integer, not {value:g}")
         return int(value)
 
     def fail(self, what: str) -> NoReturn:
-        raise FormatError(f"{self.path}, line {self.line}: {what}")
+        raise FormatError(what, place=f"{self.path}, line {self.line}")

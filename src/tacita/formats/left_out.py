@@ -1,4 +1,4 @@
-"""What a format cannot hold of a problem, to be told by name where a case is written in it."""
+"""Name what a format cannot hold of a problem, where a case is written in it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HELD |= dict.fromkeys(("xlsx", "parquet", "jj"), HELD["csv"])
 
 
 def note_left_out(problem: Problem, way: str) -> tuple[str, ...]:
-    """What files of a format do not hold of a problem, by name and number, in a sentence; none if they hold
-    everything.
+    """Return what files of a format do not hold of a problem, by name and number, in a sentence; none if they
+    hold everything.
     """
     table, levels, known = problem.table, problem.levels, problem.outsider
     usual = known if (table.units < 0).any() else Outsider.of(table)

@@ -1,4 +1,4 @@
-"""What the files of linked tables state of their cells, brought together.
+"""Join what the files of linked tables state of their cells.
 
 A cell that several tables show is one cell. It is sensitive if one of their files says so, with the largest
 of the levels; everyone knows the narrowest of its bounds; it is to be published if one of them says so. It
@@ -26,7 +26,7 @@ from tacita.problem.problem import Problem
 def link_problems(
     parts: Mapping[str, Problem | Table], lower: float | None = None, upper: float | None = None
 ) -> Problem:
-    """One problem of several, by name; a table states nothing of its cells.
+    """Return one problem made of several, by name; a table states nothing of its cells.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def link_problems(
     return Problem(
         table,
         levels,
-        # Only what the files state counts here; who contributes, the project says.
+        # Only what the files state counts here; the project specifies who contributes.
         attackers=["outsider", _join_bounds(table, stated, places, lower, upper)],
         cost=_join_costs(table, stated, places),
         must_publish=np.flatnonzero(publish >= 0).tolist(),
@@ -62,7 +62,7 @@ def link_problems(
 
 
 def _place_levels(table: Table, part: Problem, place: Cells) -> Levels:
-    """The levels of one table, on the cells of all."""
+    """Return the levels of one table, on the cells of all."""
 
     def placed(level: Units) -> Units:
         units = np.zeros(len(table), dtype=np.int64)
@@ -87,7 +87,7 @@ def _place_reason(reason: Reason, place: Cells) -> Reason:
 def _find_first(
     table: Table, stated: Mapping[str, Problem], places: Mapping[str, Cells], what: Callable[[Problem], Mask]
 ) -> Cells:
-    """Per cell which of the problems is the first to say something of it; -1 where none does."""
+    """Return which problem is the first whose mask has a cell, for each cell; -1 where none has it."""
     first = np.full(len(table), -1, dtype=np.int64)
     for k, (name, part) in reversed(list(enumerate(stated.items()))):
         first[places[name][what(part)]] = k
@@ -99,7 +99,8 @@ def _refuse_both(table: Table, names: list[str], publish: Cells, sensitive: Cell
         cell = int(wrong[0])
         raise InputError(
             f"({table.name(cell)}): sensitive in '{names[sensitive[cell]]}', to be published as it is in "
-            f"'{names[publish[cell]]}'{and_others(wrong.size, 'cell')}: change its status in one of them"
+            f"'{names[publish[cell]]}'{and_others(wrong.size, 'cell')}",
+            remedy="change its status in one of them",
         )
 
 
@@ -125,7 +126,7 @@ def _join_bounds(
 
 
 def _join_costs(table: Table, stated: Mapping[str, Problem], places: Mapping[str, Cells]) -> Floats:
-    """A cost that is the value says no more than that nothing else was stated."""
+    """Return the costs that problems state, or else the values; a cost equal to the value counts as none."""
     cost, names = np.abs(table.values), list(stated)
     source = np.full(len(table), -1, dtype=np.int64)
     for k, (name, part) in enumerate(stated.items()):
@@ -135,8 +136,9 @@ def _join_costs(table: Table, stated: Mapping[str, Problem], places: Mapping[str
         if wrong.size:
             cell = int(place[wrong[0]])
             raise InputError(
-                f"({table.name(cell)}): the costs in '{names[source[cell]]}' and '{name}' differ"
-                f"{and_others(wrong.size, 'cell')}. Correct one of them, or say cost.by in the project."
+                f"({table.name(cell)}): the costs in '{names[source[cell]]}' and '{name}' "
+                f"differ{and_others(wrong.size, 'cell')}",
+                remedy="Correct one of them, or say cost.by in the project.",
             )
         cost[place], source[place] = wanted, k
     return cost

@@ -1,4 +1,4 @@
-"""From what a file says of each cell besides its value (status, levels, bounds, cost) to a :class:`Problem`.
+"""Build a :class:`Problem` from what a file states of each cell: status, levels, bounds, cost.
 
 Status letters, in any case: ``u`` sensitive, ``s`` (or empty) free, ``z`` and ``p`` to be published as it
 is, ``m`` and ``x`` hidden by an earlier run, ``e`` empty, ``w`` without weight (treated as free).
@@ -39,9 +39,11 @@ class Marks:
     sliding_level: Floats | None = None
 
     def decimals(self) -> int:
-        """The fewest decimals that levels and bounds can be written with."""
-        said = (self.lower_level, self.upper_level, self.sliding_level, self.lower_bound, self.upper_bound)
-        return max((exact.decimals_needed(c[np.abs(c) < NO_BOUND]) for c in said if c is not None), default=0)
+        """Return the fewest decimals that levels and bounds can be written with."""
+        columns = (self.lower_level, self.upper_level, self.sliding_level, self.lower_bound, self.upper_bound)
+        return max(
+            (exact.decimals_needed(c[np.abs(c) < NO_BOUND]) for c in columns if c is not None), default=0
+        )
 
 
 def choose_decimals(decimals: int, largest: float, marks: Marks) -> tuple[int, tuple[str, ...]]:
@@ -71,7 +73,7 @@ def build_problem(
     lower: float | None = None,
     upper: float | None = None,
 ) -> Problem:
-    """The problem that a file states.
+    """Return the problem that a file states.
 
     Parameters
     ----------
@@ -106,7 +108,7 @@ def build_problem(
 
 
 def status_letters(problem: Problem) -> NDArray[np.str_]:
-    """The status of each cell as files write it: sensitive, to be published, to be hidden, or free."""
+    """Return the status of each cell as files write it: sensitive, to be published, to be hidden, or free."""
     letters = np.full(len(problem.table), "s")
     letters[problem.must_hide] = "m"
     letters[problem.must_publish] = "z"
@@ -119,13 +121,13 @@ def _refuse_unknown(table: Table, status: NDArray[np.str_]) -> None:
     if strange:
         cell = int(np.flatnonzero(status == strange[0])[0])
         raise FormatError(
-            f"({table.name(cell)}): status '{strange[0]}' is unknown: "
-            "use s (free), u (sensitive), z or p (published as it is), m (hidden before)"
+            f"({table.name(cell)}): status '{strange[0]}' is unknown",
+            remedy="use s (free), u (sensitive), z or p (published as it is), m (hidden before)",
         )
 
 
 def build_costs(table: Table, marks: Marks) -> Floats:
-    """The costs of the file; where it has none, the value."""
+    """Return the costs of the file; where it has none, the value."""
     values = np.abs(table.values)
     return values if marks.cost is None else np.where(np.isnan(marks.cost), values, marks.cost)
 
@@ -133,7 +135,7 @@ def build_costs(table: Table, marks: Marks) -> Floats:
 def build_outsider(
     table: Table, marks: Marks, lower: float | None = None, upper: float | None = None
 ) -> Outsider:
-    """What everyone knows beforehand: the bounds given, or those of the file, or that cells are not
+    """Return what everyone knows beforehand: the bounds given, or those of the file, or that cells are not
     negative.
     """
     negative = bool((table.units < 0).any())
@@ -144,12 +146,12 @@ def build_outsider(
     free = ~table.structural if table.structural is not None else np.ones(len(table), dtype=bool)
     # Inwards rounding is the attacker's gain; the value itself always stays possible if it was.
     if own_lower is not None:
-        said = free & (own_lower > -NO_BOUND)
-        low[said] = exact.ceil_units(own_lower[said], table.decimals, table.unit)
+        given = free & (own_lower > -NO_BOUND)
+        low[given] = exact.ceil_units(own_lower[given], table.decimals, table.unit)
         low[free & (own_lower <= -NO_BOUND)] = -UNBOUNDED
     if own_upper is not None:
-        said = free & (own_upper < NO_BOUND)
-        high[said] = -exact.ceil_units(-own_upper[said], table.decimals, table.unit)
+        given = free & (own_upper < NO_BOUND)
+        high[given] = -exact.ceil_units(-own_upper[given], table.decimals, table.unit)
     return Outsider(low, high)
 
 
@@ -158,9 +160,9 @@ def _build_levels(
 ) -> tuple[Levels, list[str]]:
     below, above = room(table, outsider)
     columns = [c for c in (marks.lower_level, marks.upper_level, marks.sliding_level) if c is not None]
-    unsaid = np.ones(len(table), dtype=bool)
+    silent = np.ones(len(table), dtype=bool)
     for column in columns:
-        unsaid &= np.isnan(column)
+        silent &= np.isnan(column)
     lower = _round_level(table, marks.lower_level, below)
     upper = _round_level(table, marks.upper_level, above)
     sliding = _round_level(table, marks.sliding_level, np.full_like(above, UNBOUNDED))
@@ -173,10 +175,10 @@ def _build_levels(
             "levels"
         )
     sensitive = sensitive & ~known
-    amounts = Reason("marked in the file", np.flatnonzero(sensitive & ~unsaid), lambda cell: "status u")
+    amounts = Reason("marked in the file", np.flatnonzero(sensitive & ~silent), lambda cell: "status u")
     follow = Reason(
         amounts.rule,
-        np.flatnonzero(sensitive & unsaid),
+        np.flatnonzero(sensitive & silent),
         lambda cell: f"status u, {protection:g} % of the value",
         pair_of(protection),
     )
@@ -187,14 +189,15 @@ def _build_levels(
     return in_room(stated, table, outsider), notes
 
 
-def _round_level(table: Table, said: Floats | None, room: Units) -> Units:
-    """A level in units; rounding up alone never makes it larger than the room the bounds leave."""
-    if said is None:
+def _round_level(table: Table, column: Floats | None, room: Units) -> Units:
+    """Return a level in units; rounding up alone never makes it larger than the room the bounds leave."""
+    if column is None:
         return np.zeros(len(table), dtype=np.int64)
-    given = np.nan_to_num(said, nan=0.0)
+    given = np.nan_to_num(column, nan=0.0)
     if (wrong := np.flatnonzero(given < 0)).size:
         raise FormatError(
-            f"{table.structure.names(wrong)}: a protection level is negative: it is a distance, so 0 or more"
+            "a protection level is negative: it is a distance, so 0 or more",
+            place=table.structure.names(wrong),
         )
     level = exact.ceil_units(given, table.decimals, table.unit)
     rounding_only = (level > room) & (level - room < table.unit)

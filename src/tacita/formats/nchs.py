@@ -1,8 +1,8 @@
-"""The files of the NCHS program: a 2-D table as lines of numbers.
+"""Read and write the files of the NCHS program: a 2-D table as lines of numbers.
 
 Input: one line per row, columns separated by blanks, without totals. Output: one line per row, columns
 separated by tabs, totals last, primary suppressions marked ``PS`` and complementary ones ``CS``. That
-program wrote the mark before the hidden value; here the mark stands alone unless the file is for the house.
+program wrote the mark before the hidden value; here the mark stands alone unless the file is internal.
 By its definition the format says which cells are primary, which the audit assumes nobody to know.
 """
 
@@ -34,7 +34,7 @@ Grid = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 def read_nchs(
     path: str | os.PathLike[str], *, decimals: int | None = None, counts: bool | None = None
 ) -> Table:
-    """A 2-D table from lines of blank-separated numbers without totals, which are computed."""
+    """Return a 2-D table from lines of blank-separated numbers without totals, which are computed."""
     rows: list[list[float]] = []
     width, first = 0, 0
     for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
@@ -42,15 +42,18 @@ def read_nchs(
             continue
         if line.count(",") > 1 and len(line.split()) == 1:
             raise FormatError(
-                f"{path}, line {number}: commas between numbers, as in A.txt of the thesis program: open it "
-                "together with PSC.txt and VSC.txt (or their folder), or write blanks between numbers"
+                "commas between numbers, as in A.txt of the thesis program",
+                place=f"{path}, line {number}",
+                remedy="open it together with PSC.txt and VSC.txt (or their folder), or write blanks "
+                "between numbers",
             )
         rows.append([_parse_number(path, number, token) for token in line.split()])
         width, first = (width, first) if width else (len(rows[0]), number)
         if len(rows[-1]) != width:
             raise FormatError(
-                f"{path}, line {number}: {pluralize(len(rows[-1]), 'number')} where line {first} has "
-                f"{width}: every line should hold one row of the table, without its total"
+                f"{pluralize(len(rows[-1]), 'number')} where line {first} has {width}: every line should "
+                "hold one row of the table, without its total",
+                place=f"{path}, line {number}",
             )
     if not rows:
         raise FormatError(f"{path} is empty: it should hold one line of numbers per row of the table")
@@ -58,12 +61,12 @@ def read_nchs(
 
 
 def write_nchs(table: Table, path: str | os.PathLike[str]) -> Path:
-    """The inner cells of a 2-D table, as :func:`read_nchs` reads them: true values, for the house."""
+    """Write the inner cells of a 2-D table, as :func:`read_nchs` reads them: true values, hence internal."""
     return write_text(path, "\n".join(inner_lines(table, " ")) + "\n")
 
 
 def inner_lines(table: Table, separator: str) -> list[str]:
-    """The inner cells of a 2-D table, one line per row."""
+    """Return the inner cells of a 2-D table, one line per row."""
     texts = number_texts(table.units, table.decimals)
     return _grid_lines(cell_grid(table.structure)[:-1, :-1], texts, separator)
 
@@ -71,19 +74,20 @@ def inner_lines(table: Table, separator: str) -> list[str]:
 def write_nchs_release(
     release: Release,
     path: str | os.PathLike[str],
-    told: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
     *,
     internal: Table | None = None,
 ) -> Path:
-    """A release of a 2-D table as tab-separated lines, totals last; :func:`write_release` asks for the audit.
+    """Write a release of a 2-D table as tab-separated lines, totals last; :func:`write_release` wants the
+    audit.
 
     Parameters
     ----------
-    told
+    labels
         What to say of the whole release, each in a last line.
     internal
-        The table itself: hidden values are then written after their mark, as the NCHS program did. For the
-        house only.
+        The table itself: hidden values are then written after their mark, as the NCHS program did, and the
+        file is internal.
     """
     grid = cell_grid(release.structure)
     texts = shown_texts(release, "PS", "CS")
@@ -91,12 +95,12 @@ def write_nchs_release(
         for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
             texts[cell] += f" {exact.text(int(internal.units[cell]), internal.decimals)}"
     lines = _grid_lines(grid, texts, "\t")
-    lines += [f"# {name}: {' '.join(text.split())}" for name, text in (told or {}).items()]
+    lines += [f"# {name}: {' '.join(text.split())}" for name, text in (labels or {}).items()]
     return write_text(path, "\n".join(lines) + "\n", public=internal is None)
 
 
 def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
-    """The columns (codes and what is published) of a tab-separated release of ``table``."""
+    """Return the columns (codes and what is published) of a tab-separated release of ``table``."""
     structure, grid = table.structure, cell_grid(table.structure)
     lines = [
         line
@@ -105,37 +109,39 @@ def read_nchs_release(path: str | os.PathLike[str], table: Table) -> Columns:
     ]
     if len(lines) != grid.shape[0]:
         raise FormatError(
-            f"{path}: {pluralize(len(lines), 'line')} where the table has {pluralize(grid.shape[0], 'row')}, "
-            "totals included"
+            f"{pluralize(len(lines), 'line')} where the table has {pluralize(grid.shape[0], 'row')}, "
+            "totals included",
+            place=path,
         )
     cells: list[int] = []
-    said: list[str] = []
+    entries: list[str] = []
     places: list[str] = []
     for r, line in enumerate(lines):
         fields = line.split("\t")
         if len(fields) != grid.shape[1]:
             raise FormatError(
-                f"{path}, line {r + 1}: {pluralize(len(fields), 'field')} where the table has "
-                f"{pluralize(grid.shape[1], 'column')}, totals included"
+                f"{pluralize(len(fields), 'field')} where the table has "
+                f"{pluralize(grid.shape[1], 'column')}, totals included",
+                place=f"{path}, line {r + 1}",
             )
         for c, field in enumerate(fields):
             if grid[r, c] >= 0:
                 cells.append(int(grid[r, c]))
-                said.append(field)
+                entries.append(field)
                 places.append(f"{path}, line {r + 1}, field {c + 1}")
     codes = [
         pa.array([dimension.codes[k] for k in structure.codes[cells, d]])
         for d, dimension in enumerate(structure.dimensions)
     ]
     names = [dimension.name for dimension in structure.dimensions]
-    return Columns(pa.table([*codes, pa.array(said)], names=[*names, "value"]), lambda row: places[row])
+    return Columns(pa.table([*codes, pa.array(entries)], names=[*names, "value"]), lambda row: places[row])
 
 
 def cell_grid(structure: Structure) -> Grid:
-    """Rows by columns of a 2-D table, the total of each last; -1 for empty cells."""
+    """Return rows by columns of a 2-D table, the total of each last; -1 for empty cells."""
     if len(structure.dimensions) != 2:
         raise InputError(
-            f"this layout shows tables of 2 dimensions, not of {len(structure.dimensions)}: use .csv"
+            f"this layout shows tables of 2 dimensions, not of {len(structure.dimensions)}", remedy="use .csv"
         )
     axes = []
     for dimension in structure.dimensions:
@@ -147,7 +153,7 @@ def cell_grid(structure: Structure) -> Grid:
 
 
 def _grid_lines(grid: Grid, texts: Sequence[str], separator: str) -> list[str]:
-    """One line per row; empty cells are zeros."""
+    """Return one line per row; empty cells are zeros."""
     return [separator.join(texts[cell] if cell >= 0 else "0" for cell in row) for row in grid.tolist()]
 
 
@@ -157,5 +163,7 @@ def _parse_number(path: str | os.PathLike[str], line: int, token: str) -> float:
     except InputError as error:
         raise FormatError(str(error), place=f"{path}, line {line}", options=error.options) from None
     if number is None or not number.is_finite():
-        raise FormatError(f"{path}, line {line}: '{token}' is not a number: give one, or write 0")
+        raise FormatError(
+            f"'{token}' is not a number", place=f"{path}, line {line}", remedy="give one, or write 0"
+        )
     return float(number)

@@ -1,4 +1,4 @@
-"""Exact numbers to text, many at a time."""
+"""Write exact numbers as text, many at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tacita.core.exact import UNBOUNDED, Mask, Units
 
 
 def number_texts(units: Units, decimals: int, blank: Mask | None = None) -> list[str]:
-    """Units as plain decimal text; empty where ``blank`` is set and where nothing is said (infinite)."""
+    """Return units as plain decimal text; empty where ``blank`` is set and where they are infinite."""
     if decimals == 0:
         texts = list(map(str, units.tolist()))
     else:

@@ -1,4 +1,4 @@
-"""Parquet files: tables in, releases out."""
+"""Read tables from Parquet files, and write releases to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacita.storage.atomic import replace_file
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Columns:
-    """All columns of a Parquet file."""
+    """Return all columns of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -23,19 +23,19 @@ def read_parquet(path: str | os.PathLike[str]) -> Columns:
         names = pyarrow.parquet.read_schema(path).names
         refuse_wide(path, len(names))
         if (repeated := find_repeated(names)) is not None:
-            raise FormatError(f"{path}: two columns are called '{repeated}'; rename one of them")
+            raise FormatError(f"two columns are called '{repeated}'", place=path, remedy="rename one of them")
         table = pyarrow.parquet.read_table(path)
         # Text that is none would be found later, cell by cell.
         table.validate(full=True)
     except FileNotFoundError:
-        raise FormatError(f"{path}: cannot be read; check the path") from None
+        raise FormatError("cannot be read", place=path, remedy="check the path") from None
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise FormatError(f"{path} is no Parquet file, or damaged ({error}); save it anew") from None
+        raise FormatError(f"{path} is no Parquet file, or damaged ({error})", remedy="save it anew") from None
     return Columns(table, lambda row: f"{path}, row {row + 1}")
 
 
-def write_parquet(release: Release, path: Path, told: Mapping[str, str] | None = None) -> Path:
-    """One row per cell; what is told of the whole release is in the file's metadata."""
+def write_parquet(release: Release, path: Path, labels: Mapping[str, str] | None = None) -> Path:
+    """Write one row per cell; ``labels`` of the whole release go into the file's metadata."""
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -51,8 +51,8 @@ def write_parquet(release: Release, path: Path, told: Mapping[str, str] | None =
     order = [d.name for d in release.structure.dimensions] or ["cell"]
     first = (["table"] if len(tables) > 1 else []) + order
     whole = whole.select([*first, *(name for name in whole.column_names if name not in first)])
-    if told:
-        whole = whole.replace_schema_metadata({f"tacita.{name}": text for name, text in told.items()})
+    if labels:
+        whole = whole.replace_schema_metadata({f"tacita.{name}": text for name, text in labels.items()})
     with replace_file(path, public=True) as temporary:
         pyarrow.parquet.write_table(whole, temporary)
     return path

@@ -50,7 +50,7 @@ def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
     first, titles = _find_titles(block)
     block, notes = _without_footnotes(block[first:], first)
     if not block:
-        raise FormatError("there is nothing to read: copy a block of cells, with or without names")
+        raise FormatError("there is nothing to read", remedy="copy a block of cells, with or without names")
     bare = all(is_number(field) for row in block if row is not BLANK for field in row)
     sign = read.decimal or _find_decimal_sign(block, first, bare)
     if bare:
@@ -61,7 +61,9 @@ def read_pasted(text: str, read: ReadOptions = AS_USUAL) -> Problem | Table:
 
 
 def _parse_block(text: str, decimal: str | None) -> Block:
-    """Rows of fields, equally long; a blank line is one empty field, so that rows are counted as lines."""
+    """Return rows of fields, equally long; a blank line is one empty field, so that rows are counted as
+    lines.
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     refuse_wide(NAME, max(line.count(sign) for line in lines for sign in "\t;,") + 1)
     separator = _find_separator([line for line in lines if line.strip()], decimal)
@@ -73,20 +75,22 @@ def _parse_block(text: str, decimal: str | None) -> Block:
             list(map(tidy, row)) for row in csv.reader(io.StringIO(text), delimiter=separator, strict=True)
         ]
     except csv.Error as error:
-        raise FormatError(f"{NAME}: {error}; is a quotation mark without its partner?") from None
+        raise FormatError(f"{error}; is a quotation mark without its partner?", place=NAME) from None
     width = max(map(len, read))
     if width * len(read) > max(FEW, SPARSE * sum(map(len, read))):
         raise FormatError(
-            f"{NAME}: one line has {pluralize(width, 'field')} and most have few: copy the table alone"
+            f"one line has {pluralize(width, 'field')} and most have few",
+            place=NAME,
+            remedy="copy the table alone",
         )
     above = next((k for k, row in enumerate(read) if len(row) > 1), 0)
     for number, row in enumerate(read, start=1):
         # Spreadsheets leave out empty fields at the end of a line.
         if any(row) and len(row) < width and separator != "\t" and number > above:
             raise FormatError(
-                f"{NAME}, line {number}: {pluralize(len(row), 'field')} where another line has {width}: add "
-                "or remove "
-                "fields; if numbers have decimal commas, separate the fields with ';'"
+                f"{pluralize(len(row), 'field')} where another line has {width}",
+                place=f"{NAME}, line {number}",
+                remedy="add or remove fields; if numbers have decimal commas, separate the fields with ';'",
             )
         row.extend([""] * (width - len(row)))
     filled = [k for k in range(width) if any(row[k] for row in read)]
@@ -94,7 +98,8 @@ def _parse_block(text: str, decimal: str | None) -> Block:
 
 
 def _find_titles(block: Block) -> tuple[int, list[str]]:
-    """How many lines stand above the first one of the block, blank ones or titles, and notes on titles.
+    """Return how many lines stand above the first one of the block, blank ones or titles, and notes on
+    titles.
 
     A line with a single filled field cannot hold the names of several columns.
     """
@@ -114,7 +119,7 @@ def _find_titles(block: Block) -> tuple[int, list[str]]:
 
 
 def _without_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]]:
-    """The block without what stands below its last row, and a note on that."""
+    """Return the block without what stands below its last row, and a note on that."""
     below = count_footnotes(reversed(block[1:]), max(map(len, block), default=0))
     last = len(block) - below
     found = [(first + k + 1, block[k][0]) for k in range(last, len(block)) if any(block[k])]
@@ -122,7 +127,7 @@ def _without_footnotes(block: Block, first: int) -> tuple[Block, tuple[str, ...]
 
 
 def _find_separator(lines: Sequence[str], decimal: str | None) -> str | None:
-    """What separates fields; None for blanks between numbers, or one number per line."""
+    """Return what separates fields; None for blanks between numbers, or one number per line."""
     if any("\t" in line for line in lines):
         return "\t"
     words = [_split_words(line) for line in lines]
@@ -130,8 +135,9 @@ def _find_separator(lines: Sequence[str], decimal: str | None) -> str | None:
         found = max(";|,", key=lambda sign: sum(sign in line for line in lines))
         if found not in "".join(lines):
             raise FormatError(
-                f"{NAME}, line 1: fields should be separated by tabs, semicolons or commas; only numbers can "
-                "stand between blanks"
+                "fields should be separated by tabs, semicolons or commas; only numbers can stand between "
+                "blanks",
+                place=f"{NAME}, line 1",
             )
         return found
     singles = [line[0] for line in words if len(line) == 1 and "," in line[0]]
@@ -154,24 +160,24 @@ def _split_words(line: str) -> list[str]:
 
 
 def _find_decimal_sign(block: Block, first: int, bare: bool) -> str:
-    """The sign of the decimals that the numbers themselves tell."""
+    """Return the sign of the decimals that the numbers themselves tell."""
     fields = [
         (line, field)
         for line, row in enumerate(block, start=first + 1)
         for field in (row if bare else row[1:] if line > first + 1 else ())
         if is_number(field) and ("," in field or "." in field)
     ]
-    told = signs_told([field for _, field in fields])
-    if len(told) == 2:
-        (one, point), (other, comma) = fields[told["."]], fields[told[","]]
+    signs = signs_told([field for _, field in fields])
+    if len(signs) == 2:
+        (one, point), (other, comma) = fields[signs["."]], fields[signs[","]]
         raise DecimalSignError(
             f"'{point}' in line {one} has a decimal point, '{comma}' in line {other} a decimal comma",
             place=NAME,
             remedy="choose the decimal sign, or write all numbers alike",
             options=["decimal"],
         )
-    if told:
-        return next(iter(told))
+    if signs:
+        return next(iter(signs))
     if fields:
         line, field = fields[0]
         raise DecimalSignError(
@@ -185,7 +191,9 @@ def _find_decimal_sign(block: Block, first: int, bare: bool) -> str:
 
 def _from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Table:
     if strange := sorted(read.given.keys() - {"decimal", "counts", "repair"}):
-        raise InputError(f"{NAME}: numbers without names have no columns to choose: leave out {strange[0]}")
+        raise InputError(
+            "numbers without names have no columns to choose", place=NAME, remedy=f"leave out {strange[0]}"
+        )
     rows: list[list[float]] = []
     for line, row in enumerate(block, start=first + 1):
         if row is BLANK:
@@ -194,15 +202,16 @@ def _from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Tab
         if None in numbers:
             wrong = row[numbers.index(None)]
             raise DecimalSignError(
-                f"{NAME}, line {line}: '{wrong}' is not a number with a decimal {SIGNS[sign]}: choose the "
-                "other sign, or correct it"
+                f"'{wrong}' is not a number with a decimal {SIGNS[sign]}",
+                place=f"{NAME}, line {line}",
+                remedy="choose the other sign, or correct it",
             )
         rows.append([float(number) for number in numbers if number is not None])
         if len(row) != len(rows[0]):
             raise FormatError(
-                f"{NAME}, line {line}: {pluralize(len(row), 'number')} where the first line has "
-                f"{len(rows[0])}: every "
-                "line should hold one row of the table"
+                f"{pluralize(len(row), 'number')} where the first line has {len(rows[0])}: every line "
+                "should hold one row of the table",
+                place=f"{NAME}, line {line}",
             )
     values = np.array(rows)
     # One line, or one number per line, is a list.
@@ -212,7 +221,7 @@ def _from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Tab
 
 
 def _without_totals(values: Floats) -> tuple[Floats, list[str]]:
-    """The inner cells, and what was taken for totals: readers know a sum when they see one."""
+    """Return the inner cells, and what was taken for totals: readers know a sum when they see one."""
     notes = []
     for axis, what in enumerate(("row", "column") if values.ndim == 2 else ("number",)):
         if (place := _find_total(values, axis)) is not None:
@@ -222,7 +231,9 @@ def _without_totals(values: Floats) -> tuple[Floats, list[str]]:
 
 
 def _find_total(values: Floats, axis: int) -> int | None:
-    """The last position along ``axis`` that is the sum of all others, everywhere; of two none is a sum."""
+    """Return the last position along ``axis`` that is the sum of all others, everywhere; of two none is a
+    sum.
+    """
     if values.shape[axis] < 3 or not values.any():
         return None
     balanced = np.isclose(2 * values, values.sum(axis=axis, keepdims=True), rtol=1e-12, atol=1e-9)
@@ -261,7 +272,9 @@ def _from_names(block: Block, first: int, sign: str, read: ReadOptions) -> Probl
 
 
 def _plain_column(column: list[str], sign: str) -> list[str]:
-    """A column of numbers, and of what may stand for them, as Python writes numbers; codes as they are."""
+    """Return a column of numbers, and of what may stand for them, as Python writes numbers; codes as they
+    are.
+    """
     numbers = [plain(field, sign) if field else "" for field in column]
     strange = [field for field, number in zip(column, numbers, strict=True) if number is None]
     if strange and (any(map(is_number, strange)) or not _may_stand_for_numbers(strange, sign)):
@@ -289,10 +302,12 @@ def _refuse_numbers_for_names(header: Sequence[str], rows: Block, first: int) ->
             if row is not BLANK and not is_number(field)
         )
         raise FormatError(
-            f"{NAME}, line {line}: '{field}' is not a number, and there are no names: correct it, or put a "
-            "line of names above"
+            f"'{field}' is not a number, and there are no names",
+            place=f"{NAME}, line {line}",
+            remedy="correct it, or put a line of names above",
         )
     raise FormatError(
-        f"{NAME}, line {first + 1}: are {', '.join(names[:5])} numbers or names? If there are no names, put "
-        f"a line of them above; if these are names, leave the field of '{header[0]}' blank"
+        f"are {', '.join(names[:5])} numbers or names? If there are no names, put a line of them above; if "
+        f"these are names, leave the field of '{header[0]}' blank",
+        place=f"{NAME}, line {first + 1}",
     )

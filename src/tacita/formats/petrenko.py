@@ -29,7 +29,8 @@ FILES = ("A.txt", "PSC.txt", "VSC.txt")
 def read_thesis(
     folder: str | os.PathLike[str], *, lower: Literal["symmetric", "none"] = "symmetric"
 ) -> Problem:
-    """The problem that the three files of a folder state; the attacker knows that cells are not negative.
+    """Return the problem that the three files of a folder state; the attacker knows that cells are not
+    negative.
 
     Parameters
     ----------
@@ -43,23 +44,25 @@ def read_thesis(
     if len(widths) > 1:
         odd = next(k for k, row in enumerate(rows) if len(row) != len(rows[0]))
         raise FormatError(
-            f"{grid_file}, line {odd + 1}: {pluralize(len(rows[odd]), 'number')}, line 1 has {len(rows[0])}: "
-            "correct it"
+            f"{pluralize(len(rows[odd]), 'number')}, line 1 has {len(rows[0])}",
+            place=f"{grid_file}, line {odd + 1}",
+            remedy="correct it",
         )
     grid = np.array(rows)
     positions = np.array([p for row in _read_numbers(position_file) for p in row])
     levels = np.array([v for row in _read_numbers(level_file) for v in row])
     if positions.size != levels.size:
         raise FormatError(
-            f"{level_file}: {pluralize(levels.size, 'level')} for {pluralize(positions.size, 'position')} in "
-            f"{position_file.name}"
+            f"{pluralize(levels.size, 'level')} for {pluralize(positions.size, 'position')} in "
+            f"{position_file.name}",
+            place=level_file,
         )
     _refuse_positions(position_file, positions, grid.size)
     table = Table.from_array(grid)
     table = table.with_decimals(max(table.decimals, exact.decimals_needed(levels)))
     inner = cell_grid(table.structure)[:-1, :-1].ravel()
     if inner.size != grid.size:
-        raise FormatError(f"{grid_file}: a table should have two rows and two columns at least")
+        raise FormatError("a table should have two rows and two columns at least", place=grid_file)
     cells: Cells = inner[positions.astype(np.int64) - 1]
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[cells] = True
@@ -71,7 +74,7 @@ def read_thesis(
 
 
 def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
-    """Write ``A.txt``, ``PSC.txt`` and ``VSC.txt``: true values, so they stay in the house."""
+    """Write ``A.txt``, ``PSC.txt`` and ``VSC.txt``: true values, hence internal."""
     table = problem.table
     inner = cell_grid(table.structure)[:-1, :-1]
     outside = np.setdiff1d(problem.sensitive, inner.ravel())
@@ -89,7 +92,7 @@ def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
 
 def _read_numbers(path: Path) -> list[list[float]]:
     if not path.exists():
-        raise FormatError(f"{path}: there is no such file; the folder should hold {', '.join(FILES)}")
+        raise FormatError(f"there is no such file; the folder should hold {', '.join(FILES)}", place=path)
     rows = []
     for number, line in enumerate(read_text(path)[0].splitlines(), start=1):
         if not line.strip():
@@ -98,10 +101,14 @@ def _read_numbers(path: Path) -> list[list[float]]:
             rows.append([float(token) for token in line.replace(",", " ").split()])
         except ValueError:
             raise FormatError(
-                f"{path}, line {number}: something is not a number; separate numbers by commas"
+                "something is not a number",
+                place=f"{path}, line {number}",
+                remedy="separate numbers by commas",
             ) from None
         if not np.isfinite(rows[-1]).all():
-            raise FormatError(f"{path}, line {number}: a number is missing or infinite; give one")
+            raise FormatError(
+                "a number is missing or infinite", place=f"{path}, line {number}", remedy="give one"
+            )
     if not rows:
         raise FormatError(f"{path} is empty: it should hold numbers separated by commas")
     return rows
@@ -111,7 +118,7 @@ def _refuse_positions(path: Path, positions: Floats, n: int) -> None:
     wrong = (positions < 1) | (positions > n) | (positions != np.rint(positions))
     if wrong.any():
         raise FormatError(
-            f"{path}: position {positions[wrong][0]:g}: positions are whole numbers from 1 to {n}"
+            f"position {positions[wrong][0]:g}: positions are integers from 1 to {n}", place=path
         )
     if np.unique(positions).size != positions.size:
-        raise FormatError(f"{path}: a position is listed twice; list each sensitive cell once")
+        raise FormatError("a position is listed twice", place=path, remedy="list each sensitive cell once")

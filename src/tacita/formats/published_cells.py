@@ -8,7 +8,7 @@
 | ``<5``, ``<=4``, ``>100`` | below, at most, above |
 
 A dash says nothing, or zero: where the value is zero it counts as published. A number beside a mark
-(``PS 22``, as the NCHS program writes for the house) is a number that readers see.
+(``PS 22``, as the NCHS program writes in internal files) is a number that readers see.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class PublishedTexts:
 
 
 def shown_texts(release: Release, primary: str, secondary: str) -> list[str]:
-    """What a reader sees of each cell: a number, an interval, or one of two words where it is suppressed."""
+    """Return what a reader sees of each cell: a number, an interval, or one of two words where it is
+    suppressed.
+    """
     texts = number_texts(release.value, release.decimals, ~release.shown)
     low, high = number_texts(release.low, release.decimals), number_texts(release.high, release.decimals)
     for cell in np.flatnonzero(release.marks == Mark.INTERVAL).tolist():
@@ -85,21 +87,21 @@ def shown_texts(release: Release, primary: str, secondary: str) -> list[str]:
 
 
 def parse_published(texts: list[str], decimal: str = ".", whole: bool = False) -> PublishedTexts:
-    """What each of many texts says; ``whole`` makes ``<5`` mean at most 4."""
+    """Return the meaning of many texts; with ``whole`` values ``<5`` means at most 4."""
     written = [text.strip().lower() for text in texts]
     beside = [_BESIDE.match(text) for text in written]
-    said = [
+    meanings = [
         _parse_text(text if more is None else more[1], decimal, whole)
         for text, more in zip(written, beside, strict=True)
     ]
-    known = [entry if entry is not None else (Mark.SUPPRESSED, -np.inf, np.inf, False) for entry in said]
+    known = [entry if entry is not None else (Mark.SUPPRESSED, -np.inf, np.inf, False) for entry in meanings]
     return PublishedTexts(
         np.array([entry[0] for entry in known], dtype=np.uint8),
         np.array([entry[1] for entry in known], dtype=np.float64),
         np.array([entry[2] for entry in known], dtype=np.float64),
         np.array([entry[3] for entry in known], dtype=bool),
         np.array([more is not None for more in beside], dtype=bool),
-        np.array([entry is None for entry in said], dtype=bool),
+        np.array([entry is None for entry in meanings], dtype=bool),
     )
 
 

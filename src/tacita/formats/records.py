@@ -1,4 +1,4 @@
-"""Records in files: what tabulation reads by itself goes by its path, a workbook is read here."""
+"""Read records from files: tabulation reads most formats itself, by their paths; workbooks are read here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRAME = "the Table"
 
 
 def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
-    """What :func:`tacita.tabulate` takes for the records of a file; ``sheet`` is that of a workbook."""
+    """Return the records of a file, or of a workbook's ``sheet``, as :func:`tacita.tabulate` takes them."""
     if is_workbook(path):
         with name_other_sheets(path, sheet):
             return _read_sheet(path, sheet).data
@@ -32,7 +32,7 @@ def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str 
 def tabulate_file(
     path: str | os.PathLike[str], by: Any, *, sheet: str | None = None, **options: Any
 ) -> Table:
-    """The table of a file's records; ``by`` and options are those of :func:`tacita.tabulate`.
+    """Return the table of a file's records; ``by`` and options are those of :func:`tacita.tabulate`.
 
     Of a workbook it is noted which sheet was read, and errors name the file as they do for others.
     """
@@ -52,7 +52,7 @@ def tabulate_file(
 
 
 def _read_sheet(path: str | os.PathLike[str], sheet: str | None) -> Columns:
-    """The columns of a sheet, where nothing is nothing and whole numbers are whole."""
+    """Return the columns of a sheet, with null for empty fields and integers where all numbers are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -62,7 +62,7 @@ def _read_sheet(path: str | os.PathLike[str], sheet: str | None) -> Columns:
         if pa.types.is_string(column.type):
             data = data.set_column(k, name, pc.if_else(pc.equal(column, ""), nothing, column))
         elif pc.all(pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), 2.0**63))).as_py():
-            # A workbook knows no whole numbers: code 43 would be called 43.0. What is larger stays as it is,
+            # A workbook knows no integers: code 43 would be called 43.0. What is larger stays as it is,
             # and tabulation says whether it can be counted.
             data = data.set_column(k, name, column.cast(pa.int64()))
     return replace(read, data=data)

@@ -1,4 +1,4 @@
-"""Which column of a file plays which part, told by its name.
+"""Find the role of each column of a file by its name.
 
 A column that the user names always wins. Columns that no name gives away are the dimensions, if they hold
 codes; a single column of numbers among them is the value.
@@ -52,7 +52,7 @@ class Roles:
 
 
 def guess_role(name: str) -> str | None:
-    """What the name of a column gives away of its part: a role, or ``largest``."""
+    """Return the role that the name of a column tells, or ``largest``; None where it tells none."""
     role = next((role for role, words in NAMES.items() if name.lower() in words), None)
     return role or ("largest" if _LARGEST.match(name.lower()) else None)
 
@@ -64,7 +64,7 @@ def find_roles(
     given: Mapping[str, str | None],
     largest: Sequence[str] | None,
 ) -> Roles:
-    """Sort the columns of a file.
+    """Return the columns of a file by their roles.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _find_dimensions(
 
 
 def _refuse_unplain(source: Columns, name: str) -> None:
-    """A column of numbers, some with signs, may hold the values: it is not taken for codes unless said so."""
+    """Refuse a column of numbers, some with signs, as codes: it may hold the values."""
     found = find_marks_and_formatted(source, name)
     if found is not None and found[1].any():
         row = int(np.flatnonzero(found[1])[0])
@@ -139,7 +139,9 @@ def _refuse_unplain(source: Columns, name: str) -> None:
 
 
 def holds_numbers(source: Columns, name: str, whole: bool = False) -> bool:
-    """Whether a column holds nothing but numbers (whole ones)."""
+    """Return whether a column holds nothing but numbers, or nothing but integers if these are to be
+    ``whole``.
+    """
     column = source.column(name)
     if is_text(column.type):
         sign = "," if source.decimal == "," else r"\."

@@ -1,4 +1,4 @@
-"""Tables in CSV, Parquet and Excel files, one row per cell; with a column ``status``, or a rule, problems."""
+"""Read tables from CSV, Parquet and Excel files; with a column ``status``, or a rule, problems."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_table_file(
         Levels of cells with status ``u``, in percent of the value, where the file has no levels.
     """
     if isinstance(read.largest, int):
-        raise InputError(f"{path}: largest {read.largest}: of a file of cells, name the columns")
+        raise InputError(f"largest {read.largest}: of a file of cells, name the columns", place=path)
     with name_other_sheets(path, read.sheet):
         source = read_columns(
             path,
@@ -114,7 +114,9 @@ def _build_problem(
     letters = np.full(len(table), "") if status is None else status
     numbers = {role: column(role) for role in NUMERIC}
     if wrong := [role for role, said in numbers.items() if said is not None and said.dtype.kind not in "iuf"]:
-        raise InputError(f"column '{roles.named[wrong[0]]}' holds no numbers: convert it or leave it out")
+        raise InputError(
+            f"column '{roles.named[wrong[0]]}' holds no numbers", remedy="convert it or leave it out"
+        )
     marks = Marks(np.asarray(letters, dtype=np.str_), *numbers.values())
     if rule is None:
         problem = build_problem(table, marks, protection, lower=bounds[0], upper=bounds[1])
@@ -153,8 +155,10 @@ def _build_dimensions(
         if name not in specs:
             files = ", ".join(t.name for t in read.hierarchies.get(name, ()) if isinstance(t, Path))
             raise InputError(
-                f"{path}: '{name}'{did_you_mean(name, specs)} is none of the dimensions {', '.join(specs)}"
-                f"{f', so {files} classifies nothing' if files else ''}: correct the name"
+                f"'{name}'{did_you_mean(name, specs)} is none of the dimensions "
+                f"{', '.join(specs)}{f', so {files} classifies nothing' if files else ''}",
+                place=path,
+                remedy="correct the name",
             )
     if isinstance(read.total, str):
         totals = {name: read.total for name in names if read.total in source.codes(name)[1]}
@@ -169,7 +173,7 @@ def _total(spec: Spec) -> str | None:
 
 
 def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles) -> None:
-    """A column of codes in which no code comes twice, beside others, names people, not classes."""
+    """Refuse rows with a column, beside others, in which every code occurs once: it names people."""
     rows = source.data.num_rows
     if len(roles.dimensions) < 2 or rows < FEWEST_RECORDS:
         return
@@ -185,7 +189,7 @@ def _refuse_records(source: Columns, path: str | os.PathLike[str], roles: Roles)
 
 
 def _convert_numbers(source: Columns, names: Sequence[str]) -> Columns:
-    """The same columns where those named hold numbers instead of text, if they can."""
+    """Return the columns with numbers instead of text in those named, if they can be numbers."""
     data = source.data
     for name in names:
         if is_text(source.column(name).type):

@@ -1,5 +1,4 @@
-"""Writing a table with its true values, for the house; :func:`tacita.specification.read_case.read_case` reads
-it back.
+"""Write a table with its true values, as :func:`tacita.specification.read_case.read_case` reads it: internal.
 
 One row per cell: the codes, ``value``, ``count``, ``top1`` .. (largest contributions), ``structural``, the
 table's further columns of numbers; with a problem also ``status``, ``cost``, ``lb``, ``ub``, ``lpl``,
@@ -37,13 +36,15 @@ FORMATS = (".csv", ".parquet", ".xlsx")
 LEVELS = ("lpl", "upl", "spl")
 
 
-def write_table(table: Table, path: Path, problem: Problem | None = None, unsaid: Mask | None = None) -> Path:
+def write_table(
+    table: Table, path: Path, problem: Problem | None = None, left_empty: Mask | None = None
+) -> Path:
     """Write every cell; the ending of ``path`` chooses the format.
 
     Parameters
     ----------
-    unsaid
-        Cells whose levels are left empty: a percentage of the value, which is said where the file is read.
+    left_empty
+        Cells whose levels are left empty: a percentage of the value, which is given where the file is read.
 
     Raises
     ------
@@ -52,7 +53,9 @@ def write_table(table: Table, path: Path, problem: Problem | None = None, unsaid
     """
     if (linked := len(table.structure.parts)) > 1:
         raise InputError(
-            f"{path}: {linked} linked tables do not fit into one file of cells; write .jj, or each one alone"
+            f"{linked} linked tables do not fit into one file of cells",
+            place=path,
+            remedy="write .jj, or each one alone",
         )
     names, codes, cells = listing(table.structure)
     roles = role_columns(table)
@@ -66,8 +69,10 @@ def write_table(table: Table, path: Path, problem: Problem | None = None, unsaid
     floats |= {name: table.columns[name][cells].astype(np.float64) for name in further_columns(table)}
     taken = [*words, *(name for name, _, _ in numbers), *floats]
     if repeated := next((name for name in names if taken.count(name) > 1), None):
-        raise InputError(f"{path}: a dimension is called '{repeated}', as is another column: rename it")
-    blank = {} if unsaid is None else dict.fromkeys(LEVELS, unsaid[cells])
+        raise InputError(
+            f"a dimension is called '{repeated}', as is another column", place=path, remedy="rename it"
+        )
+    blank = {} if left_empty is None else dict.fromkeys(LEVELS, left_empty[cells])
     suffix = path.suffix.lower()
     if suffix == ".csv":
         columns = {escape(name): escape_all(column) for name, column in words.items()}
@@ -82,17 +87,19 @@ def write_table(table: Table, path: Path, problem: Problem | None = None, unsaid
     if suffix == ".xlsx":
         plain = {name: column.to_pylist() for name, column in arrays.items()}
         # A sheet has no way to write what is no number.
-        told = {n: [v if np.isfinite(v) else None for v in c.tolist()] for n, c in floats.items()}
-        return _write_excel(path, {**words, **plain, **told})
+        finite = {n: [v if np.isfinite(v) else None for v in c.tolist()] for n, c in floats.items()}
+        return _write_excel(path, {**words, **plain, **finite})
     foreign = {name: each.write for name, each in working(format_plugins()).items() if hasattr(each, "write")}
     if suffix[1:] in foreign:
         return _write_arrow(path, {**words, **arrays, **floats}, foreign[suffix[1:]])
     known = ", ".join((*FORMATS, *(f".{name}" for name in foreign)))
-    raise InputError(f"{path}: a table is written as {known}; choose one of these endings")
+    raise InputError(f"a table is written as {known}", place=path, remedy="choose one of these endings")
 
 
 def role_columns(table: Table) -> dict[str, str]:
-    """How the columns of values, counts and status are called: so, or with a line below if a dimension is."""
+    """Return the names of the columns of values, counts and status, with ``_`` appended if a dimension has
+    them.
+    """
     taken = {dimension.name for dimension in table.structure.dimensions}
     names = {}
     for role in ("value", "count", "status"):
@@ -103,7 +110,7 @@ def role_columns(table: Table) -> dict[str, str]:
 
 
 def further_columns(table: Table) -> list[str]:
-    """The table's own columns that a file can carry: of numbers, with names that say nothing else."""
+    """Return the table's own columns that a file can carry: of numbers, with names that are no roles."""
     taken = {dimension.name for dimension in table.structure.dimensions} | {*role_columns(table).values()}
     return [
         name
@@ -115,7 +122,7 @@ def further_columns(table: Table) -> list[str]:
 def _exact_columns(
     table: Table, problem: Problem | None, cells: Cells, roles: Mapping[str, str]
 ) -> Iterator[tuple[str, Units, int]]:
-    """Name, units and decimals of each column of exact numbers."""
+    """Yield name, units and decimals of each column of exact numbers."""
     yield roles["value"], table.units[cells], table.decimals
     for name, count in ((roles["count"], table.count), ("holding_count", table.holding_count)):
         if count is not None:
@@ -138,7 +145,7 @@ def _requirement_columns(problem: Problem, cells: Cells) -> Iterator[tuple[str, 
 
 
 def _float_columns(table: Table, problem: Problem | None, cells: Cells) -> Iterator[tuple[str, Floats]]:
-    """Columns of numbers that need not be exact; no lower bound is said by a huge one, as nothing means 0."""
+    """Yield columns of numbers that need not be exact; no lower bound is a huge one, as nothing means 0."""
     if problem is None:
         return
     yield "cost", problem.cost[cells]
@@ -148,7 +155,7 @@ def _float_columns(table: Table, problem: Problem | None, cells: Cells) -> Itera
 
 
 def _float_texts(column: Floats) -> list[str]:
-    """The shortest texts that read back as the same numbers; nothing where there is none."""
+    """Return the shortest texts that read back as the same numbers; nothing where there is none."""
     return ["" if v != v else str(int(v)) if v == int(v) else repr(v) for v in column.tolist()]
 
 
@@ -163,7 +170,9 @@ def _write_arrow(path: Path, columns: dict[str, Any], write: Callable[[Any, Path
 def _write_excel(path: Path, columns: dict[str, list[Any]]) -> Path:
     if len(next(iter(columns.values()))) >= MOST_ROWS:
         raise InputError(
-            f"{path}: a sheet holds at most {MOST_ROWS - 1:,} cells; write .csv or .parquet instead"
+            f"a sheet holds at most {MOST_ROWS - 1:,} cells",
+            place=path,
+            remedy="write .csv or .parquet instead",
         )
     with new_workbook(path) as book:
         sheet = book.add_worksheet("table")

@@ -1,4 +1,4 @@
-"""Text files, read whole: one way to find the encoding, one way to say that a file cannot be read."""
+"""Read text files as a whole, in an encoding that is found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from tacita.core.errors import FormatError
 
 
 def read_text(path: str | os.PathLike[str], encoding: str | None = None) -> tuple[str, str]:
-    """Text of a file, lines ended by ``\\n`` and no byte order mark, and the encoding it was read in.
+    """Return the text of a file, lines ended by ``\\n`` and no byte order mark, and the encoding it was read
+    in.
 
     Without ``encoding`` that is UTF-16 if the file is marked so, UTF-8, or else cp1252.
 
@@ -21,7 +22,7 @@ def read_text(path: str | os.PathLike[str], encoding: str | None = None) -> tupl
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise FormatError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+        raise FormatError(f"cannot be read ({error.strerror})", place=path, remedy="check the path") from None
     if encoding is not None:
         candidates: tuple[str, ...] = (encoding,)
     elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -33,12 +34,15 @@ def read_text(path: str | os.PathLike[str], encoding: str | None = None) -> tupl
         try:
             text = data.decode(candidate)
         except LookupError:
-            raise FormatError(f"{path}: the encoding '{candidate}' is unknown; try 'utf-8'") from None
+            raise FormatError(
+                f"the encoding '{candidate}' is unknown", place=path, remedy="try 'utf-8'"
+            ) from None
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
         else:
             return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), candidate
     raise FormatError(
-        f"{path}, line {line}: the bytes are not {' or '.join(candidates)}; name the file's encoding, "
-        "or save it in UTF-8"
+        f"the bytes are not {' or '.join(candidates)}",
+        place=f"{path}, line {line}",
+        remedy="name the file's encoding, or save it in UTF-8",
     )

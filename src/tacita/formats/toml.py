@@ -1,4 +1,4 @@
-"""TOML, written: sections of keys with text, numbers, truth values, lists and inline tables."""
+"""Write TOML: sections of keys with text, numbers, truth values, lists and inline tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
 def toml_text(sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """One ``[section]`` per entry; a section without keys is left out, and so is a key that says None."""
+    """Return TOML with one ``[section]`` per entry; empty sections and keys with None are left out."""
     blocks = []
     for name, content in sections.items():
         lines = [
@@ -55,5 +55,7 @@ def _value(value: Any, place: str, wide: bool = False) -> str:
             short if not wide or len(short) <= WIDTH else "[\n" + "".join(f"    {e},\n" for e in listed) + "]"
         )
     raise InputError(
-        f"{place}: a {type(value).__name__} cannot be written into a project file: say it in words or numbers"
+        f"a {type(value).__name__} cannot be written into a project file",
+        place=place,
+        remedy="say it in words or numbers",
     )

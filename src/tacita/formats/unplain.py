@@ -1,4 +1,4 @@
-"""Numbers that a file does not write plainly: ``1,234``, ``7*``, ``(15)``, ``12 %``, ``€ 5``.
+"""Recognise formatted numbers: ``1,234``, ``7*``, ``(15)``, ``12 %``, ``€ 5``.
 
 A column with one of them is no column of numbers. Taken for codes, it would make another table.
 """
@@ -19,7 +19,8 @@ from tacita.formats.published_cells import parse_published
 
 
 def find_marks_and_formatted(source: Columns, name: str) -> tuple[Mask, Mask] | None:
-    """Which entries of a column of text are marks such as ``x`` or ``[4...10]``, and which are not plain.
+    """Return which entries of a column of text are marks (``x``, ``[4...10]``), and which are formatted
+    numbers.
 
     None if some entry is neither a number nor a mark, so that the column holds codes.
     """
@@ -28,20 +29,20 @@ def find_marks_and_formatted(source: Columns, name: str) -> tuple[Mask, Mask] | 
     # Of a million codes few are distinct.
     encoded = pa.chunked_array(source.column(name).fill_null("")).combine_chunks().dictionary_encode()
     texts: list[str] = encoded.dictionary.to_pylist()
-    said = parse_published(texts, source.decimal)
+    parsed = parse_published(texts, source.decimal)
     blank = np.array([not text.strip() for text in texts], dtype=bool)
-    published = said.marks == Mark.PUBLISHED
+    published = parsed.marks == Mark.PUBLISHED
     # Letters beside digits make a code, unless there are bare numbers too.
-    letters = bool((published & ~said.unreadable).any())
-    for k in np.flatnonzero(said.unreadable).tolist():
+    letters = bool((published & ~parsed.unreadable).any())
+    for k in np.flatnonzero(parsed.unreadable).tolist():
         if not _is_grouped(texts[k]) and not has_signs_beside(texts[k], letters):
             return None
     rows = encoded.indices.to_numpy()
-    return (~published & ~blank & ~said.unreadable)[rows], said.unreadable[rows]
+    return (~published & ~blank & ~parsed.unreadable)[rows], parsed.unreadable[rows]
 
 
 def refuse_formatted(source: Columns, name: str, row: int, place: str, otherwise: str) -> NoReturn:
-    """Say which number is not plain and how to write it; ``otherwise`` tells what to do if it is none."""
+    """Refuse a formatted number, with how to write it; ``otherwise`` says what to do if it is none."""
     text = str(source.column(name)[row])
     if plain(tidy(text), OTHER[source.decimal]) is not None and OTHER[source.decimal] in text:
         raise DecimalSignError(

@@ -1,4 +1,4 @@
-"""Workbooks, read: which of their sheets hold anything, and the columns of one of them.
+"""Read workbooks: which of their sheets hold anything, and the columns of one of them.
 
 A sheet that nobody names is the first visible one that holds anything; a note tells which others might have
 been meant. Hidden sheets are read where they are named, or where nothing is visible. Sheets of charts hold no
@@ -74,7 +74,7 @@ class Sheets:
 
 
 def is_workbook(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a workbook, told by its name."""
+    """Return whether a file is a workbook, by its name."""
     return Path(path).suffix.lower() in WORKBOOKS
 
 
@@ -89,18 +89,18 @@ def refuse_sheet(path: str | os.PathLike[str], sheet: str | None) -> None:
 
 
 def list_sheets(path: str | os.PathLike[str]) -> Sheets:
-    """The sheets of a workbook; :class:`FormatError` if it is none."""
+    """Return the sheets of a workbook; :class:`FormatError` if it is none."""
     return _list_sheets(path, _open(path))
 
 
 def quote_names(names: Sequence[str]) -> str:
-    """Names of sheets as messages tell them."""
+    """Return the names of sheets, quoted for messages."""
     return ", ".join(f"'{name}'" for name in names)
 
 
 @contextmanager
 def name_other_sheets(path: str | os.PathLike[str], sheet: str | None) -> Iterator[None]:
-    """What is wrong with a sheet that nobody named may be that another one is meant: errors say so."""
+    """Add to errors on a sheet that nobody named that another one may be meant."""
     try:
         yield
     except InputError as error:
@@ -124,7 +124,7 @@ def read_workbook(
     footnotes: bool = False,
     codes: Container[str] = (),
 ) -> Columns:
-    """The columns of one sheet; the first row of it that holds anything, below titles, holds their names.
+    """Return the columns of a sheet; its first row that holds anything, below titles, holds their names.
 
     With ``footnotes`` those below the last row are left out too, but no row that holds one of ``codes``.
     """
@@ -137,7 +137,7 @@ def read_workbook(
     titles = [(number, _text(row[0])) for number, row in rows if number <= above]
     rows = rows[len(titles) :]
     if len(rows) < 2:
-        raise FormatError(f"{place}: a row of column names and at least one more are needed")
+        raise FormatError("a row of column names and at least one more are needed", place=place)
     top, names = rows.pop(0)
     header = [unescape(_text(v)) for v in names]
     while header and not header[-1]:
@@ -146,12 +146,15 @@ def read_workbook(
     left = [(number, _text(row[0])) for number, row in rows if number > len(grid) - below]
     rows = rows[: len(rows) - len(left)]
     if (repeated := find_repeated(header)) is not None:
-        raise FormatError(f"{place}, row {top}: two columns are called '{repeated}'; rename one of them")
+        raise FormatError(
+            f"two columns are called '{repeated}'", place=f"{place}, row {top}", remedy="rename one of them"
+        )
     for number, row in rows:
         if any(_text(v) for v in row[len(header) :]):
             raise FormatError(
-                f"{place}, row {number}: more fields than column names in row {top}: name every column "
-                "there, or delete that row if it is a heading"
+                f"more fields than column names in row {top}",
+                place=f"{place}, row {number}",
+                remedy="name every column there, or delete that row if it is a heading",
             )
     numbers = [number for number, _ in rows]
     data = {name: _build_column([row[k] for _, row in rows]) for k, name in enumerate(header)}
@@ -174,7 +177,7 @@ def _open(path: str | os.PathLike[str]) -> CalamineWorkbook:
         return CalamineWorkbook.from_path(str(path))
     except (CalamineError, OSError) as error:
         raise FormatError(
-            f"{path} cannot be read as a workbook ({error}); check the path and the format"
+            f"{path} cannot be read as a workbook ({error})", remedy="check the path and the format"
         ) from None
 
 
@@ -200,7 +203,9 @@ def _list_sheets(path: str | os.PathLike[str], book: CalamineWorkbook) -> Sheets
 def _find_companions(
     path: str | os.PathLike[str], book: CalamineWorkbook, names: Sequence[str]
 ) -> tuple[str, ...]:
-    """The sheets that come with releases of ours. A name alone says little: the columns tell a release."""
+    """Return the sheets that come with releases of ours. A name alone says little: the columns tell a
+    release.
+    """
     released = [
         name
         for name in names
@@ -221,10 +226,10 @@ def _has_table(sheet: CalamineSheet) -> bool:
 
 
 def _propose_sheet(path: str | os.PathLike[str], book: CalamineWorkbook) -> tuple[str, tuple[str, ...]]:
-    """The sheet that is read where none is named, and a note on others."""
+    """Return the sheet that is read where none is named, and a note on others."""
     sheets = _list_sheets(path, book)
     if sheets.proposed is None:
-        raise FormatError(f"{path}: no sheet holds anything; a row of column names and more are needed")
+        raise FormatError("no sheet holds anything; a row of column names and more are needed", place=path)
     if not sheets.others:
         return sheets.proposed, ()
     others = quote_names(sheets.others)
@@ -233,7 +238,7 @@ def _propose_sheet(path: str | os.PathLike[str], book: CalamineWorkbook) -> tupl
 
 
 def _find_sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> str:
-    """The sheet of this name, which must be one of cells."""
+    """Return the sheet of this name, which must be one of cells."""
     from python_calamine import SheetTypeEnum
 
     names = [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
@@ -251,7 +256,9 @@ def _sheet(path: str | os.PathLike[str], book: CalamineWorkbook, sheet: str) -> 
     try:
         return book.get_sheet_by_name(sheet)
     except CalamineError as error:
-        raise FormatError(f"{path}, sheet '{sheet}' cannot be read ({error}); check the format") from None
+        raise FormatError(
+            f"{path}, sheet '{sheet}' cannot be read ({error})", remedy="check the format"
+        ) from None
 
 
 def _rows(sheet: CalamineSheet) -> Iterable[list[Any]]:
@@ -270,7 +277,7 @@ def _row_texts(row: Sequence[Any]) -> list[str]:
 
 
 def _from_first_column(grid: list[list[Any]]) -> list[list[Any]]:
-    """Rows from the first column on that holds anything: tables often stand a little aside."""
+    """Return rows from the first column on that holds anything: tables often stand a little aside."""
     first = min((k for row in grid if (k := next(_filled(row), None)) is not None), default=0)
     return [row[first:] for row in grid] if first else grid
 
@@ -280,7 +287,7 @@ def _filled(row: Sequence[Any]) -> Iterator[int]:
 
 
 def _build_column(values: list[Any]) -> pa.Array:
-    """Numbers where all that is given are numbers, text otherwise."""
+    """Return numbers where all that is given are numbers, text otherwise."""
     given = [v for v in values if _text(v)]
     if given and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
         return pa.array([float(v) if _text(v) else None for v in values], pa.float64())

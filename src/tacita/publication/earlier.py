@@ -1,4 +1,4 @@
-"""Reading a release that was published earlier, of this table or of one that shares cells with it.
+"""Read a release that was published earlier, of this table or of one that shares cells with it.
 
 The file may have fewer columns of codes than the table, whose other dimensions are then at their totals;
 further ones, where only the rows at their totals are of this table; and other codes. Rows that are of no cell
@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -28,12 +29,12 @@ from tacita.formats.cell_rows import find_cells
 from tacita.formats.columns import read_columns
 from tacita.publication.release_read import (
     VALUE_NAMES,
+    ReleaseReading,
     UntrueError,
     build_release,
     naming_file,
     unpivot,
 )
-from tacita.publication.rounded_by_others import RoundingMode
 from tacita.verify import LABELS, RELEASE
 
 REVISED = (
@@ -42,45 +43,39 @@ REVISED = (
 )
 
 
-def read_earlier(
-    path: str | os.PathLike[str],
-    table: Table,
-    *,
-    value: str | None = None,
-    base: float | None = None,
-    radius: float | None = None,
-    rounded: RoundingMode | None = None,
-    decimal: str = ".",
-    delimiter: str | None = None,
-    sheet: str | None = None,
-) -> Release:
+def read_earlier(path: str | os.PathLike[str], table: Table, **reading: Unpack[ReleaseReading]) -> Release:
     """Return what an earlier release says of the cells of ``table``, as a release of it.
 
-    Parameters are those of :func:`~tacita.publication.release_read.read_release`.
+    Options are those of :func:`~tacita.publication.release_read.read_release`, but for cells that are absent
+    and linked tables.
 
     Raises
     ------
     ReleaseError
         No row is of a cell of this table, or one says something that is not true of it.
     """
-    source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
+    source = read_columns(
+        path,
+        table,
+        decimal=reading.get("decimal", "."),
+        delimiter=reading.get("delimiter"),
+        sheet=reading.get("sheet"),
+    )
     structure = table.structure
     with naming_file(path):
         source = _unpivot_shared(source, structure)
         rows = source.data.num_rows
-        source = _select_totals(source, table, value)
+        source = _select_totals(source, table, reading.get("value"))
         cells = find_cells(source, structure)
         listed = cells >= 0
         if not listed.any():
             raise ReleaseError(
-                "no row is of a cell of the table: dimensions and codes are matched by their names, so give "
-                "both the same ones"
+                "no row is of a cell of the table",
+                remedy="dimensions and codes are matched by their names, so give both the same ones",
             )
         source = _select_rows(source, listed)
         try:
-            release = build_release(
-                source, table, cells[listed], value, path, base, radius, "suppressed", rounded
-            )
+            release = build_release(path, source, table, cells[listed], "suppressed", reading)
         except UntrueError as error:
             raise error.with_remedy(REVISED, "published") from None
     about = {**release.made_by, "file": Path(path).name, "rows": rows, "left_out": rows - int(listed.sum())}
@@ -88,7 +83,9 @@ def read_earlier(
 
 
 def _unpivot_shared(source: Columns, structure: Structure) -> Columns:
-    """A crosstab of two dimensions as long columns, also where some of its codes are none of the table's."""
+    """Return a crosstab of two dimensions as long columns, also where some of its codes are none of the
+    table's.
+    """
     names = [dimension.name for dimension in structure.dimensions]
     if structure.labels or "mark" in source.names or len(names) != 2:
         return source
@@ -103,7 +100,8 @@ def _unpivot_shared(source: Columns, structure: Structure) -> Columns:
 
 
 def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
-    """The rows with a code for each dimension of the table and nothing beside these but what is published.
+    """Return the rows with a code for each dimension of the table and nothing beside these but what is
+    published.
 
     Dimensions that the file lacks, and codes that it leaves empty, are at their totals. Rows that are not at
     the total of a further column become rows of no cell.
@@ -127,7 +125,7 @@ def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
         if dimension.name not in data.column_names:
             data = data.append_column(dimension.name, total)
             continue
-        codes = _texts(source, dimension.name)
+        codes = source.texts(dimension.name)
         usual = usual_total(codes.unique().to_pylist())
         nothing = ["", *([usual] if usual is not None and usual not in dimension.position else [])]
         codes = pc.if_else(pc.is_in(codes, value_set=pa.array(nothing)), total, codes)
@@ -136,7 +134,7 @@ def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
 
 
 def _find_other_dimensions(source: Columns, table: Table, value: str | None) -> list[str]:
-    """Columns that name cells by dimensions which the table does not have."""
+    """Return columns that name cells by dimensions which the table does not have."""
     own = [dimension.name for dimension in table.structure.dimensions]
     if "mark" in source.names:
         return [name for name in source.names if name not in (*own, *RELEASE, *LABELS, "table")]
@@ -147,19 +145,15 @@ def _find_other_dimensions(source: Columns, table: Table, value: str | None) -> 
 
 
 def _is_total(source: Columns, name: str) -> Mask:
-    """Rows at the total of a column, by the usual names of a total, or without a code."""
-    texts = _texts(source, name)
+    """Return rows at the total of a column, by the usual names of a total, or without a code."""
+    texts = source.texts(name)
     total = usual_total(texts.unique().to_pylist())
     chosen = pc.is_in(texts, value_set=pa.array(["", *([total] if total is not None else [])]))
     return np.asarray(chosen.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _texts(source: Columns, name: str) -> pa.ChunkedArray:
-    return source.texts(name)
-
-
 def _select_rows(source: Columns, chosen: Mask) -> Columns:
-    """Some of the rows, which keep their places in the file."""
+    """Return some of the rows, which keep their places in the file."""
     if chosen.all():
         return source
     places: Sequence[int] = np.flatnonzero(chosen).tolist()

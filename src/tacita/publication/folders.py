@@ -1,7 +1,7 @@
 """The two folders that results go to, side by side, so that what is published never holds what is not.
 
 DIR/publication/*     what may be published, and nothing else
-DIR/internal/*        what stays in the house: the verdict, the proof, true values
+DIR/internal/*        what stays internal: the verdict, the proof, true values
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EARLIER_DRAFT = re.compile(r"\.draft-[a-z0-9_]{8}|\..+\.[0-9a-f]{8}\.(tmp|old)")
 
 
 def find_release(folder: Path) -> Path:
-    """The ``release.csv`` of a folder: in its ``publication``, or in itself.
+    """Return the ``release.csv`` of a folder: in its ``publication``, or in itself.
 
     Raises
     ------
@@ -40,18 +40,19 @@ def find_release(folder: Path) -> Path:
     found = [file for file in files if file.is_file()]
     if not found:
         raise InputError(
-            f"{folder} holds no release.csv, nor does {PUBLICATION} in it: name the file of the release"
+            f"{folder} holds no release.csv, nor does {PUBLICATION} in it",
+            remedy="name the file of the release",
         )
     if len(found) > 1:
         raise InputError(
-            f"{folder} holds two releases, {found[0]} and {found[1]}: name the file that is meant"
+            f"{folder} holds two releases, {found[0]} and {found[1]}", remedy="name the file that is meant"
         )
     return found[0]
 
 
 def find_certificate(folder: Path) -> Path:
-    """The ``certificate.json`` of a folder: in itself, in its ``internal``, or in the one beside it if the
-    folder is a ``publication``.
+    """Return the ``certificate.json`` of a folder: in itself, in its ``internal``, or in the one beside it if
+    the folder is a ``publication``.
 
     Raises
     ------
@@ -64,8 +65,8 @@ def find_certificate(folder: Path) -> Path:
         refuse_incomplete(place / CERTIFICATE)
         if (place / CERTIFICATE).is_file():
             return place / CERTIFICATE
-    told = "beside it" if beside else "in it"
-    raise InputError(f"{folder} holds no {CERTIFICATE}, nor does {INTERNAL} {told}: name the file")
+    where = "beside it" if beside else "in it"
+    raise InputError(f"{folder} holds no {CERTIFICATE}, nor does {INTERNAL} {where}", remedy="name the file")
 
 
 def refuse_incomplete(file: Path) -> None:
@@ -78,8 +79,8 @@ def refuse_incomplete(file: Path) -> None:
     """
     if (file.parent / MARKER).exists():
         raise InputError(
-            f"{file.parent} is marked by {MARKER}: a run was interrupted while it replaced the files there. "
-            f"Run it again, or: tacita doctor {file.parent.parent}"
+            f"{file.parent} is marked by {MARKER}: a run was interrupted while it replaced the files there",
+            remedy=f"Run it again, or: tacita doctor {file.parent.parent}",
         )
 
 
@@ -109,27 +110,29 @@ def remove_earlier_drafts(folder: Path) -> tuple[str, ...]:
 
 
 def refuse_mixed(folder: Path) -> None:
-    """Refuse a folder of results whose house would lie inside its publication, or that cannot be filled.
+    """Refuse a folder of results whose internal files would lie inside its publication, or that cannot be
+    filled.
 
     Raises
     ------
     InputError
         The folder lies in what is published (see :func:`tacita.storage.internal.refuse_published`), links
-        lead its house into its publication, its publication holds the house of other results, or something
-        else stands in the way.
+        lead its internal files into its publication, its publication holds internal files of other results,
+        or something else stands in the way.
     """
-    public, house = folder / PUBLICATION, folder / INTERNAL
-    for place in (folder, house):
+    public, internal = folder / PUBLICATION, folder / INTERNAL
+    for place in (folder, internal):
         refuse_published(place)
-    for place in (folder, public, house):
+    for place in (folder, public, internal):
         _refuse_blocked(place)
-    if public.resolve() in (house.resolve(), *house.resolve().parents):
-        raise InputError(f"{house} leads into {public}: what stays in the house would be published")
+    if public.resolve() in (internal.resolve(), *internal.resolve().parents):
+        raise InputError(f"{internal} leads into {public}: what is internal would be published")
     for below, folders, _ in os.walk(public):
         if inside := next((name for name in folders if name.lower() == INTERNAL), None):
             raise InputError(
-                f"{Path(below, inside)}: what stays in the house lies inside a folder called "
-                f"'{PUBLICATION}': move it elsewhere, or choose another folder"
+                f"what is internal lies inside a folder called '{PUBLICATION}'",
+                place=Path(below, inside),
+                remedy="move it elsewhere, or choose another folder",
             )
 
 
@@ -137,16 +140,20 @@ def _refuse_blocked(place: Path) -> None:
     """Refuse what is no folder and cannot become one."""
     there = next(path for path in (place, *place.absolute().parents) if os.path.lexists(path))
     if not there.is_dir():
-        raise InputError(f"{there} is no folder: results need one. Choose another, or move it elsewhere")
+        raise InputError(
+            f"{there} is no folder: results need one", remedy="Choose another, or move it elsewhere"
+        )
     if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(f"{there}: nothing may be written to it: check its permissions, or choose another")
+        raise InputError(
+            "nothing may be written to it", place=there, remedy="check its permissions, or choose another"
+        )
 
 
 def note_releases_outside(folder: Path) -> tuple[str, ...]:
-    """What to know of files beside ``publication`` that are called like releases: earlier versions wrote them
-    there.
+    """Return a note on files beside ``publication`` that are called like releases: earlier versions wrote
+    them there.
 
-    They may as well be somebody's own, hence they are told and not removed.
+    They may as well be somebody's own, hence they are reported and not removed.
     """
     there = [str(folder / name) for name in RELEASES if (folder / name).is_file()]
     if not there:

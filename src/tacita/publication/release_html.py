@@ -37,13 +37,13 @@ ALWAYS = 2_000
 """Places that are no burden however few of them are filled."""
 
 
-def write_html(release: Release, path: Path, told: Mapping[str, str]) -> Path:
+def write_html(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
     """Write the page.
 
     Parameters
     ----------
-    told
-        What to say of the whole release: its ``notice``, and why it is ``unaudited``.
+    labels
+        Of the whole release: its ``notice``, and why it is ``unaudited``.
 
     Raises
     ------
@@ -52,21 +52,22 @@ def write_html(release: Release, path: Path, told: Mapping[str, str]) -> Path:
     """
     if len(release) > MOST_CELLS:
         raise InputError(
-            f"{path}: a page shows at most {MOST_CELLS:,} cells well, and here are {len(release):,}: "
-            "write .csv, .parquet or .xlsx instead"
+            f"a page shows at most {MOST_CELLS:,} cells well, and here are {len(release):,}",
+            place=path,
+            remedy="write .csv, .parquet or .xlsx instead",
         )
-    return write_text(path, _page(release, told), public=True)
+    return write_text(path, _page(release, labels), public=True)
 
 
-def _page(release: Release, told: Mapping[str, str]) -> str:
+def _page(release: Release, labels: Mapping[str, str]) -> str:
     structure = release.structure
     title = " by ".join(d.name for d in structure.dimensions) or "Cells"
     texts = _texts(release)
     several = len(structure.parts) > 1
     body = [f"<h1>{escape(title)}</h1>"]
-    if reason := told.get("unaudited"):
+    if reason := labels.get("unaudited"):
         body.append(f'<p class="unaudited">Not proven safe. Written all the same: {escape(reason)}</p>')
-    body += [f"<p>{escape(text)}</p>" for name, text in told.items() if name != "unaudited"]
+    body += [f"<p>{escape(text)}</p>" for name, text in labels.items() if name != "unaudited"]
     body.append(_legend(release))
     for number in range(max(1, len(structure.parts))):
         part = part_of(structure, number) if structure.dimensions else None
@@ -84,7 +85,7 @@ def _page(release: Release, told: Mapping[str, str]) -> str:
 
 
 def _tables(release: Release, number: int, part: Part | None, texts: Sequence[str]) -> Iterator[str]:
-    """The crosstabs of one table, or its list."""
+    """Yield the crosstabs of one table, or its list."""
     if part is None:
         yield _list(release, number, texts)
         return
@@ -113,7 +114,7 @@ def _codes(dimension: Dimension) -> list[str]:
 
 
 def _crosstab(release: Release, shown: Layout, caption: str, texts: Sequence[str]) -> str:
-    """Rows by columns, those without any cell left out."""
+    """Return rows by columns, those without any cell left out."""
     filled = shown.cells >= 0
     across = np.flatnonzero(filled.any(axis=0)).tolist()
     dimensions = shown.structure.dimensions
@@ -142,7 +143,7 @@ def _heading(scope: str, line: Line, dimension: Dimension | None) -> str:
 
 
 def _list(release: Release, number: int, texts: Sequence[str]) -> str:
-    """One row per cell: its codes, and what is shown."""
+    """Return one row per cell: its codes, and what is shown."""
     names, codes, cells = listing(release.structure, number)
     columns = [column.to_pylist() for column in codes]
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in (*names, "value"))
@@ -165,7 +166,9 @@ def _cell(release: Release, cell: int, texts: Sequence[str]) -> str:
 
 
 def _texts(release: Release) -> list[str]:
-    """What each cell shows; numbers that are not the truth carry their distance, unless it is one for all."""
+    """Return what each cell shows; numbers that are not the truth carry their distance, unless it is one for
+    all.
+    """
     texts = shown_texts(release, "x", "x")
     radius = _radius(release)
     for cell in np.flatnonzero(_inexact(release)).tolist():
@@ -181,7 +184,9 @@ def _inexact(release: Release) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 
 def _radius(release: Release) -> int | None:
-    """How far from the truth shown numbers are at most, if that is the same for all that are not exact."""
+    """Return how far from the truth shown numbers are at most, if that is the same for all that are not
+    exact.
+    """
     own = (release.high - release.value)[_inexact(release)]
     return int(own[0]) if own.size and (own == own[0]).all() else None
 

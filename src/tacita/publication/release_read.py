@@ -1,7 +1,7 @@
-"""Reading a release: our own files, and tables that somebody protected by hand or with another program.
+"""Read releases: our own files, and tables that somebody protected by hand or with another program.
 
-Every number that is said to be the value is compared with the table, and every window must hold the value: a
-release that contradicts its table is refused by the name of the cell. So is a file that tells readers more
+Every number that is published as the value is compared with the table, and every window must hold the value:
+a release that contradicts its table is refused by the name of the cell. So is a file that tells readers more
 than a release can hold: further columns, or a number beside the mark of a hidden cell.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +44,18 @@ READERS_SEE = (
 WORDS = {mark.word: int(mark) for mark in Mark}
 
 
+class ReleaseReading(TypedDict, total=False):
+    """How a release is read; :func:`read_release` says what each option means."""
+
+    value: str | None
+    base: float | None
+    radius: float | None
+    rounded: RoundingMode | None
+    decimal: str
+    delimiter: str | None
+    sheet: str | None
+
+
 def read_release(
     path: str | os.PathLike[str],
     table: Table,
@@ -58,7 +70,7 @@ def read_release(
     delimiter: str | None = None,
     sheet: str | None = None,
 ) -> Release:
-    """A release of ``table`` from a file.
+    """Return a release of ``table`` from a file.
 
     Three shapes are understood: our own (a column ``mark``); long, one row per cell with codes and a column
     that holds a value, a mark for hidden cells or an interval (see :mod:`tacita.formats.published_cells`);
@@ -68,8 +80,8 @@ def read_release(
     Parameters
     ----------
     value
-        The column of published values, where it cannot be told by its name. Other columns are then taken to
-        stay in the house; without this word they are refused.
+        The column of published values, where its name does not tell. Other columns are then taken to
+        stay internal; without this option they are refused.
     base
         The numbers are rounded to multiples of ``base``. Other numbers are refused, and windows of a file of
         ours that are wider than it allows.
@@ -89,36 +101,38 @@ def read_release(
         How to read the file.
     """
     if absent not in ("refuse", "suppressed"):
-        raise InputError(f"absent cells cannot be taken as '{absent}': choose 'refuse' or 'suppressed'")
+        raise InputError(
+            f"absent cells cannot be taken as '{absent}'", remedy="choose 'refuse' or 'suppressed'"
+        )
     refuse_incomplete(Path(path))
     source = read_columns(path, table, decimal=decimal, delimiter=delimiter, sheet=sheet)
     source = _unpivot_crosstab(source, table, part, path)
     with naming_file(path):
         cells = _find_cells(source, table, part)
-        return build_release(source, table, cells, value, path, base, radius, absent, rounded)
+        reading = ReleaseReading(value=value, base=base, radius=radius, rounded=rounded)
+        return build_release(path, source, table, cells, absent, reading)
 
 
 def build_release(
+    path: str | os.PathLike[str],
     source: Columns,
     table: Table,
     cells: Cells,
-    value: str | None,
-    path: str | os.PathLike[str],
-    base: float | None,
-    radius: float | None,
     absent: str,
-    rounded: str | None = None,
+    reading: ReleaseReading,
 ) -> Release:
-    """The release that rows state, each of which speaks of one of ``cells``; see :func:`read_release`."""
+    """Return the release that the rows of a file state of ``cells``, one each; see :func:`read_release`."""
+    base, radius, notice = reading.get("base"), reading.get("radius"), ""
     if "mark" in source.names:
         _refuse_further(source, [*_code_columns(table.structure), *RELEASE, *LABELS])
         _refuse_varying_labels(source)
-        said = _apply_rounding(_parse_own(source, base, radius), table, cells, base, rounded)
-        return replace(_build_release(table, source, cells, said, absent, base), notice=_read_notice(source))
-    said = _apply_rounding(
-        _parse_foreign(source, table, cells, value, path, base, radius), table, cells, base, rounded
-    )
-    return _build_release(table, source, cells, said, absent, base)
+        rows, notice = _parse_own(source, base, radius), _read_notice(source)
+    else:
+        named = reading.get("value")
+        column = _find_value_column(source, table, path) if named is None else named
+        rows = _parse_foreign(source, table, cells, column, base, radius)
+    rows = _apply_rounding(rows, table, cells, base, reading.get("rounded"))
+    return replace(_build_release(table, source, cells, rows, absent, base), notice=notice)
 
 
 @contextmanager
@@ -156,7 +170,7 @@ class ReleaseRows:
 
 
 def _unpivot_crosstab(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
-    """A crosstab as long columns; anything else as it is."""
+    """Return a crosstab as long columns; anything else as it is."""
     structure = table.structure
     if structure.labels or "mark" in source.names or len(part_of(structure, part).dimensions) != 2:
         return source
@@ -172,13 +186,14 @@ def _unpivot_crosstab(source: Columns, table: Table, part: int, path: str | os.P
         if others and all(name in known for name in others) and first not in known:
             return unpivot(source, down, right)
     raise FormatError(
-        f"{path}: neither columns '{rows.name}' and '{across.name}' nor a crosstab of them: the first line "
-        "should name these columns, or hold the codes of one of the two after the first field"
+        f"neither columns '{rows.name}' and '{across.name}' nor a crosstab of them: the first line should "
+        "name these columns, or hold the codes of one of the two after the first field",
+        place=path,
     )
 
 
 def unpivot(source: Columns, down: Dimension, right: Dimension) -> Columns:
-    """A crosstab as long columns."""
+    """Return a crosstab as long columns."""
     first, *others = source.names
     n = source.data.num_rows
     texts = {name: source.texts(name).combine_chunks() for name in source.names}
@@ -198,7 +213,7 @@ def unpivot(source: Columns, down: Dimension, right: Dimension) -> Columns:
 
 
 def _find_cells(source: Columns, table: Table, part: int) -> Cells:
-    """The cell that each row speaks of."""
+    """Return the cell that each row speaks of."""
     structure = table.structure
     found = np.full(source.data.num_rows, -1, dtype=np.int64)
     for own, rows in _split_by_table(source, structure, part):
@@ -207,14 +222,15 @@ def _find_cells(source: Columns, table: Table, part: int) -> Cells:
         found[rows] = find_cells(picked, structure, part_of(structure, own).dimensions)
     if (wrong := np.flatnonzero(found < 0)).size:
         raise ReleaseError(
-            f"{source.place(int(wrong[0]))}: the table has no such cell{and_others(wrong.size, 'row')}: "
-            "check that the release belongs to this table"
+            f"the table has no such cell{and_others(wrong.size, 'row')}",
+            place=source.place(int(wrong[0])),
+            remedy="check that the release belongs to this table",
         )
     return found
 
 
 def _split_by_table(source: Columns, structure: Structure, part: int) -> list[tuple[int, Cells]]:
-    """The tables that a file shows, and the rows of each."""
+    """Return the tables that a file shows, and the rows of each."""
     parts = structure.parts
     if len(parts) < 2 or "table" not in source.names:
         return [(part, np.arange(source.data.num_rows))]
@@ -231,7 +247,7 @@ def _placed(source: Columns, rows: Cells) -> Callable[[int], str]:
 
 
 def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> None:
-    """Rows of one linked table have nothing to say in the columns of the others."""
+    """Refuse rows of one linked table with codes in the columns of the others."""
     own = part_of(structure, part)
     for d, dimension in enumerate(structure.dimensions):
         if d in own.dimensions or dimension.name not in source.names:
@@ -240,32 +256,34 @@ def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> Non
         idle = pc.is_in(texts, value_set=pa.array(["", dimension.total])).to_numpy(zero_copy_only=False)
         if not idle.all():
             raise ReleaseError(
-                f"{source.place(int(np.flatnonzero(~idle)[0]))}: table '{own.name}' has no dimension "
-                f"'{dimension.name}': leave its column empty in this row"
+                f"table '{own.name}' has no dimension '{dimension.name}'",
+                place=source.place(int(np.flatnonzero(~idle)[0])),
+                remedy="leave its column empty in this row",
             )
 
 
 def _code_columns(structure: Structure) -> list[str]:
-    """The columns by which a file may say which cells it shows."""
+    """Return the columns by which a file may name the cells it shows."""
     return [*(["table"] if len(structure.parts) > 1 else []), *code_columns(structure)]
 
 
 def _refuse_further(source: Columns, known: Sequence[str]) -> None:
-    """What stands in a column besides, readers see and the audit does not."""
+    """Refuse further columns: readers would see them, and the audit does not."""
     if further := [name for name in source.names if name not in known]:
         raise ReleaseError(
-            f"column '{further[0]}' is none of a release, whose columns here are {', '.join(known)}: readers "
-            "would see what the audit cannot: take it out"
+            f"column '{further[0]}' is none of a release, whose columns here are {', '.join(known)}: "
+            "readers would see what the audit cannot",
+            remedy="take it out",
         )
 
 
 def _refuse_varying_labels(source: Columns) -> None:
-    """A label speaks of the whole release, so it is the same in every row."""
+    """Refuse labels that differ from row to row: a label is of the whole release."""
     for name in LABELS:
         if name in source.names and len(source.column(name).unique()) > 1:
             raise ReleaseError(
-                f"column '{name}' differs from row to row, so it may say something of single cells: "
-                "write the same words in every row, or take it out"
+                f"column '{name}' differs from row to row, so it may say something of single cells",
+                remedy="write the same words in every row, or take it out",
             )
 
 
@@ -275,19 +293,22 @@ def _read_notice(source: Columns) -> str:
     if notice not in NOTICES:
         raise ReleaseError(
             "column 'notice' holds words that no release of Tacita has: readers would see what the audit "
-            "cannot: take it out"
+            "cannot",
+            remedy="take it out",
         )
     return notice
 
 
 def _parse_own(source: Columns, base: float | None, radius: float | None) -> ReleaseRows:
-    """Rows with a mark each; what a row tells a reader beyond its window, the audit would miss: refused."""
+    """Return the rows of a release of ours; refuse what a row tells readers beyond its window."""
     codes, distinct = source.codes("mark")
     strange = [k for k, word in enumerate(distinct) if word.lower() not in WORDS]
     if strange:
         row = int(np.flatnonzero(codes == strange[0])[0])
         raise ReleaseError(
-            f"{source.place(row)}: mark {distinct[strange[0]]!r} is unknown; use one of {', '.join(WORDS)}"
+            f"mark {distinct[strange[0]]!r} is unknown",
+            place=source.place(row),
+            remedy=f"use one of {', '.join(WORDS)}",
         )
     marks = np.array([WORDS[word.lower()] for word in distinct], dtype=np.uint8)[codes]
     low, high, shown = (_read_numbers(source, name) for name in ("low", "high", "value"))
@@ -299,15 +320,19 @@ def _parse_own(source: Columns, base: float | None, radius: float | None) -> Rel
     if reach is not None:
         low = np.where(near & np.isnan(low), shown - reach, low)
         high = np.where(near & np.isnan(high), shown + reach, high)
-    said = ~np.isnan(low) | ~np.isnan(high)
+    has_window = ~np.isnan(low) | ~np.isnan(high)
     wide = near & (high - low > 2 * (np.inf if reach is None else reach))
     for wrong, what, options in (
         (exactly & np.isnan(shown), "is published but has no value: give it", ()),
         (near & np.isnan(shown), "is rounded or adjusted but has no value: give it", ()),
         (hidden & ~np.isnan(shown), "is suppressed but has a value: take it out", ()),
-        (hidden & said, "is suppressed but has low or high: mark it 'interval' or take them out", ()),
+        (hidden & has_window, "is suppressed but has low or high: mark it 'interval' or take them out", ()),
         ((marks == Mark.INTERVAL) & ~np.isnan(shown), "is an interval but has a value: take it out", ()),
-        ((marks == Mark.INTERVAL) & ~said, "is an interval but has neither low nor high: give them", ()),
+        (
+            (marks == Mark.INTERVAL) & ~has_window,
+            "is an interval but has neither low nor high: give them",
+            (),
+        ),
         (
             near & (np.isnan(low) | np.isnan(high)),
             "is rounded or adjusted, but how far? Give low and high, or the base of the release",
@@ -340,29 +365,31 @@ def _parse_foreign(
     source: Columns,
     table: Table,
     cells: Cells,
-    value: str | None,
-    path: str | os.PathLike[str],
+    name: str,
     base: float | None,
     radius: float | None,
 ) -> ReleaseRows:
-    name = value if value is not None else _find_value_column(source, table, path)
+    """Return the rows of a release made elsewhere, whose column of this name holds what is published."""
     encoded = source.texts(name).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     at = encoded.indices.to_numpy()
-    said = parse_published(distinct, source.decimal, table.whole)
-    if (wrong := np.flatnonzero(said.beside[at])).size:
+    parsed = parse_published(distinct, source.decimal, table.whole)
+    if (wrong := np.flatnonzero(parsed.beside[at])).size:
         row = int(wrong[0])
         raise ReleaseError(
-            f"{source.place(row)}: something stands beside the mark of ({table.name(int(cells[row]))})"
-            f"{and_others(wrong.size, 'cell')}, so every reader knows it: write the mark alone"
+            "something stands beside the mark of "
+            f"({table.name(int(cells[row]))}){and_others(wrong.size, 'cell')}, so every reader knows it",
+            place=source.place(row),
+            remedy="write the mark alone",
         )
-    if (wrong := np.flatnonzero(said.unreadable[at])).size:
+    if (wrong := np.flatnonzero(parsed.unreadable[at])).size:
         row = int(wrong[0])
         raise ReleaseError(
-            f"{source.place(row)}: '{distinct[at[row]]}' is neither a number, nor a mark such as x, "
-            "nor an interval such as [4...10]"
+            f"'{distinct[at[row]]}' is neither a number, nor a mark such as x, nor an interval such as "
+            "[4...10]",
+            place=source.place(row),
         )
-    marks, low, high = said.marks[at].copy(), said.low[at].copy(), said.high[at].copy()
+    marks, low, high = parsed.marks[at].copy(), parsed.low[at].copy(), parsed.high[at].copy()
     # Many offices write a zero as a dash: a reader may take it for one, so the audit must.
     dashed_zero = np.isin(at, [k for k, text in enumerate(distinct) if text.strip() in DASHES])
     dashed_zero &= table.units[cells] == 0
@@ -373,7 +400,7 @@ def _parse_foreign(
         number = marks == Mark.PUBLISHED
         marks[number] = Mark.ROUNDED if base is not None else Mark.ADJUSTED
         low, high = np.where(number, low - reach, low), np.where(number, high + reach, high)
-    return ReleaseRows(marks, low, high, shown, said.primary[at], marks == Mark.ROUNDED)
+    return ReleaseRows(marks, low, high, shown, parsed.primary[at], marks == Mark.ROUNDED)
 
 
 def _apply_rounding(
@@ -392,7 +419,7 @@ def _apply_rounding(
     found = find_rounding_windows(table, cells[at], rows.value[at], base, how)
     low, high, marks, value = rows.low.copy(), rows.high.copy(), rows.marks.copy(), rows.value.copy()
     low[at], high[at] = found.low, found.high
-    # A number that does not stand in the middle of its window is told as the window alone.
+    # A number that does not stand in the middle of its window is given as the window alone.
     aside = at[found.high - value[at] != value[at] - found.low]
     marks[aside], value[aside] = Mark.INTERVAL, np.nan
     return ReleaseRows(marks, low, high, value, rows.primary, rows.bare, found.assumption if at.size else "")
@@ -418,8 +445,8 @@ def _build_release(
     table: Table, source: Columns, cells: Cells, rows: ReleaseRows, absent: str, base: float | None
 ) -> Release:
     n = len(table)
-    said = (rows.low, rows.high, rows.value, np.array([0.0 if base is None else base]))
-    decimals = max(table.decimals, *(exact.decimals_needed(c[np.isfinite(c)]) for c in said))
+    numbers = (rows.low, rows.high, rows.value, np.array([0.0 if base is None else base]))
+    decimals = max(table.decimals, *(exact.decimals_needed(c[np.isfinite(c)]) for c in numbers))
     row_of = np.full(n, -1, dtype=np.int64)
     row_of[cells[::-1]] = np.arange(cells.size)[::-1]
     first = row_of[cells]
@@ -433,7 +460,8 @@ def _build_release(
         r = int(np.flatnonzero(~same)[0])
         raise ReleaseError(
             f"{source.place(int(first[r]))} and {source.place(r)} say different things of "
-            f"({table.name(int(cells[r]))}): keep one of them"
+            f"({table.name(int(cells[r]))})",
+            remedy="keep one of them",
         )
     listed = row_of >= 0
     if not listed.all() and absent != "suppressed":
@@ -489,8 +517,10 @@ def _refuse_contradictions(
             options=["base", "radius"],
         )
     if (wrong := np.flatnonzero(~published & ((truth < low) | (truth > high)))).size:
-        raise UntrueError(f"the value lies outside what is published of {names(wrong)}: correct the window")
+        raise UntrueError(
+            f"the value lies outside what is published of {names(wrong)}", remedy="correct the window"
+        )
     if base is not None:
         step = max(1, round(base * 10**decimals))
         if (wrong := np.flatnonzero((marks == Mark.ROUNDED) & (value % step != 0))).size:
-            raise ReleaseError(f"not a multiple of the base: {names(wrong)}; correct the base")
+            raise ReleaseError(f"not a multiple of the base: {names(wrong)}", remedy="correct the base")

@@ -1,4 +1,4 @@
-"""Writing a release for publication.
+"""Write a release for publication.
 
 Nothing is written unless an audit found this very release safe, or a reason for going without is given,
 which the file then carries. What is written is what the release says; it knows no value that it hides.
@@ -60,46 +60,48 @@ def write_release(
         refuse_unless_safe(release, audit)
     if release.notice not in NOTICES:
         raise ReleaseError(
-            "the release has a notice that readers cannot tell from a message: use one of "
-            f"tacita.verify.NOTICES, or none; not '{release.notice}'"
+            "the release has a notice that readers cannot tell from a message",
+            remedy=f"use one of tacita.verify.NOTICES, or none; not '{release.notice}'",
         )
-    labels = {"unaudited": None if unaudited is None else check_reason(unaudited), "notice": release.notice}
-    told = {name: text for name, text in labels.items() if text}
+    reason = "" if unaudited is None else check_reason(unaudited)
+    labels = {name: text for name, text in (("unaudited", reason), ("notice", release.notice)) if text}
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix == ".csv":
-        return write_csv(release, target, told)
+        return write_csv(release, target, labels)
     if suffix == ".parquet":
         from tacita.formats.parquet import write_parquet
 
-        return write_parquet(release, target, told)
+        return write_parquet(release, target, labels)
     if suffix == ".xlsx":
         from tacita.formats.excel import write_excel
 
-        return write_excel(release, target, told)
+        return write_excel(release, target, labels)
     if suffix in (".txt", ".tsv"):
         from tacita.formats.nchs import write_nchs_release
 
-        return write_nchs_release(release, target, told)
+        return write_nchs_release(release, target, labels)
     if suffix == ".html":
         from tacita.publication.release_html import write_html
 
-        return write_html(release, target, told)
+        return write_html(release, target, labels)
     known = ", ".join(f".{ending}" for ending in FORMATS)
-    raise InputError(f"{target}: no format has the ending '{suffix}'; use one of {known}")
+    raise InputError(f"no format has the ending '{suffix}'", place=target, remedy=f"use one of {known}")
 
 
 def is_reason(text: str) -> bool:
-    """Whether a text can stand in for an audit that found everything safe: a few words, not mere letters."""
+    """Return whether a text can stand in for an audit that found everything safe: a few words, not mere
+    letters.
+    """
     return len(text.split()) >= FEWEST_WORDS and len(text.strip()) >= FEWEST_LETTERS
 
 
 def check_reason(text: str) -> str:
-    """The reason as files carry it, on one line; refused if it is none."""
+    """Return the reason as files carry it, on one line; refuse what is none."""
     if not is_reason(text):
         raise UnsafeError(
-            "a release that is not proven safe is written with a reason only: say in a few words why, and "
-            "for whom it is; they will stand in every file"
+            "a release that is not proven safe is written with a reason only",
+            remedy="say in a few words why, and for whom it is; they will stand in every file",
         )
     return " ".join(text.split())
 
@@ -108,20 +110,21 @@ def refuse_unless_safe(release: Release, audit: Audit | None) -> None:
     """Raise unless an audit of this very release found it safe."""
     if audit is None:
         raise UnsafeError(
-            "no audit stands behind this release: give its audit, or a reason to write it unaudited"
+            "no audit stands behind this release", remedy="give its audit, or a reason to write it unaudited"
         )
     if audit.release is not release:
-        raise UnsafeError("the audit is of another release: audit this one")
+        raise UnsafeError("the audit is of another release", remedy="audit this one")
     if not audit.safe:
         raise UnsafeError(
-            "the audit does not call this release safe: protect the cells it names, "
-            "or give a reason to write it all the same"
+            "the audit does not call this release safe",
+            remedy="protect the cells it names, or give a reason to write it all the same",
         )
 
 
-def write_csv(release: Release, path: Path, told: Mapping[str, str]) -> Path:
-    """One row per cell: codes (or ``cell``), mark, low, high, value; linked tables follow each other. What
-    is told of the whole release stands in columns of its own.
+def write_csv(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
+    """Write one row per cell: codes (or ``cell``), mark, low, high, value; linked tables follow each other.
+
+    ``labels`` of the whole release are columns of their own.
     """
     structure = release.structure
     linked = len(structure.parts) > 1
@@ -131,8 +134,8 @@ def write_csv(release: Release, path: Path, told: Mapping[str, str]) -> Path:
     for part in range(max(1, len(structure.parts))):
         for column, more in zip(columns, _part_rows(release, part, names, linked), strict=True):
             column.extend(more)
-    header += told
-    columns += [[escape(text)] * len(columns[0]) for text in told.values()]
+    header += labels
+    columns += [[escape(text)] * len(columns[0]) for text in labels.values()]
     return write_rows(path, header, columns, public=True)
 
 

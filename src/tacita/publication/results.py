@@ -1,16 +1,19 @@
-"""Where results go: ``publication``, and beside it ``internal`` for the house.
+"""Write results: to ``publication``, and internal files to ``internal`` beside it.
 
 | file | for | written |
 |---|---|---|
 | ``publication/release.csv`` and other formats | publication | if the release is safe, or a reason is given |
-| ``internal/release-internal.xlsx`` | the house | with ``release.xlsx``: tells primary cells apart |
-| ``internal/audit.json`` | the house | always |
-| ``internal/certificate.json`` | the house | if the release is safe |
-| ``internal/earlier-release.csv`` | the house | if another release of the same table was there |
+| ``internal/release-internal.xlsx`` | internal use | with ``release.xlsx``: tells primary cells apart |
+| ``internal/audit.json`` | internal use | always |
+| ``internal/certificate.json`` | internal use | if the release is safe |
+| ``internal/earlier-release.csv`` | internal use | if another release of the same table was there |
 
 All of them are complete before any takes its place, and all take their places or none does. Files of an
 earlier release go first: a certificate beside another release would be taken for its proof, and two releases
-of one table can be set off against each other. The release comes last, and so never without its verdict.
+of one table can be set off against each other. A release that says something else of its cells than the new
+one is copied to ``internal`` first, with a warning, since readers may have kept it: two releases of one table
+are one release to whoever has both (see :mod:`tacita.core.windows`). The release comes last, and so never
+without its verdict.
 """
 
 from __future__ import annotations
@@ -22,7 +25,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacita.core.errors import InputError
+import numpy as np
+
+from tacita.core.errors import InputError, TacitaError
+from tacita.core.run import AVERAGES
+from tacita.core.windows import same_windows
 from tacita.publication.folders import (
     CERTIFICATE,
     INTERNAL,
@@ -33,7 +40,6 @@ from tacita.publication.folders import (
     remove_earlier_drafts,
 )
 from tacita.publication.release_write import FORMATS, check_reason, write_release
-from tacita.publication.replaced import keep_replaced
 from tacita.storage.atomic import write_text
 from tacita.storage.file_set import open_file_set
 
@@ -44,6 +50,8 @@ VERDICT = (f"{INTERNAL}/{CERTIFICATE}", f"{INTERNAL}/audit.json")
 WORKBOOK = f"{INTERNAL}/release-internal.xlsx"
 RESULTS = (*VERDICT, WORKBOOK, *(f"{PUBLICATION}/{name}" for name in RELEASES))
 """What speaks of one release alone, by its place in the folder; the certificate first, as it goes first."""
+REPLACED = "earlier-release"
+"""What copies of releases that are replaced are called, the first one without a number."""
 PRIMARY_NOTE = (
     "marks primary cells PS and the others CS, as its format demands: readers learn which cells a rule hits, "
     "which the audit does not assume them to know. Publish another format where that matters."
@@ -77,7 +85,7 @@ def write_results(
         Why a release that is not proven safe is written all the same, in a few words, which its files then
         carry. Without it nothing is written for publication. A safe release needs none, and carries none.
     with_them
-        Further files for the house, complete but not in their places: they are moved with the others.
+        Further internal files, complete but not in their places: they are moved with the others.
 
     Raises
     ------
@@ -86,35 +94,37 @@ def write_results(
     InputError
         There is no such format, or the folder cannot take results; see :func:`refuse_blocked`.
     """
+    from tacita.formats.excel import write_excel
+
     refuse_blocked(folder)
     if strange := [ending for ending in formats if ending not in FORMATS]:
         raise InputError(
-            f"no format of a release is called '{strange[0]}': choose among {', '.join(FORMATS)}"
+            f"no format of a release is called '{strange[0]}'", remedy=f"choose among {', '.join(FORMATS)}"
         )
     unaudited = None if audit.safe or reason is None else check_reason(reason)
     chosen = list(dict.fromkeys(formats)) if audit.safe or unaudited is not None else []
     with open_file_set(folder) as files:
-        public, house = files.new(PUBLICATION), files.new(INTERNAL)
+        public, internal = files.new(PUBLICATION), files.new(INTERNAL)
         for ending in chosen:
             write_release(audit.release, public / f"release.{ending}", audit=audit, unaudited=unaudited)
         if "xlsx" in chosen:
-            _write_workbook(audit, house)
-        _write_verdict(audit, house)
+            write_excel(audit.release, internal / Path(WORKBOOK).name, internal=True)
+        _write_verdict(audit, internal)
         for path in with_them:
-            shutil.move(path, house / path.name)
-        _, warnings = keep_replaced(audit, folder, house, published=bool(chosen))
+            shutil.move(path, internal / path.name)
+        warnings = _keep_replaced(audit, folder, internal, published=bool(chosen))
         notes = (*files.notes, *remove_earlier_drafts(folder))
         gone = find_earlier_results(folder)
         placed = files.take_places(gone, whole=PUBLICATION)
     paths = tuple(sorted(placed, key=lambda path: path.parent.name == INTERNAL))
-    told = [f"{path} {PRIMARY_NOTE}" for path in paths if path.suffix in (".txt", ".tsv")]
+    primary = [f"{path} {PRIMARY_NOTE}" for path in paths if path.suffix in (".txt", ".tsv")]
     more = (*_note_removed(gone, paths), *note_releases_outside(folder))
-    return Written(paths, (*notes, *told, *more), warnings)
+    return Written(paths, (*notes, *primary, *more), warnings)
 
 
 def write_verdict(audit: Audit, folder: Path) -> Written:
-    """``internal/audit.json``, and ``internal/certificate.json`` if the release is safe; an earlier verdict
-    goes.
+    """Write ``internal/audit.json``, and ``internal/certificate.json`` if the release is safe; an earlier
+    verdict goes.
     """
     refuse_blocked(folder)
     with open_file_set(folder) as files:
@@ -134,31 +144,66 @@ def refuse_blocked(folder: Path) -> None:
     """
     refuse_mixed(folder)
     if blocked := next((folder / name for name in RESULTS if (folder / name).is_dir()), None):
-        raise InputError(f"{blocked} is a folder, where a result is to be: move it, or choose another")
+        raise InputError(
+            f"{blocked} is a folder, where a result is to be", remedy="move it, or choose another"
+        )
 
 
 def find_earlier_results(folder: Path, names: Iterable[str] = RESULTS) -> list[Path]:
-    """What is there of an earlier release, among the files of these names."""
+    """Return the files of an earlier release, among those of these names."""
     return [folder / name for name in names if (folder / name).is_file()]
 
 
-def _write_verdict(audit: Audit, house: Path) -> None:
+def _keep_replaced(audit: Audit, folder: Path, draft: Path, *, published: bool) -> tuple[str, ...]:
+    """Copy the release that the audited one takes the place of in ``folder`` to the ``draft`` of internal
+    files; return a warning. If the new one is not ``published``, the old one goes all the same.
+
+    Nothing is copied if there is none, if it is of another table or says the same, or if it was judged
+    together with the new one.
+    """
+    from tacita.publication.release_read import read_release
+
+    file, table = folder / PUBLICATION / "release.csv", audit.problem.table
+    if not file.is_file():
+        return ()
+    try:
+        old = read_release(file, table)
+    except (TacitaError, OSError, ValueError):
+        return ()
+    known = (*audit.problem.already_published, *audit.earlier, *([audit.release] if published else ()))
+    if any(same_windows(table, old, release) for release in known):
+        return ()
+    copy = draft / _free_name(folder / INTERNAL)
+    shutil.copyfile(file, copy)
+    same = np.array_equal(old.hidden, audit.release.hidden)
+    happened = f"replaces a release of this table that {'said other numbers' if same else 'hid other cells'}"
+    return (
+        f"{file} {happened if published else 'was a release of this table, and is removed'}. Readers may "
+        "have kept the old one, and two releases together tell more than each of them: if it was ever "
+        f"published, protect the table again with {folder / INTERNAL / copy.name} as a "
+        "release that is already published",
+        *([AVERAGES] if "seed" in audit.release.made_by else []),
+    )
+
+
+def _free_name(folder: Path) -> str:
+    number = 1
+    while (folder / (name := f"{REPLACED}{'' if number == 1 else f'-{number}'}.csv")).exists():
+        number += 1
+    return name
+
+
+def _write_verdict(audit: Audit, folder: Path) -> None:
     from tacita.auditing.certificate import certify, dump
     from tacita.report.record import audit_record, finite
 
     record = json.dumps(finite(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
-    write_text(house / "audit.json", record + "\n")
+    write_text(folder / "audit.json", record + "\n")
     if audit.safe:
-        write_text(house / CERTIFICATE, dump(certify(audit)))
-
-
-def _write_workbook(audit: Audit, house: Path) -> None:
-    from tacita.formats.excel import write_excel
-
-    write_excel(audit.release, house / Path(WORKBOOK).name, internal=True)
+        write_text(folder / CERTIFICATE, dump(certify(audit)))
 
 
 def _note_removed(gone: Iterable[Path], written: Sequence[Path]) -> tuple[str, ...]:
-    """That files are gone which nothing came in place of."""
+    """Return a note on files that are gone without anything in their place."""
     lost = [str(path) for path in gone if path not in written]
     return (f"removed, as of an earlier release: {', '.join(lost)}",) if lost else ()

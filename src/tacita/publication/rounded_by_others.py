@@ -73,7 +73,7 @@ def find_rounding_windows(
         that is more than a base from the truth is the caller's to refuse.
     """
     if how is not None and how not in MODES:
-        raise InputError(f"numbers cannot be rounded '{how}': choose one of {', '.join(MODES)}")
+        raise InputError(f"numbers cannot be rounded '{how}'", remedy=f"choose one of {', '.join(MODES)}")
     if not 0 < base < np.inf:
         raise InputError(
             f"the base of the release is {base:g}", remedy="give a number above zero", options=["base"]
@@ -84,7 +84,7 @@ def find_rounding_windows(
     moved = value - fine.units[cells]
     if (wrong := np.flatnonzero(value % multiple)).size:
         names = table.structure.names(np.unique(cells[wrong]))
-        raise ReleaseError(f"not a multiple of the base: {names}; correct the base")
+        raise ReleaseError(f"not a multiple of the base: {names}", remedy="correct the base")
     ties = _find_ties(value, moved, multiple, fine.unit)
     agrees = _compare_modes(moved, multiple)
     order: tuple[RoundingMode, ...] = MODES if ties != EITHER else ("down", "up", "nearest", "adjacent")
@@ -93,23 +93,23 @@ def find_rounding_windows(
     if how is not None and not agrees[found].all():
         names = table.structure.names(np.unique(cells[~agrees[found]]))
         raise ReleaseError(
-            f"the numbers are not rounded {IN_WORDS[found]} {base:g}: see {names}; correct the base, or "
-            "leave out how numbers were rounded"
+            f"the numbers are not rounded {IN_WORDS[found]} {base:g}: see {names}",
+            remedy="correct the base, or leave out how numbers were rounded",
         )
     below, above = _find_reach(found, value, moved, multiple, fine.unit, ties)
     size = 10.0**decimals
-    said = "" if how is not None else ", as all of them are"
+    found_out = "" if how is not None else ", as all of them are"
     return RoundedNumbers(
         found,
         "assuming that readers take numbers to be rounded "
-        f"{IN_WORDS[found]} {base:g}{ties if found == 'nearest' else ''}{said}",
+        f"{IN_WORDS[found]} {base:g}{ties if found == 'nearest' else ''}{found_out}",
         (value - below) / size,
         (value + above) / size,
     )
 
 
 def _compare_modes(moved: Units, base: int) -> dict[RoundingMode, Mask]:
-    """Which numbers agree with each way of rounding."""
+    """Return which numbers agree with each way of rounding."""
     return {
         "nearest": 2 * np.abs(moved) <= base,
         "down": (moved <= 0) & (moved > -base),

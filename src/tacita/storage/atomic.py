@@ -1,9 +1,8 @@
 """Files that are there as a whole or not at all.
 
 What is written goes to a draft (see :mod:`tacita.storage`), from which it takes the place of the
-old file in one step when it is complete. An interrupted run leaves the old file as it was. What is not said
-to be ``public`` is for the house, and refused where things are published; see
-:mod:`tacita.storage.internal`.
+old file in one step when it is complete. An interrupted run leaves the old file as it was. What is not
+``public`` is internal, and refused where things are published; see :mod:`tacita.storage.internal`.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Itera
     Raises
     ------
     InputError
-        The file cannot be written: there is no such folder, no permission, no room on the disk. Or it is for
-        the house and would lie inside what is published.
+        The file cannot be written: there is no such folder, no permission, no room on the disk. Or it is
+        internal and would lie inside what is published.
 
     Examples
     --------
@@ -43,9 +42,11 @@ def replace_file(path: str | os.PathLike[str], *, public: bool = False) -> Itera
     if not public:
         refuse_published(target)
     if target.is_dir():
-        raise InputError(f"{target} is a folder: give the name of a file in it")
+        raise InputError(f"{target} is a folder", remedy="give the name of a file in it")
     if not target.parent.is_dir():
-        raise InputError(f"the folder {target.parent} does not exist: make it first, or write elsewhere")
+        raise InputError(
+            f"the folder {target.parent} does not exist", remedy="make it first, or write elsewhere"
+        )
     home = find_draft_home(target.parent)
     if notes := recover(home):
         # There is no result that could carry them.

@@ -18,7 +18,7 @@ from tacita.storage.switch import switch
 class FileSet:
     """Files for a folder and for folders in it, written to a draft first.
 
-    ``notes`` tell what interrupted runs had left there.
+    ``notes`` report what interrupted runs had left there.
     """
 
     home: Path
@@ -71,5 +71,5 @@ def open_file_set(home: Path) -> Iterator[FileSet]:
 
 
 def _named(draft: Path, home: Path, text: object) -> str:
-    """A text in which files of a draft are called as they would have been."""
+    """Return a text with the final names of files in a draft."""
     return str(text).replace(str(draft / "new"), str(home)).replace(str(draft), str(home))

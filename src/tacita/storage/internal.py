@@ -1,4 +1,4 @@
-"""What stays in the house is never written inside what is published.
+"""Keep internal files out of what is published.
 
 Files hold true values, or tell which cells are sensitive, unless they are releases. So only what its writer
 calls public goes into a folder called ``publication``, or anywhere inside one that results were written to. A
@@ -17,7 +17,7 @@ INTERNAL = "internal"
 
 
 def refuse_published(place: str | os.PathLike[str]) -> None:
-    """Refuse a file or folder of the house that lies in what is published, by its path as it is given or as
+    """Refuse an internal file or folder that lies in what is published, by its path as it is given or as
     links lead it.
 
     Raises
@@ -31,8 +31,9 @@ def refuse_published(place: str | os.PathLike[str]) -> None:
         named = [folder for folder in (path, *path.parents) if folder.name.lower() == PUBLICATION]
         if any(folder in (path, path.parent) or _holds_results(folder) for folder in named):
             raise InputError(
-                f"{given}: what stays in the house would lie inside a folder called '{PUBLICATION}': choose "
-                "a place outside it"
+                f"what is internal would lie inside a folder called '{PUBLICATION}'",
+                place=given,
+                remedy="choose a place outside it",
             )
 
 

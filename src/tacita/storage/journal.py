@@ -85,20 +85,20 @@ def draft_in_use(home: Path) -> str | None:
     return None if found is None else found[0].draft
 
 
-def _parse_journal(said: Any) -> Journal:
-    whole = said["whole"]
+def _parse_journal(content: Any) -> Journal:
+    whole = content["whole"]
     return Journal(
-        _parse_name(said["draft"]),
-        tuple(map(_parse_place, said["places"])),
+        _parse_name(content["draft"]),
+        tuple(map(_parse_place, content["places"])),
         None if whole is None else _parse_place(whole),
-        str(said["fingerprint"]),
+        str(content["fingerprint"]),
     )
 
 
-def _parse_place(said: Any) -> Place:
-    folder = said["folder"] if said["folder"] == "." else _parse_name(said["folder"])
-    coming, leaving = (tuple(map(_parse_name, said[key])) for key in ("coming", "leaving"))
-    return Place(folder, coming, leaving, bool(said["made"]))
+def _parse_place(content: Any) -> Place:
+    folder = content["folder"] if content["folder"] == "." else _parse_name(content["folder"])
+    coming, leaving = (tuple(map(_parse_name, content[key])) for key in ("coming", "leaving"))
+    return Place(folder, coming, leaving, bool(content["made"]))
 
 
 def _parse_name(name: Any) -> str:
@@ -109,6 +109,7 @@ def _parse_name(name: Any) -> str:
 
 def _not_a_journal(home: Path) -> FormatError:
     return FormatError(
-        f"{home / SWITCH}: this is no journal of an interrupted run: remove the folder, and check the files "
-        f"in {home} yourself"
+        "this is no journal of an interrupted run",
+        place=home / SWITCH,
+        remedy=f"remove the folder, and check the files in {home} yourself",
     )

@@ -21,8 +21,8 @@ else:
 def acquire(path: Path) -> int | None:
     """Return the descriptor of a lock file that nobody else holds now, to be closed by the caller; else None.
 
-    The file is made if need be. None also where it cannot be told: on file systems without locks, and in
-    folders of other users. What nobody can tell is left alone.
+    The file is made if need be. None also where that is not known: on file systems without locks, and in
+    folders of other users. Such folders are left alone.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

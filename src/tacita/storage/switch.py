@@ -71,7 +71,9 @@ def switch(
                 _carry_out(home, journal)
                 break
         if time.monotonic() > waiting_ends:
-            raise InputError(f"{home}: another run is writing there: wait until it has ended, then run again")
+            raise InputError(
+                "another run is writing there", place=home, remedy="wait until it has ended, then run again"
+            )
         time.sleep(0.1)
     places = (*journal.places, *((journal.whole,) if journal.whole else ()))
     return tuple(home / place.folder / name for place in places for name in place.coming)
@@ -94,7 +96,7 @@ def resolve(home: Path) -> bool:
 
 
 def _plan(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Journal:
-    """The folders in the order in which they change: the one that may be replaced as a whole comes last."""
+    """Return the journal of a switch; the folder that may be replaced as a whole comes last."""
     new = draft / "new"
     folders = dict.fromkeys(path.parent.relative_to(home).as_posix() for path in leaving)
     found = [path.relative_to(new) for path in sorted(new.rglob("*")) if path.is_file()]
@@ -116,14 +118,16 @@ def _plan(home: Path, draft: Path, leaving: list[Path], whole: str | None) -> Jo
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a file or link is there; a folder is refused: it is somebody's own."""
+    """Return whether a file or link is there; refuse a folder, which is somebody's own."""
     if path.is_dir() and not path.is_symlink():
         raise describe_write_failure(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     return os.path.lexists(path)
 
 
 def _replaceable(home: Path, draft: Path, place: Place) -> bool:
-    """Whether nothing gets lost, and nobody loses access, if another folder takes the place of this one."""
+    """Return whether nothing gets lost, and nobody loses access, if another folder takes the place of this
+    one.
+    """
     target, new = home / place.folder, draft / "new" / place.folder
     if place.made:
         return True
@@ -174,8 +178,9 @@ def _carry_out(home: Path, journal: Journal) -> None:
             finished = resolve(home)
         except OSError as second:
             raise InputError(
-                f"{home}: not all files could be moved ({error}), nor put back ({second}): mend that, then: "
-                f"tacita doctor {home}"
+                f"not all files could be moved ({error}), nor put back ({second})",
+                place=home,
+                remedy=f"mend that, then: tacita doctor {home}",
             ) from error
         if finished:
             return
@@ -251,7 +256,7 @@ def _replace_whole(home: Path, journal: Journal, place: Place) -> bool:
 
 
 def _has_arrived(home: Path, journal: Journal) -> bool:
-    """Whether the folder that is replaced as a whole has been: it comes last, so all has moved."""
+    """Return whether the folder that is replaced as a whole has been: it comes last, so all has moved."""
     place, draft = journal.whole, home / journal.draft
     if place is None or not draft.is_dir():
         return False
