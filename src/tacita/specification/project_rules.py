@@ -7,17 +7,13 @@
 | all else, as levels | status and levels of the cells, in their file |
 
 Levels in percent of the value stay percentages: the file of cells leaves them empty, and ``protection`` says
-how much; other percentages than that one stand in ``sensitive``. Where cells come from microdata no file
-states levels, and ``sensitive`` says all of them.
+how much; other percentages than that one stand in ``sensitive``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import reduce
-from operator import or_
 
 import numpy as np
 
@@ -158,43 +154,6 @@ def split_requirement(
         return Sensitive(words, consents, tuple(marks), (), exempt, stated, np.zeros_like(exempt))
     stated, unsaid, protection, shares = _percentages(levels, problem, exempt, empty=codes)
     return Sensitive(words, consents, tuple(marks), shares, exempt, stated, unsaid, protection)
-
-
-def add_decisions(rules: Rules, problem: Problem, stated: Levels) -> Rules:
-    """Return the rules with the marks and exempt cells of a problem whose cells come from microdata.
-
-    That is all that is asked for of single cells, but for what files that are linked with them have
-    ``stated``; nothing changes where a problem has no rule to be taken apart.
-    """
-    if problem.rule is None:
-        return rules
-    table = problem.table
-    parts, by_hand = in_parts(problem.rule)
-    exempt = read_cells(table, by_hand, "exempt cells")
-    given = reduce(or_, (part.given for part in parts if isinstance(part, Given)), Levels.none(len(table)))
-    marks = [_where(~exempt, part, table) for part in parts if isinstance(part, Marked) and part.by_position]
-    by_file = dict(_by_percent(stated))
-    shares = []
-    for percent, hit in _by_percent(given):
-        own = hit & ~exempt & ~by_file.get(percent, np.zeros_like(hit))
-        shares.append(Marked(np.flatnonzero(own).tolist(), protection=percent))
-    # What is said first of a cell is a decision on it when the project is opened, so that marks come first.
-    entries = list_marked_cells(table, marks, by_number=False)
-    entries += list_marked_cells(table, shares, by_number=False, percent=True)
-    entries += list_marked_cells(table, _amounts_beyond(given, stated, problem, exempt), by_number=False)
-    listed = list_codes(table, exempt, by_number=False)
-    return replace(rules, sensitive=tuple(entries), exempt=tuple(listed))
-
-
-def _amounts_beyond(given: Levels, stated: Levels, problem: Problem, exempt: Mask) -> list[Marked]:
-    """Cells of which larger amounts are given than stated, but for those that are exempt."""
-    own, known = (
-        np.array([levels.lower, levels.upper, levels.sliding])
-        for levels in (amounts_in(each, problem.table) for each in (given, stated))
-    )
-    one = 10**problem.table.decimals
-    cells = np.flatnonzero((own > known).any(axis=0) & ~exempt).tolist()
-    return [Marked([cell], *(Fraction(amount, one) for amount in own[:, cell].tolist())) for cell in cells]
 
 
 def _where(chosen: Mask, mark: Marked, table: Table) -> Marked:

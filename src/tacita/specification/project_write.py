@@ -20,7 +20,6 @@ import numpy as np
 
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.exact import Mask
-from tacita.core.levels import Levels
 from tacita.core.tables.table import Table
 from tacita.formats.hierarchy import write_hierarchy
 from tacita.formats.insiders import write_insiders
@@ -32,14 +31,12 @@ from tacita.problem.problem import COSTS, Problem
 from tacita.publication.results import Written
 from tacita.rules import Rule
 from tacita.rules.written import written
-from tacita.specification.compile import NO_RULE
 from tacita.specification.differences import EXEMPT, differences
 from tacita.specification.project import load_project, save_project
 from tacita.specification.project_cells import list_codes
 from tacita.specification.project_published import can_name_releases, write_published
 from tacita.specification.project_rules import (
     Sensitive,
-    add_decisions,
     find_written_rules,
     select_equivalent,
     select_writable,
@@ -87,8 +84,8 @@ def write_project(
         The folder of the release, relative to the project; None: ``out``.
     specification
         In what words the problem is specified, which no problem remembers: consents, what everyone knows,
-        costs. Microdata that it names are referred to on; where they do not give the problem (any more), the
-        table itself is written, and a note says so.
+        costs. Where it names microdata, it is written as it is, and names them again; where it does not give
+        the problem (any more), the table itself is written, and a note says so.
 
     Raises
     ------
@@ -96,11 +93,9 @@ def write_project(
         The files would not give the same problem and method again.
     """
     chosen = make_method(method, options)
-    said = replace(
-        specification or Specification(),
-        protect=Protection(method, _changed_options(method, options or {}), time_limit, seed),
-        output=Output(output, tuple(formats)),
-    )
+    said = specification or Specification()
+    effort = {"method": method, "options": _changed_options(method, options or {}), "seed": seed}
+    said = said.replace(protect={**effort, "time_limit": time_limit}, output=Output(output, tuple(formats)))
     notes: list[str] = []
     if microdata := [source.microdata for source in said.sources if source.microdata is not None]:
         try:
@@ -196,24 +191,9 @@ def _protect(said: Specification, problem: Problem, stays: Mask, by_number: bool
 
 def _draft_on_microdata(problem: Problem, said: Specification, folder: Path) -> None:
     """Write the files of a problem on the microdata that a specification names."""
-    files = any(source.file is not None for source in said.sources)
-    stated = _read_levels(said) if files else Levels.none(len(problem.table))
     _, published = write_published(problem, problem.table, folder, _make_namer(set()))
-    save_project(
-        replace(
-            said.at(folder),
-            rules=add_decisions(said.rules, problem, stated),
-            published=published,
-            protect=_protect(said, problem, problem.must_publish, by_number=False),
-        ),
-        folder,
-    )
-
-
-def _read_levels(said: Specification) -> Levels:
-    """Return what the files of a specification state of their cells, without what it says itself."""
-    silent = replace(said.rules, rule=written(NO_RULE), sensitive=(), exempt=())
-    return replace(said, rules=silent, protect=Protection(), published=Published()).problem().levels
+    protect = _protect(said, problem, problem.must_publish, by_number=False)
+    save_project(replace(said.at(folder), published=published, protect=protect), folder)
 
 
 def _draft_table(
