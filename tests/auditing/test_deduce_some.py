@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.auditing.region import blocks
+from tacita.auditing.region import make_blocks
 from tacita.core.errors import InputError
 from tacita.core.levels import Levels
 
@@ -25,7 +25,7 @@ def test_only_what_is_asked_for_is_told() -> None:
     deduced = tc.deduce(problem, release, cells=np.array([cell, problem.table.find("1", "1")]))
     assert deduced.cells.tolist() == [cell]
     assert deduced.of(cell) == (5, 30)
-    with pytest.raises(InputError, match=r"\(row=3, column=3\) is not among the hidden cells"):
+    with pytest.raises(InputError, match=r"\(row=3, column=3\): not among the hidden cells"):
         deduced.of(other)
     assert len(tc.deduce(problem, release, cells=np.zeros(0, dtype=np.int64))) == 0
 
@@ -50,7 +50,7 @@ def test_the_rest_of_the_table_is_not_asked() -> None:
     release = tc.Release.suppress(table, np.array(hidden))
     problem = tc.Problem(table, tc.Threshold(3))
     told: list[int] = []
-    with patch.object(blocks, "__defaults__", (4,)):
+    with patch.object(make_blocks, "__defaults__", (4,)):
         run = tc.Run(listener=lambda event: told.append(event.total))
         deduced = tc.deduce(problem, release, run=run, cells=np.array(hidden[:1]))
     assert told == [1]

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.auditing import block, short_moves
+from tacita.auditing import examiner, short_moves
 from tacita.auditing.audit import audit
 from tacita.auditing.certificate import certify
-from tacita.auditing.joint_moves import is_flat, joint_move
+from tacita.auditing.joint_moves import find_joint_move, is_flat
 from tacita.core.attacker import Insider
 from tacita.core.levels import Levels
 from tacita.core.release import Mark, Release
@@ -40,7 +40,7 @@ def test_all_targets_go_as_far_as_their_levels_in_one_move() -> None:
     levels = np.linspace(1, 30, targets.size).round()
     low, high = np.full(len(table), -50.0), np.full(len(table), 50.0)
     for sign in (1, -1):
-        move = joint_move(rows, rows.tocsc(), low, high, targets, levels, sign, tc.Run())
+        move = find_joint_move(rows, rows.tocsc(), low, high, targets, levels, sign, tc.Run())
         assert move is not None
         assert np.abs(rows @ move).max() < 1e-9
         assert (low <= move).all()
@@ -66,7 +66,7 @@ def test_thousands_of_targets_take_a_few_programs() -> None:
 def test_no_verdict_hangs_on_it(problem: tc.Problem, radius: int) -> None:
     release = within(problem, radius)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block, "MANY", 1)
+        patch.setattr(examiner, "MANY", 1)
         together = audit(problem, release)
     one_by_one = audit(problem, release)
     assert np.array_equal(together.worst, one_by_one.worst)

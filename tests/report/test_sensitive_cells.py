@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 import tacita as tc
-from tacita.auditing.asked import BELOW_UPPER, EXACT
+from tacita.auditing.block_tasks import BELOW_UPPER, EXACT
 from tacita.report.interval_picture import covers
 from tacita.report.sensitive_cells import SensitiveCells
 

@@ -1,15 +1,13 @@
-"""Does a release protect a table? The attacker's own problem, solved for every sensitive cell and every
-attacker.
+"""The audit: does a release protect a table? Every attacker's own problem, solved for every sensitive cell.
 
     region(k) = { y : M y = b,  max(window low, lower_k) <= y <= min(window high, upper_k) }
 
-The release protects cell ``p`` against attacker ``k`` if and only if over his region
+The release protects cell ``p`` against attacker ``k`` if and only if over their region
 
-    max y_p >= a_p + UPL,    min y_p <= a_p - LPL,    max y_p - min y_p >= SPL.
+    min y_p <= a_p - LPL,    max y_p >= a_p + UPL,    max y_p - min y_p >= SPL.
 
-This file implements that paragraph and nothing else; it imports no method. *Safe* means that the
-inequalities hold, *proven* that exact moves show it (whole-number moves where cells are counts). Only what
-is proven makes :attr:`Audit.safe` true.
+*Safe* means that the inequalities hold, *proven* that exact moves show it (integer moves where cells are
+counts). Only what is proven makes :attr:`Audit.safe` true.
 """
 
 from __future__ import annotations
@@ -22,13 +20,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.auditing.asked import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
-from tacita.auditing.insiders import audit_block
-from tacita.auditing.questions import Answers, Questions, steps
-from tacita.auditing.region import blocks, peel
-from tacita.auditing.witness import Move
+from tacita.auditing.audit_block import audit_block
+from tacita.auditing.block_tasks import (
+    BELOW_LOWER,
+    BELOW_SLIDING,
+    BELOW_UPPER,
+    EXACT,
+    FRACTIONAL,
+    UNPROVEN,
+    Answers,
+    AuditPlan,
+    to_steps,
+)
+from tacita.auditing.exact_moves import Move
+from tacita.auditing.region import make_blocks, peel
 from tacita.core.attacker import Insider
-from tacita.core.errors import ReleaseError
+from tacita.core.errors import LevelsError, ReleaseError, and_others
 from tacita.core.exact import Units
 from tacita.core.notebook import MOST_ROWS, show_table
 from tacita.core.release import Release
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NOTHING_CHECKED = "no cell is sensitive: there was nothing to check"
-"""The verdict where nothing had to be protected: it is neither good nor bad."""
+"""The verdict where no cell is sensitive."""
 UNSAFE = BELOW_UPPER | BELOW_LOWER | BELOW_SLIDING | EXACT
 
 WORDS = {
@@ -55,35 +62,39 @@ WORDS = {
 }
 
 
-def in_words(bits: int) -> str:
-    """``safe``, or everything that is wrong, the worst first."""
+def describe_bits(bits: int) -> str:
+    """Return ``safe``, or everything that is wrong, the worst first."""
     return ", ".join(word for bit, word in WORDS.items() if bits & bit) or "safe"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one sensitive cell against one attacker."""
+    """The verdict on one sensitive cell against one attacker.
+
+    ``below`` and ``above`` are how far below and above the true value the cell can be to them, at least, in
+    the table's units: against levels ``lower`` and ``upper`` of :class:`~tacita.Levels`, in the same unit.
+    """
 
     cell: int
     name: str
     attacker: str
     bits: int
-    above: float
     below: float
+    above: float
 
     @property
     def verdict(self) -> str:
         """The bits in words."""
-        return in_words(self.bits)
+        return describe_bits(self.bits)
 
 
 @dataclass(frozen=True, eq=False)
 class Audit(Framed):
     """Verdicts for every sensitive cell and attacker, with the moves that prove them.
 
-    ``answers[0]`` is the outsider's. An insider has answers of his own only where his differ: where he knows
-    more, or faces other levels; elsewhere the outsider's hold for him. ``earlier`` are the releases that were
-    judged together with ``release``, the newest.
+    ``answers[0]`` is the outsider's. An insider has answers of their own only where these differ: where they
+    know more, or have other levels; elsewhere the outsider's hold for them. ``earlier`` are the releases that
+    were judged together with ``release``, the newest.
     """
 
     problem: Problem
@@ -96,7 +107,7 @@ class Audit(Framed):
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """All that were judged together, the newest last."""
+        """All releases that were judged together, the newest last."""
         return (*self.earlier, self.release)
 
     @cached_property
@@ -107,17 +118,17 @@ class Audit(Framed):
             np.bitwise_or.at(together, own.cells, own.bits)
         return together[self.problem.sensitive]
 
-    def verdicts(self, need: AttackerLevels) -> Units:
-        """Bits for each target of one attacker."""
+    def verdicts(self, levels: AttackerLevels) -> Units:
+        """Return the bits of each target of one attacker."""
         known = np.zeros(len(self.problem.table), dtype=np.int64)
         for own in self.answers:
-            if own.insider is None or own.insider is need.insider:
+            if own.insider is None or own.insider is levels.insider:
                 known[own.cells] = own.bits
-        return known[need.cells]
+        return known[levels.cells]
 
     @property
     def safe(self) -> bool:
-        """True if every sensitive cell is safe against every attacker, and proven so; of none, all are."""
+        """Whether every sensitive cell is proven safe against every attacker; true if none is sensitive."""
         return not any(own.bits.any() for own in self.answers)
 
     def __bool__(self) -> bool:
@@ -152,11 +163,12 @@ class Audit(Framed):
         were judged together.
         """
         assumed = dict.fromkeys(self.assumptions)
-        several = several_in_words(self.problem, len(self.releases))
-        told = (*(assumed if self.counts["checked"] else ()), exempt_in_words(self.problem), several)
-        return "; ".join(filter(None, (self._found(), *told)))
+        several = describe_several(self.problem, len(self.releases))
+        notes = (*(assumed if self.counts["checked"] else ()), describe_exempt(self.problem), several)
+        return "; ".join(filter(None, (self._describe_counts(), *notes)))
 
-    def _found(self) -> str:
+    def _describe_counts(self) -> str:
+        """Return how many cells are safe, unsafe and so on, and against whom, in words."""
         n = self.counts
         if not n["checked"]:
             return NOTHING_CHECKED
@@ -164,20 +176,19 @@ class Audit(Framed):
         against = f"against {self.problem.considered.text}"
         if self.safe:
             return f"{cells}: {n['safe']:,} safe, all proven, {against}"
-        told = [f"{n['safe']:,} safe"]
+        parts = [f"{n['safe']:,} safe"]
         fractional = int(((self.worst & (FRACTIONAL | UNSAFE | UNPROVEN)) == FRACTIONAL).sum())
         if fractional:
-            told.append(
+            parts.append(
                 f"{fractional:,} of them only if an attacker does not know that cells are whole numbers"
             )
         if n["unsafe"]:
-            told.append(
-                f"{n['unsafe']:,} UNSAFE" + (f" ({n['exact']:,} disclosed exactly)" if n["exact"] else "")
-            )
+            exactly = f" ({n['exact']:,} disclosed exactly)" if n["exact"] else ""
+            parts.append(f"{n['unsafe']:,} UNSAFE{exactly}")
         unproven = int((((self.worst & UNPROVEN) != 0) & ((self.worst & UNSAFE) == 0)).sum())
         if unproven:
-            told.append(f"{unproven:,} not settled")
-        return f"{cells}: " + ", ".join([*told, against])
+            parts.append(f"{unproven:,} not settled")
+        return f"{cells}: " + ", ".join([*parts, against])
 
     def __repr__(self) -> str:
         return f"Audit({self.verdict})"
@@ -209,25 +220,19 @@ class Audit(Framed):
         return arrow_table(codes_of_cells(table.structure, cells), columns)
 
     def findings(self, only_unsafe: bool = False) -> Iterator[Finding]:
-        """One verdict per sensitive cell and attacker; those of insiders only where they differ from the
-        outsider's.
+        """Yield one verdict per sensitive cell and attacker; those of insiders only where they differ from
+        the outsider's.
         """
         structure = self.problem.table.structure
         for own in self.answers:
             for t in np.flatnonzero(own.bits) if only_unsafe else range(own.bits.size):
-                cell = int(own.cells[t])
-                yield Finding(
-                    cell,
-                    structure.name(cell),
-                    own.attacker,
-                    int(own.bits[t]),
-                    float(own.above[t]),
-                    float(own.below[t]),
-                )
+                cell, bits = int(own.cells[t]), int(own.bits[t])
+                reach = float(own.below[t]), float(own.above[t])
+                yield Finding(cell, structure.name(cell), own.attacker, bits, *reach)
 
 
 def audit(problem: Problem, release: Release | Sequence[Release], run: Run | None = None) -> Audit:
-    """Check a release, whatever made it, or several together.
+    """Judge a release, whatever made it, or several together.
 
     Several releases are one release to a reader, who knows of each cell what all of them say.
 
@@ -239,7 +244,7 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
         What would be published; or several releases, the newest last. Those before it may be of other tables
         that share cells with this one.
     run
-        Time limit, executor, progress. What a limit leaves unanswered is *unproven*, never safe.
+        Time limit, executor, progress. What is not decided when the time ends is *unproven*, never safe.
 
     Raises
     ------
@@ -247,66 +252,88 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
         A release is of another table, or says something that is not true of this one.
     """
     run = start_run(problem, run)
-    *earlier, newest = in_order(release)
-    low, high = moves_allowed(problem, (*earlier, newest))
+    *earlier, newest = list_releases(release)
+    low, high = allowed_moves(problem, (*earlier, newest))
     equations = problem.table.equations
-    free = peel(equations, low < high)
-    found = list(blocks(equations, free, np.zeros(len(equations), dtype=np.int64)))
-    questions = Questions(problem, found, low, high)
-    tasks = questions.tasks(run)
+    blocks = make_blocks(equations, peel(equations, low < high), np.zeros(len(equations), dtype=np.int64))
+    plan = AuditPlan(problem, list(blocks), low, high)
+    tasks = plan.make_tasks(run)
     results = []
     for own in run.map(audit_block, tasks):
         results.append(own)
         run.tell("audit", len(results), len(tasks))
-    answers, moves = questions.answers(tasks, results)
+    answers, moves = plan.combine(results)
     programs = sum(own.programs for own in results)
     result = Audit(problem, newest, answers, moves, programs, run.seconds, tuple(earlier))
     LOG.info("audited in %.1f s: %s", result.seconds, result.verdict)
     return result
 
 
-def moves_allowed(
+def refuse_breached(problem: Problem, run: Run | None = None) -> None:
+    """Raise if earlier releases alone, with the sums of the table, tell more of a cell than its levels allow.
+
+    Hiding more never tells an attacker more, so some release meets the levels if and only if the one meets
+    them that hides every cell.
+
+    Raises
+    ------
+    LevelsError
+        The message names the cell, the attacker and the remedy.
+    """
+    if not problem.already_published:
+        return
+    found = audit(problem, Release.suppress(problem.table, np.ones(len(problem.table), dtype=bool)), run)
+    broken = [finding for finding in found.findings(only_unsafe=True) if finding.bits & UNSAFE]
+    if broken:
+        first = broken[0]
+        raise LevelsError(
+            f"no release keeps its levels any more against {first.attacker} ({first.verdict}), as what was "
+            "published earlier tells too much of it"
+            f"{and_others(len({finding.cell for finding in broken}), 'cell')}",
+            place=f"({first.name})",
+            remedy="Exempt the cell, lower its level, or withdraw the earlier release.",
+            options=["published"],
+        )
+
+
+def allowed_moves(
     problem: Problem, releases: Release | Sequence[Release], insider: Insider | None = None
 ) -> tuple[Units, Units]:
-    """How far below and above the truth an attacker can think each cell to be, in steps of the table's unit.
+    """Return how far below (negative) and above the truth an attacker can think each cell to be, in steps of
+    the table's unit.
 
-    Bounds are rounded towards the truth, which never hides a danger.
+    Bounds are rounded towards the truth, which never calls an unsafe cell safe.
     """
-    table = problem.table
-    windows = windows_in_units_of(problem, releases)
+    table, listed = problem.table, list_releases(releases)
+    windows_of(table, listed[-1])
+    windows = windows_together(table, listed)
     lower, upper = problem.bounds_at(insider, np.arange(len(table)))
     low, high = np.maximum(windows[0], lower), np.minimum(windows[1], upper)
-    return steps(low, table.units, table.unit, up=False), steps(high, table.units, table.unit, up=True)
+    return to_steps(low, table.units, table.unit, up=False), to_steps(high, table.units, table.unit, up=True)
 
 
-def windows_in_units_of(problem: Problem, releases: Release | Sequence[Release]) -> tuple[Units, Units]:
-    """What one release, or several together, say of each cell, in the table's units."""
-    listed = in_order(releases)
-    windows_of(problem.table, listed[-1])
-    return windows_together(problem.table, listed)
-
-
-def in_order(releases: object) -> tuple[Release, ...]:
-    """The releases that are judged together, the newest last; anything else is refused."""
+def list_releases(releases: object) -> tuple[Release, ...]:
+    """Return the releases that are judged together, the newest last; refuse anything else."""
     listed = tuple(releases) if isinstance(releases, list | tuple) else (releases,)
     if wrong := [other for other in listed if not isinstance(other, Release)]:
         raise ReleaseError(
-            f"a release is needed after the problem, not a {type(wrong[0]).__name__}: make one with a method "
-            "or with Release.suppress, or read it with read_release"
+            f"a release is needed after the problem, not a {type(wrong[0]).__name__}",
+            remedy="make one with a method or with Release.suppress, or read it with read_release",
         )
     if not listed:
-        raise ReleaseError("there is no release to audit: give one, or several that are judged together")
+        remedy = "give one, or several that are judged together"
+        raise ReleaseError("there is no release to audit", remedy=remedy)
     return listed
 
 
-def several_in_words(problem: Problem, releases: int = 1) -> str:
-    """How many releases were judged together, those that the problem knows included; nothing of one."""
+def describe_several(problem: Problem, releases: int = 1) -> str:
+    """Return how many releases were judged together, with those that the problem knows; empty for one."""
     judged = releases + len(problem.already_published)
     return f"{judged:,} releases judged together" if judged > 1 else ""
 
 
-def exempt_in_words(problem: Problem) -> str:
-    """How many cells would be sensitive, had they not been declared safe by hand; nothing of none."""
+def describe_exempt(problem: Problem) -> str:
+    """Return how many cells were declared safe by hand and would be sensitive otherwise; empty for none."""
     exempt = int(problem.exempt.sum())
     hit = "that a rule or a mark hits is" if exempt == 1 else "that rules or marks hit are"
     return f"{pluralize(exempt, 'cell')} {hit} exempt by hand" if exempt else ""

@@ -1,9 +1,9 @@
-"""The proof of a safe audit, written so that it can be checked without a solver.
+"""Certificates: the proof of a safe audit, in a form that can be checked without a solver.
 
 For each sensitive cell and attacker two *moves*: changes of the table that satisfy every equation, stay
-inside what the attacker can think possible, and carry the cell up past its upper level and down past its
-lower one (together as wide as the sliding level). The file holds the whole case: cells, equations, windows,
-bounds, levels, all as integers of the last decimal place. It names true values: it stays in the house.
+inside what the attacker can think possible, and take the cell down past its lower level and up past its upper
+one (together as wide as the sliding level). The file holds the complete case: cells, equations, windows,
+bounds, levels, all as integers of the last decimal place. It names true values: it is for internal use.
 
 ``verify.py`` checks it with the standard library alone.
 """
@@ -47,44 +47,51 @@ FIRST_VERSION = {
 
 
 def certify(audit: Audit) -> dict[str, Any]:
-    """The certificate of an audit that found everything safe and proven.
+    """Return the certificate of an audit that found everything safe and proven.
 
     Its ``statement`` says what it proves; where nothing was sensitive, that it proves nothing. Of releases
     that were judged together it is that of the newest, to attackers who know what the others say.
+
+    Raises
+    ------
+    UnsafeError
+        The audit did not find everything safe and proven.
     """
     if not audit.safe:
         raise UnsafeError(f"only a safe release can be certified; this audit says: {audit.verdict}")
-    case = case_part(audit.problem, audit.earlier)
+    case = describe_case(audit.problem, audit.earlier)
     content = {
         "format": FORMAT,
         "version": VERSION,
         "statement": statement(case["attackers"]),
         **case,
-        **release_part(audit.problem, audit.release),
-        **_proof(audit),
+        **describe_release(audit.problem, audit.release),
+        **_describe_proof(audit),
     }
     return {**content, "digest": digest(content)}
 
 
-def case_part(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str, Any]:
-    """What a certificate says about the case: table, attackers who also have ``earlier`` releases, levels."""
+def describe_case(problem: Problem, earlier: Sequence[Release] = ()) -> dict[str, Any]:
+    """Return what a certificate says about the case: table, attackers who also have ``earlier`` releases,
+    levels.
+    """
     table, equations = problem.table, problem.table.equations
     starts = equations.starts.tolist()
     cells, coefficients = equations.cells.tolist(), equations.coefficients.tolist()
     return {
         "decimals": table.decimals,
         "whole": table.whole,
-        **_rows(table.structure),
+        **_describe_rows(table.structure),
         "values": table.units.tolist(),
         "equations": [
             [rhs, cells[a:b], coefficients[a:b]]
             for rhs, a, b in zip(equations.rhs.tolist(), starts[:-1], starts[1:], strict=True)
         ],
-        "attackers": [_outsider(problem, earlier), *_insiders(problem.insiders)],
+        "attackers": [_describe_outsider(problem, earlier), *_describe_insiders(problem.insiders)],
     }
 
 
-def release_part(problem: Problem, release: Release) -> dict[str, Any]:
+def describe_release(problem: Problem, release: Release) -> dict[str, Any]:
     """Return what a certificate says about the release: marks, windows, numbers shown and notice.
 
     Numbers have as few decimals as they need, but not fewer than the table.
@@ -98,7 +105,7 @@ def release_part(problem: Problem, release: Release) -> dict[str, Any]:
     while places > decimals and not (numbers[finite] % 10).any():
         numbers[finite] //= 10
         places -= 1
-    low, high, shown = map(_bounds, numbers)
+    low, high, shown = map(_list_bounds, numbers)
     marks = [WORDS[mark] for mark in finer.marks.tolist()]
     about = {"marks": marks, "low": low, "high": high, "shown": shown, "notice": release.notice}
     return {"release_decimals": places, **about}
@@ -115,51 +122,49 @@ def complete_certificate(certificate: dict[str, Any], problem: Problem, release:
         raise CertificateError(f"the certificate is truncated: no {', '.join(missing)}")
     if digest(content) != certificate.get("digest"):
         raise CertificateError("the certificate is corrupted: its digest does not fit its content")
-    published = release_part(problem, release)
+    published = describe_release(problem, release)
     factor = 10 ** (published["release_decimals"] - problem.table.decimals)
     inwards = {
         "low": [None if low is None else -(-low // factor) for low in published["low"]],
         "high": [None if high is None else high // factor for high in published["high"]],
     }
     if any(certificate.get(end) != windows for end, windows in inwards.items()):
-        raise _foreign("release", "its windows differ")
+        raise _mismatch_error("release", "its windows differ")
     content |= {"version": VERSION, "statement": statement(content["attackers"])}
-    content |= {**_rows(problem.table.structure), "cells": content["cells"], **published}
+    content |= {**_describe_rows(problem.table.structure), "cells": content["cells"], **published}
     return {**content, "digest": digest(content)}
 
 
 def check_certificate(certificate: dict[str, Any], problem: Problem, release: Release) -> None:
-    """Raise unless the certificate speaks of this case and of this release (not whether its proof holds)."""
-    for name, expected in case_part(problem).items():
+    """Raise unless the certificate is about this case and this release; its proof is not checked."""
+    for name, expected in describe_case(problem).items():
         if certificate.get(name) != expected:
-            raise _foreign("case", DIFFERENCES[name])
-    published = release_part(problem, release)
+            raise _mismatch_error("case", DIFFERENCES[name])
+    published = describe_release(problem, release)
     if certificate.get("release_decimals") != published["release_decimals"]:
-        raise _foreign("release", "its numbers have another number of decimals")
+        raise _mismatch_error("release", "its numbers have another number of decimals")
     # Some formats have no room for a notice that a method gave.
     if published["notice"] not in ("", certificate.get("notice")):
-        raise _foreign("release", "it has another notice")
+        raise _mismatch_error("release", "it has another notice")
     for name in ("marks", "low", "high", "shown"):
         pairs = zip_longest(certificate.get(name, ()), published[name], fillvalue="")
         for cell, (one, other) in enumerate(pairs):
             if one != other:
                 which = f"cell ({problem.table.name(cell)})" if cell < len(problem.table) else "more cells"
-                raise _foreign("release", f"it says something else about {which}")
+                raise _mismatch_error("release", f"it says something else about {which}")
 
 
-def _foreign(of: str, difference: str) -> CertificateError:
-    return CertificateError(
-        f"the certificate is not of this {of}: {difference}. "
-        f"Audit the current {of} again to have it certified."
-    )
+def _mismatch_error(of: str, difference: str) -> CertificateError:
+    fault = f"the certificate is not of this {of}: {difference}"
+    return CertificateError(fault, remedy=f"Audit the current {of} again to have it certified.")
 
 
 def dump(certificate: dict[str, Any]) -> str:
-    """The certificate as text."""
+    """Return the certificate as text."""
     return json.dumps(certificate, separators=(",", ":"))
 
 
-def _rows(structure: Structure) -> dict[str, Any]:
+def _describe_rows(structure: Structure) -> dict[str, Any]:
     """Return how release files name cells: the columns that do, for each cell the fields of the rows that
     show it, and which cell each row of the file shows.
     """
@@ -184,26 +189,27 @@ def _rows(structure: Structure) -> dict[str, Any]:
     return {"columns": columns, "cells": names, "rows": order}
 
 
-def _outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str, Any]:
-    need = problem.against_everyone()
+def _describe_outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str, Any]:
+    levels = problem.against_everyone()
     lower, upper = problem.outsider.lower, problem.outsider.upper
     if earlier:
         low, high = windows_together(problem.table, earlier)
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     return {
-        "name": need.attacker,
-        "lower": _bounds(lower),
-        "upper": _bounds(upper),
-        "targets": need.cells.tolist(),
-        "levels": [need.lower.tolist(), need.upper.tolist(), need.sliding.tolist()],
+        "name": levels.attacker,
+        "lower": _list_bounds(lower),
+        "upper": _list_bounds(upper),
+        "targets": levels.cells.tolist(),
+        "levels": [levels.lower.tolist(), levels.upper.tolist(), levels.sliding.tolist()],
     }
 
 
-def _insiders(insiders: InsiderList) -> Iterator[dict[str, Any]]:
+def _describe_insiders(insiders: InsiderList) -> Iterator[dict[str, Any]]:
     cells, targets, others = insiders.cells.tolist(), insiders.targets.tolist(), insiders.others.tolist()
-    lower, upper, levels = _bounds(insiders.lower), _bounds(insiders.upper), insiders.levels.tolist()
-    bounds, aims = pairwise(insiders.starts.tolist()), pairwise(insiders.target_starts.tolist())
-    for name, (a, b), (c, d), also in zip(insiders.names, bounds, aims, others, strict=True):
+    lower, upper = _list_bounds(insiders.lower), _list_bounds(insiders.upper)
+    levels = insiders.levels.tolist()
+    bounds, own = pairwise(insiders.starts.tolist()), pairwise(insiders.target_starts.tolist())
+    for name, (a, b), (c, d), also in zip(insiders.names, bounds, own, others, strict=True):
         yield {
             "name": name,
             "cells": cells[a:b],
@@ -215,9 +221,10 @@ def _insiders(insiders: InsiderList) -> Iterator[dict[str, Any]]:
         }
 
 
-def _proof(audit: Audit) -> dict[str, Any]:
-    """Per attacker the claims ``[cell, up move, down move]``, an insider's only where the outsider's do not
-    serve; and the moves that claims use."""
+def _describe_proof(audit: Audit) -> dict[str, Any]:
+    """Return per attacker the claims ``[cell, up move, down move]``, an insider's only where the outsider's
+    do not prove their levels, and the moves that claims use.
+    """
     claims: list[list[list[int]]] = [[] for _ in audit.problem.attackers]
     for own in audit.answers:
         claims[own.number + 1] = np.column_stack([own.cells, own.up_moves, own.down_moves]).tolist()
@@ -226,16 +233,13 @@ def _proof(audit: Audit) -> dict[str, Any]:
     unit = audit.problem.table.unit
     return {
         "moves": [
-            [
-                audit.moves[m].denominator,
-                audit.moves[m].cells.tolist(),
-                (audit.moves[m].changes * unit).tolist(),
-            ]
-            for m in used
+            [move.denominator, move.cells.tolist(), (move.changes * unit).tolist()]
+            for move in (audit.moves[m] for m in used)
         ],
         "claims": [[[cell, renumbered[up], renumbered[down]] for cell, up, down in own] for own in claims],
     }
 
 
-def _bounds(units: Units) -> list[int | None]:
+def _list_bounds(units: Units) -> list[int | None]:
+    """Return bounds as integers, None where there is none."""
     return [None if abs(u) >= UNBOUNDED else u for u in units.tolist()]

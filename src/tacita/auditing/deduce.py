@@ -1,8 +1,7 @@
-"""What can be deduced: the interval of every hidden cell, with the truth at hand or without it.
+"""Deduction: the interval of every hidden cell, computed with the true table or without it.
 
-:func:`deduce` answers for the office: attacker ``k``'s interval ``[min y_i, max y_i]`` for each hidden cell.
-:func:`expose` answers for anyone: it is given a release and nothing else, as a reader would be, and tells
-which hidden cells are no secret.
+:func:`deduce` is for the office: attacker ``k``'s interval ``[min y_i, max y_i]`` for each hidden cell.
+:func:`expose` is for anyone: it has only a release, as a reader does.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacita.auditing.audit import in_order, moves_allowed
-from tacita.auditing.extremes import Question, extremes
-from tacita.auditing.region import blocks, peel
+from tacita.auditing.audit import allowed_moves, list_releases
+from tacita.auditing.extremes import ExtremeQuestion, find_extremes
+from tacita.auditing.region import make_blocks, peel
 from tacita.core.attacker import Insider, bounds_in_units
 from tacita.core.errors import InputError, ReleaseError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
@@ -32,14 +31,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SOLVER_DIGITS = 6
-"""Decimals of a unit that a linear program can be trusted with."""
+"""Decimals of a unit that a linear program gets right."""
 
 
 @dataclass(frozen=True, eq=False)
 class Deduction(Framed):
-    """Interval ``[low, high]`` of each hidden cell that was asked for, in plain numbers; NaN where the time
-    ran out.
-    """
+    """Interval ``[low, high]`` of each requested hidden cell, in plain numbers; NaN if the time ran out."""
 
     structure: Structure
     cells: Cells
@@ -51,22 +48,20 @@ class Deduction(Framed):
 
     @property
     def known(self) -> Mask:
-        """Cells (among ``cells``) that are no secret at all: a single value is possible."""
+        """Whether a single value is possible, for each of ``cells``."""
         return np.asarray(self.low == self.high)
 
     def to_arrow(self) -> pa.Table:
-        """Return one row per hidden cell that was asked for: codes, ``low``, ``high``, ``known``."""
+        """Return one row per requested hidden cell: codes, ``low``, ``high``, ``known``."""
         columns = {"low": self.low, "high": self.high, "known": self.known}
         return arrow_table(codes_of_cells(self.structure, self.cells), columns)
 
     def of(self, cell: int) -> tuple[float, float]:
-        """The interval of one hidden cell."""
+        """Return the interval of one requested hidden cell."""
         found = np.flatnonzero(self.cells == cell)
         if found.size == 0:
-            raise InputError(
-                f"({self.structure.name(cell)}) is not among the hidden cells that were asked for: there are "
-                f"{len(self):,} of them"
-            )
+            fault = f"not among the hidden cells that were asked for: there are {len(self):,} of them"
+            raise InputError(fault, place=f"({self.structure.name(cell)})")
         return float(self.low[found[0]]), float(self.high[found[0]])
 
 
@@ -77,33 +72,30 @@ def deduce(
     run: Run | None = None,
     cells: CellList | None = None,
 ) -> Deduction:
-    """The interval that an attacker (the outsider by default) computes for every hidden cell.
+    """Return the interval that an attacker (the outsider by default) can compute for every hidden cell.
 
-    Whole-number tables get whole-number bounds: what an attacker who knows that cells are counts can deduce.
+    Tables of counts get integer bounds: what an attacker who knows that cells are counts can deduce.
 
     Parameters
     ----------
     release
         One release, or several whose windows hold together, as in :func:`~tacita.auditing.audit.audit`.
     cells
-        Only these, as far as they are hidden: two linear programs each, over the part of the table that
-        hangs together with them.
+        Only these, as far as they are hidden: two linear programs each, over their connected components.
     """
     run = start_run(problem, run)
     table = problem.table
-    low, high = moves_allowed(problem, release, insider)
-    asked = in_order(release)[-1].hidden
+    low, high = allowed_moves(problem, release, insider)
+    requested = list_releases(release)[-1].hidden
     if cells is not None:
-        asked = asked & read_cells(table, cells, "cells")
-    hidden = np.flatnonzero(asked)
+        requested = requested & read_cells(table, cells, "cells")
+    hidden = np.flatnonzero(requested)
     free = peel(table.equations, low < high)
     rhs = np.zeros(len(table.equations), dtype=np.int64)
     low, high = np.where(free, low, 0), np.where(free, high, 0)
-    least, most = _ends(table.equations, rhs, low, high, asked, table.whole, run)
-    ends = (
-        _in_values(table.units[hidden] + table.unit * end[hidden], table.decimals) for end in (least, most)
-    )
-    return Deduction(table.structure, hidden, *ends)
+    ends = _find_ends(table.equations, rhs, low, high, requested, table.whole, run)
+    units = (table.units[hidden] + table.unit * end[hidden] for end in ends)
+    return Deduction(table.structure, hidden, *(_to_values(end, table.decimals) for end in units))
 
 
 def expose(
@@ -113,14 +105,14 @@ def expose(
     whole: bool = False,
     run: Run | None = None,
 ) -> Deduction:
-    """What anyone can deduce from a release: no truth needed.
+    """Return what anyone can deduce from a release, without the true table.
 
     Parameters
     ----------
     lower, upper
         What readers know of every cell beforehand (numbers, or one per cell; None: nothing).
     whole
-        Readers know that cells are whole numbers.
+        Readers know that cells are integers.
 
     Raises
     ------
@@ -140,42 +132,40 @@ def expose(
         raise ReleaseError(
             f"nothing is possible for {structure.names(wrong)}: the release contradicts the bounds"
         )
-    low, high = _worked_out(structure, low, high, unit)
+    low, high = _determine_cells(structure, low, high, unit)
     equations = structure.equations
     rhs = equations.rhs // unit - np.asarray(equations.matrix @ np.where(low < high, 0, low))
-    asked = release.low < release.high
-    least, most = _ends(equations, rhs, low, high, asked, whole, run)
-    hidden = np.flatnonzero(asked)
-    ends = (_in_values(unit * end[hidden], release.decimals) for end in (least, most))
-    return Deduction(structure, hidden, *ends)
+    requested = release.low < release.high
+    ends = _find_ends(equations, rhs, low, high, requested, whole, run)
+    hidden = np.flatnonzero(requested)
+    return Deduction(structure, hidden, *(_to_values(unit * end[hidden], release.decimals) for end in ends))
 
 
-def _in_values(units: Floats, decimals: int) -> Floats:
-    """Units as values, without the last digits of a solver's zero."""
+def _to_values(units: Floats, decimals: int) -> Floats:
+    """Return units as values, rounded to the digits that a solver gets right."""
     return np.round(units, SOLVER_DIGITS) / 10.0**decimals + 0.0
 
 
-def _ends(
-    equations: Equations, rhs: Units, low: Units, high: Units, asked: Mask, whole: bool, run: Run
+def _find_ends(
+    equations: Equations, rhs: Units, low: Units, high: Units, requested: Mask, whole: bool, run: Run
 ) -> tuple[Floats, Floats]:
-    """Smallest and largest value of each cell asked for; those with ``low == high`` have it already."""
+    """Return the smallest and largest value of each requested cell; other entries are bounds."""
     least, most = low.astype(np.float64), high.astype(np.float64)
-    found = [block for block in blocks(equations, low < high, rhs) if asked[block.cells].any()]
     questions = [
-        Question(block, low[block.cells], high[block.cells], whole, np.flatnonzero(asked[block.cells]), run)
-        for block in found
+        ExtremeQuestion(block, low[block.cells], high[block.cells], whole, columns, run)
+        for block in make_blocks(equations, low < high, rhs)
+        if (columns := np.flatnonzero(requested[block.cells])).size
     ]
-    for done, (question, (down, up)) in enumerate(
-        zip(questions, run.map(extremes, questions), strict=True), start=1
-    ):
+    answers = zip(questions, run.map(find_extremes, questions), strict=True)
+    for done, (question, (down, up)) in enumerate(answers, start=1):
         own = question.block.cells[question.columns]
         least[own], most[own] = down, up
         run.tell("intervals", done, len(questions))
     return least, most
 
 
-def _worked_out(structure: Structure, low: Units, high: Units, unit: int) -> tuple[Units, Units]:
-    """Cells that an equation with no other hidden cell determines, one after the other."""
+def _determine_cells(structure: Structure, low: Units, high: Units, unit: int) -> tuple[Units, Units]:
+    """Return the bounds with the values of cells that are alone in an equation, repeatedly."""
     low, high = low.copy(), high.copy()
     equations = structure.equations
     rows, cells, coefficients = equations.row_of_entry, equations.cells, equations.coefficients

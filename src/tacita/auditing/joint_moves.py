@@ -1,12 +1,12 @@
-"""One move for many targets: most proofs of a large block from a few linear programs.
+"""Joint moves: one linear program whose move proves many targets of a large block.
 
 For targets ``P``, direction ``s`` and levels ``l``
 
     max  sum_{p in P} s z_p / l_p    s.t.  M z = 0,  low <= z <= high,  s z_p <= l_p for p in P.
 
-No target is paid for going beyond its level, so that each leaves room for the others. All other columns only
-help, and a few of every equation are enough. Whoever is paid is bounded where he is headed, so that the dual
-simplex can begin where nothing moves.
+No target gains from going beyond its level, so each leaves room for the others. Of the other columns, which
+only balance the equations, a few per equation are enough. Every column with a cost is bounded in its
+direction, so that the dual simplex can start where nothing moves.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
 MANY = 50
-"""Fewer targets are asked for one by one."""
+"""Fewer targets are judged one by one."""
 WORTHWHILE = 0.1
 """Another round follows one that proved at least this share of its targets."""
 HELPERS = 20
 """Columns of every equation that may move besides the targets."""
 PIVOTS = 3
-"""Pivots allowed per equation and target. Networks take fewer; what takes more ends in crooked vertices."""
+"""Pivots allowed per equation and target. Networks need fewer; after more the vertex is rarely made exact."""
 
 
 def is_flat(columns: csc_array) -> bool:
-    """Most cells lie in two equations or fewer, as in tables of two dimensions: networks, or nearly. Beyond
-    them pivots are slow, and a move for many targets is too crooked for floats to name.
+    """Return whether most cells lie in two equations or fewer, as in tables of two dimensions.
+
+    Beyond them pivots are slow, and the denominators of a move for many targets are too large.
     """
     return bool(np.median(np.diff(columns.indptr)) <= 2)
 
 
-def joint_move(
+def find_joint_move(
     rows: csr_array,
     columns: csc_array,
     low: Floats,
@@ -46,8 +47,8 @@ def joint_move(
     sign: int,
     run: Run,
 ) -> Floats | None:
-    """A move that carries many targets as far as their (positive) levels, or None if that takes too long."""
-    used = np.union1d(targets, _helpers(rows, seed=targets.size))
+    """Return a move that takes many targets as far as their (positive) levels, or None without an optimum."""
+    used = np.union1d(targets, _draw_helpers(rows, seed=targets.size))
     at = np.searchsorted(used, targets)
     lower, upper, costs = low[used], high[used], np.zeros(used.size)
     if sign > 0:
@@ -65,8 +66,8 @@ def joint_move(
     return move
 
 
-def _helpers(rows: csr_array, seed: int) -> Cells:
-    """Some columns of every equation, drawn at random so that they are not the same few everywhere."""
+def _draw_helpers(rows: csr_array, seed: int) -> Cells:
+    """Return some columns of every equation, drawn at random so that equations share few of them."""
     draws = np.random.default_rng(seed).random((rows.shape[0], HELPERS))
     places = rows.indptr[:-1, None] + np.floor(draws * np.diff(rows.indptr)[:, None])
     return np.unique(rows.indices[places.astype(np.int64)])

@@ -1,13 +1,12 @@
-"""What an attacker can think possible, cut into independent blocks.
+"""An attacker's region, split into independent blocks of connected components.
 
 With ``y = a + z`` the attacker's region is
 
     { z : M z = 0,  max(window low, lower) - a <= z <= min(window high, upper) - a },
 
-and ``z = 0`` (the truth) lies in it. Before any linear program is solved the region is made small: published
-cells are substituted (``z = 0``), a cell that is alone in an equation is forced (``z = 0``, again and
-again), and what remains falls into connected components, since cells that share no chain of equations do not
-know of each other.
+and ``z = 0`` (the truth) lies in it. Before any linear program is solved the region is reduced: published
+cells are substituted (``z = 0``), a cell that is alone in an equation is forced (``z = 0``, repeatedly), and
+what remains falls into connected components, whose programs are independent.
 """
 
 from __future__ import annotations
@@ -23,17 +22,12 @@ from tacita.core.exact import Cells, Mask, Units
 from tacita.core.tables.equations import Equations
 
 COLUMNS_PER_BLOCK = 200
-"""Small components are put together up to this many columns: a solver session costs about as much as ten
-pivots.
-"""
+"""Small components are joined up to this many columns: a solver session costs about as much as ten pivots."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One or more connected components: an attacker's linear program of its own.
-
-    ``cells`` are positions in the table; ``matrix`` has one column for each of them.
-    """
+    """One or more connected components: ``matrix z = rhs``, with a column for each of some ``cells``."""
 
     cells: Cells
     matrix: csr_array
@@ -41,10 +35,9 @@ class Block:
 
 
 def peel(equations: Equations, free: Mask) -> Mask:
-    """The cells that no equation forces, among the free ones.
+    """Return the free cells that no equation determines.
 
-    An equation with a single free cell determines it; it is then free no more, which may leave another
-    equation with one.
+    An equation with a single free cell determines it, which may leave another equation with a single one.
     """
     free = free.copy()
     rows, cells = equations.row_of_entry, equations.cells
@@ -59,8 +52,10 @@ def peel(equations: Equations, free: Mask) -> Mask:
         live = free[cells]
 
 
-def blocks(equations: Equations, free: Mask, rhs: Units, columns: int = COLUMNS_PER_BLOCK) -> Iterator[Block]:
-    """The linear programs that the free cells fall into; duplicate equations are used once."""
+def make_blocks(
+    equations: Equations, free: Mask, rhs: Units, columns: int = COLUMNS_PER_BLOCK
+) -> Iterator[Block]:
+    """Yield the blocks of the free cells; duplicate equations are used once."""
     rows, entries = equations.row_of_entry, equations.cells
     live = free[entries] & ~equations.duplicates[rows]
     rows, entries, coefficients = rows[live], entries[live], equations.coefficients[live]
@@ -73,7 +68,7 @@ def blocks(equations: Equations, free: Mask, rhs: Units, columns: int = COLUMNS_
         (np.ones(row.size, dtype=np.int8), (column, cells.size + row)), shape=(cells.size + used.size,) * 2
     )
     label = connected_components(links, directed=False)[1].astype(np.int64)
-    group = _gather(label[: cells.size], columns)
+    group = _group_components(label[: cells.size], columns)
     group_of_label = np.zeros(label.max(initial=0) + 1, dtype=np.int64)
     group_of_label[label[: cells.size]] = group
     by_group = np.argsort(group, kind="stable")
@@ -91,8 +86,8 @@ def blocks(equations: Equations, free: Mask, rhs: Units, columns: int = COLUMNS_
         yield Block(cells[own], matrix, rhs[used[own_rows]])
 
 
-def _gather(label: Cells, columns: int) -> Cells:
-    """Block number of each cell: whole components, the small ones put together in order."""
+def _group_components(label: Cells, columns: int) -> Cells:
+    """Return the block of each cell, given its component: small components are joined in order."""
     size = np.bincount(label)
     group = np.zeros(size.size, dtype=np.int64)
     current, filled = 0, 0
@@ -104,6 +99,6 @@ def _gather(label: Cells, columns: int) -> Cells:
     return group[label]
 
 
-def by_columns(block: Block) -> csc_array:
-    """The matrix of a block as solvers want it."""
+def to_columns(block: Block) -> csc_array:
+    """Return the matrix of a block by columns, in floats."""
     return csc_array(block.matrix.astype(np.float64))

@@ -29,7 +29,7 @@ def assess(
     ] = None,
 ) -> int:
     """Find the sensitive cells of a table: which rules hit them, which levels they need, who might attack."""
-    from tacita.auditing.breached import refuse_breached
+    from tacita.auditing.audit import refuse_breached
 
     problem = pose_problem(case, flags)
     refuse_breached(problem)

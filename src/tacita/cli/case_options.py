@@ -184,9 +184,9 @@ def pose_problem(path: Path, flags: CaseFlags, specification: Specification | No
     print_notes(*problem.published_notes)
     print_first_warnings(problem.warnings[len(problem.table.warnings) :])
     if problem.exempt.any():
-        from tacita.auditing.audit import exempt_in_words
+        from tacita.auditing.audit import describe_exempt
 
-        print_notes(f"{exempt_in_words(problem)}: declared not sensitive, and not checked")
+        print_notes(f"{describe_exempt(problem)}: declared not sensitive, and not checked")
     if not len(problem.levels):
         print_warnings(NOTHING_SENSITIVE)
     return problem

@@ -82,7 +82,7 @@ def protect(
 
     The first Ctrl-C keeps the best so far. Exit code 2 if the release is not proven safe.
     """
-    from tacita.auditing.breached import refuse_breached
+    from tacita.auditing.audit import refuse_breached
     from tacita.methods import make_method
     from tacita.publication.folders import recover_results
     from tacita.publication.results import Written, find_earlier_results, refuse_blocked, write_results

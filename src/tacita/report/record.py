@@ -57,7 +57,7 @@ def audit_record(audit: Audit) -> dict[str, Any]:
     ``cells`` are the sensitive ones with their rules and their worst verdict over all attackers, ``findings``
     the pairs of cell and attacker that are not safe, ``exempt_cells`` those that were not looked at.
     """
-    from tacita.auditing.audit import in_words
+    from tacita.auditing.audit import describe_bits
 
     problem, structure = audit.problem, audit.problem.table.structure
     rules = rules_by_cell(problem)
@@ -70,7 +70,7 @@ def audit_record(audit: Audit) -> dict[str, Any]:
         "seconds": round(audit.seconds, 3),
         "made_by": dict(audit.release.made_by),
         "cells": [
-            {"cell": cell_key(structure, cell), "rules": rules[cell], "verdict": in_words(bits)}
+            {"cell": cell_key(structure, cell), "rules": rules[cell], "verdict": describe_bits(bits)}
             for cell, bits in zip(problem.sensitive.tolist(), audit.worst.tolist(), strict=True)
         ],
         "findings": findings_list(audit),

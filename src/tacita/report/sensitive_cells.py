@@ -13,10 +13,9 @@ from math import inf, nan
 
 import numpy as np
 
-from tacita.auditing.asked import EXACT, UNPROVEN
-from tacita.auditing.audit import UNSAFE, Audit, in_words
+from tacita.auditing.audit import UNSAFE, Audit, describe_bits
+from tacita.auditing.block_tasks import EXACT, UNPROVEN, Answers
 from tacita.auditing.deduce import Deduction
-from tacita.auditing.questions import Answers
 from tacita.core.exact import UNBOUNDED, Cells, Mask
 from tacita.report.interval_picture import interval_svg
 
@@ -39,7 +38,7 @@ class SensitiveCell:
 
     @property
     def verdict(self) -> str:
-        return in_words(self.bits)
+        return describe_bits(self.bits)
 
     @property
     def picture(self) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tacita.auditing.asked import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
 from tacita.auditing.audit import WORDS, Audit, Finding
+from tacita.auditing.block_tasks import BELOW_LOWER, BELOW_SLIDING, BELOW_UPPER, EXACT, FRACTIONAL, UNPROVEN
 
 MEANINGS = {
     EXACT: "only one value is possible",

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from tacita.app.work.open_case import Case
-from tacita.auditing.audit import Audit, audit
-from tacita.auditing.breached import refuse_breached
+from tacita.auditing.audit import Audit, audit, refuse_breached
 from tacita.auditing.deduce import Deduction, deduce
 from tacita.core.errors import StoppedError, TacitaError
 from tacita.core.release import Release

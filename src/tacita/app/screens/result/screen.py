@@ -10,8 +10,8 @@ from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
 from tacita.app.work.announced import announced
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
-from tacita.auditing.asked import FRACTIONAL, UNPROVEN
 from tacita.auditing.audit import UNSAFE, Audit
+from tacita.auditing.block_tasks import FRACTIONAL, UNPROVEN
 from tacita.core.release import Release
 from tacita.core.run import AVERAGES
 from tacita.core.words import pluralize

@@ -1,0 +1,168 @@
+"""The audit of one block of the region: the outsider first, then insiders who can rule out a proof.
+
+An insider's region is a part of the outsider's. So a move that proves a level against the outsider proves it
+against an insider too, unless it changes a cell further than they think possible. All moves are compared with
+the bounds of all insiders at once. Where several can rule out the proof of a target, a move within what all
+of them know together is searched for, which nobody can rule out. Only those who are left are judged one by
+one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacita.attackers.sight import Sight
+from tacita.auditing.block_tasks import OUTSIDER, BlockResult, BlockTask, BlockVerdicts
+from tacita.auditing.examiner import Examiner
+from tacita.core.exact import Cells, Mask, Units
+
+FEW_INSIDERS = 5
+"""For more insiders than these short proofs are searched for first."""
+
+
+def audit_block(task: BlockTask) -> BlockResult:
+    """Return the verdicts on the targets of all attackers of a block, with the moves that prove them."""
+    examiner = Examiner(task)
+    examiner.judge_all(OUTSIDER, task.common)
+    people = np.unique(np.concatenate([task.insiders.who, task.insiders.own_who]))
+    if people.size:
+        if people.size > FEW_INSIDERS:
+            examiner.shorten_proofs()
+        _BlockInsiders(examiner).judge_all()
+    return examiner.result
+
+
+class _BlockInsiders:
+    """The insiders of a block, after the outsider's targets were judged."""
+
+    def __init__(self, examiner: Examiner) -> None:
+        self.examiner, self.task, self.insiders = examiner, examiner.task, examiner.task.insiders
+        self.n = self.task.block.cells.size
+        insiders = self.insiders
+        self._sight = Sight(insiders.who, insiders.columns, insiders.low, insiders.high, self.n)
+        self._spared = np.unique(insiders.spared * self.n + insiders.spared_columns)
+
+    def judge_all(self) -> None:
+        """Judge the targets of insiders that the outsider's proofs do not decide."""
+        who, target = self._find_unproven()
+        if self._prove_jointly(target):
+            who, target = self._find_unproven()
+        own_left = self._judge_own_targets()
+        own_who = self.insiders.own_who[own_left]
+        for k in np.unique(np.concatenate([who, own_who])).tolist():
+            rows = self.insiders.rows_of(k)
+            own = self.insiders.own_targets.take(own_left[own_who == k])
+            again = self.task.common.take(target[who == k])
+            tight = self.insiders.columns[rows]
+            self.examiner.enter(tight, self.insiders.low[rows], self.insiders.high[rows])
+            self.examiner.judge_all(k, own + again)
+            self.examiner.leave(tight)
+
+    def _find_ruled_out(self, moves: Cells) -> Cells:
+        """Return pairs ``insider * size + move`` where an insider can rule out a move, ascending."""
+        number, columns, below, above = self.examiner.pool.entries()
+        used = np.isin(number, moves)
+        who, move = self._sight.through(number[used], columns[used], below[used], above[used])
+        return np.unique(who * len(self.examiner.pool.moves) + move)
+
+    def _find_unproven(self) -> tuple[Cells, Cells]:
+        """Return pairs of insider and outsider's target where the insider attacks the target too and can rule
+        out a move of its proof.
+
+        Targets that are unsafe against the outsider are unsafe against insiders too, and are left out.
+        """
+        proof = self.examiner.result.verdicts[0]
+        proven = np.flatnonzero(proof.bits == 0)
+        size = len(self.examiner.pool.moves)
+        moves = np.concatenate([proof.up_move[proven], proof.down_move[proven]])
+        targets = np.tile(proven, 2)[moves >= 0]
+        moves = moves[moves >= 0]
+        who, move = np.divmod(self._find_ruled_out(moves), max(size, 1))
+        order = np.argsort(moves, kind="stable")
+        first = np.searchsorted(moves[order], move, "left")
+        sizes = np.searchsorted(moves[order], move, "right") - first
+        rows = np.arange(sizes.sum()) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
+        n = self.task.common.columns.size
+        pairs = np.unique(np.repeat(who, sizes) * n + targets[order[rows]])
+        who, target = np.divmod(pairs, max(n, 1))
+        attack = np.isin(who, self.insiders.others)
+        attack &= ~np.isin(who * self.n + self.task.common.columns[target], self._spared)
+        return who[attack], target[attack]
+
+    def _prove_jointly(self, target: Cells) -> bool:
+        """Search for proofs that no insider can rule out, for targets whose proof several can; return whether
+        any was found.
+        """
+        proof, found = self.examiner.result.verdicts[0], False
+        times = np.bincount(target, minlength=proof.bits.size)
+        if not (times > 1).any():
+            return False
+        insiders, common, examiner = self.insiders, self.task.common, self.examiner
+        mine = np.isin(insiders.who, insiders.others)
+        low, high = self._joint_bounds(mine)
+        spared = np.isin(insiders.who * self.n + insiders.columns, self._spared)
+        # Of a target, only what those know counts who attack it with the outsider's levels.
+        target_low, target_high = self._joint_bounds(mine & ~spared)
+        tight = np.unique(insiders.columns[mine])
+        for t in np.flatnonzero(times > 1).tolist():
+            if self.task.run.over:
+                break
+            p = int(common.columns[t])
+            own_low, own_high = low.copy(), high.copy()
+            own_low[p], own_high[p] = target_low[p], target_high[p]
+            examiner.enter(tight, own_low[tight], own_high[tight])
+            bits, down, up = examiner.judge(common, t)
+            if not bits:
+                proof.down_move[t], proof.up_move[t] = down.move, up.move
+                found = True
+        examiner.leave(tight)
+        return found
+
+    def _joint_bounds(self, rows: Mask) -> tuple[Units, Units]:
+        """Return the bounds of someone who knows everything in some rows of the insiders' knowledge."""
+        low, high, insiders = self.task.low.copy(), self.task.high.copy(), self.insiders
+        np.maximum.at(low, insiders.columns[rows], insiders.low[rows])
+        np.minimum.at(high, insiders.columns[rows], insiders.high[rows])
+        return low, high
+
+    def _judge_own_targets(self) -> Cells:
+        """Judge insiders' own targets whose levels the outsider's moves prove too; return the rows of
+        ``own_targets`` that are left.
+        """
+        insiders, proof, moves = self.insiders, self.examiner.result.verdicts[0], self.examiner.pool.moves
+        own, columns = insiders.own_targets, self.task.common.columns
+        at = np.minimum(np.searchsorted(columns, own.columns), columns.size - 1)
+        used = np.concatenate([proof.down_move, proof.up_move])
+        ruled_out = self._find_ruled_out(used[used >= 0])
+        reached = []
+        for sign, by in ((-1, proof.down_move), (1, proof.up_move)):
+            pairs = zip(by.tolist(), columns.tolist(), strict=True)
+            steps = np.array([_count_steps(moves, m, p, sign) for m, p in pairs], dtype=np.int64)
+            serves = (by[at] >= 0) & ~np.isin(insiders.own_who * len(moves) + by[at], ruled_out)
+            reached.append(np.where(serves, steps[at], 0))
+        down, up = reached
+        met = (down >= own.lower) & (up >= own.upper) & (down + up >= own.sliding)
+        rows = np.flatnonzero(met & (columns[at] == own.columns))
+        self.examiner.result.verdicts.append(
+            BlockVerdicts(
+                insiders.own_who[rows],
+                own.columns[rows],
+                np.zeros(rows.size, dtype=np.int64),
+                down[rows].astype(np.float64),
+                up[rows].astype(np.float64),
+                np.where(down[rows] > 0, proof.down_move[at[rows]], -1),
+                np.where(up[rows] > 0, proof.up_move[at[rows]], -1),
+            )
+        )
+        return np.setdiff1d(np.arange(met.size), rows)
+
+
+def _count_steps(moves: list[tuple[Cells, Units, int]], move: int, column: int, sign: int) -> int:
+    """Return the integer steps by which a move (-1: none) takes a column in a direction, rounded down."""
+    if move < 0:
+        return 0
+    columns, numerators, denominator = moves[move]
+    at = int(np.searchsorted(columns, column))
+    if at == columns.size or columns[at] != column:
+        return 0
+    return sign * int(numerators[at]) // denominator
