@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from tacita.core.tables.linked import link as link
     from tacita.core.tables.read_options import ReadOptions as ReadOptions
     from tacita.core.tables.table import Table as Table
-    from tacita.core.tables.undeclared import Found as Found
-    from tacita.core.tables.undeclared import find_sums as find_sums
+    from tacita.core.tables.undeclared_sums import Found as Found
+    from tacita.core.tables.undeclared_sums import find_sums as find_sums
     from tacita.formats.table_write import write_table as write_table
     from tacita.methods.adjustment.adjustment import Adjustment as Adjustment
     from tacita.methods.adjustment.joint import adjust_together as adjust_together
@@ -164,7 +164,7 @@ _HOMES = {
     "tacita.core.tables.linked": ("link",),
     "tacita.core.tables.read_options": ("ReadOptions",),
     "tacita.core.tables.table": ("Table",),
-    "tacita.core.tables.undeclared": ("Found", "find_sums"),
+    "tacita.core.tables.undeclared_sums": ("Found", "find_sums"),
     "tacita.tabulation.tabulate": ("tabulate",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

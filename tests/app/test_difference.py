@@ -8,7 +8,7 @@ import tacita as tc
 from tacita.app.sheet import Flag
 from tacita.app.work.difference import HIDDEN, view_of_difference
 from tacita.core.exact import UNBOUNDED
-from tacita.core.tables.layout import layout
+from tacita.core.tables.layout import lay_out
 
 
 def table() -> tc.Table:
@@ -18,7 +18,7 @@ def table() -> tc.Table:
 def texts(release: tc.Release) -> dict[int, str]:
     """What is shown of each cell."""
     own = table()
-    where = layout(own.structure)
+    where = lay_out(own.structure)
     shown = view_of_difference(tc.Problem(own, tc.Marked([0], 1, 1)), release, where).content().texts
     return {
         int(where.cells[r, c]): shown[r][c] for r in range(len(where.rows)) for c in range(len(where.columns))
@@ -51,7 +51,7 @@ def test_intervals_are_told_relative_to_the_value() -> None:
 
 def test_what_came_out_as_it_was_does_not_stand_out() -> None:
     own = table()
-    where = layout(own.structure)
+    where = lay_out(own.structure)
     release = tc.Release.rounded(own, 5 * np.rint(own.units / 5).astype(np.int64), 5)
     view = view_of_difference(tc.Problem(own, tc.Marked([0], 1, 1)), release, where)
     fifty = np.argwhere(where.cells == int(np.flatnonzero(own.units == 50)[0]))[0]

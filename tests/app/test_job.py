@@ -95,7 +95,7 @@ class Slow:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         assert run is not None
-        run.tell("searching long", incumbent=9.0, bound=1.0)
+        run.report("searching long", incumbent=9.0, bound=1.0)
         wait_for(lambda: run.over)
         found = make_method("suppression").protect(problem)
         assert found.outcome is not None
@@ -155,7 +155,7 @@ class Fruitless:
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
         assert run is not None
-        run.tell("searching in vain")
+        run.report("searching in vain")
         wait_for(lambda: run.over)
         raise StoppedError("stopped after 0 s before anything: allow more time")
 

@@ -69,7 +69,7 @@ def test_a_requirement_beyond_all_numbers_stays_one() -> None:
     [(12345, 2, "123.45"), (-5, 2, "-0.05"), (500, 2, "5"), (7, 0, "7"), (UNBOUNDED, 3, "inf")],
 )
 def test_texts_read_back_as_the_same_units(units: int, decimals: int, written: str) -> None:
-    assert exact.text(units, decimals) == written
+    assert exact.to_text(units, decimals) == written
     assert exact.to_units(np.array([written], dtype=object), decimals).tolist() == [units]
 
 

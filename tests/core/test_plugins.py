@@ -24,8 +24,7 @@ from tacita.formats.columns import format_plugins, has_columns
 from tacita.methods import make_method, method_names, options_of
 from tacita.methods.method import method_plugins
 from tacita.rules import rule_kinds
-from tacita.rules.parse import rule_plugins
-from tacita.rules.written import written
+from tacita.rules.grammar import rule_plugins, write_rule
 
 T = TypeVar("T")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
@@ -90,7 +89,7 @@ def test_a_foreign_method_has_options_like_a_built_in_one() -> None:
 @pytest.mark.usefixtures("plugged")
 def test_a_foreign_rule_is_read_and_written() -> None:
     rule = tc.parse_rule("threshold(3) | between(5, 9)")
-    assert written(rule) == "threshold(3) | between(5, 9)"
+    assert write_rule(rule) == "threshold(3) | between(5, 9)"
     assert str(rule) == "threshold 3 | value from 5 to 9"
     with pytest.raises(RuleError, match=r"there is no rule 'betwen' \(did you mean 'between'\?\)"):
         tc.parse_rule("betwen(1, 2)")

@@ -31,7 +31,7 @@ def test_a_cancel_ends_a_run(limit: float | None) -> None:
 @pytest.mark.parametrize("limit", [None, HOUR])
 def test_what_must_be_finished_ends_so_much_later_than_a_cancel(limit: float | None) -> None:
     run = Run(limit)
-    rest = run.finishing(60.0)
+    rest = run.extended(60.0)
     run.cancel()
     assert rest.cancelled
     assert not rest.over
@@ -41,14 +41,14 @@ def test_what_must_be_finished_ends_so_much_later_than_a_cancel(limit: float | N
 def test_a_cancel_counts_from_the_first_time() -> None:
     run = Run()
     run.cancel()
-    first = run.finishing(60.0).remaining
+    first = run.extended(60.0).remaining
     run.cancel()
-    assert run.finishing(60.0).remaining <= first
+    assert run.extended(60.0).remaining <= first
 
 
 def test_only_patience_is_left_once_the_time_is_over() -> None:
     run = Run()
-    rest = run.finishing(60.0)
+    rest = run.extended(60.0)
     assert not rest.late
     run.cancel()
     assert rest.late
@@ -59,31 +59,31 @@ def test_only_patience_is_left_once_the_time_is_over() -> None:
 def test_patience_is_not_added_up() -> None:
     run = Run()
     run.cancel()
-    assert run.finishing(60.0).finishing(1.0).remaining <= 1.0
+    assert run.extended(60.0).extended(1.0).remaining <= 1.0
 
 
 def test_what_must_be_finished_ends_so_much_later_than_the_limit() -> None:
     run = replace(Run(10.0), started=Run().started - 30.0)
     assert run.over
-    assert 30.0 < run.finishing(60.0).remaining <= 40.0
-    assert run.finishing(15.0).over
+    assert 30.0 < run.extended(60.0).remaining <= 40.0
+    assert run.extended(15.0).over
 
 
 def test_a_cancel_after_the_limit_gives_no_more_time() -> None:
     run = replace(Run(10.0), started=Run().started - 30.0)
     run.cancel()
-    assert run.finishing(60.0).remaining <= 40.0
+    assert run.extended(60.0).remaining <= 40.0
 
 
 def test_time_is_counted_from_the_start_of_the_run() -> None:
     run = replace(Run(), started=Run().started - 30.0)
-    assert run.finishing().seconds >= 30.0
+    assert run.extended().seconds >= 30.0
 
 
 def test_workers_elsewhere_get_what_is_left() -> None:
     run = Run(HOUR, seed=3)
     run.cancel()
-    sent = pickle.loads(pickle.dumps(run.finishing(60.0)))
+    sent = pickle.loads(pickle.dumps(run.extended(60.0)))
     assert sent.seed == 3
     assert 50.0 < sent.remaining <= 60.0
 
@@ -108,7 +108,7 @@ def test_one_run_serves_many_tables() -> None:
 def test_the_clock_goes_on_within_work_that_has_begun() -> None:
     run = replace(Run(HOUR).begin(), started=Run().started - 2 * HOUR)
     assert run.begin() is run
-    assert run.finishing(1.0).begin().over
+    assert run.extended(1.0).begin().over
     assert pickle.loads(pickle.dumps(run)).begin().over
 
 

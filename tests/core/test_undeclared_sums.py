@@ -18,7 +18,7 @@ from tacita.cli import main
 from tacita.core.errors import InputError, TacitaWarning, UndeclaredSumsError
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.read_options import ReadOptions
-from tacita.core.tables.undeclared import CERTAIN, Found
+from tacita.core.tables.undeclared_sums import CERTAIN, Found
 from tacita.specification.project import load_project
 from tacita.specification.read_case import read_case
 

@@ -35,7 +35,7 @@ NEAR = {"lower": 0.05, "upper": 0.05}
     [
         ("dominance(85, 2)", r"n comes first, then the percentage k; did you mean \(2, 85\)\?"),
         ("dominance(1, 0.75)", "looks like a share: write 75 for 75 %"),
-        ("p-percent(0.1)", r"write 10 for 10 %; 0.1 % is asked for by linear\(\[1.001, 1\]\)"),
+        ("p-percent(0.1)", r"write 10 for 10 %; for 0.1 % write linear\(\[1.001, 1\]\)"),
         ("pq(0.1, 50)", "write 10 for 10 %"),
     ],
 )

@@ -10,7 +10,7 @@ from python_calamine import CalamineWorkbook
 
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.release import Release
-from tacita.core.tables.layout import layout
+from tacita.core.tables.layout import lay_out
 from tacita.core.tables.table import Table
 from tacita.formats.excel import write_excel
 
@@ -23,7 +23,7 @@ def test_sums_come_after_their_parts_as_on_the_screen(tmp_path: Path) -> None:
     table = Table.from_frame(frame, by={"region": region, "sex": None}, value="value")
     path = write_excel(Release.suppress(table, np.zeros(len(table), dtype=bool)), tmp_path / "release.xlsx")
     head, *rows = CalamineWorkbook.from_path(str(path)).get_sheet_by_name("crosstab").to_python()
-    shown = layout(table.structure)
+    shown = lay_out(table.structure)
     assert head == ["region", "f", "m", "Total"]
     assert [row[0] for row in rows] == ["a", "b", "north", "south", "land"]
     assert [row[0] for row in rows] == [line.code for line in shown.rows]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.core.compiled import compiled
+from tacita.core.compiled import compile_once
 from tacita.core.errors import InputError, StoppedError
 from tacita.examples import example
 from tacita.methods.unbiased_rounding.alternating_cycles import (
@@ -152,7 +152,7 @@ def test_means_of_a_hundred_thousand_draws(name: str) -> None:
 def _simulator():
     from numba import njit
 
-    follow = compiled(follow_cycles)
+    follow = compile_once(follow_cycles)
 
     @njit
     def simulate(walk, base, coins, draws):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.build import build_table
 from tacita.core.tables.dimension import Dimension
-from tacita.core.tables.editing import moved, with_cells, with_code, without_code
+from tacita.core.tables.editing import track_cells, with_cells, with_code, without_code
 from tacita.core.tables.table import Table
 
 TREES = (
@@ -48,7 +48,7 @@ def contents(table: Table) -> dict[tuple[str, ...], int]:
 
 def unmoved(old: Table, new: Table) -> bool:
     """Cells that are still there come first, in their old order."""
-    at = moved(old.structure, new.structure, np.arange(len(old)))
+    at = track_cells(old.structure, new.structure, np.arange(len(old)))
     kept = np.array(list(dict.fromkeys(at[at >= 0].tolist())))
     return np.array_equal(kept, np.arange(kept.size))
 

@@ -23,7 +23,7 @@ from tacita.core.errors import InputError, TacitaError
 from tacita.core.tables.editing import with_values
 from tacita.formats.toml import toml_text
 from tacita.rules import parse_rule
-from tacita.rules.written import written
+from tacita.rules.grammar import write_rule
 from tacita.specification.differences import differences
 from tacita.specification.project import load_project
 from tacita.specification.specification import Attackers, Output, Protection
@@ -267,5 +267,5 @@ def test_a_project_that_is_opened_and_saved_asks_the_same(
         for text in case.rules:
             rule = parse_rule(text)
             assert rule in kept or any(
-                written(rule.waived_by(case.specification.rules.waived)) in note for note in told
+                write_rule(rule.waived_by(case.specification.rules.waived)) in note for note in told
             ), text

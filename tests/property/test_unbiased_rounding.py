@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacita as tc
-from tacita.core.compiled import compiled
+from tacita.core.compiled import compile_once
 from tacita.core.errors import InfeasibleError
 from tacita.methods.unbiased_rounding.alternating_cycles import begin_walk, coins_of, follow_cycles
 from tacita.solvers.network import Network
@@ -57,7 +57,7 @@ def test_the_compiled_kernel_draws_what_the_plain_one_draws(table: tc.Table, bas
     coins, states = coins_of(seed)(len(table) + 1), []
     for compile_it in (False, True):
         walk = begin_walk(network, residue, base, compile_it)
-        follow = compiled(follow_cycles) if compile_it else follow_cycles
+        follow = compile_once(follow_cycles) if compile_it else follow_cycles
         rises, falls = np.zeros_like(coins), np.zeros_like(coins)
         # A few coins at a time: a draw goes on where it stopped.
         ends = [

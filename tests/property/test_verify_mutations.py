@@ -191,7 +191,7 @@ def test_damaged_certificate_files_are_refused(
 
 @given(st.integers(-(2**53), 2**53), st.integers(0, exact.MOST_DECIMALS))
 def test_the_verifier_writes_numbers_as_releases_do(units: int, decimals: int) -> None:
-    assert verify.number(units, decimals) == exact.text(units, decimals)
+    assert verify.number(units, decimals) == exact.to_text(units, decimals)
 
 
 # Codes and names of dimensions have no line breaks.

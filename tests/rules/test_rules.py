@@ -362,7 +362,7 @@ def test_written_rules(written: str, rule: Rule) -> None:
         ("p-percent(ten)", r"p must be a number above 0, not 'ten'"),
         ("pq(50, 10)", r"p must be smaller than q"),
         ("dominance(1, 120)", r"k must be a number above 0 and at most 100, not 120"),
-        ("dominance(0, 80)", r"n must be a whole number, 1 or more, not 0"),
+        ("dominance(0, 80)", r"n must be an integer, 1 or more, not 0"),
         ("linear((1, 2))", r"none larger than the one before"),
         ("threshold(3, by=firm)", r"by respondent or by holding, not by 'firm'"),
         ("threshold(3, protection=-5)", r"protection must be a percentage of the value, not -5"),

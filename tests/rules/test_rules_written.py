@@ -22,8 +22,7 @@ from tacita.rules import (
     Rule,
     Threshold,
 )
-from tacita.rules.parse import parse_rule
-from tacita.rules.written import written
+from tacita.rules.grammar import parse_rule, write_rule
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)
 PERCENT = st.integers(1, 99) | st.floats(0.01, 99)
@@ -45,19 +44,19 @@ WRITABLE: st.SearchStrategy[Rule] = st.one_of(
 
 @given(WRITABLE, WRITABLE)
 def test_what_is_written_is_read_again(one: Rule, other: Rule) -> None:
-    assert parse_rule(written(one)) == one
-    assert parse_rule(written(one | other)) == one | other
+    assert parse_rule(write_rule(one)) == one
+    assert parse_rule(write_rule(one | other)) == one | other
 
 
 def test_defaults_are_not_written() -> None:
-    assert written(PPercent(10, protection=None)) == "p-percent(10)"
-    assert written(Threshold(3, zeros=True)) == "threshold(3, zeros=true)"
-    assert written(Request(["b c", "a"])) == 'request([a, "b c"])'
+    assert write_rule(PPercent(10, protection=None)) == "p-percent(10)"
+    assert write_rule(Threshold(3, zeros=True)) == "threshold(3, zeros=true)"
+    assert write_rule(Request(["b c", "a"])) == 'request([a, "b c"])'
 
 
 def test_a_rule_without_a_name_is_not_written() -> None:
     with pytest.raises(RuleError, match="no written form"):
-        written(Given(Levels.none(2)))
+        write_rule(Given(Levels.none(2)))
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -9,7 +9,7 @@ import pytest
 from tacita.core.errors import FormatError, InputError
 from tacita.problem.problem import Problem
 from tacita.rules import FromColumns, Marked
-from tacita.rules.percentages import USUAL_PERCENT
+from tacita.rules.protection import USUAL_PERCENT
 from tacita.specification.project import load_project
 from tacita.specification.read_case import read_case
 from tacita.specification.specification import Rules

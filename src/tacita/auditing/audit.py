@@ -40,8 +40,8 @@ from tacita.core.exact import Units
 from tacita.core.notebook import MOST_ROWS, show_table
 from tacita.core.release import Release
 from tacita.core.run import LOG, Run
-from tacita.core.tables.frames import Framed, arrow_table, codes_of_cells
-from tacita.core.windows import windows_of, windows_together
+from tacita.core.tables.frames import Framed, arrow_table, codes_to_arrow
+from tacita.core.windows import find_windows, intersect_windows
 from tacita.core.words import pluralize
 from tacita.problem.problem import AttackerLevels, Problem, start_run
 
@@ -217,7 +217,7 @@ class Audit(Framed):
         for name in ("below", "above"):
             units = np.array([getattr(finding, name) for finding in found], dtype=np.float64)
             columns[name] = units / 10.0**table.decimals
-        return arrow_table(codes_of_cells(table.structure, cells), columns)
+        return arrow_table(codes_to_arrow(table.structure, cells), columns)
 
     def findings(self, only_unsafe: bool = False) -> Iterator[Finding]:
         """Yield one verdict per sensitive cell and attacker; those of insiders only where they differ from
@@ -261,7 +261,7 @@ def audit(problem: Problem, release: Release | Sequence[Release], run: Run | Non
     results = []
     for own in run.map(audit_block, tasks):
         results.append(own)
-        run.tell("audit", len(results), len(tasks))
+        run.report("audit", len(results), len(tasks))
     answers, moves = plan.combine(results)
     programs = sum(own.programs for own in results)
     result = Audit(problem, newest, answers, moves, programs, run.seconds, tuple(earlier))
@@ -305,8 +305,8 @@ def allowed_moves(
     Bounds are rounded towards the truth, which never calls an unsafe cell safe.
     """
     table, listed = problem.table, list_releases(releases)
-    windows_of(table, listed[-1])
-    windows = windows_together(table, listed)
+    find_windows(table, listed[-1])
+    windows = intersect_windows(table, listed)
     lower, upper = problem.bounds_at(insider, np.arange(len(table)))
     low, high = np.maximum(windows[0], lower), np.minimum(windows[1], upper)
     return to_steps(low, table.units, table.unit, up=False), to_steps(high, table.units, table.unit, up=True)

@@ -22,9 +22,9 @@ from tacita.auditing.audit import Audit
 from tacita.core.errors import CertificateError, UnsafeError
 from tacita.core.exact import UNBOUNDED, Units
 from tacita.core.release import Mark, Release
-from tacita.core.tables.frames import part_of
+from tacita.core.tables.frames import find_part
 from tacita.core.tables.structure import Structure
-from tacita.core.windows import refuse_other_cells, windows_together
+from tacita.core.windows import intersect_windows, refuse_other_cells
 from tacita.problem.problem import Problem
 from tacita.verify import FORMAT, VERSION, digest, statement
 
@@ -175,7 +175,7 @@ def _describe_rows(structure: Structure) -> dict[str, Any]:
     order: list[int] = []
     several = len(structure.parts) > 1
     for k in range(max(1, len(structure.parts))):
-        part = part_of(structure, k)
+        part = find_part(structure, k)
         n = part.cells.size
         fields = [[part.name] * n] if several else []
         for d, dimension in enumerate(structure.dimensions):
@@ -193,7 +193,7 @@ def _describe_outsider(problem: Problem, earlier: Sequence[Release]) -> dict[str
     levels = problem.against_everyone()
     lower, upper = problem.outsider.lower, problem.outsider.upper
     if earlier:
-        low, high = windows_together(problem.table, earlier)
+        low, high = intersect_windows(problem.table, earlier)
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     return {
         "name": levels.attacker,

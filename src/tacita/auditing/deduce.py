@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 from tacita.auditing.audit import allowed_moves, list_releases
 from tacita.auditing.extremes import ExtremeQuestion, find_extremes
 from tacita.auditing.region import make_blocks, peel
-from tacita.core.attacker import Insider, bounds_in_units
+from tacita.core.attacker import Insider, to_unit_bounds
 from tacita.core.errors import InputError, ReleaseError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.core.tables.chosen import CellList, read_cells
+from tacita.core.tables.cell_selection import CellList, read_cells
 from tacita.core.tables.equations import Equations
-from tacita.core.tables.frames import Framed, arrow_table, codes_of_cells
+from tacita.core.tables.frames import Framed, arrow_table, codes_to_arrow
 from tacita.core.tables.structure import Structure
 from tacita.problem.problem import Problem, start_run
 
@@ -54,7 +54,7 @@ class Deduction(Framed):
     def to_arrow(self) -> pa.Table:
         """Return one row per requested hidden cell: codes, ``low``, ``high``, ``known``."""
         columns = {"low": self.low, "high": self.high, "known": self.known}
-        return arrow_table(codes_of_cells(self.structure, self.cells), columns)
+        return arrow_table(codes_to_arrow(self.structure, self.cells), columns)
 
     def of(self, cell: int) -> tuple[float, float]:
         """Return the interval of one requested hidden cell."""
@@ -121,7 +121,7 @@ def expose(
     """
     run = (run or Run()).begin()
     structure = release.structure
-    known = bounds_in_units(
+    known = to_unit_bounds(
         -np.inf if lower is None else lower, np.inf if upper is None else upper, release.decimals
     )
     low, high = np.maximum(release.low, known[0]), np.minimum(release.high, known[1])
@@ -160,7 +160,7 @@ def _find_ends(
     for done, (question, (down, up)) in enumerate(answers, start=1):
         own = question.block.cells[question.columns]
         least[own], most[own] = down, up
-        run.tell("intervals", done, len(questions))
+        run.report("intervals", done, len(questions))
     return least, most
 
 

@@ -107,7 +107,7 @@ def _check_plugins() -> list[Check]:
     """Return checks of the methods, rules and formats of other packages, none of which is needed."""
     from tacita.formats.columns import format_plugins
     from tacita.methods.method import method_plugins
-    from tacita.rules.parse import rule_plugins
+    from tacita.rules.grammar import rule_plugins
 
     return [
         Check(

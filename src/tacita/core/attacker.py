@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from tacita.core import exact
 from tacita.core.errors import BoundsError, InputError
-from tacita.core.exact import Cells, Mask, Units, frozen, keep
-from tacita.core.tables.chosen import OneCell, read_cells
+from tacita.core.exact import Cells, Mask, Units, freeze, freeze_fields
+from tacita.core.tables.cell_selection import OneCell, read_cells
 from tacita.core.tables.table import Table
 
 
@@ -32,7 +32,7 @@ class Outsider:
     name: str = "outsider"
 
     def __post_init__(self) -> None:
-        keep(self, "lower", "upper")
+        freeze_fields(self, "lower", "upper")
 
     @classmethod
     def of(cls, table: Table, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> Outsider:
@@ -51,7 +51,7 @@ class Outsider:
             if (table.units < 0).any():
                 refuse_negative(table, int(np.argmin(table.units)))
             lower = 0.0
-        low, high = bounds_in_units(lower, np.inf if upper is None else upper, table.decimals)
+        low, high = to_unit_bounds(lower, np.inf if upper is None else upper, table.decimals)
         low, high = np.broadcast_to(low, n).copy(), np.broadcast_to(high, n).copy()
         if table.structural is not None:
             low[table.structural] = 0
@@ -59,7 +59,7 @@ class Outsider:
         return cls(low, high)
 
     @classmethod
-    def as_said(
+    def from_options(
         cls,
         table: Table,
         stated: Outsider | None = None,
@@ -135,7 +135,7 @@ class Insider:
             column = getattr(self, name)
             if column is None or np.size(column) != cells.size:
                 raise InputError(f"attacker '{self.name}' needs one entry of '{name}' for each of '{key}'")
-            object.__setattr__(self, name, frozen(np.asarray(column, dtype=np.int64)[order]))
+            object.__setattr__(self, name, freeze(np.asarray(column, dtype=np.int64)[order]))
 
     def own_targets(self) -> tuple[Cells, Units]:
         """Cells with levels of his own, and these levels: rows LPL, UPL and SPL."""
@@ -167,7 +167,7 @@ class Insider:
             return np.fromiter(found, dtype=np.int64)
 
         cells = places(bounds)
-        low, high = bounds_in_units(
+        low, high = to_unit_bounds(
             [b[0] for b in bounds.values()], [b[1] for b in bounds.values()], table.decimals
         )
         if targets is None:
@@ -196,7 +196,7 @@ def refuse_negative(table: Table, cell: int) -> NoReturn:
     )
 
 
-def bounds_in_units(lower: ArrayLike, upper: ArrayLike, decimals: int) -> tuple[Units, Units]:
+def to_unit_bounds(lower: ArrayLike, upper: ArrayLike, decimals: int) -> tuple[Units, Units]:
     """Bounds as units, rounded inwards: what an attacker knows is never made weaker."""
     low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     return exact.ceil_units(low, decimals), -exact.ceil_units(-high, decimals)

@@ -31,7 +31,7 @@ def kernel(function: Function) -> Function:
 
 
 if TYPE_CHECKING:
-    compiled = kernel
+    compile_once = kernel
 else:
-    compiled = cache(kernel)
+    compile_once = cache(kernel)
     """The compiled form of a function that also runs as it is, the same one whenever it is asked for."""

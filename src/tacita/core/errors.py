@@ -69,9 +69,11 @@ class TacitaError(Exception):
         text = f"{self.place}: {self.fault}" if self.place else self.fault
         if not self.remedy:
             return text
+        if text.endswith("\n"):
+            return f"{text}{self.remedy}"
         if not self.remedy[0].isupper():
             return f"{text}: {self.remedy}"
-        return f"{text}{'' if text.endswith(('.', '?', chr(10))) else '.'} {self.remedy}"
+        return f"{text}{'' if text.endswith(('.', '?')) else '.'} {self.remedy}"
 
     def with_place(self, place: object) -> Self:
         """Return the same error with a place, which is named before the one that it has already."""

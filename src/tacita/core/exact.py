@@ -29,13 +29,13 @@ LARGEST = 2**53
 MOST_DECIMALS = 12
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
     """The same array, closed to writing: for arrays that nobody else holds."""
     array.flags.writeable = False
     return array
 
 
-def keep(owner: object, *names: str) -> None:
+def freeze_fields(owner: object, *names: str) -> None:
     """Give a frozen dataclass its own closed copies of arrays that a caller may go on using.
 
     Arrays that are closed already are shared.
@@ -43,7 +43,7 @@ def keep(owner: object, *names: str) -> None:
     for name in names:
         array = getattr(owner, name)
         if array.flags.writeable:
-            object.__setattr__(owner, name, frozen(array.copy()))
+            object.__setattr__(owner, name, freeze(array.copy()))
 
 
 def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
@@ -56,10 +56,10 @@ def decimals_needed(values: ArrayLike, most: int = MOST_DECIMALS) -> int:
         return 0
     if array.dtype.kind in "OUS":
         numbers = [n for v in array.ravel() if (n := parse_number(v)) is not None]
-        finest = max(numbers, key=_decimals_of, default=Decimal(0))
-        if _decimals_of(finest) > most:
+        finest = max(numbers, key=count_decimals, default=Decimal(0))
+        if count_decimals(finest) > most:
             raise _too_fine(finest, most)
-        return _decimals_of(finest)
+        return count_decimals(finest)
     finite = np.unique(array[np.isfinite(array)])
     for decimals in range(most + 1):
         finite = finite[np.round(finite, decimals) != finite]
@@ -128,7 +128,7 @@ def rescale(units: Units, decimals: int, wanted: int) -> Units:
     return np.where(finite, np.where(finite, units, 0) * factor, units)
 
 
-def text(units: int, decimals: int) -> str:
+def to_text(units: int, decimals: int) -> str:
     """One number as plain text: ``text(12345, 2) == '123.45'``; trailing zeros are not shown."""
     if abs(units) >= UNBOUNDED:
         return "inf" if units > 0 else "-inf"
@@ -139,9 +139,9 @@ def text(units: int, decimals: int) -> str:
     return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
 
 
-def texts(units: Iterable[int], decimals: int) -> list[str]:
+def to_texts(units: Iterable[int], decimals: int) -> list[str]:
     """Many numbers as plain text."""
-    return [text(int(u), decimals) for u in units]
+    return [to_text(int(u), decimals) for u in units]
 
 
 def parse_number(value: object) -> Decimal | None:
@@ -178,7 +178,7 @@ def parse_number(value: object) -> Decimal | None:
         raise InputError(f"'{written}' is not a number") from None
 
 
-def _decimals_of(number: Decimal) -> int:
+def count_decimals(number: Decimal) -> int:
     if not number.is_finite():
         return 0
     exponent = number.normalize().as_tuple().exponent

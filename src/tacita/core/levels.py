@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacita.core import exact
-from tacita.core.exact import Cells, Mask, Units, keep
+from tacita.core.exact import Cells, Mask, Units, freeze_fields
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from tacita.core.arithmetic import Number
-    from tacita.core.tables.chosen import CellList
+    from tacita.core.tables.cell_selection import CellList
     from tacita.core.tables.table import Table
 
 
@@ -59,7 +59,7 @@ class Levels:
     reasons: tuple[Reason, ...] = ()
 
     def __post_init__(self) -> None:
-        keep(self, "sensitive", "lower", "upper", "sliding")
+        freeze_fields(self, "sensitive", "lower", "upper", "sliding")
 
     @cached_property
     def cells(self) -> Cells:
@@ -99,10 +99,10 @@ class Levels:
     ) -> Levels:
         """Return levels of some cells by hand, in plain numbers: one for all, or one per cell of the table.
 
-        Cells are given by mask, codes or position (see :mod:`tacita.core.tables.chosen`). Levels that are
-        finer than the table's last decimal place are rounded up.
+        Cells are given by mask, codes or position (see :mod:`tacita.core.tables.cell_selection`). Levels that
+        are finer than the table's last decimal place are rounded up.
         """
-        from tacita.core.tables.chosen import read_cells
+        from tacita.core.tables.cell_selection import read_cells
 
         low, up, slide = (
             exact.ceil_units(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from tacita.core.exact import Mask
-from tacita.core.tables.layout import layout
+from tacita.core.tables.layout import lay_out
 from tacita.core.tables.structure import Structure
 from tacita.core.words import pluralize
 
@@ -33,7 +33,7 @@ def show_cells(
     def entry(cell: int) -> str:
         return "" if cell < 0 else text(cell) + (" *" if marked is not None and marked[cell] else "")
 
-    shown = layout(structure)
+    shown = lay_out(structure)
     down, across = min(len(shown.rows), MOST_ROWS), min(len(shown.columns), MOST_COLUMNS)
     along = [d for d in (shown.row_dimension, shown.column_dimension) if d is not None]
     named = " \\ ".join(structure.dimensions[d].name for d in along)

@@ -1,15 +1,26 @@
 """Numbers as people write them: ``1 234,5``, ``1.234,5`` and ``1,234.5`` are one number.
 
-Which of point and comma begins the decimals is told by the numbers themselves where they can: ``1,5`` and
-``1.234,5`` tell a comma. ``1,234`` tells nothing, being a thousand or one and a bit.
+Whether a point or a comma begins the decimals follows from the numbers themselves where it can: ``1,5`` and
+``1.234,5`` have a decimal comma. ``1,234`` leaves it open: a thousand, or one and a bit.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
-OTHER = {".": ",", ",": "."}
+import numpy as np
+
+from tacita.core.errors import DecimalSignError, InputError
+from tacita.core.exact import LARGEST, MOST_DECIMALS, Units, count_decimals
+from tacita.core.words import pluralize
+
+if TYPE_CHECKING:
+    from tacita.core.tables.table import Table
+
+OTHER_SIGN = {".": ",", ",": "."}
 """The sign that groups digits where this one begins the decimals."""
 
 # What may stand between groups of three digits besides a point and a comma.
@@ -19,7 +30,7 @@ _PLAIN = {
     sign: re.compile(
         rf"[+-]?(?:\d+|\d{{1,3}}(?:\{group}\d{{3}})+|(?=\{sign}\d))(?:\{sign}\d*)?(?:[eE][+-]?\d+)?"
     )
-    for sign, group in OTHER.items()
+    for sign, group in OTHER_SIGN.items()
 }
 _BESIDE = re.compile(
     r"(?<=\S)\s*\(\w\)\Z|[()\[\]~≈*†‡§¶%‰\u00b9\u00b2\u00b3\u2070\u2074-\u207f$€£¥₹]"
@@ -31,7 +42,7 @@ _LETTERS = re.compile(r"(?<=\d)\s?[a-z]{1,2}\Z")
 
 
 def tidy(text: str) -> str:
-    """A text on one line; a number with a plain minus sign and without blanks between groups of digits."""
+    """Return a text on one line; a number with a plain minus sign and no blanks between groups of digits."""
     if text.isascii() and text.isdecimal():
         return text  # Most are, and there may be a million.
     line = re.sub(r"\s*\n\s*", " ", text.replace("\r", "")).strip()
@@ -40,41 +51,113 @@ def tidy(text: str) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Whether a tidy text is a number, with one sign of the decimals or the other."""
+    """Return whether a tidy text is a number, with one decimal sign or the other."""
     return _WRITTEN.fullmatch(text) is not None
 
 
 def has_signs_beside(text: str, letters: bool = False) -> bool:
-    """Whether a text is a number with signs beside it: ``(15)``, ``7*``, ``€ 5``; with letters: ``7 r``."""
+    """Return whether a text is a number with signs beside it: ``(15)``, ``7*``, ``€ 5``; with letters:
+    ``7 r``.
+    """
     bare = _BESIDE.sub("", text)
     if letters:
         bare = _LETTERS.sub("", bare.strip())
     return not is_number(tidy(text)) and is_number(tidy(bare))
 
 
-def told_by(number: str) -> str | None:
-    """The sign of the decimals that a number tells; None where it has none, or may have either."""
+def find_decimal_sign(number: str) -> str | None:
+    """Return the decimal sign of a number; None where it has none, or where it may be either."""
     mantissa = re.split("[eE]", number.lstrip("+-"))[0]
     last = max(mantissa.rfind("."), mantissa.rfind(","))
     if last < 0:
         return None
     sign, before, after = mantissa[last], mantissa[:last], mantissa[last + 1 :]
     if sign in before:
-        return OTHER[sign]  # Several of one sign separate groups.
-    thousands = len(after) == 3 and OTHER[sign] not in before and 1 <= len(before) <= 3 and before[0] != "0"
+        return OTHER_SIGN[sign]  # Several of one sign separate groups.
+    other = OTHER_SIGN[sign] in before
+    thousands = len(after) == 3 and not other and 1 <= len(before) <= 3 and before[0] != "0"
     return None if thousands else sign
 
 
-def signs_told(numbers: Sequence[str]) -> dict[str, int]:
-    """Each sign of the decimals that some number tells, and the position of the first that does."""
-    told = [(sign, k) for k, number in enumerate(numbers) if (sign := told_by(number)) is not None]
-    return dict(reversed(told))
+def find_decimal_signs(numbers: Sequence[str]) -> dict[str, int]:
+    """Return each decimal sign that some number has for certain, and the position of the first that has."""
+    found = [(sign, k) for k, number in enumerate(numbers) if (sign := find_decimal_sign(number)) is not None]
+    return dict(reversed(found))
 
 
-def plain(number: str, sign: str) -> str | None:
-    """A number as Python writes it; None where the text is none with this sign of the decimals."""
+def to_plain_number(number: str, sign: str) -> str | None:
+    """Return a number as Python writes it, or None where the text is no number with this decimal sign."""
     if number.isascii() and number.isdecimal():
         return number
     if _PLAIN[sign].fullmatch(number) is None:
         return None
-    return number.replace(OTHER[sign], "").replace(sign, ".")
+    return number.replace(OTHER_SIGN[sign], "").replace(sign, ".")
+
+
+def parse_entry(table: Table, text: str) -> tuple[int, int]:
+    """Return a typed number as ``(units, decimals)``: as many decimals as the table has, or more if needed.
+
+    A table takes finer values after ``table.with_decimals(decimals)``.
+    """
+    units, decimals = parse_entries(table, [text])
+    return int(units[0]), decimals
+
+
+def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
+    """Return many typed numbers as units of the same number of decimals: see :func:`parse_entry`.
+
+    The decimal sign that one of them has for certain goes for all. Where none has, ``1,234`` and ``1.234``
+    are in thousands if the table holds counts; else they are refused, unless the table has such decimals
+    itself, after a point.
+    """
+    tidied = [tidy(text) for text in texts]
+    sign = _choose_decimal_sign(table, tidied)
+    numbers = []
+    for text, short in zip(texts, tidied, strict=True):
+        written = to_plain_number(short, sign)
+        if written is None:
+            raise InputError(
+                f"'{text}' is not a number",
+                remedy="write digits, with a point or a comma before decimals, such as 1234.5",
+            )
+        numbers.append(Decimal(written))
+    places = [count_decimals(number) for number in numbers]
+    decimals = max([table.decimals, *places])
+    for number, needed, text in zip(numbers, places, texts, strict=True):
+        if needed > MOST_DECIMALS:
+            raise InputError(f"'{text}' has more than {MOST_DECIMALS} decimals", remedy="round it")
+        if table.whole and needed:
+            raise InputError(
+                f"'{text}' is no integer, and the cells of this table are counts",
+                remedy="write an integer, or say that the values are amounts",
+            )
+        if abs(number) * 10**decimals > LARGEST:
+            raise InputError(
+                f"'{text}' does not fit into 53 bits with {pluralize(decimals, 'decimal')}",
+                remedy="use fewer of them or a larger unit, such as thousands",
+            )
+    return np.array([int(number * 10**decimals) for number in numbers], dtype=np.int64), decimals
+
+
+def _choose_decimal_sign(table: Table, texts: Sequence[str]) -> str:
+    """Return the decimal sign of numbers that are typed or pasted together."""
+    numbers = [text for text in texts if is_number(text) and ("," in text or "." in text)]
+    found = find_decimal_signs(numbers)
+    if len(found) == 2:
+        point, comma = numbers[found["."]], numbers[found[","]]
+        raise DecimalSignError(
+            f"'{point}' has a decimal point, '{comma}' a decimal comma", remedy="write all numbers alike"
+        )
+    if found or not numbers:
+        return next(iter(found), ".")
+    first = numbers[0]
+    written = "." if "." in first else ","
+    if table.whole:
+        return OTHER_SIGN[written]
+    if written == "." and table.decimals >= 3:
+        return "."
+    integer, decimals = first.split(written)
+    raise DecimalSignError(
+        f"'{first}' may be in thousands or have three decimals",
+        remedy=f"write {integer}{decimals}, or {integer}.{decimals}0",
+    )

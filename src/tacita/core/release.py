@@ -27,11 +27,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacita.core import exact
 from tacita.core.errors import ReleaseError, issue_warnings
-from tacita.core.exact import UNBOUNDED, Mask, Units, keep
+from tacita.core.exact import UNBOUNDED, Mask, Units, freeze_fields
 from tacita.core.outcome import Outcome
 from tacita.core.run import AVERAGES
-from tacita.core.tables.chosen import CellList, read_cells
-from tacita.core.tables.frames import Framed, arrow_table, listing, numbers_to_arrow
+from tacita.core.tables.cell_selection import CellList, read_cells
+from tacita.core.tables.frames import Framed, arrow_table, list_rows, numbers_to_arrow
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
@@ -84,7 +84,7 @@ class Release(Framed):
 
     def __post_init__(self) -> None:
         n, columns = len(self.structure), ("marks", "low", "high", "value", "shown", "primary")
-        keep(self, *columns)
+        freeze_fields(self, *columns)
         for name in columns:
             if (size := getattr(self, name).size) != n:
                 raise ReleaseError(
@@ -129,7 +129,7 @@ class Release(Framed):
     def _shown_text(self, cell: int) -> str:
         """Return what a reader sees of a cell: a number, an interval, or that it is suppressed."""
         low, high, value = (
-            exact.text(int(units[cell]), self.decimals) for units in (self.low, self.high, self.value)
+            exact.to_text(int(units[cell]), self.decimals) for units in (self.low, self.high, self.value)
         )
         words = {Mark.SUPPRESSED: "x", Mark.INTERVAL: f"[{low}...{high}]", Mark.PUBLISHED: value}
         return words.get(Mark(self.marks[cell]), f"≈{value}")
@@ -142,7 +142,7 @@ class Release(Framed):
         """
         import pyarrow as pa
 
-        names, codes, cells = listing(self.structure, part)
+        names, codes, cells = list_rows(self.structure, part)
         words = np.array([mark.word for mark in Mark], dtype=object)
         columns = {
             "mark": pa.array(words[self.marks[cells]]),
@@ -195,8 +195,8 @@ class Release(Framed):
     def suppress(
         cls, table: Table, cells: CellList, primary: CellList | None = None, **about: Any
     ) -> Release:
-        """Hide some cells (by mask, codes or position; see :mod:`tacita.core.tables.chosen`), publish the
-        rest as they are.
+        """Hide some cells (by mask, codes or position; see :mod:`tacita.core.tables.cell_selection`), publish
+        the rest as they are.
         """
         hidden = read_cells(table, cells, "cells to suppress")
         return cls.mixed(table, hidden, Mark.SUPPRESSED, -UNBOUNDED, UNBOUNDED, primary=primary, **about)

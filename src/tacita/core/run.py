@@ -118,7 +118,7 @@ class Run:
     def __reduce__(self) -> tuple[Any, ...]:
         """Workers elsewhere get the time that is left; listener, executor and cancel stay here."""
         left = self.remaining
-        return _elsewhere, (None if left == float("inf") else left, self.seed, self.search)
+        return _start_elsewhere, (None if left == float("inf") else left, self.seed, self.search)
 
     @property
     def seed_remarks(self) -> tuple[str, ...]:
@@ -159,13 +159,13 @@ class Run:
     @property
     def late(self) -> bool:
         """True when only patience is left, or not even that."""
-        return self.finishing(0.0).over
+        return self.extended(0.0).over
 
-    def finishing(self, patience: float = GRACE) -> Run:
+    def extended(self, patience: float = GRACE) -> Run:
         """The same run, which ends so much later: for turning the best so far into something to keep."""
         return replace(self, patience=patience)
 
-    def tell(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
+    def report(self, phase: str, done: int = 0, total: int = 0, **known: float) -> None:
         """Report progress to the log, and to the listener if there is one."""
         if LOG.isEnabledFor(logging.DEBUG):
             gap = gap_between(known["incumbent"], known["bound"]) if len(known) == 2 else None
@@ -176,7 +176,7 @@ class Run:
         if self.listener is not None:
             self.listener(Event(phase, done, total, seconds=self.seconds, **known))
 
-    def retold(self, meaning: Callable[[float], float]) -> Run:
+    def translated(self, meaning: Callable[[float], float]) -> Run:
         """The same run for a search that counts losses in its own way; ``meaning`` says what they are."""
         listener = self.listener
         if listener is None:
@@ -193,6 +193,6 @@ class Run:
         return self.executor.map(function, items)
 
 
-def _elsewhere(time_limit: float | None, seed: int, search: int) -> Run:
+def _start_elsewhere(time_limit: float | None, seed: int, search: int) -> Run:
     """Return the run that a worker gets."""
     return Run(time_limit, seed, search=search).begin()

@@ -20,8 +20,7 @@ from tacita.core import exact
 from tacita.core.errors import ReleaseError
 from tacita.core.exact import UNBOUNDED, Cells, Units
 from tacita.core.release import Release
-from tacita.core.tables.dimension import Codes, Dimension
-from tacita.core.tables.disguised import TOTAL_WORDS
+from tacita.core.tables.dimension import TOTAL_WORDS, Codes, Dimension
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
@@ -30,7 +29,7 @@ Windows = tuple[Units, Units]
 """The lower and the upper end for each cell of a table, in its units."""
 
 
-def windows_of(table: Table, release: Release) -> Windows:
+def find_windows(table: Table, release: Release) -> Windows:
     """Return the windows of a release of this very table; ends that are finer than its last place are rounded
     inwards, which favours the attacker.
     """
@@ -52,7 +51,7 @@ def refuse_other_cells(table: Table, release: Release) -> None:
         )
 
 
-def shared_windows(table: Table, release: Release) -> Windows:
+def find_shared_windows(table: Table, release: Release) -> Windows:
     """Return what a release of this table, or of one that shares cells with it, says of each cell of this
     table; nothing of cells that it does not have.
 
@@ -63,11 +62,11 @@ def shared_windows(table: Table, release: Release) -> Windows:
     """
     if release.structure.same_cells(table.structure):
         return _in_units_of(table, release)
-    place = cells_shared(table.structure, release.structure)
+    place = match_cells(table.structure, release.structure)
     shared = place >= 0
     if not shared.any():
         raise ReleaseError(
-            f"{release_name(release)} has no cell in common with the table: dimensions and codes are matched "
+            f"{name_release(release)} has no cell in common with the table: dimensions and codes are matched "
             "by their names, so give both the same ones"
         )
     own_low, own_high = _in_units_of(table, release)
@@ -78,7 +77,7 @@ def shared_windows(table: Table, release: Release) -> Windows:
     return low, high
 
 
-def windows_together(table: Table, releases: Sequence[Release]) -> Windows:
+def intersect_windows(table: Table, releases: Sequence[Release]) -> Windows:
     """Return what several releases say together of each cell of a table.
 
     Raises
@@ -87,7 +86,7 @@ def windows_together(table: Table, releases: Sequence[Release]) -> Windows:
         Two releases contradict each other, or one says something that is not true of the table; the message
         names the release and the cell.
     """
-    each = [shared_windows(table, release) for release in releases]
+    each = [find_shared_windows(table, release) for release in releases]
     low = np.max([own for own, _ in each], axis=0, initial=-UNBOUNDED)
     high = np.min([own for _, own in each], axis=0, initial=UNBOUNDED)
     for k, (own_low, own_high) in enumerate(each):
@@ -95,7 +94,7 @@ def windows_together(table: Table, releases: Sequence[Release]) -> Windows:
         if untrue.size:
             against = ", and contradicts the others there" if (low > high)[untrue].any() else ""
             raise ReleaseError(
-                f"{release_name(releases[k], k, len(releases))} says something untrue about "
+                f"{name_release(releases[k], k, len(releases))} says something untrue about "
                 f"{table.structure.names(untrue)} of this table{against}: check that it belongs to this "
                 "table, that the table was not revised since, and that announced radii are as large as the "
                 "changes"
@@ -103,39 +102,39 @@ def windows_together(table: Table, releases: Sequence[Release]) -> Windows:
     return low, high
 
 
-def release_name(release: Release, position: int = 0, how_many: int = 1) -> str:
+def name_release(release: Release, position: int = 0, how_many: int = 1) -> str:
     """Return what messages call a release: by its file, or by its position among several."""
     if file := release.made_by.get("file"):
         return f"the release {file}"
     return "the release" if how_many == 1 else f"release {position + 1} of {how_many}"
 
 
-def unshared_cells(table: Table, release: Release) -> int:
+def count_unshared_cells(table: Table, release: Release) -> int:
     """Return how many cells of a release, or rows of the file it was read from, are none of the table's."""
     if release.structure.same_cells(table.structure):
         return int(release.made_by.get("left_out", 0))
-    return int((cells_shared(table.structure, release.structure) < 0).sum())
+    return int((match_cells(table.structure, release.structure) < 0).sum())
 
 
 def note_unshared(table: Table, releases: Sequence[Release]) -> Iterator[str]:
     """Yield a note on each release that speaks of cells which the table does not have."""
     for k, release in enumerate(releases):
-        if unshared := unshared_cells(table, release):
+        if unshared := count_unshared_cells(table, release):
             yield (
-                f"{release_name(release, k, len(releases))} published earlier: {unshared:,} of its "
+                f"{name_release(release, k, len(releases))} published earlier: {unshared:,} of its "
                 f"{pluralize(int(release.made_by.get('rows', len(release))), 'cell')} are none of this "
                 "table, and what it says of them is left out; where the two tables are linked by sums, "
                 "protect them together as linked tables"
             )
 
 
-def same_windows(table: Table, one: Release, other: Release) -> bool:
+def have_same_windows(table: Table, one: Release, other: Release) -> bool:
     """Return whether two releases of this table say the same of every cell."""
-    pairs = zip(shared_windows(table, one), shared_windows(table, other), strict=True)
+    pairs = zip(find_shared_windows(table, one), find_shared_windows(table, other), strict=True)
     return all(np.array_equal(*pair) for pair in pairs)
 
 
-def cells_shared(structure: Structure, other: Structure) -> Cells:
+def match_cells(structure: Structure, other: Structure) -> Cells:
     """Return for each cell of ``other`` the cell of ``structure`` that it is; -1 where it is none."""
     if structure.labels or other.labels:
         position = {label: k for k, label in enumerate(structure.labels)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from tacita.core.numerals import is_number, tidy
-from tacita.core.tables.disguised import usual_total
+from tacita.core.tables.dimension import recognise_total
 from tacita.formats.published_cells import parse_published
 
 MOST = 50
@@ -57,7 +57,7 @@ def count_footnotes(lines: Iterable[Sequence[str]], columns: int, codes: Contain
 
 
 def _begins_row(text: str, codes: Container[str]) -> bool:
-    return text in codes or is_number(tidy(text)) or usual_total([text]) is not None
+    return text in codes or is_number(tidy(text)) or recognise_total([text]) is not None
 
 
 def note_lines(what: str, line: str, found: Sequence[tuple[int, str]]) -> tuple[str, ...]:

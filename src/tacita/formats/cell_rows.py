@@ -8,7 +8,7 @@ import numpy as np
 
 from tacita.core.exact import Cells
 from tacita.core.tables.columns import Columns
-from tacita.core.tables.disguised import usual_total_for
+from tacita.core.tables.dimension import recognise_total_for
 from tacita.core.tables.structure import Structure
 
 
@@ -38,7 +38,7 @@ def find_cells(source: Columns, structure: Structure, dimensions: Sequence[int] 
             codes[:, d] = stands_for[known[dimension.total]]
             continue
         rows, distinct = source.codes(dimension.name)
-        if (total := usual_total_for(distinct, dimension)) is not None:
+        if (total := recognise_total_for(distinct, dimension)) is not None:
             known = {**known, total: known[dimension.total]}
         found = [int(stands_for[known[code]]) if code in known else -1 for code in distinct]
         codes[:, d] = np.array(found, dtype=np.int32)[rows]

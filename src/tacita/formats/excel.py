@@ -18,8 +18,8 @@ import numpy as np
 from tacita.core.errors import InputError
 from tacita.core.exact import Cells
 from tacita.core.release import Mark, Release
-from tacita.core.tables.frames import listing, part_of
-from tacita.core.tables.layout import lines
+from tacita.core.tables.frames import find_part, list_rows
+from tacita.core.tables.layout import list_lines
 from tacita.formats.escape import escape
 from tacita.formats.extent import MOST_COLUMNS, MOST_ROWS
 from tacita.formats.number_texts import number_texts
@@ -55,7 +55,7 @@ def write_excel(
         Tell primary from secondary suppressions, in colours and in words.
     """
     parts = range(max(1, len(release.structure.parts)))
-    if any(listing(release.structure, part)[2].size >= MOST_ROWS for part in parts):
+    if any(list_rows(release.structure, part)[2].size >= MOST_ROWS for part in parts):
         raise InputError(
             f"a sheet holds at most {MOST_ROWS - 1:,} cells",
             place=path,
@@ -106,7 +106,7 @@ class _CellFormats:
 
 
 def _long_sheet(sheet: Any, release: Release, part: int, look: _CellFormats) -> None:
-    names, codes, cells = listing(release.structure, part)
+    names, codes, cells = list_rows(release.structure, part)
     columns = [[escape(code) for code in column.to_pylist()] for column in codes]
     header = [*map(escape, names), *COLUMNS, *(["status"] if look.internal else [])]
     for c, name in enumerate(header):
@@ -135,12 +135,12 @@ def _crosstab(book: Any, name: str, release: Release, part: int, look: _CellForm
     tables are printed; nothing where that does not fit a sheet.
     """
     structure = release.structure
-    shown = part_of(structure, part)
+    shown = find_part(structure, part)
     dimensions = [structure.dimensions[d] for d in shown.dimensions]
     if len(dimensions) < 2:
         return
     ranks = np.column_stack(
-        [np.argsort(lines(dimension)[0])[shown.codes[:, c]] for c, dimension in enumerate(dimensions)]
+        [np.argsort(list_lines(dimension)[0])[shown.codes[:, c]] for c, dimension in enumerate(dimensions)]
     )
     _, top, across = np.unique(ranks[:, -1], return_index=True, return_inverse=True)
     _, first, down = np.unique(ranks[:, :-1], axis=0, return_index=True, return_inverse=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacita.core import exact
-from tacita.core.attacker import Insider, bounds_in_units
+from tacita.core.attacker import Insider, to_unit_bounds
 from tacita.core.errors import FormatError, InputError, and_others
 from tacita.core.exact import UNBOUNDED, Cells, Units
 from tacita.core.tables.frames import numbers_to_arrow
@@ -80,7 +80,7 @@ def read_insiders(path: str | os.PathLike[str], table: Table) -> list[Insider]:
     cells = _cells(source, table.structure)
     who, names = source.codes("attacker")
     low, high = (_numbers(source, name, end) for name, end in zip(BOUNDS, (-np.inf, np.inf), strict=True))
-    lower, upper = bounds_in_units(low, high, table.decimals)
+    lower, upper = to_unit_bounds(low, high, table.decimals)
     given = [_numbers(source, name, np.nan) for name in LEVELS]
     others = _flags(source)
     targeted = ~np.all([np.isnan(level) for level in given], axis=0)

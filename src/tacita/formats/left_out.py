@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacita.core.attacker import Outsider
-from tacita.core.tables.chosen import read_cells
+from tacita.core.tables.cell_selection import read_cells
 from tacita.problem.problem import Problem
 from tacita.rules import Given, Marked
 from tacita.rules.rule import in_parts

@@ -18,7 +18,7 @@ from tacita.core.attacker import Outsider
 from tacita.core.errors import InputError, and_others
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
 from tacita.core.levels import Levels, Reason
-from tacita.core.tables.linked import cells_in, link
+from tacita.core.tables.linked import find_cells_of, link
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 
@@ -41,7 +41,7 @@ def link_problems(
     """
     table = link({name: part.table if isinstance(part, Problem) else part for name, part in parts.items()})
     stated = {name: part for name, part in parts.items() if isinstance(part, Problem)}
-    places = {name: cells_in(table, part.table) for name, part in stated.items()}
+    places = {name: find_cells_of(table, part.table) for name, part in stated.items()}
     levels = Levels.none(len(table))
     for name, part in stated.items():
         levels = levels | _place_levels(table, part, places[name])

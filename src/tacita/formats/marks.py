@@ -19,7 +19,7 @@ from tacita.core.levels import Levels, Reason
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
-from tacita.rules.percentages import USUAL_PERCENT, in_room, pair_of, room
+from tacita.rules.protection import USUAL_PERCENT, cap_levels, find_room, to_pair
 
 LETTERS = frozenset("suzpmxew") | {""}
 # Programs that cannot say "no bound" write a huge number; from here on it is taken for what it means.
@@ -158,7 +158,7 @@ def build_outsider(
 def _build_levels(
     table: Table, marks: Marks, sensitive: Mask, outsider: Outsider, protection: float
 ) -> tuple[Levels, list[str]]:
-    below, above = room(table, outsider)
+    below, above = find_room(table, outsider)
     columns = [c for c in (marks.lower_level, marks.upper_level, marks.sliding_level) if c is not None]
     silent = np.ones(len(table), dtype=bool)
     for column in columns:
@@ -180,13 +180,13 @@ def _build_levels(
         amounts.rule,
         np.flatnonzero(sensitive & silent),
         lambda cell: f"status u, {protection:g} % of the value",
-        pair_of(protection),
+        to_pair(protection),
     )
     reasons = [reason for reason in (amounts, follow) if reason.cells.size]
     stated = Levels.of(
         sensitive, lower=lower, upper=upper, sliding=sliding, reasons=reasons, least=table.unit
     )
-    return in_room(stated, table, outsider), notes
+    return cap_levels(stated, table, outsider), notes
 
 
 def _round_level(table: Table, column: Floats | None, room: Units) -> Units:

@@ -93,7 +93,7 @@ def write_nchs_release(
     texts = shown_texts(release, "PS", "CS")
     if internal is not None:
         for cell in np.flatnonzero(release.marks == Mark.SUPPRESSED).tolist():
-            texts[cell] += f" {exact.text(int(internal.units[cell]), internal.decimals)}"
+            texts[cell] += f" {exact.to_text(int(internal.units[cell]), internal.decimals)}"
     lines = _grid_lines(grid, texts, "\t")
     lines += [f"# {name}: {' '.join(text.split())}" for name, text in (labels or {}).items()]
     return write_text(path, "\n".join(lines) + "\n", public=internal is None)

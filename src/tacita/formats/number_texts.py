@@ -14,7 +14,7 @@ def number_texts(units: Units, decimals: int, blank: Mask | None = None) -> list
         texts = list(map(str, units.tolist()))
     else:
         distinct, where = np.unique(units, return_inverse=True)
-        listed = exact.texts(distinct, decimals)
+        listed = exact.to_texts(distinct, decimals)
         texts = [listed[k] for k in where.tolist()]
     silent = np.abs(units) >= UNBOUNDED
     if blank is not None:

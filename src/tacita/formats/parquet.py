@@ -9,7 +9,7 @@ from pathlib import Path
 from tacita.core.errors import FormatError
 from tacita.core.release import Release
 from tacita.core.tables.columns import Columns, refuse_wide
-from tacita.core.tables.frames import part_of
+from tacita.core.tables.frames import find_part
 from tacita.formats.captions import find_repeated
 from tacita.storage.atomic import replace_file
 
@@ -42,7 +42,7 @@ def write_parquet(release: Release, path: Path, labels: Mapping[str, str] | None
     parts = range(max(1, len(release.structure.parts)))
     tables = [release.to_arrow(part) for part in parts]
     if len(tables) > 1:
-        names = [part_of(release.structure, part).name for part in parts]
+        names = [find_part(release.structure, part).name for part in parts]
         tables = [
             table.add_column(0, "table", pa.array([name] * table.num_rows))
             for table, name in zip(tables, names, strict=True)

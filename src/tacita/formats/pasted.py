@@ -21,7 +21,7 @@ import numpy as np
 
 from tacita.core.errors import DecimalSignError, FormatError, InputError
 from tacita.core.exact import Floats
-from tacita.core.numerals import has_signs_beside, is_number, plain, signs_told, tidy
+from tacita.core.numerals import find_decimal_signs, has_signs_beside, is_number, tidy, to_plain_number
 from tacita.core.tables.columns import refuse_wide
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
@@ -143,7 +143,7 @@ def _find_separator(lines: Sequence[str], decimal: str | None) -> str | None:
     singles = [line[0] for line in words if len(line) == 1 and "," in line[0]]
     if len(singles) < len(lines):
         return None
-    if any(plain(word, sign=".") is plain(word, sign=",") is None for word in singles):
+    if any(to_plain_number(word, sign=".") is to_plain_number(word, sign=",") is None for word in singles):
         return ","
     if decimal is None:
         raise DecimalSignError(
@@ -167,7 +167,7 @@ def _find_decimal_sign(block: Block, first: int, bare: bool) -> str:
         for field in (row if bare else row[1:] if line > first + 1 else ())
         if is_number(field) and ("," in field or "." in field)
     ]
-    signs = signs_told([field for _, field in fields])
+    signs = find_decimal_signs([field for _, field in fields])
     if len(signs) == 2:
         (one, point), (other, comma) = fields[signs["."]], fields[signs[","]]
         raise DecimalSignError(
@@ -198,7 +198,7 @@ def _from_numbers(block: Block, first: int, sign: str, read: ReadOptions) -> Tab
     for line, row in enumerate(block, start=first + 1):
         if row is BLANK:
             continue
-        numbers = [plain(field, sign) for field in row]
+        numbers = [to_plain_number(field, sign) for field in row]
         if None in numbers:
             wrong = row[numbers.index(None)]
             raise DecimalSignError(
@@ -275,7 +275,7 @@ def _plain_column(column: list[str], sign: str) -> list[str]:
     """Return a column of numbers, and of what may stand for them, as Python writes numbers; codes as they
     are.
     """
-    numbers = [plain(field, sign) if field else "" for field in column]
+    numbers = [to_plain_number(field, sign) if field else "" for field in column]
     strange = [field for field, number in zip(column, numbers, strict=True) if number is None]
     if strange and (any(map(is_number, strange)) or not _may_stand_for_numbers(strange, sign)):
         return column

@@ -82,7 +82,7 @@ def write_thesis(problem: Problem, folder: str | os.PathLike[str]) -> Path:
         raise InputError(f"these files cannot mark totals as sensitive: {table.structure.names(outside)}")
     position = {cell: k + 1 for k, cell in enumerate(inner.ravel().tolist())}
     cells = sorted(problem.sensitive.tolist(), key=position.__getitem__)
-    levels = exact.texts(problem.levels.upper[cells], table.decimals)
+    levels = exact.to_texts(problem.levels.upper[cells], table.decimals)
     positions = [str(position[cell]) for cell in cells]
     contents = ("\n".join(inner_lines(table, ",")), ",".join(positions), ",".join(levels))
     for name, content in zip(FILES, contents, strict=True):

@@ -16,7 +16,7 @@ from tacita.core.errors import InputError, RecordsError, did_you_mean
 from tacita.core.tables.columns import Columns, Spec, is_text, table_from_columns
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
-from tacita.core.tables.undeclared import Found
+from tacita.core.tables.undeclared_sums import Found
 from tacita.formats.columns import read_columns
 from tacita.formats.crosstab import unpivot_crosstab
 from tacita.formats.hierarchy import read_hierarchy
@@ -25,7 +25,7 @@ from tacita.formats.roles import NUMERIC, Roles, find_roles
 from tacita.formats.workbook import name_other_sheets
 from tacita.problem.problem import Problem
 from tacita.rules import Given, Rule, parse_rule
-from tacita.rules.percentages import USUAL_PERCENT
+from tacita.rules.protection import USUAL_PERCENT
 
 AS_USUAL = ReadOptions()
 NAMED = ("value", "count", "status", "structural", "holding_count")

@@ -16,8 +16,8 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InputError
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units
-from tacita.core.plugins import working
-from tacita.core.tables.frames import listing, numbers_to_arrow
+from tacita.core.plugins import usable_plugins
+from tacita.core.tables.frames import list_rows, numbers_to_arrow
 from tacita.formats.columns import format_plugins
 from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape, escape_all
@@ -57,7 +57,7 @@ def write_table(
             place=path,
             remedy="write .jj, or each one alone",
         )
-    names, codes, cells = listing(table.structure)
+    names, codes, cells = list_rows(table.structure)
     roles = role_columns(table)
     words = {name: column.to_pylist() for name, column in zip(names, codes, strict=True)}
     if problem is not None:
@@ -89,7 +89,9 @@ def write_table(
         # A sheet has no way to write what is no number.
         finite = {n: [v if np.isfinite(v) else None for v in c.tolist()] for n, c in floats.items()}
         return _write_excel(path, {**words, **plain, **finite})
-    foreign = {name: each.write for name, each in working(format_plugins()).items() if hasattr(each, "write")}
+    foreign = {
+        name: each.write for name, each in usable_plugins(format_plugins()).items() if hasattr(each, "write")
+    }
     if suffix[1:] in foreign:
         return _write_arrow(path, {**words, **arrays, **floats}, foreign[suffix[1:]])
     known = ", ".join((*FORMATS, *(f".{name}" for name in foreign)))

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tacita.core.errors import DecimalSignError, FormatError
 from tacita.core.exact import Mask
-from tacita.core.numerals import OTHER, has_signs_beside, plain, tidy
+from tacita.core.numerals import OTHER_SIGN, has_signs_beside, tidy, to_plain_number
 from tacita.core.release import Mark
 from tacita.core.tables.columns import Columns, is_text
 from tacita.formats.published_cells import parse_published
@@ -44,7 +44,10 @@ def find_marks_and_formatted(source: Columns, name: str) -> tuple[Mask, Mask] | 
 def refuse_formatted(source: Columns, name: str, row: int, place: str, otherwise: str) -> NoReturn:
     """Refuse a formatted number, with how to write it; ``otherwise`` says what to do if it is none."""
     text = str(source.column(name)[row])
-    if plain(tidy(text), OTHER[source.decimal]) is not None and OTHER[source.decimal] in text:
+    if (
+        to_plain_number(tidy(text), OTHER_SIGN[source.decimal]) is not None
+        and OTHER_SIGN[source.decimal] in text
+    ):
         raise DecimalSignError(
             f"{place} is '{text}'",
             remedy="choose the decimal sign, or write the number without signs between its digits; "
@@ -59,4 +62,4 @@ def refuse_formatted(source: Columns, name: str, row: int, place: str, otherwise
 
 
 def _is_grouped(text: str) -> bool:
-    return any(plain(tidy(text), sign) is not None for sign in OTHER)
+    return any(to_plain_number(tidy(text), sign) is not None for sign in OTHER_SIGN)

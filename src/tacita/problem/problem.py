@@ -22,17 +22,17 @@ from tacita.attackers.insiders import AttackerLike, insiders_among, listed, outs
 from tacita.core import exact
 from tacita.core.attacker import Insider, Outsider, refuse_negative
 from tacita.core.errors import BoundsError, InputError, LevelsError, and_others, issue_warnings
-from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units, frozen
+from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask, Units, freeze
 from tacita.core.levels import Levels
 from tacita.core.notebook import show_cells
 from tacita.core.release import Release
 from tacita.core.run import LOG, Run
-from tacita.core.tables.chosen import CellList, read_cells
+from tacita.core.tables.cell_selection import CellList, read_cells
 from tacita.core.tables.table import Table
-from tacita.core.windows import note_unshared, windows_together
+from tacita.core.windows import intersect_windows, note_unshared
 from tacita.core.words import pluralize
 from tacita.rules import Rule, parse_rule
-from tacita.rules.percentages import in_room, percentage_warnings
+from tacita.rules.protection import cap_levels, warn_of_percentages
 
 COSTS = ("value", "unit", "log", "percent", "count", "distance")
 """What hiding a cell can be said to cost, besides a column or one number per cell."""
@@ -61,7 +61,7 @@ class Problem:
         those in a sum with one, and so on), the name of a column, or one number per cell.
     must_publish, must_hide
         Cells that a method must leave as they are, or must hide: by mask, by codes or by position (see
-        :mod:`tacita.core.tables.chosen`).
+        :mod:`tacita.core.tables.cell_selection`).
     already_published
         Releases of this table, or of tables that share cells with it, that readers may have: everyone knows
         what they say (see :mod:`tacita.core.windows`).
@@ -117,7 +117,7 @@ class Problem:
         outsider = _knowing_structural_zeros(table, outsider_among(table, given))
         earlier = (already_published,) if isinstance(already_published, Release) else tuple(already_published)
         levels = (
-            in_room(rule, table, outsider) if isinstance(rule, Levels) else rule.required(table, outsider)
+            cap_levels(rule, table, outsider) if isinstance(rule, Levels) else rule.required(table, outsider)
         )
         _refuse_broken_levels(table, levels)
         insiders, considered = insiders_among(table, own_rule, levels, outsider, given)
@@ -128,15 +128,15 @@ class Problem:
             "insiders": insiders,
             "considered": considered,
             "given_attackers": tuple(a for a in given if not isinstance(a, Outsider)),
-            "cost": frozen(_costs(table, cost, levels.sensitive)),
-            "must_publish": frozen(read_cells(table, must_publish, "must_publish")),
-            "must_hide": frozen(read_cells(table, must_hide, "must_hide")),
-            "exempt": frozen(_none(table) if own_rule is None else own_rule.exempted(table)),
+            "cost": freeze(_costs(table, cost, levels.sensitive)),
+            "must_publish": freeze(read_cells(table, must_publish, "must_publish")),
+            "must_hide": freeze(read_cells(table, must_hide, "must_hide")),
+            "exempt": freeze(_none(table) if own_rule is None else own_rule.exempted(table)),
             "rule": own_rule,
             "already_published": earlier,
             "outsider_beforehand": outsider,
         }
-        own_warnings = percentage_warnings(levels, table, outsider)
+        own_warnings = warn_of_percentages(levels, table, outsider)
         if own_rule is not None:
             own_warnings = (*own_rule.warnings(table), *own_warnings)
         fields["warnings"] = (*table.warnings, *own_warnings)
@@ -300,7 +300,7 @@ class Problem:
             if (wrong := np.flatnonzero(level > room)).size:
                 p = int(wrong[0])
                 alike = and_others(int((who[wrong] == who[p]).sum()), "cell")
-                wanted = exact.text(int(level[p]), table.decimals)
+                wanted = exact.to_text(int(level[p]), table.decimals)
                 name = self.outsider.name if who[p] < 0 else self.insiders.names[int(who[p])]
                 told = f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against {name}"
                 before = self._rooms(who, cells, self.outsider_beforehand)[LEVELS.index(what)]
@@ -431,7 +431,7 @@ def _knowing_releases(table: Table, outsider: Outsider, earlier: Sequence[Releas
     """Everyone knows what was published earlier."""
     if not earlier:
         return outsider
-    low, high = windows_together(table, earlier)
+    low, high = intersect_windows(table, earlier)
     return replace(outsider, lower=np.maximum(outsider.lower, low), upper=np.minimum(outsider.upper, high))
 
 

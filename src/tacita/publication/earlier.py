@@ -21,8 +21,8 @@ from tacita.core.errors import ReleaseError
 from tacita.core.exact import Mask
 from tacita.core.release import Release
 from tacita.core.tables.columns import Columns
-from tacita.core.tables.disguised import usual_total
-from tacita.core.tables.frames import part_of
+from tacita.core.tables.dimension import recognise_total
+from tacita.core.tables.frames import find_part
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import find_cells
@@ -90,7 +90,7 @@ def _unpivot_shared(source: Columns, structure: Structure) -> Columns:
     if structure.labels or "mark" in source.names or len(names) != 2:
         return source
     first, *others = source.names
-    down, right = (structure.dimensions[d] for d in part_of(structure, 0).dimensions)
+    down, right = (structure.dimensions[d] for d in find_part(structure, 0).dimensions)
     if first == right.name:
         down, right = right, down
     shared = [name for name in others if name in right.position]
@@ -126,7 +126,7 @@ def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
             data = data.append_column(dimension.name, total)
             continue
         codes = source.texts(dimension.name)
-        usual = usual_total(codes.unique().to_pylist())
+        usual = recognise_total(codes.unique().to_pylist())
         nothing = ["", *([usual] if usual is not None and usual not in dimension.position else [])]
         codes = pc.if_else(pc.is_in(codes, value_set=pa.array(nothing)), total, codes)
         data = data.set_column(data.column_names.index(dimension.name), dimension.name, codes)
@@ -147,7 +147,7 @@ def _find_other_dimensions(source: Columns, table: Table, value: str | None) -> 
 def _is_total(source: Columns, name: str) -> Mask:
     """Return rows at the total of a column, by the usual names of a total, or without a code."""
     texts = source.texts(name)
-    total = usual_total(texts.unique().to_pylist())
+    total = recognise_total(texts.unique().to_pylist())
     chosen = pc.is_in(texts, value_set=pa.array(["", *([total] if total is not None else [])]))
     return np.asarray(chosen.to_numpy(zero_copy_only=False), dtype=bool)
 

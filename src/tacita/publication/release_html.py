@@ -20,8 +20,8 @@ from tacita.core import exact
 from tacita.core.errors import InputError
 from tacita.core.release import Mark, Release
 from tacita.core.tables.dimension import Dimension
-from tacita.core.tables.frames import listing, part_of
-from tacita.core.tables.layout import Layout, Line, layout, lines
+from tacita.core.tables.frames import find_part, list_rows
+from tacita.core.tables.layout import Layout, Line, lay_out, list_lines
 from tacita.core.tables.structure import Part
 from tacita.formats.published_cells import shown_texts
 from tacita.storage.atomic import write_text
@@ -70,7 +70,7 @@ def _page(release: Release, labels: Mapping[str, str]) -> str:
     body += [f"<p>{escape(text)}</p>" for name, text in labels.items() if name != "unaudited"]
     body.append(_legend(release))
     for number in range(max(1, len(structure.parts))):
-        part = part_of(structure, number) if structure.dimensions else None
+        part = find_part(structure, number) if structure.dimensions else None
         if several and part is not None:
             body.append(f"<h2>{escape(part.name)}</h2>")
         body += _tables(release, number, part, texts)
@@ -103,14 +103,14 @@ def _tables(release: Release, number: int, part: Part | None, texts: Sequence[st
     name = part.name if len(release.structure.parts) > 1 else None
     for codes in product(*(_codes(dimension) for dimension in further)):
         fixed = {d.name: code for d, code in zip(further, codes, strict=True)}
-        shown = layout(release.structure, rows, columns, fixed, part=name)
+        shown = lay_out(release.structure, rows, columns, fixed, part=name)
         if (shown.cells >= 0).any():
             caption = ", ".join(f"{other} = {code}" for other, code in fixed.items())
             yield _crosstab(release, shown, caption, texts)
 
 
 def _codes(dimension: Dimension) -> list[str]:
-    return [line.code for line in lines(dimension)[1]]
+    return [line.code for line in list_lines(dimension)[1]]
 
 
 def _crosstab(release: Release, shown: Layout, caption: str, texts: Sequence[str]) -> str:
@@ -144,7 +144,7 @@ def _heading(scope: str, line: Line, dimension: Dimension | None) -> str:
 
 def _list(release: Release, number: int, texts: Sequence[str]) -> str:
     """Return one row per cell: its codes, and what is shown."""
-    names, codes, cells = listing(release.structure, number)
+    names, codes, cells = list_rows(release.structure, number)
     columns = [column.to_pylist() for column in codes]
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in (*names, "value"))
     rows = []
@@ -175,7 +175,7 @@ def _texts(release: Release) -> list[str]:
         texts[cell] = f"≈{texts[cell]}"
         if radius is None:
             own = int(release.high[cell] - release.value[cell])
-            texts[cell] += f" ±{exact.text(own, release.decimals)}"
+            texts[cell] += f" ±{exact.to_text(own, release.decimals)}"
     return texts
 
 
@@ -198,7 +198,7 @@ def _legend(release: Release) -> str:
     if (release.marks == Mark.INTERVAL).any():
         entries.append(("[4...10]", "the value lies between 4 and 10"))
     if (radius := _radius(release)) is not None:
-        most = exact.text(radius, release.decimals)
+        most = exact.to_text(radius, release.decimals)
         entries.append(("≈", f"rounded or adjusted: the true value is at most {most} away"))
     elif _inexact(release).any():
         entries.append(("≈20 ±3", "rounded or adjusted: the true value is at most 3 away from 20"))

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 from tacita.core import exact
 from tacita.core.errors import FormatError, InputError, ReleaseError, and_others, issue_warnings
-from tacita.core.exact import Cells, Floats, Mask, Units, frozen
+from tacita.core.exact import Cells, Floats, Mask, Units, freeze
 from tacita.core.release import Mark, Release
 from tacita.core.tables.columns import Columns
-from tacita.core.tables.dimension import Dimension
-from tacita.core.tables.disguised import usual_total_for
-from tacita.core.tables.frames import part_of
+from tacita.core.tables.dimension import Dimension, recognise_total_for
+from tacita.core.tables.frames import find_part
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.formats.cell_rows import code_columns, find_cells
@@ -172,9 +171,9 @@ class ReleaseRows:
 def _unpivot_crosstab(source: Columns, table: Table, part: int, path: str | os.PathLike[str]) -> Columns:
     """Return a crosstab as long columns; anything else as it is."""
     structure = table.structure
-    if structure.labels or "mark" in source.names or len(part_of(structure, part).dimensions) != 2:
+    if structure.labels or "mark" in source.names or len(find_part(structure, part).dimensions) != 2:
         return source
-    rows, across = (structure.dimensions[d] for d in part_of(structure, part).dimensions)
+    rows, across = (structure.dimensions[d] for d in find_part(structure, part).dimensions)
     if rows.name in source.names and across.name in source.names:
         return source
     first, *others = source.names
@@ -182,7 +181,7 @@ def _unpivot_crosstab(source: Columns, table: Table, part: int, path: str | os.P
     for down, right in (
         ((across, rows), (rows, across)) if first == across.name else ((rows, across), (across, rows))
     ):
-        known = {*right.position, usual_total_for(others, right)}
+        known = {*right.position, recognise_total_for(others, right)}
         if others and all(name in known for name in others) and first not in known:
             return unpivot(source, down, right)
     raise FormatError(
@@ -219,7 +218,7 @@ def _find_cells(source: Columns, table: Table, part: int) -> Cells:
     for own, rows in _split_by_table(source, structure, part):
         picked = Columns(source.data.take(pa.array(rows)), _placed(source, rows), source.decimal)
         _refuse_other_codes(picked, structure, own)
-        found[rows] = find_cells(picked, structure, part_of(structure, own).dimensions)
+        found[rows] = find_cells(picked, structure, find_part(structure, own).dimensions)
     if (wrong := np.flatnonzero(found < 0)).size:
         raise ReleaseError(
             f"the table has no such cell{and_others(wrong.size, 'row')}",
@@ -248,7 +247,7 @@ def _placed(source: Columns, rows: Cells) -> Callable[[int], str]:
 
 def _refuse_other_codes(source: Columns, structure: Structure, part: int) -> None:
     """Refuse rows of one linked table with codes in the columns of the others."""
-    own = part_of(structure, part)
+    own = find_part(structure, part)
     for d, dimension in enumerate(structure.dimensions):
         if d in own.dimensions or dimension.name not in source.names:
             continue
@@ -477,7 +476,7 @@ def _build_release(
     value = exact.to_units(np.where(shown, rows.value[at], 0.0), decimals)
     marks = np.where(listed, rows.marks[at], Mark.SUPPRESSED).astype(np.uint8)
     _refuse_contradictions(table, decimals, marks, low, high, value, base)
-    primary = frozen(listed & rows.primary[at])
+    primary = freeze(listed & rows.primary[at])
     made_by = {"read": "from a file"}
     structure = table.with_decimals(decimals).structure
     notes = (*source.notes, *([READERS_SEE] if any("taken for" in note for note in source.notes) else []))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from tacita.core.errors import InputError, ReleaseError, UnsafeError
 from tacita.core.release import Mark, Release
-from tacita.core.tables.frames import listing, part_of
+from tacita.core.tables.frames import find_part, list_rows
 from tacita.formats.csv import write_rows
 from tacita.formats.escape import escape, escape_all
 from tacita.formats.number_texts import number_texts
@@ -140,11 +140,11 @@ def write_csv(release: Release, path: Path, labels: Mapping[str, str]) -> Path:
 
 
 def _part_rows(release: Release, part: int, names: list[str], linked: bool) -> list[list[str]]:
-    own, codes, cells = listing(release.structure, part)
+    own, codes, cells = list_rows(release.structure, part)
     by_name = {name: escape_all(column.to_pylist()) for name, column in zip(own, codes, strict=True)}
     blank = [""] * cells.size
     return [
-        *([[escape(part_of(release.structure, part).name)] * cells.size] if linked else []),
+        *([[escape(find_part(release.structure, part).name)] * cells.size] if linked else []),
         *(by_name.get(name, blank) for name in names),
         [WORDS[mark] for mark in release.marks[cells].tolist()],
         number_texts(release.low[cells], release.decimals),

@@ -29,7 +29,7 @@ import numpy as np
 
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.run import AVERAGES
-from tacita.core.windows import same_windows
+from tacita.core.windows import have_same_windows
 from tacita.publication.folders import (
     CERTIFICATE,
     INTERNAL,
@@ -171,7 +171,7 @@ def _keep_replaced(audit: Audit, folder: Path, draft: Path, *, published: bool) 
     except (TacitaError, OSError, ValueError):
         return ()
     known = (*audit.problem.already_published, *audit.earlier, *([audit.release] if published else ()))
-    if any(same_windows(table, old, release) for release in known):
+    if any(have_same_windows(table, old, release) for release in known):
         return ()
     copy = draft / _free_name(folder / INTERNAL)
     shutil.copyfile(file, copy)

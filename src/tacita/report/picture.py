@@ -23,7 +23,7 @@ from tacita.core import exact
 from tacita.core.exact import UNBOUNDED, Cells, Mask
 from tacita.core.release import Mark, Release
 from tacita.core.tables.dimension import Codes, Dimension
-from tacita.core.tables.layout import ONE_COLUMN, Line, crossings, lines
+from tacita.core.tables.layout import ONE_COLUMN, Line, find_crossings, list_lines
 from tacita.core.tables.structure import Structure
 
 KINDS = ("published", "sensitive", "other", "exposed")
@@ -67,7 +67,7 @@ def shown_text(release: Release, cell: int) -> str:
 def _number(units: int, decimals: int) -> str:
     if abs(units) >= UNBOUNDED:
         return "∞" if units > 0 else "−∞"
-    whole, _, fraction = exact.text(abs(units), decimals).partition(".")
+    whole, _, fraction = exact.to_text(abs(units), decimals).partition(".")
     sign = "-" if units < 0 else ""
     return sign + f"{int(whole):,}".replace(",", "\u202f") + (f".{fraction}" if fraction else "")
 
@@ -83,20 +83,20 @@ def crosstab(structure: Structure, most_rows: int = 60, most_columns: int = 24) 
     about = [f"{structure.dimensions[d].name} = {total}" for d, total in fixed.items()]
     if any(own.size < np.unique(structure.dimensions[d].representative).size for d, own in codes.items()):
         about.append("the upper levels only")
-    listed = crossings(structure, fixed, codes) >= 0
+    listed = find_crossings(structure, fixed, codes) >= 0
     filled = {
-        d: lines(structure.dimensions[d], False, own[listed.any(axis=axis)])
+        d: list_lines(structure.dimensions[d], False, own[listed.any(axis=axis)])
         for (d, own), axis in zip(codes.items(), (1, 0), strict=False)
     }
     shown = [(structure.dimensions[d].name, own) for d, (_, own) in filled.items()]
     (row_name, rows), (column_name, columns), *_ = [*shown, ("", ONE_COLUMN)]
-    cells = crossings(structure, fixed, {d: own for d, (own, _) in filled.items()})
+    cells = find_crossings(structure, fixed, {d: own for d, (own, _) in filled.items()})
     return Crosstab(row_name, column_name, rows, columns, cells, ", ".join(about))
 
 
 def _upper_codes(dimension: Dimension, most: int) -> Codes:
     """Codes to list: one per cell, whole levels from the top as long as they fit."""
-    codes, listed = lines(dimension, False, np.unique(dimension.representative))
+    codes, listed = list_lines(dimension, False, np.unique(dimension.representative))
     if codes.size <= most:
         return codes
     depth = np.array([line.depth for line in listed])

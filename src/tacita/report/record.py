@@ -82,11 +82,11 @@ def published_list(audit: Audit) -> list[dict[str, Any]]:
     """The earlier releases that were judged together with this one: by file, if they have one, and how many
     of their cells are not of this table.
     """
-    from tacita.core.windows import unshared_cells
+    from tacita.core.windows import count_unshared_cells
 
     problem = audit.problem
     return [
-        {"file": release.made_by.get("file"), "left_out": unshared_cells(problem.table, release)}
+        {"file": release.made_by.get("file"), "left_out": count_unshared_cells(problem.table, release)}
         for release in (*problem.already_published, *audit.earlier)
     ]
 

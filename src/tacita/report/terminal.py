@@ -102,11 +102,11 @@ def findings_table(problem: Problem, findings: Iterable[Finding], show_values: b
 def _deduced(problem: Problem, finding: Finding) -> list[str]:
     units, decimals = int(problem.table.units[finding.cell]), problem.table.decimals
     ends = [_end(units, -finding.below, decimals), _end(units, finding.above, decimals)]
-    return [exact.text(units, decimals), *ends]
+    return [exact.to_text(units, decimals), *ends]
 
 
 def _end(units: int, change: float, decimals: int) -> str:
-    return exact.text(units + round(change), decimals) if np.isfinite(change) else "unbounded"
+    return exact.to_text(units + round(change), decimals) if np.isfinite(change) else "unbounded"
 
 
 def rules_table(problem: Problem) -> RichTable:
@@ -136,7 +136,7 @@ def levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTab
         row = [table.name(cell), "; ".join(levels.why(cell))]
         if show_values:
             numbers = (table.units, levels.lower, levels.upper, levels.sliding)
-            row += [exact.text(int(column[cell]), table.decimals) for column in numbers]
+            row += [exact.to_text(int(column[cell]), table.decimals) for column in numbers]
         shown.add_row(*(Text(word) for word in row))
     if problem.sensitive.size > most:
         shown.caption = f"and {problem.sensitive.size - most:,} more; --out FILE.csv lists all"

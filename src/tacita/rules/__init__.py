@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from tacita.rules.concentration import PQ, Concentration, Dominance, LinearSensitivity, PPercent
 from tacita.rules.frequency import MinimumFrequency, Threshold, Zeros
+from tacita.rules.grammar import RULES, argument_names, has_written_form, parse_rule, rule_kinds
 from tacita.rules.marks import FromColumns, Given, Marked, Request
-from tacita.rules.parse import RULES, argument_names, has_written_form, parse_rule, rule_kinds
 from tacita.rules.rule import AnyOf, Exempt, Inside, Rule
 
 __all__ = [

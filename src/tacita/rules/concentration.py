@@ -10,21 +10,22 @@ if its total were ``X + u`` with the same large contributions, since ``w x - c (
 ``u >= S / c``. ``LPL = UPL`` by symmetry, capped at the value. Where contributions can be negative, ``x`` and
 ``X`` are made of absolute values.
 
-The contributor in first place is the one who is protected; those after him stand for the others who might
+The contributor in first place is the one who is protected; those after it stand for the others who might
 attack together.
 
-*Waivers.* Who has consented needs no protection: the largest contributor who has not takes the first place,
-the others follow in order. A cell where nobody is left to protect is safe. If he is too small to be among the
-stored contributions, the most that he can be is taken; tabulate with a larger ``largest=`` to know him.
+*Waivers.* Contributors who have consented need no protection: the largest one who has not takes the first
+place, the others follow in order. A cell where nobody is left to protect is safe. If the largest one who has
+not consented is too small to be among the stored contributions, its largest possible contribution is taken;
+tabulate with a larger ``largest=`` to know it.
 
 *Insiders.* An attacker who put ``s`` into the cell attacks the largest other contributor ``x_t``, with the
-largest others as partners where the measure has places for them. He has ``s`` to subtract in any case, so
+largest others as partners where the measure has places for them. They have ``s`` to subtract in any case, so
 that
 
     UPL = (w_1 x_t + max(w_2, c) s + w_3 y_1 + w_4 y_2 + .. - c X) / c
 
-with ``y`` the remaining contributions; for p% this is ``p/100 x_t - (X - x_t - s)``. Nothing is asked of
-cells where this is not positive.
+with ``y`` the remaining contributions; for p% this is ``p/100 x_t - (X - x_t - s)``. There is no
+requirement for cells where this is not positive.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ from numpy.typing import NDArray
 from tacita.core import exact
 from tacita.core.arithmetic import (
     Number,
-    as_fraction,
     ceil_to_unit,
     combine,
+    format_parameter,
     refuse_share,
+    require_integer,
     require_number,
-    require_whole,
-    short,
-    whole_ratio,
+    to_fraction,
+    to_integer_ratio,
 )
 from tacita.core.errors import RuleError
 from tacita.core.exact import Cells, Mask, Units
@@ -57,10 +58,9 @@ from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.rules.contributors import ContributorRule
-from tacita.rules.percentages import percent_of_value
-from tacita.rules.protection import settle
+from tacita.rules.protection import build_levels, compute_percentages
 from tacita.rules.rule import Inside, OwnLevels
-from tacita.rules.selection import contributions_of, slots_of
+from tacita.rules.selection import find_slots, require_contributions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,19 +69,22 @@ class Concentration(ContributorRule):
 
     @abstractmethod
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
-        """``(w_1, .., w_m), c``."""
+        """Return ``(w_1, .., w_m), c``."""
 
     @abstractmethod
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
-        """Why a cell is sensitive, from ``x_1``, ``X - x_1 - .. - x_m``, ``x_1 + .. + x_m`` and ``X``."""
+        """Return why a cell is sensitive.
+
+        The numbers are ``x_1``, ``X - x_1 - .. - x_m``, ``x_1 + .. + x_m`` and ``X``.
+        """
 
     def levels(self, table: Table) -> Levels:
         contributions = self._contributions(table)
-        *weights, c = self._whole_measure()
+        *weights, c = self._integer_measure()
         m = len(weights)
         excess = combine([*contributions.values.T[:m], contributions.sums], [*weights, -c])
         if self.waivers:
-            waived = slots_of(contributions, self.waivers)
+            waived = find_slots(contributions, self.waivers)
             # A waiver puts a smaller contribution first, so S can only fall: other cells are decided.
             open_cells = np.flatnonzero(waived[:, 0] & (excess > 0))
             excess = excess.copy()
@@ -93,46 +96,47 @@ class Concentration(ContributorRule):
         def explain(cell: int) -> str:
             return self._explain(table, contributions, cell)
 
-        return settle(table, self.text, hit, upper, self.protection, explain)
+        return build_levels(table, self.text, hit, upper, self.protection, explain)
 
     def against(self, table: Table, inside: Inside) -> OwnLevels:
         if inside.by != self.by:
             return super().against(table, inside)
         contributions = self._contributions(table)
-        *weights, c = self._whole_measure()
+        *weights, c = self._integer_measure()
         cells = inside.cells
-        allowed = ~inside.mine & ~slots_of(contributions, self.waivers)[cells]
-        target, others = _target_and_others(contributions, cells, allowed, inside.mine, len(weights))
-        his = max(c, weights[1]) if len(weights) > 1 else c
+        allowed = ~inside.mine & ~find_slots(contributions, self.waivers)[cells]
+        target, others = _split_target(contributions, cells, allowed, inside.mine, len(weights))
+        own = max(c, weights[1]) if len(weights) > 1 else c
         partners = list(others.T[: len(weights) - 2]) if len(weights) > 2 else []
         excess = combine(
-            [target, inside.known, *partners, contributions.sums[cells]], [weights[0], his, *weights[2:], -c]
+            [target, inside.known, *partners, contributions.sums[cells]], [weights[0], own, *weights[2:], -c]
         )
         hit = np.asarray(excess > 0) & (target > 0) & self.levels(table).sensitive[cells]
         lower = upper = np.where(hit, ceil_to_unit(excess, c, table.unit), 0)
         if self.protection is not None:
             lower, upper = (
-                np.where(hit, level[cells], 0) for level in percent_of_value(table, self.protection)
+                np.where(hit, level[cells], 0) for level in compute_percentages(table, self.protection)
             )
         return lower, upper, np.zeros_like(upper)
 
-    def _whole_measure(self) -> list[int]:
+    def _integer_measure(self) -> list[int]:
         weights, c = self.measure()
-        return whole_ratio([*weights, c])
+        return to_integer_ratio([*weights, c])
 
     def _contributions(self, table: Table) -> Contributions:
-        contributions, needed = contributions_of(table, self.by, self.text), len(self.measure()[0])
+        contributions, needed = require_contributions(table, self.by, self.text), len(self.measure()[0])
         if contributions.depth < needed:
             raise RuleError(
-                f"{self.text} looks at {pluralize(needed, 'largest contribution')} of each cell, "
-                f"the table holds {contributions.depth}: tabulate with the {needed} largest"
+                f"{self.text} looks at {pluralize(needed, 'largest contribution')} of each cell, the table "
+                f"holds {contributions.depth}",
+                remedy=f"tabulate with the {needed} largest",
             )
         return contributions
 
     def _excess_with_waivers(self, contributions: Contributions, cells: Cells, waived: Mask) -> NDArray[Any]:
-        *weights, c = self._whole_measure()
+        *weights, c = self._integer_measure()
         nobody = np.zeros((cells.size, contributions.depth), dtype=bool)
-        target, others = _target_and_others(contributions, cells, ~waived[cells], nobody, len(weights))
+        target, others = _split_target(contributions, cells, ~waived[cells], nobody, len(weights))
         partners = list(others.T[: len(weights) - 1])
         excess = combine([target, *partners, contributions.sums[cells]], [*weights, -c])
         return np.where(target > 0, excess, 0)
@@ -142,20 +146,20 @@ class Concentration(ContributorRule):
         first, total = int(contributions.values[cell, 0]), int(contributions.sums[cell])
         largest = int(contributions.values[cell, :m].sum())
         consent = ""
-        if self.waivers and slots_of(contributions, self.waivers)[cell, 0]:
-            allowed = ~slots_of(contributions, self.waivers)[at]
-            target, others = _target_and_others(contributions, at, allowed, np.zeros_like(allowed), m)
+        if self.waivers and find_slots(contributions, self.waivers)[cell, 0]:
+            allowed = ~find_slots(contributions, self.waivers)[at]
+            target, others = _split_target(contributions, at, allowed, np.zeros_like(allowed), m)
             first, largest = int(target[0]), int(target[0] + others[0, : m - 1].sum())
             consent = "; x_1 is the largest who has not consented"
-        numbers = (exact.text(n, table.decimals) for n in (first, total - largest, largest, total))
+        numbers = (exact.to_text(n, table.decimals) for n in (first, total - largest, largest, total))
         return self.because(*numbers) + consent
 
 
-def _target_and_others(
+def _split_target(
     contributions: Contributions, cells: Cells, allowed: Mask, mine: Mask, places: int
 ) -> tuple[Units, Units]:
-    """The largest contribution that ``allowed`` marks, and the rest without it and without ``mine``, in
-    descending order.
+    """Return the largest contribution that ``allowed`` marks, and the rest without it and without ``mine``,
+    in descending order.
 
     What lies beyond the stored contributions is taken as large as it can be: each at most the smallest stored
     one, together at most what is left of the total.
@@ -192,24 +196,26 @@ class Dominance(Concentration):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole(self.text, "n", self.n)
+        require_integer(self.text, "n", self.n)
         require_number(self.text, "k", self.k, 0, 100)
         refuse_share(self.text, "k", self.k)
         if self.n > self.k:
+            k = format_parameter(self.k)
             raise RuleError(
-                f"{self.text}: the {self.n} largest may hold no more than {short(self.k)} %: n comes first, "
-                f"then the percentage k; did you mean ({short(self.k)}, {self.n})?"
+                f"the {self.n} largest may hold no more than {k} %",
+                place=self.text,
+                remedy=f"n comes first, then the percentage k; did you mean ({k}, {self.n})?",
             )
 
     @property
     def text(self) -> str:
-        return f"({self.n},{short(self.k)}) dominance{self._suffix()}"
+        return f"({self.n},{format_parameter(self.k)}) dominance{self._suffix()}"
 
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
-        return (Fraction(1),) * self.n, as_fraction(self.k) / 100
+        return (Fraction(1),) * self.n, to_fraction(self.k) / 100
 
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
-        return f"the {self.n} largest hold {largest} of {total}, more than {short(self.k)} %"
+        return f"the {self.n} largest hold {largest} of {total}, more than {format_parameter(self.k)} %"
 
 
 @dataclass(frozen=True)
@@ -234,21 +240,20 @@ class PPercent(Concentration):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_number(self.text, "p", self.p, 0)
-        refuse_share(self.text, "p", self.p, f"linear([{float(1 + as_fraction(self.p) / 100):.15g}, 1])")
-        require_whole(self.text, "n", self.n)
+        refuse_share(self.text, "p", self.p, f"linear([{float(1 + to_fraction(self.p) / 100):.15g}, 1])")
+        require_integer(self.text, "n", self.n)
 
     @property
     def text(self) -> str:
         coalition = f", {self.n} attackers" if self.n != 1 else ""
-        return f"p% ({short(self.p)}{coalition}){self._suffix()}"
+        return f"p% ({format_parameter(self.p)}{coalition}){self._suffix()}"
 
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
-        return (1 + as_fraction(self.p) / 100, *[Fraction(1)] * self.n), Fraction(1)
+        return (1 + to_fraction(self.p) / 100, *[Fraction(1)] * self.n), Fraction(1)
 
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
-        return (
-            f"the {self.n + 1} largest leave {rest} of {total}, less than {short(self.p)} % of x_1 = {first}"
-        )
+        share = f"{format_parameter(self.p)} % of x_1 = {first}"
+        return f"the {self.n + 1} largest leave {rest} of {total}, less than {share}"
 
 
 @dataclass(frozen=True)
@@ -276,21 +281,20 @@ class PQ(Concentration):
         require_number(self.text, "q", self.q, 0, 100)
         refuse_share(self.text, "p", self.p)
         if not self.p < self.q:
-            raise RuleError(
-                f"{self.text}: p must be smaller than q; who knows more beforehand learns nothing new"
-            )
+            fault = "p must be smaller than q; who knows more beforehand learns nothing new"
+            raise RuleError(fault, place=self.text)
 
     @property
     def text(self) -> str:
-        return f"pq ({short(self.p)},{short(self.q)}){self._suffix()}"
+        return f"pq ({format_parameter(self.p)},{format_parameter(self.q)}){self._suffix()}"
 
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
-        return (1 + as_fraction(self.p) / as_fraction(self.q), Fraction(1)), Fraction(1)
+        return (1 + to_fraction(self.p) / to_fraction(self.q), Fraction(1)), Fraction(1)
 
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
         return (
-            f"the 2 largest leave {rest} of {total}; {short(self.q)} % of that is less than "
-            f"{short(self.p)} % of x_1 = {first}"
+            f"the 2 largest leave {rest} of {total}; {format_parameter(self.q)} % of that is less than "
+            f"{format_parameter(self.p)} % of x_1 = {first}"
         )
 
 
@@ -323,17 +327,19 @@ class LinearSensitivity(Concentration):
         falling = all(a >= b for a, b in zip(self.weights, self.weights[1:], strict=False))
         if not self.weights or not falling or self.weights[-1] < 0:
             raise RuleError(
-                f"{self.text}: weights must be one or more numbers, none negative and none larger "
-                "than the one before, or merging two safe cells could make an unsafe one"
+                "weights must be one or more numbers, none negative and none larger than the one before, or "
+                "merging two safe cells could make an unsafe one",
+                place=self.text,
             )
 
     @property
     def text(self) -> str:
-        return f"linear ({', '.join(map(short, self.weights))}; {short(self.cell_weight)}){self._suffix()}"
+        weights = ", ".join(map(format_parameter, self.weights))
+        return f"linear ({weights}; {format_parameter(self.cell_weight)}){self._suffix()}"
 
     def measure(self) -> tuple[tuple[Fraction, ...], Fraction]:
-        return tuple(map(as_fraction, self.weights)), as_fraction(self.cell_weight)
+        return tuple(map(to_fraction, self.weights)), to_fraction(self.cell_weight)
 
     def because(self, first: str, rest: str, largest: str, total: str) -> str:
-        more = f"more than {short(self.cell_weight)} x {total}"
+        more = f"more than {format_parameter(self.cell_weight)} x {total}"
         return f"the {len(self.weights)} largest, {largest} in all, weigh {more}"

@@ -1,4 +1,4 @@
-"""What rules that look at the contributors of a cell have in common: whose contributions, and consent."""
+"""The base of rules on the contributors of a cell."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tacita.core.errors import did_you_mean
 from tacita.core.tables.table import Table
 from tacita.rules.protection import Protection, check_protection
 from tacita.rules.rule import Rule
-from tacita.rules.selection import HOLDING, RESPONDENT, By, check_by, name_set
+from tacita.rules.selection import HOLDING, RESPONDENT, By, check_by, to_name_set
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContributorRule(Rule):
-    """A rule on those who stand behind a cell.
+    """A rule on the contributors of a cell.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ class ContributorRule(Rule):
     def __post_init__(self) -> None:
         check_by(self.text, self.by)
         check_protection(self.text, self.protection)
-        object.__setattr__(self, "waivers", name_set(self.waivers))
+        object.__setattr__(self, "waivers", to_name_set(self.waivers))
 
     def warnings(self, table: Table) -> tuple[str, ...]:
-        """Waivers of contributors whom the table does not know: they change nothing."""
+        """Return a warning of waivers by contributors whom the table does not know."""
         if not self.waivers:
             return ()
         found = table.contributions if self.by == RESPONDENT else table.holdings
@@ -64,7 +64,7 @@ class ContributorRule(Rule):
         )
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, waivers=self.waivers | name_set(respondents))
+        return replace(self, waivers=self.waivers | to_name_set(respondents))
 
     def _suffix(self) -> str:
         return " by holding" if self.by == HOLDING else ""

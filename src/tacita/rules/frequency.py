@@ -1,4 +1,4 @@
-"""Rules that count: how many stand behind a cell."""
+"""Rules on the number of contributors to a cell."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ from typing import ClassVar
 import numpy as np
 
 from tacita.core import exact
-from tacita.core.arithmetic import Number, as_fraction, require_number, short
+from tacita.core.arithmetic import Number, format_parameter, require_number, to_fraction
 from tacita.core.errors import RuleError
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.core.levels import Levels
 from tacita.core.tables.table import Table
 from tacita.rules.contributors import ContributorRule
-from tacita.rules.protection import minimal, settle
+from tacita.rules.protection import build_levels, least_level
 from tacita.rules.rule import Rule
-from tacita.rules.selection import HOLDING, RESPONDENT, slots_of
+from tacita.rules.selection import HOLDING, RESPONDENT, find_slots
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Counting(ContributorRule):
-    """What threshold and minimum frequency share: the count and its kinds."""
+    """Base of the rules that compare a number of contributors with a limit."""
 
     weighted: bool = field(default=False, metadata={"help": "count the population that a sample stands for"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.weighted and self.by == HOLDING:
-            raise RuleError(f"{self.text}: holdings have no weights; count respondents, or without weights")
+            remedy = "Count respondents, or without weights."
+            raise RuleError("holdings have no weights", place=self.text, remedy=remedy)
 
     def _suffix(self) -> str:
         return super()._suffix() + (" (weighted)" if self.weighted else "")
 
     def _count(self, table: Table, value_counts: bool) -> Units | Floats:
-        """How many stand behind each cell; with ``value_counts`` the value, in a table of counts."""
+        """Return the contributors per cell; with ``value_counts`` the value, in a table of counts."""
         if self.by == HOLDING:
             found: Units | Floats | None = table.holding_count
         elif self.weighted:
@@ -47,13 +48,13 @@ class _Counting(ContributorRule):
         if found is None:
             wanted = "weights" if self.weighted else f"{self.by}s"
             raise RuleError(
-                f"{self.text} needs the number of contributors per cell, and the table has none: "
-                f"tabulate records with a column of {wanted}, or name the column of that number"
+                f"{self.text} needs the number of contributors per cell, and the table has none",
+                remedy=f"tabulate records with a column of {wanted}, or name the column of that number",
             )
         return found
 
     def _all_waived(self, table: Table) -> Mask:
-        """Cells of which everybody is known and has consented."""
+        """Return a mask of the cells whose contributors are all known and have consented."""
         contributions = table.contributions if self.by == RESPONDENT else table.holdings
         count = table.count if self.by == RESPONDENT else table.holding_count
         if not self.waivers or contributions is None:
@@ -63,16 +64,16 @@ class _Counting(ContributorRule):
             complete = ~taken[:, -1] & (contributions.values[:, -1] == 0)
         else:
             complete = np.asarray(count <= taken.sum(axis=1))
-        unwilling = (taken & ~slots_of(contributions, self.waivers)).any(axis=1)
+        unwilling = (taken & ~find_slots(contributions, self.waivers)).any(axis=1)
         return np.asarray(complete & taken[:, 0] & ~unwilling)
 
 
 @dataclass(frozen=True)
 class Threshold(_Counting):
-    """``0 < count < n``: fewer than ``n`` stand behind the cell (strict; ``count <= n`` with
+    """``0 < count < n``: the cell has fewer than ``n`` contributors (strict; ``count <= n`` with
     ``at_or_below``).
 
-    In a table of counts the value itself is the count, and the level lets a reader think of the threshold:
+    In a table of counts the value itself is the count, and the level makes the threshold possible:
 
         UPL = n - a,    LPL = min(UPL, a)
 
@@ -112,21 +113,23 @@ class Threshold(_Counting):
     @property
     def text(self) -> str:
         most = " or below" if self.at_or_below else ""
-        return f"threshold {short(self.n)}{most}{' with zeros' if self.zeros else ''}{self._suffix()}"
+        return (
+            f"threshold {format_parameter(self.n)}{most}{' with zeros' if self.zeros else ''}{self._suffix()}"
+        )
 
     def levels(self, table: Table) -> Levels:
         count = self._count(table, value_counts=True)
         few = count <= float(self.n) if self.at_or_below else count < float(self.n)
         hit = few & (count >= 0 if self.zeros else count > 0) & ~self._all_waived(table)
-        upper = minimal(table)
+        upper = least_level(table)
         if table.whole and self.by == RESPONDENT and not self.weighted:
-            wanted = math.ceil(as_fraction(self.n)) * 10**table.decimals
+            wanted = math.ceil(to_fraction(self.n)) * 10**table.decimals
             upper = np.maximum(wanted - table.units, upper)
 
         def explain(cell: int) -> str:
             return f"{count[cell]:g} stand behind the cell"
 
-        return settle(table, self.text, hit, upper, self.protection, explain)
+        return build_levels(table, self.text, hit, upper, self.protection, explain)
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,7 @@ class MinimumFrequency(_Counting):
 
     @property
     def text(self) -> str:
-        return f"minimum frequency {short(self.n)}{self._suffix()}"
+        return f"minimum frequency {format_parameter(self.n)}{self._suffix()}"
 
     def levels(self, table: Table) -> Levels:
         count = self._count(table, value_counts=False)
@@ -164,18 +167,20 @@ class MinimumFrequency(_Counting):
         def explain(cell: int) -> str:
             return f"{count[cell]:g} contributor{'' if count[cell] == 1 else 's'}"
 
-        return settle(table, self.text, hit, minimal(table), self.protection, explain)
+        return build_levels(table, self.text, hit, least_level(table), self.protection, explain)
 
 
 @dataclass(frozen=True)
 class Zeros(Rule):
-    """``a = 0``: a listed zero tells of each contributor that he has nothing.
+    """``a = 0``: a listed zero tells of each contributor that they have nothing.
 
     ``UPL = upper`` (an amount; one step of the last place by default) and ``LPL = 0``. Structural zeros and
     cells that are not listed are known to everyone and never sensitive.
     """
 
-    does: ClassVar[str] = "Sensitive: listed zeros, since they tell of each contributor that he has nothing."
+    does: ClassVar[str] = (
+        "Sensitive: listed zeros, since they tell of each contributor that they have nothing."
+    )
     example: ClassVar[str] = "zeros"
 
     upper: Number | None = field(
@@ -191,12 +196,14 @@ class Zeros(Rule):
         return "zeros"
 
     def levels(self, table: Table) -> Levels:
-        upper = minimal(table)
+        upper = least_level(table)
         if self.upper is not None:
-            amount = as_fraction(self.upper) * 10**table.decimals
+            amount = to_fraction(self.upper) * 10**table.decimals
             upper[:] = min(math.ceil(amount / table.unit) * table.unit, UNBOUNDED)
 
         def explain(cell: int) -> str:
-            return f"the value is {exact.text(int(table.units[cell]), table.decimals)}"
+            return f"the value is {exact.to_text(int(table.units[cell]), table.decimals)}"
 
-        return settle(table, self.text, table.units == 0, upper, None, explain, lower=np.zeros_like(upper))
+        return build_levels(
+            table, self.text, table.units == 0, upper, None, explain, lower=np.zeros_like(upper)
+        )

@@ -1,4 +1,4 @@
-"""Rules that repeat what somebody decided: requests of respondents, marks by hand, the status in a file."""
+"""Rules that apply a decision: requests of respondents, marks by hand, the status in a file."""
 
 from __future__ import annotations
 
@@ -10,32 +10,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.core import exact
-from tacita.core.arithmetic import Number, as_fraction, combine, is_number, said, short
+from tacita.core.arithmetic import Number, combine, format_given, format_parameter, is_number, to_fraction
 from tacita.core.errors import RuleError, did_you_mean
 from tacita.core.exact import Mask, Units
 from tacita.core.levels import Levels, Reason
-from tacita.core.tables.chosen import CellList, read_cells, settle_cells
+from tacita.core.tables.cell_selection import CellList, freeze_cells, read_cells
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.rules.percentages import USUAL_PERCENT, Percentages, pair_of, percent_of_value
-from tacita.rules.protection import Protection, capped_at_value, check_protection, minimal, settle
+from tacita.rules.protection import (
+    USUAL_PERCENT,
+    Percentages,
+    Protection,
+    build_levels,
+    cap_at_value,
+    check_protection,
+    compute_percentages,
+    least_level,
+    to_pair,
+)
 from tacita.rules.rule import Rule
 from tacita.rules.selection import (
     RESPONDENT,
     By,
     check_by,
-    contributions_of,
-    name_set,
+    require_contributions,
+    to_name_set,
 )
 
 
 @dataclass(frozen=True)
 class Request(Rule):
-    """``x_r > share/100 X`` for some respondent ``r`` who asked for protection (strict; ``share=0``: whatever
-    he put in).
+    """``x_r > share/100 X`` for some respondent ``r`` who asked for protection (strict; ``share=0``: any
+    contribution).
 
     Levels are the least ones (one step of the last place), or ``protection`` percent of the value. Where the
-    microdata can be asked again all his cells are found, else those where he is among the largest
+    microdata can be queried again all cells of ``r`` are found, else those where ``r`` is among the largest
     contributions that are stored.
 
     Parameters
@@ -43,7 +52,7 @@ class Request(Rule):
     respondents
         Who asked, by name.
     share
-        Percentage of the cell above which he counts.
+        Percentage of the cell above which a contribution counts.
     by
         ``"respondent"`` or ``"holding"``.
     protection
@@ -66,35 +75,36 @@ class Request(Rule):
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "respondents", name_set(self.respondents))
+        object.__setattr__(self, "respondents", to_name_set(self.respondents))
         check_by(self.text, self.by)
         check_protection(self.text, self.protection)
         if not (is_number(self.share) and 0 <= self.share < 100):
-            raise RuleError(
-                f"{self.text}: share must be a percentage of the cell, 0 or more and below 100, not "
-                f"{said(self.share)}"
-            )
+            given = format_given(self.share)
+            fault = f"share must be a percentage of the cell, 0 or more and below 100, not {given}"
+            raise RuleError(fault, place=self.text)
 
     @property
     def text(self) -> str:
-        above = f" (share above {short(self.share)} %)" if self.share else ""
+        above = f" (share above {format_parameter(self.share)} %)" if self.share else ""
         return f"request{above}{'' if self.by == RESPONDENT else ' by holding'}"
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
-        return replace(self, respondents=name_set(self.respondents) - name_set(respondents))
+        return replace(self, respondents=to_name_set(self.respondents) - to_name_set(respondents))
 
     def levels(self, table: Table) -> Levels:
-        contributions = contributions_of(table, self.by, self.text)
+        contributions = require_contributions(table, self.by, self.text)
         asked = sorted(map(str, self.respondents))
         position = {str(name): i for i, name in enumerate(contributions.names)}
         if unknown := [name for name in asked if name not in position]:
             raise RuleError(
-                f"{self.text}: {said(unknown[:5])} not among the largest contributors of any "
-                f"cell{did_you_mean(unknown[0], position)}: correct the name, take it off the list, or "
-                "tabulate with more of the largest contributions"
+                f"{format_given(unknown[:5])} not among the largest contributors of any "
+                f"cell{did_you_mean(unknown[0], position)}",
+                place=self.text,
+                remedy="correct the name, take it off the list, or tabulate with more of the largest "
+                "contributions",
             )
         shares = contributions.of(np.array([position[name] for name in asked], dtype=np.int64))
-        share = as_fraction(self.share) / 100
+        share = to_fraction(self.share) / 100
         sums = contributions.sums[shares.cells]
         enough = combine([np.abs(shares.units), sums], [share.denominator, -share.numerator]) > 0
         hit = np.zeros(len(table), dtype=bool)
@@ -104,7 +114,7 @@ class Request(Rule):
             there = sorted({contributions.name(int(w)) for w in shares.who[enough & (shares.cells == cell)]})
             return f"{', '.join(there)} asked for protection"
 
-        return settle(table, self.text, hit, minimal(table), self.protection, explain)
+        return build_levels(table, self.text, hit, least_level(table), self.protection, explain)
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ class Marked(Rule):
 
     Levels are the amounts ``lower``, ``upper``, ``sliding`` where given. If neither ``lower`` nor ``upper``
     is, both are ``protection`` percent of the value, as far as everyone's bounds leave room (see
-    :mod:`tacita.rules.percentages`). Amounts that are given are not capped: what cannot be met is refused by
+    :mod:`tacita.rules.protection`). Amounts that are given are not capped: what cannot be met is refused by
     the problem.
     """
 
@@ -132,12 +142,13 @@ class Marked(Rule):
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", settle_cells(self.cells))
+        object.__setattr__(self, "cells", freeze_cells(self.cells))
         check_protection(self.text, self.protection)
         for name in ("lower", "upper", "sliding"):
             amount = getattr(self, name)
             if amount is not None and not (is_number(amount) and 0 <= amount < float("inf")):
-                raise RuleError(f"{self.text}: {name} must be an amount, zero or more, not {said(amount)}")
+                fault = f"{name} must be an amount, zero or more, not {format_given(amount)}"
+                raise RuleError(fault, place=self.text)
 
     @property
     def text(self) -> str:
@@ -145,9 +156,8 @@ class Marked(Rule):
 
     @property
     def by_position(self) -> bool:
-        """Whether cells are listed one by one, by position: a decision on each, which no words stand for."""
+        """Whether cells are listed one by one, by position or by named codes, which have no written form."""
         listed = self.cells if isinstance(self.cells, tuple) else None
-        # Codes by the names of their dimensions have no written form.
         return listed is not None and (
             not any(isinstance(cell, str | tuple) for cell in listed)
             or any(isinstance(cell, Mapping) for cell in listed)
@@ -162,17 +172,16 @@ class Marked(Rule):
             try:
                 level = float(number)
             except OverflowError:
-                raise RuleError(
-                    "a level has more than 300 digits: give a number of the table's size"
-                ) from None
+                remedy = "give a number of the table's size"
+                raise RuleError("a level has more than 300 digits", remedy=remedy) from None
             return np.full(len(table), exact.ceil_units(level, table.decimals, table.unit))
 
         lower, upper = amount(self.lower), amount(self.upper)
         percent = None
         if lower is None and upper is None:
-            percent = pair_of(self.protection)
-            below, upper = percent_of_value(table, percent)
-            lower = capped_at_value(table, below)
+            percent = to_pair(self.protection)
+            below, upper = compute_percentages(table, percent)
+            lower = cap_at_value(table, below)
         nothing = np.zeros(len(table), dtype=np.int64)
         reason = Reason(self.text, np.flatnonzero(hit), lambda cell: "the office marked it", percent)
         return Levels.of(
@@ -220,7 +229,8 @@ class FromColumns(Rule):
         if self.status not in table.columns:
             known = ", ".join(table.columns) or "none"
             raise RuleError(
-                f"the table has no column '{self.status}' (columns: {known}): name the one with the status"
+                f"the table has no column '{self.status}' (columns: {known})",
+                remedy="name the one with the status",
             )
         status = np.asarray(table.columns[self.status])
         hit = np.char.lower(np.char.strip(status.astype(str))) == "u"
@@ -228,9 +238,9 @@ class FromColumns(Rule):
         upper, no_upper = self._column(table, self.upper, hit)
         sliding, _ = self._column(table, self.sliding, hit)
         silent = no_lower & no_upper
-        percent = pair_of(self.protection)
-        below, above = percent_of_value(table, percent)
-        lower = np.where(silent, capped_at_value(table, below), lower)
+        percent = to_pair(self.protection)
+        below, above = compute_percentages(table, percent)
+        lower = np.where(silent, cap_at_value(table, below), lower)
         upper = np.where(silent, above, upper)
         reasons = [
             Reason(self.text, cells, lambda cell: "the status is unsafe", share)
@@ -242,14 +252,16 @@ class FromColumns(Rule):
         )
 
     def _column(self, table: Table, name: str, hit: Mask) -> tuple[Units, Mask]:
-        """A column of amounts as units, and where it says nothing."""
+        """Return a column of amounts as units, and a mask of where it is empty."""
         if name not in table.columns:
             return np.zeros(len(table), dtype=np.int64), np.ones(len(table), dtype=bool)
-        numbers = _as_floats(np.asarray(table.columns[name]), name)
+        numbers = _to_floats(np.asarray(table.columns[name]), name)
         missing = np.isnan(numbers)
         if (wrong := np.flatnonzero(hit & ~missing & ~((numbers >= 0) & np.isfinite(numbers)))).size:
             raise RuleError(
-                f"column '{name}' of {table.structure.names(wrong)}: a level must be zero or more; correct it"
+                "a level must be zero or more",
+                place=f"column '{name}' of {table.structure.names(wrong)}",
+                remedy="correct it",
             )
         amounts = np.where(missing | ~hit, 0.0, numbers)
         return exact.ceil_units(amounts, table.decimals, table.unit), missing
@@ -257,7 +269,7 @@ class FromColumns(Rule):
 
 @dataclass(frozen=True)
 class Given(Rule):
-    """Levels that were worked out elsewhere, such as those of a file, to be joined with rules by ``|``."""
+    """Levels that are given as they are, such as those of a file, to be joined with rules by ``|``."""
 
     given: Levels
 
@@ -273,7 +285,7 @@ class Given(Rule):
         return self.given
 
 
-def _as_floats(column: NDArray[Any], name: str) -> NDArray[np.float64]:
+def _to_floats(column: NDArray[Any], name: str) -> NDArray[np.float64]:
     if column.dtype.kind in "iufb":
         return column.astype(np.float64)
     numbers = [exact.parse_number(value) for value in column]

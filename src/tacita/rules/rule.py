@@ -14,10 +14,10 @@ import numpy as np
 from tacita.core.errors import RuleError
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.levels import Levels
-from tacita.core.tables.chosen import CellList, read_cells, settle_cells
+from tacita.core.tables.cell_selection import CellList, freeze_cells, read_cells
 from tacita.core.tables.table import Table
-from tacita.rules.percentages import in_room
-from tacita.rules.selection import RESPONDENT, name_set
+from tacita.rules.protection import cap_levels
+from tacita.rules.selection import RESPONDENT, to_name_set
 
 if TYPE_CHECKING:
     from tacita.core.attacker import Outsider
@@ -30,8 +30,8 @@ OwnLevels = tuple[Units, Units, Units]
 class Inside:
     """Insiders in cells: row ``r`` says that some attacker put ``known[r]`` units into ``cells[r]``.
 
-    ``mine[r, j]`` is true where the ``j``-th largest contribution that is stored of that cell is his. ``by``
-    says whether attackers are respondents or holdings.
+    ``mine[r, j]`` is true where the ``j``-th largest contribution that is stored of that cell is theirs.
+    ``by`` says whether attackers are respondents or holdings.
     """
 
     cells: Cells
@@ -41,10 +41,10 @@ class Inside:
 
 
 class Rule(ABC):
-    """Says which cells of a table are sensitive and how uncertain they must stay.
+    """A rule decides which cells of a table are sensitive and how uncertain they must stay.
 
-    A rule that can be written says what it ``does`` in one sentence and has an ``example`` of its written
-    form; ``metadata['help']`` of its fields says what each argument means.
+    A rule that can be written has a sentence on what it ``does`` and an ``example`` of its written form;
+    ``metadata['help']`` of its fields explains each argument.
     """
 
     does: ClassVar[str]
@@ -57,31 +57,31 @@ class Rule(ABC):
 
     @abstractmethod
     def levels(self, table: Table) -> Levels:
-        """Sensitive cells of a table with LPL, UPL and SPL, where everyone knows of them what is usual."""
+        """Return the sensitive cells of a table with LPL, UPL and SPL, for the usual bounds of everyone."""
 
     def required(self, table: Table, everyone: Outsider) -> Levels:
-        """The same where everyone knows these bounds: percentages of the value have the room they leave."""
-        return in_room(self.levels(table), table, everyone)
+        """Return the levels where everyone knows these bounds, to which percentages are capped."""
+        return cap_levels(self.levels(table), table, everyone)
 
     def against(self, table: Table, inside: Inside) -> OwnLevels:
-        """``(LPL, UPL, SPL)`` against insiders, one entry per row of ``inside``.
+        """Return ``(LPL, UPL, SPL)`` against insiders, one entry per row of ``inside``.
 
-        Rules that look at nobody in particular ask the same of everyone. The caller caps LPL at ``a - s``,
-        since who put in ``s`` knows that the cell is no smaller.
+        Rules that do not look at contributors require the same against everyone. The caller caps LPL at
+        ``a - s``, since who put in ``s`` knows that the cell is no smaller.
         """
-        own = in_room(self.levels(table), table, None)
+        own = cap_levels(self.levels(table), table, None)
         return own.lower[inside.cells], own.upper[inside.cells], own.sliding[inside.cells]
 
     def exempted(self, table: Table) -> Mask:
-        """Cells that the rule would hit, had they not been declared safe by hand."""
+        """Return a mask of the cells that the rule would hit, had they not been declared safe by hand."""
         return np.zeros(len(table), dtype=bool)
 
     def warnings(self, table: Table) -> tuple[str, ...]:
-        """What of the rule may not be meant as it stands, for this table."""
+        """Return warnings of parts of the rule that may be a mistake for this table."""
         return ()
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
-        """The same rule where these contributors have consented to be recognised.
+        """Return the same rule where these contributors have consented to be recognised.
 
         Rules that protect no contributor (marks, zeros, given levels) stay as they are.
         """
@@ -102,7 +102,7 @@ class AnyOf(Rule):
 
     def __post_init__(self) -> None:
         if not self.rules:
-            raise RuleError("no rule is given: name at least one, such as threshold(3)")
+            raise RuleError("no rule is given", remedy="name at least one, such as threshold(3)")
 
     @property
     def text(self) -> str:
@@ -115,18 +115,11 @@ class AnyOf(Rule):
         return reduce(or_, (rule.required(table, everyone) for rule in self.rules))
 
     def against(self, table: Table, inside: Inside) -> OwnLevels:
-        lower, upper, sliding = self.rules[0].against(table, inside)
-        for rule in self.rules[1:]:
-            low, high, slide = rule.against(table, inside)
-            lower, upper, sliding = (
-                np.maximum(lower, low),
-                np.maximum(upper, high),
-                np.maximum(sliding, slide),
-            )
+        lower, upper, sliding = np.max([rule.against(table, inside) for rule in self.rules], axis=0)
         return lower, upper, sliding
 
     def exempted(self, table: Table) -> Mask:
-        # Where another rule hits a cell all the same, nothing came of its exemption.
+        # An exemption has no effect on a cell that another rule hits.
         spared = np.logical_or.reduce([rule.exempted(table) for rule in self.rules])
         return np.asarray(spared & ~self.levels(table).sensitive) if spared.any() else spared
 
@@ -134,7 +127,7 @@ class AnyOf(Rule):
         return tuple(dict.fromkeys(text for rule in self.rules for text in rule.warnings(table)))
 
     def waived_by(self, respondents: Iterable[object]) -> Rule:
-        names = name_set(respondents)
+        names = to_name_set(respondents)
         return AnyOf(tuple(rule.waived_by(names) for rule in self.rules))
 
 
@@ -149,19 +142,19 @@ class Exempt(Rule):
     cells: CellList
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cells", settle_cells(self.cells))
+        object.__setattr__(self, "cells", freeze_cells(self.cells))
 
     @property
     def text(self) -> str:
         return f"{self.rule.text}, exempt cells left out"
 
     def levels(self, table: Table) -> Levels:
-        return self._spared(table, self.rule.levels(table))
+        return self._without_exempt(table, self.rule.levels(table))
 
     def required(self, table: Table, everyone: Outsider) -> Levels:
-        return self._spared(table, self.rule.required(table, everyone))
+        return self._without_exempt(table, self.rule.required(table, everyone))
 
-    def _spared(self, table: Table, own: Levels) -> Levels:
+    def _without_exempt(self, table: Table, own: Levels) -> Levels:
         keep = ~read_cells(table, self.cells, self.text)
         return Levels(
             own.sensitive & keep,
@@ -188,7 +181,7 @@ class Exempt(Rule):
 
 
 def in_parts(rule: Rule) -> tuple[tuple[Rule, ...], CellList]:
-    """What is joined with ``|`` in a rule, and the cells that are exempt from all of it."""
+    """Return the rules that are joined with ``|``, and the cells that are exempt from all of them."""
     inner, exempt = (rule.rule, rule.cells) if isinstance(rule, Exempt) else (rule, ())
     return _parts(inner), exempt
 

@@ -1,4 +1,4 @@
-"""Whom a rule speaks of: contributors by kind and by name."""
+"""The contributors that a rule is about: respondents or holdings, by name."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ HOLDING: Final = "holding"
 def check_by(rule: str, by: str) -> None:
     """Refuse anything but the two kinds of contributors."""
     if by not in (RESPONDENT, HOLDING):
-        raise RuleError(f"{rule}: contributors are told apart by {RESPONDENT} or by {HOLDING}, not by '{by}'")
+        raise RuleError(
+            f"contributors are told apart by {RESPONDENT} or by {HOLDING}, not by '{by}'", place=rule
+        )
 
 
-def contributions_of(table: Table, by: str, rule: str) -> Contributions:
-    """The largest contributions by respondent or by holding; refused where they are not known."""
+def require_contributions(table: Table, by: str, rule: str) -> Contributions:
+    """Return the largest contributions by respondent or by holding; refuse a table that has none."""
     found = table.contributions if by == RESPONDENT else table.holdings
     if found is None:
         raise RuleError(
-            f"{rule} needs the largest contributions per cell by {by}, and the table has none: "
-            f"tabulate records with a column of {by}s, or name the columns of the largest contributions"
+            f"{rule} needs the largest contributions per cell by {by}, and the table has none",
+            remedy=f"tabulate records with a column of {by}s, or name the columns of the largest "
+            "contributions",
         )
     return found
 
 
-def name_set(names: Iterable[object]) -> frozenset[str]:
-    """Contributors by name; a single text is one name."""
+def to_name_set(names: Iterable[object]) -> frozenset[str]:
+    """Return names of contributors as a set; a single text is one name."""
     return frozenset([names]) if isinstance(names, str) else frozenset(map(str, names))
 
 
-def slots_of(contributions: Contributions, names: frozenset[str]) -> Mask:
-    """True where a stored contribution was made by one of ``names``."""
+def find_slots(contributions: Contributions, names: frozenset[str]) -> Mask:
+    """Return a mask of the stored contributions that were made by one of ``names``."""
     if not names or not len(contributions.names):
         return np.zeros(contributions.who.shape, dtype=bool)
     chosen = np.fromiter((str(name) in names for name in contributions.names), bool, len(contributions.names))

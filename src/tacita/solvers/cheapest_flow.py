@@ -175,7 +175,7 @@ def _by_simplex(network: _Network, run: Run) -> Flow | None:
     while not finished and not run.over:
         done = simplex.improve(arcs, tree, block, PIVOTS)
         pivots, finished = pivots + done, done < PIVOTS
-        run.tell("routing", pivots)
+        run.report("routing", pivots)
     if arcs.flow[n_arcs:].any():
         if finished:
             return None

@@ -149,7 +149,7 @@ class _IntegerSearch:
         known = {"bound": max(bound, self.bound)}
         if best is not None:
             known["incumbent"] = best
-        self.run.tell(phase, 0, 0, **known)
+        self.run.report(phase, 0, 0, **known)
 
 
 def solve_roughly(program: IntegerProgram, run: Run) -> Floats | None:

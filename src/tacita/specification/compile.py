@@ -19,7 +19,7 @@ from tacita.core.release import Release
 from tacita.core.tables.linked import link
 from tacita.core.tables.read_options import ReadOptions
 from tacita.core.tables.table import Table
-from tacita.core.tables.undeclared import Found
+from tacita.core.tables.undeclared_sums import Found
 from tacita.formats.case_file import read_case_file
 from tacita.formats.columns import has_columns
 from tacita.formats.hierarchy import read_hierarchy
@@ -184,7 +184,7 @@ def _build_outsider(said: Specification, table: Table, stated: Problem | Stateme
         beforehand: Outsider | None = stated.outsider_beforehand
     else:
         beforehand = None if stated is None else stated.outsider
-    return Outsider.as_said(table, beforehand, known.lower, known.upper, known.within)
+    return Outsider.from_options(table, beforehand, known.lower, known.upper, known.within)
 
 
 def _read_hierarchies(said: Specification) -> dict[str, Hierarchy | Found]:

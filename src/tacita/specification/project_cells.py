@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from tacita.core.arithmetic import Number, as_fraction
+from tacita.core.arithmetic import Number, to_fraction
 from tacita.core.errors import InputError
 from tacita.core.exact import Mask
-from tacita.core.tables.chosen import read_cells
+from tacita.core.tables.cell_selection import read_cells
 from tacita.core.tables.table import Table
 from tacita.formats.jj import cell_numbers
 from tacita.rules import Given, Marked, Rule
-from tacita.rules.percentages import USUAL_PERCENT, pair_of
+from tacita.rules.protection import USUAL_PERCENT, to_pair
 from tacita.specification.specification import SensitiveCell
 
 LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding", "protection": "protection"}
@@ -65,7 +65,7 @@ def build_marks(table: Table, entries: Sequence[SensitiveCell]) -> list[Rule]:
     alike: dict[tuple[Any, ...], list[int]] = {}
     places = find_cells(table, [entry.cell for entry in entries], "[rules] sensitive")
     for entry, cell in zip(entries, places, strict=True):
-        amounts = [None if a is None else as_fraction(a) for a in (entry.lower, entry.upper, entry.sliding)]
+        amounts = [None if a is None else to_fraction(a) for a in (entry.lower, entry.upper, entry.sliding)]
         states = entry.protection is not None and amounts[:2] == [None, None]
         levels = (*amounts, USUAL_PERCENT if entry.protection is None else entry.protection)
         alike.setdefault((states, levels), []).append(cell)
@@ -81,7 +81,7 @@ def list_marked_cells(
     for mark in marks:
         amounts = (mark.lower, mark.upper, mark.sliding)
         lower, upper, sliding = (None if amount is None else plain_number(amount) for amount in amounts)
-        below, above = map(plain_number, pair_of(mark.protection))
+        below, above = map(plain_number, to_pair(mark.protection))
         protection: float | tuple[float, float] | None = None
         if lower is None and upper is None and (percent or (below, above) != (USUAL_PERCENT, USUAL_PERCENT)):
             protection = below if below == above else (below, above)

@@ -14,7 +14,7 @@ import numpy as np
 from tacita.core.exact import UNBOUNDED
 from tacita.core.release import Mark, Release
 from tacita.core.tables.table import Table
-from tacita.core.windows import shared_windows
+from tacita.core.windows import find_shared_windows
 from tacita.problem.problem import Problem
 from tacita.publication.release_write import write_csv
 from tacita.specification.specification import Published
@@ -49,7 +49,7 @@ def write_published(
 
 def _to_windows(table: Table, release: Release, named: Table) -> Release:
     """The windows of a release as a release of ``named``, whose cells are those of the table."""
-    low, high = shared_windows(table, release)
+    low, high = find_shared_windows(table, release)
     silent = (low <= -UNBOUNDED) & (high >= UNBOUNDED)
     marks = np.where(silent, Mark.SUPPRESSED, Mark.INTERVAL).astype(np.uint8)
     return Release.mixed(named, low < high, marks, low, high)

@@ -21,14 +21,14 @@ from tacita.core.arithmetic import Number
 from tacita.core.errors import TacitaError
 from tacita.core.exact import UNBOUNDED, Mask
 from tacita.core.levels import Levels
-from tacita.core.tables.chosen import read_cells
+from tacita.core.tables.cell_selection import read_cells
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, FromColumns, Given, Marked, Rule, has_written_form, parse_rule
 from tacita.rules.contributors import ContributorRule
-from tacita.rules.percentages import USUAL_PERCENT, amounts_in
+from tacita.rules.grammar import write_rule
+from tacita.rules.protection import USUAL_PERCENT, drop_percentages
 from tacita.rules.rule import in_parts
-from tacita.rules.written import written
 from tacita.specification.project_cells import list_codes, list_marked_cells
 from tacita.specification.specification import Rules
 
@@ -102,7 +102,7 @@ def select_equivalent(rules: Sequence[Rule], table: Table, again: Table) -> tupl
 
 def _asks_the_same(rule: Rule, table: Table, again: Table) -> bool:
     try:
-        one, other = rule.levels(table), parse_rule(written(rule)).levels(again)
+        one, other = rule.levels(table), parse_rule(write_rule(rule)).levels(again)
     except TacitaError:
         return False
     names = ("sensitive", "lower", "upper", "sliding")
@@ -148,7 +148,7 @@ def split_requirement(
         replace(rule, waivers=rule.waivers - {*consents}) if isinstance(rule, ContributorRule) else rule
         for rule in rules
     ]
-    words = tuple(map(written, plain))
+    words = tuple(map(write_rule, plain))
     if not following:
         stated = _within_reach(levels, problem, exempt)
         return Sensitive(words, consents, tuple(marks), (), exempt, stated, np.zeros_like(exempt))
@@ -185,7 +185,7 @@ def _percentages(
     stands for these, and cells of which another percentage is asked for, none of which is exempt.
     """
     table = problem.table
-    amounts = amounts_in(levels, table)
+    amounts = drop_percentages(levels, table)
     silent = levels.sensitive & ((amounts.lower | amounts.upper | amounts.sliding) == 0)
     asked = {
         percent: int((silent & hit).sum())

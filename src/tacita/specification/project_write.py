@@ -30,7 +30,7 @@ from tacita.methods import Method, make_method, options_of
 from tacita.problem.problem import COSTS, Problem
 from tacita.publication.results import Written
 from tacita.rules import Rule
-from tacita.rules.written import written
+from tacita.rules.grammar import write_rule
 from tacita.specification.differences import EXEMPT, differences
 from tacita.specification.project import load_project, save_project
 from tacita.specification.project_cells import list_codes
@@ -169,7 +169,7 @@ def _attempts(
 
 
 def _note_left_out(worded: Sequence[Rule], kept: Sequence[Rule]) -> str:
-    named = " | ".join(written(rule) for rule in worded if rule not in kept)
+    named = " | ".join(write_rule(rule) for rule in worded if rule not in kept)
     return f"rules are left out, and what they hit is marked in the table instead: {named}" if named else ""
 
 

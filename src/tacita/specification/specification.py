@@ -19,7 +19,7 @@ from tacita.core.tables.read_options import ReadOptions
 from tacita.formats.case_file import refuse_options
 from tacita.publication.release_write import FORMATS
 from tacita.publication.rounded_by_others import RoundingMode
-from tacita.rules.percentages import USUAL_PERCENT
+from tacita.rules.protection import USUAL_PERCENT
 
 if TYPE_CHECKING:
     from tacita.core.tables.table import Table

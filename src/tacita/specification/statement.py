@@ -20,7 +20,7 @@ from tacita.core.levels import Levels, Reason
 from tacita.core.release import Release
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
-from tacita.rules.percentages import amounts_in, with_shares
+from tacita.rules.protection import add_percentages, drop_percentages
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Statement:
     ----------
     levels
         Amounts. Levels in percent of the value are zero here, and a reason names the percentage; see
-        :func:`tacita.rules.percentages.amounts_in`.
+        :func:`tacita.rules.protection.amounts_in`.
     outsider
         What everyone knows of each cell; None: what is usual.
     cost
@@ -58,7 +58,7 @@ class Statement:
         if isinstance(found, Table):
             return cls(found, Levels.none(len(found)), np.zeros(len(found), dtype=bool))
         table, everyone = found.table, found.outsider_beforehand
-        levels = amounts_in(found.levels, table)
+        levels = drop_percentages(found.levels, table)
         return cls(
             table,
             replace(levels, reasons=tuple(reason for reason in levels.reasons if reason.cells.size)),
@@ -72,7 +72,7 @@ class Statement:
 
     def levels_against(self, everyone: Outsider) -> Levels:
         """Return the levels: amounts as they are, and percentages of the values where these bounds hold."""
-        return with_shares(self.levels, self.table, everyone)
+        return add_percentages(self.levels, self.table, everyone)
 
     @property
     def costs(self) -> Floats | str:

@@ -226,7 +226,7 @@ def _contributions(
         who=np.where(lists.who >= 0, np.searchsorted(ids, lists.who), -1),
         sums=absolute,
         names=_names(records, owners, ids, everyone),
-        ask=shares,
+        query=shares,
         beyond=Beyond.NOBODY if everyone else Beyond.ANYONE,
     )
 

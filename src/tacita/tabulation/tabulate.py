@@ -11,9 +11,9 @@ import numpy as np
 from tacita.core.errors import InputError, TacitaError, issue_warnings
 from tacita.core.exact import Cells
 from tacita.core.run import Run
-from tacita.core.tables.build import table_of_cells
+from tacita.core.tables.build import build_from_cells
 from tacita.core.tables.contributions import Beyond, Contributions
-from tacita.core.tables.dimension import Dimension, blanks_in_codes
+from tacita.core.tables.dimension import Dimension, warn_of_blanks
 from tacita.core.tables.rollup import Rollup, key_stride, roll_up
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
@@ -89,7 +89,7 @@ def tabulate(
     Returns
     -------
     Table
-        All non-empty cells. ``contributions.ask`` gives everything a respondent put into any cell.
+        All non-empty cells. ``contributions.query`` gives everything a respondent put into any cell.
 
     Raises
     ------
@@ -143,8 +143,8 @@ def tabulate(
             "amounts"
         )
     _tell(run, "writing equations")
-    issue_warnings(warnings := blanks_in_codes(cube.dimensions))
-    return table_of_cells(
+    issue_warnings(warnings := warn_of_blanks(cube.dimensions))
+    return build_from_cells(
         cube.dimensions,
         rollup.codes,
         units,
@@ -178,7 +178,7 @@ def _tell(run: Run, phase: str) -> None:
         raise TacitaError(
             f"stopped before {phase}: the time limit is over or the run was cancelled. Give it more time."
         )
-    run.tell(phase)
+    run.report(phase)
 
 
 def _of_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRecords) -> Standing:
@@ -193,7 +193,7 @@ def _of_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRecord
             who=lists.who,
             sums=rollup.add(leaves.absolute),
             names=RecordNames(cube.dimensions, listed.keys),
-            ask=shares,
+            query=shares,
             beyond=Beyond.SMALLER,
         ),
     )

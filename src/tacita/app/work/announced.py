@@ -53,12 +53,12 @@ def _multiples(problem: Problem, release: Release) -> str:
     least = int(base.min())
     # Where cells were let go farther than a base, radii are several bases.
     if not (release.value % least).any():
-        return f"every number is a multiple of {exact.text(least, release.decimals)}"
+        return f"every number is a multiple of {exact.to_text(least, release.decimals)}"
     if not (release.value % base).any():
         return f"every number is a multiple of its base, {_from_to(base, release.decimals)}"
     return ""
 
 
 def _from_to(units: Units, decimals: int) -> str:
-    ends = [exact.text(int(end), decimals) for end in (units.min(), units.max())]
+    ends = [exact.to_text(int(end), decimals) for end in (units.min(), units.max())]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)

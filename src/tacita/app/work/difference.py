@@ -53,4 +53,4 @@ def _words(problem: Problem, release: Release, where: Layout) -> Iterator[tuple[
 def _signed(units: int, decimals: int) -> str:
     if abs(units) >= UNBOUNDED:
         return "+∞" if units > 0 else "−∞"
-    return f"{'+' if units >= 0 else '−'}{exact.text(abs(units), decimals)}"
+    return f"{'+' if units >= 0 else '−'}{exact.to_text(abs(units), decimals)}"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from tacita.app.sheet import Entry
 from tacita.core import exact
 from tacita.core.errors import InputError, and_others
-from tacita.core.numerals import is_number, tidy
-from tacita.core.tables.editing import parse_entries, parse_entry, with_cells
+from tacita.core.numerals import is_number, parse_entries, parse_entry, tidy
+from tacita.core.tables.editing import with_cells
 from tacita.core.tables.layout import Layout
 from tacita.core.tables.table import Table
 
@@ -69,7 +69,7 @@ def sums_that_differ(table: Table, where: Layout, entries: Sequence[Entry]) -> s
         key = where.codes_at(entry.row, entry.column)
         total = _value(finer, key)
         if pasted != total:
-            differing.append((key, entry.text, exact.text(total, decimals)))
+            differing.append((key, entry.text, exact.to_text(total, decimals)))
     if not differing:
         return ""
     key, text, total_text = differing[0]

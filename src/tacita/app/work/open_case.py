@@ -22,11 +22,11 @@ from tacita.core.errors import BoundsError, InputError
 from tacita.core.exact import Cells
 from tacita.core.levels import Levels
 from tacita.core.release import Release
-from tacita.core.tables.editing import moved
+from tacita.core.tables.editing import track_cells
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.rules import AnyOf, Marked, has_written_form
-from tacita.rules.written import written
+from tacita.rules.grammar import write_rule
 from tacita.specification.compile import compile_rule
 from tacita.specification.project_cells import find_cells, list_marked_cells, name_cells, plain_number
 from tacita.specification.specification import (
@@ -253,7 +253,7 @@ class Case:
             return replace(self, data=replace(self.data, table=table))
         cells = np.arange(len(self.table))
         same = len(table) == len(self.table)
-        places = cells if same else moved(self.table.structure, table.structure, cells)
+        places = cells if same else track_cells(self.table.structure, table.structure, cells)
         self._refuse_contradictions(table, places)
         rules, protect = self.specification.rules, self.specification.protect
 
@@ -345,7 +345,7 @@ def _specify_rules(problem: Problem) -> Rules | None:
     marks = [part for part in parts if isinstance(part, Marked) and not isinstance(part.cells, str)]
     if len(marks) == len(parts):
         return Rules(sensitive=tuple(list_marked_cells(problem.table, marks, by_number=False)))
-    words = [written(part) for part in parts if part is not None and has_written_form(part)]
+    words = [write_rule(part) for part in parts if part is not None and has_written_form(part)]
     return Rules(" | ".join(words)) if len(words) == len(parts) and not marks else None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tacita.app.work.view import Arrangement
 from tacita.core.exact import Cells
 from tacita.core.tables.dimension import Codes
-from tacita.core.tables.layout import Layout, lines
+from tacita.core.tables.layout import Layout, list_lines
 from tacita.core.tables.structure import Structure
 
 
@@ -66,7 +66,7 @@ def _reading_order(arrangement: Arrangement, structure: Structure, home: Cells, 
     """Positions of rows of ``codes`` as one meets them, each in its ``home``, a table of linked ones."""
     if structure.labels:
         return np.argsort(codes[:, 0], kind="stable")
-    rank = [np.argsort(lines(dimension)[0]) for dimension in structure.dimensions]
+    rank = [np.argsort(list_lines(dimension)[0]) for dimension in structure.dimensions]
     met = []
     for k in np.unique(home).tolist():
         part = structure.parts[k].name if structure.parts else None

@@ -20,7 +20,7 @@ from tacita.core.errors import TacitaError
 from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
 from tacita.core.levels import Levels
 from tacita.core.release import Mark, Release
-from tacita.core.tables.layout import Layout, layout
+from tacita.core.tables.layout import Layout, lay_out
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
@@ -71,7 +71,7 @@ class Arrangement:
             for name, code in self.fixed.items()
             if name in own and name not in (rows, columns) and code in own[name].position
         }
-        return layout(structure, rows, columns, fixed, part=part.name if part is not None else None)
+        return lay_out(structure, rows, columns, fixed, part=part.name if part is not None else None)
 
     def toward(self, structure: Structure, cell: int) -> Arrangement:
         """This arrangement where it shows a cell; else with other slices, and another table if need be."""
@@ -153,11 +153,11 @@ class View:
             return ""
         if (row, column) in self.words:
             return self.words[row, column]
-        return exact.text(int(self.units[row, column]), self.decimals)
+        return exact.to_text(int(self.units[row, column]), self.decimals)
 
     def content(self) -> Content:
         """The whole of it, for a sheet."""
-        flat = exact.texts(self.units.ravel().tolist(), self.decimals)
+        flat = exact.to_texts(self.units.ravel().tolist(), self.decimals)
         width = self.units.shape[1]
         texts = [flat[start : start + width] for start in range(0, len(flat), width)]
         for row, column in np.argwhere(self.flags & Flag.EMPTY).tolist():
@@ -280,7 +280,7 @@ def _window(release: Release, cell: int) -> str:
         return ""
     ends = (int(release.low[cell]), int(release.high[cell]))
     low, high = (
-        exact.text(end, release.decimals) if abs(end) < UNBOUNDED else ("∞" if end > 0 else "−∞")
+        exact.to_text(end, release.decimals) if abs(end) < UNBOUNDED else ("∞" if end > 0 else "−∞")
         for end in ends
     )
     return f"{low}…{high}"

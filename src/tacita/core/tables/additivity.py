@@ -1,4 +1,10 @@
-"""Whether a table adds up, ``M a = b``, and what to do where it does not."""
+"""Whether a table adds up, ``M a = b``, and how totals follow their parts.
+
+The *total* of an equation is the cell whose coefficient is the only one of its sign: ``-total + sum of parts
+= 0``. With a change ``d`` of some cells that are no total, the totals above them change so that ``M (a + d) =
+b`` again. A change climbs from the parts to the total of each of their equations, and on to the equations in
+which that total is a part. Only the equations on the way are looked at.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +12,18 @@ import numpy as np
 
 from tacita.core import exact
 from tacita.core.errors import InputError, NotAdditiveError
-from tacita.core.exact import Cells, Units
+from tacita.core.exact import Cells, Mask, Units
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
 from tacita.core.words import pluralize
 
+MOST_SHOWN = 5
 REPAIR = "Correct the values, or repair the table: have wrong totals computed anew."
 MISSING_TREE = (
     "Most parts add up to far more than their totals, as if sums between were counted too: is a hierarchy "
     "missing? Give the classification of the dimension whose codes these are."
 )
+CIRCLE = "the equations go in a circle: some total is a part of itself"
 
 
 def refuse_unless_additive(structure: Structure, units: Units, decimals: int) -> None:
@@ -24,63 +32,159 @@ def refuse_unless_additive(structure: Structure, units: Units, decimals: int) ->
     wrong = np.flatnonzero(residuals)
     if wrong.size == 0:
         return
-    worst = wrong[np.argsort(-np.abs(residuals[wrong]), kind="stable")[:5]]
+    worst = wrong[np.argsort(-np.abs(residuals[wrong]), kind="stable")[:MOST_SHOWN]]
     lines = []
     for j in worst:
         how = "exceed" if residuals[j] > 0 else "fall short of"
-        amount = exact.text(abs(int(residuals[j])), decimals)
-        lines.append(f"  {structure.describe_equation(j)}: the parts {how} the total by {amount}")
-    nested = _double_counted(structure, units)
-    more = f"\n  and {wrong.size - 5} more" if wrong.size > 5 else ""
+        amount = exact.to_text(abs(int(residuals[j])), decimals)
+        lines.append(f"  {structure.describe_equation(j)}: the parts {how} the total by {amount}\n")
+    if wrong.size > MOST_SHOWN:
+        lines.append(f"  and {wrong.size - MOST_SHOWN} more\n")
+    nested = _is_double_counted(structure, units)
+    equations = pluralize(len(structure.equations), "equation")
     raise NotAdditiveError(
-        f"the table does not add up in {wrong.size:,} of {pluralize(len(structure.equations), 'equation')}:\n"
-        + "\n".join(lines)
-        + f"{more}\n"
-        + (MISSING_TREE if nested else REPAIR),
+        f"the table does not add up in {wrong.size:,} of {equations}:\n{''.join(lines)}",
+        remedy=MISSING_TREE if nested else REPAIR,
         options=["hierarchy" if nested else "repair"],
     )
 
 
-def repaired(structure: Structure, units: Units, decimals: int) -> tuple[Units, tuple[str, ...]]:
-    """Totals computed anew from the cells that are no total of anything, and a note per change.
+def repair_totals(structure: Structure, units: Units, decimals: int) -> tuple[Units, tuple[str, ...]]:
+    """Return values whose totals are computed from the cells that are no total, and a note per change.
 
     Equations are taken in an order in which each total comes after all its parts.
     """
-    if _double_counted(structure, units):
-        raise NotAdditiveError(f"the totals are not repaired: {MISSING_TREE}", options=["hierarchy"])
+    if _is_double_counted(structure, units):
+        raise NotAdditiveError("the totals are not repaired", remedy=MISSING_TREE, options=["hierarchy"])
     equations, result = structure.equations, units.copy()
-    for j in _bottom_up(equations):
+    for j in _order_bottom_up(equations):
         cells, coefficients, rhs = equations.row(j)
         total = equations.total_of(j)
         own = cells == total
         result[total] = (rhs - coefficients[~own] @ result[cells[~own]]) // int(coefficients[own][0])
     changed = np.flatnonzero(result != units)
     notes = tuple(
-        f"total ({structure.name(c)}) corrected by {exact.text(int(result[c] - units[c]), decimals)}"
+        f"total ({structure.name(c)}) corrected by {exact.to_text(int(result[c] - units[c]), decimals)}"
         for c in changed.tolist()
     )
     return result, notes
 
 
-def _double_counted(structure: Structure, units: Units) -> bool:
-    """True if in most equations the parts exceed the total by half of it or more."""
+def _is_double_counted(structure: Structure, units: Units) -> bool:
+    """Return whether in most equations the parts exceed the total by half of it or more."""
     equations = structure.equations
     totals = np.array([abs(int(units[equations.total_of(j)])) for j in range(len(equations))], dtype=np.int64)
     return bool(2 * np.count_nonzero(2 * equations.residuals(units) > totals) > len(equations))
 
 
-def _bottom_up(equations: Equations) -> Cells:
-    """Equations ordered so that no cell is used as a part before it has been computed as a total."""
-    heads = np.array([equations.total_of(j) for j in range(len(equations))], dtype=np.int64)
+def _order_bottom_up(equations: Equations) -> Cells:
+    """Return the equations in an order in which no cell is a part before it was computed as a total."""
+    totals = np.array([equations.total_of(j) for j in range(len(equations))], dtype=np.int64)
     height = np.zeros(equations.n_cells, dtype=np.int64)
     rows, cells = equations.row_of_entry, equations.cells
-    part = cells != heads[rows]
+    part = cells != totals[rows]
     for _ in range(len(equations) + 1):
         tallest = np.zeros(len(equations), dtype=np.int64)
         np.maximum.at(tallest, rows[part], height[cells[part]] + 1)
         raised = height.copy()
-        np.maximum.at(raised, heads, tallest)
+        np.maximum.at(raised, totals, tallest)
         if np.array_equal(raised, height):
-            return np.argsort(height[heads], kind="stable")
+            return np.argsort(height[totals], kind="stable")
         height = raised
-    raise InputError("the equations go in a circle: some total is a part of itself")
+    raise InputError(CIRCLE)
+
+
+def propagate_change(structure: Structure, cells: Cells, change: Units) -> Units:
+    """Return the change of every cell, zero where nothing moves, given that of some cells that are no total.
+
+    Raises
+    ------
+    InputError
+        One of the cells is a total, or no change of totals alone makes up for the change.
+    """
+    equations = structure.equations
+    moving, rows, totals = _find_equations_above(equations, cells)
+    if (sums := np.intersect1d(cells, totals)).size:
+        raise InputError(f"{structure.names(sums)} is a sum", remedy="change its parts")
+    without_total, rows, totals = rows[totals < 0], rows[totals >= 0], totals[totals >= 0]
+    entries, line = _entries_of(equations, rows)
+    cell, coefficient = equations.cells[entries], equations.coefficients[entries]
+    own = cell == totals[line]
+    total_coefficient = coefficient[own]
+    part = moving[cell] & ~own
+    line, cell, coefficient = line[part], cell[part], coefficient[part]
+    changes = np.zeros(len(structure), dtype=np.int64)
+    changes[cells] = change
+    known = ~moving
+    known[cells] = True
+    while not known[totals].all():
+        # A total is known when the moving parts of all its equations are: two trees may meet in it.
+        waiting = np.zeros(len(structure), dtype=bool)
+        waiting[totals[line[~known[cell]]]] = True
+        ready = np.flatnonzero(~known[totals] & ~waiting[totals])
+        if ready.size == 0:
+            raise InputError(CIRCLE)
+        sums = np.zeros(rows.size, dtype=np.int64)
+        np.add.at(sums, line, coefficient * changes[cell])
+        changes[totals[ready]] = -sums[ready] // total_coefficient[ready]
+        wrong = ready[sums[ready] + total_coefficient[ready] * changes[totals[ready]] != 0]
+        if wrong.size:
+            raise _unbalanced_error(structure, int(rows[wrong[0]]))
+        known[totals[ready]] = True
+    entries, line = _entries_of(equations, without_total)
+    sums = np.zeros(without_total.size, dtype=np.int64)
+    np.add.at(sums, line, equations.coefficients[entries] * changes[equations.cells[entries]])
+    if (broken := without_total[sums != 0]).size:
+        raise _unbalanced_error(structure, int(broken[0]))
+    return changes
+
+
+def find_totals(equations: Equations, rows: Cells) -> Cells:
+    """Return the total of each of these equations: the cell with the only negative coefficient, else the one
+    with the only positive coefficient, else -1.
+    """
+    entries, line = _entries_of(equations, rows)
+    totals = np.full(rows.size, -1, dtype=np.int64)
+    for sign in (1, -1):
+        signed = equations.coefficients[entries] * sign > 0
+        alone = np.bincount(line[signed], minlength=rows.size) == 1
+        chosen = signed & alone[line]
+        totals[line[chosen]] = equations.cells[entries[chosen]]
+    return totals
+
+
+def _find_equations_above(equations: Equations, cells: Cells) -> tuple[Mask, Cells, Cells]:
+    """Return the cells that may move when some do, the equations that hold one of them, and their totals."""
+    moving = np.zeros(equations.n_cells, dtype=bool)
+    moving[cells] = True
+    fresh = moving.copy()
+    seen = np.zeros(len(equations), dtype=bool)
+    rows, totals = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    while fresh.any():
+        found = np.unique(equations.row_of_entry[np.flatnonzero(fresh[equations.cells])])
+        found = found[~seen[found]]
+        seen[found] = True
+        above = find_totals(equations, found)
+        rows.append(found)
+        totals.append(above)
+        fresh = np.zeros(equations.n_cells, dtype=bool)
+        fresh[above[above >= 0]] = True
+        fresh &= ~moving
+        moving |= fresh
+    return moving, np.concatenate(rows), np.concatenate(totals)
+
+
+def _entries_of(equations: Equations, rows: Cells) -> tuple[Cells, Cells]:
+    """Return the positions of the entries of some equations, and which of these equations each belongs to."""
+    first = equations.starts[rows]
+    lengths = equations.starts[rows + 1] - first
+    line = np.repeat(np.arange(rows.size), lengths)
+    return np.arange(line.size) + np.repeat(first - np.cumsum(lengths) + lengths, lengths), line
+
+
+def _unbalanced_error(structure: Structure, row: int) -> InputError:
+    cells, _, _ = structure.equations.row(row)
+    return InputError(
+        f"no change of totals makes up for this one in the equation between {structure.names(cells)}",
+        remedy="change another of these cells by as much at the same time",
+    )

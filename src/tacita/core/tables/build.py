@@ -13,16 +13,16 @@ import numpy as np
 
 from tacita.core.errors import InputError, RepeatedCellError
 from tacita.core.exact import Cells, Mask, Units
-from tacita.core.tables.additivity import repaired
+from tacita.core.tables.additivity import repair_totals
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.rollup import roll_up
-from tacita.core.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
+from tacita.core.tables.structure import Part, Structure, build_equations, cell_keys, find_distinct
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 
 
-def representatives(dimensions: Sequence[Dimension], codes: Codes) -> Codes:
+def to_representatives(dimensions: Sequence[Dimension], codes: Codes) -> Codes:
     """The codes with single-child nodes brought together."""
     return np.column_stack([d.representative[codes[:, k]] for k, d in enumerate(dimensions)]).astype(np.int32)
 
@@ -60,13 +60,13 @@ def build_table(
     for dimension in dimensions:
         dimension.check()
     additive = additive or {}
-    shown, codes = codes, representatives(dimensions, codes)
+    shown, codes = codes, to_representatives(dimensions, codes)
     if compute_totals:
         _refuse_repeated(dimensions, codes, shown)
         if missing is not None and missing.any():
             raise InputError(_missing_message(dimensions, codes, missing))
         rolled = roll_up(dimensions, codes)
-        return table_of_cells(
+        return build_from_cells(
             dimensions,
             rolled.codes,
             rolled.add(units),
@@ -76,14 +76,14 @@ def build_table(
             **{key: rolled.add(column) for key, column in additive.items()},
             **fields,
         )
-    first, rows = in_order_of_first(cell_keys(dimensions, codes))
+    first, rows = find_distinct(cell_keys(dimensions, codes))
     codes = codes[first]
     _refuse_conflicts(dimensions, shown, rows, first, units, missing)
     units = units[first]
     missing = missing[first] if missing is not None else None
     fields |= {key: column[first] for key, column in additive.items()}
     notes: list[str] = []
-    equations, without_total = table_equations(dimensions, codes)
+    equations, without_total = build_equations(dimensions, codes)
     if without_total:
         refuse_sums_between(dimensions, codes, equations)
         notes.append(f"{without_total:,} sums have no total among the cells: they bind nothing")
@@ -93,7 +93,7 @@ def build_table(
         units, told = _work_out(structure, units, missing)
         notes.extend(told)
     if repair:
-        units, changes = repaired(structure, units, decimals)
+        units, changes = repair_totals(structure, units, decimals)
         notes.extend(changes)
     return Table(
         structure=structure,
@@ -104,7 +104,7 @@ def build_table(
     )
 
 
-def table_of_cells(
+def build_from_cells(
     dimensions: Sequence[Dimension],
     codes: Codes,
     units: Units,
@@ -117,7 +117,7 @@ def table_of_cells(
     among them.
     """
     shown, rows = _all_names(dimensions, codes)
-    equations, _ = table_equations(dimensions, codes)
+    equations, _ = build_equations(dimensions, codes)
     part = Part(name, tuple(range(len(dimensions))), shown, rows)
     structure = Structure(tuple(dimensions), codes, equations, parts=(part,))
     return Table(structure=structure, units=units, decimals=decimals, **fields)
@@ -141,8 +141,8 @@ def _refuse_conflicts(
     if differing.size:
         r, q = int(differing[0]), int(first[rows[differing[0]]])
         raise InputError(
-            f"rows {q + 1} ({_row_name(dimensions, shown[q])}) and {r + 1} "
-            f"({_row_name(dimensions, shown[r])}) are the "
+            f"rows {q + 1} ({name_row(dimensions, shown[q])}) and {r + 1} "
+            f"({name_row(dimensions, shown[r])}) are the "
             "same cell, since one code is the only child of the other, but their values differ: correct "
             "one of them"
         )
@@ -161,7 +161,7 @@ def refuse_sums_between(dimensions: Sequence[Dimension], codes: Codes, equations
     below = np.where(rolled.keys[at] == keys, rolled.add(np.ones(tops.size, dtype=np.int64))[at], 0) - is_top
     if (wrong := np.flatnonzero(below > 0)).size:
         raise InputError(
-            f"({_row_name(dimensions, codes[wrong[0]])}) is the total of listed cells, but the sums between "
+            f"({name_row(dimensions, codes[wrong[0]])}) is the total of listed cells, but the sums between "
             "them are not listed: list them too, have all totals computed, or leave this total out"
         )
 
@@ -172,7 +172,7 @@ def _refuse_repeated(dimensions: Sequence[Dimension], codes: Codes, shown: Codes
     if (count > 1).any():
         at = np.flatnonzero(keys == keys[first[count > 1][0]])
         raise RepeatedCellError(
-            f"cell ({_row_name(dimensions, shown[at[0]])}) is given more than once, in rows "
+            f"cell ({name_row(dimensions, shown[at[0]])}) is given more than once, in rows "
             f"{', '.join(str(r + 1) for r in at[:5])}: keep one row per cell, or tabulate the records instead"
         )
 
@@ -227,11 +227,11 @@ def _work_out(structure: Structure, units: Units, missing: Mask) -> tuple[Units,
 def _missing_message(dimensions: Sequence[Dimension], codes: Codes, missing: Mask) -> str:
     at = np.flatnonzero(missing)
     return (
-        f"no value for ({_row_name(dimensions, codes[at[0]])})"
+        f"no value for ({name_row(dimensions, codes[at[0]])})"
         + (f" and {at.size - 1} more" if at.size > 1 else "")
         + ", and no totals to work it out from: give the value, write 0, or leave the row out if it is empty"
     )
 
 
-def _row_name(dimensions: Sequence[Dimension], row: Codes) -> str:
+def name_row(dimensions: Sequence[Dimension], row: Codes) -> str:
     return ", ".join(f"{d.name}={d.codes[c]}" for d, c in zip(dimensions, row, strict=True))

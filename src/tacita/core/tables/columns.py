@@ -26,13 +26,17 @@ from tacita.core.errors import (
 )
 from tacita.core.exact import LARGEST, Mask, Units
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.tables.build import build_table, representatives
+from tacita.core.tables.build import build_table, to_representatives
 from tacita.core.tables.contributions import Contributions
-from tacita.core.tables.dimension import Codes, Dimension, blanks_in_codes
-from tacita.core.tables.disguised import TOTAL_CODES, refuse_disguised_totals, usual_total
+from tacita.core.tables.dimension import TOTAL_CODES, Codes, Dimension, recognise_total, warn_of_blanks
 from tacita.core.tables.read_options import ReadOptions, Totals
 from tacita.core.tables.table import Table
-from tacita.core.tables.undeclared import Found, classify, refuse_undeclared_sums
+from tacita.core.tables.undeclared_sums import (
+    Found,
+    classify,
+    refuse_disguised_totals,
+    refuse_undeclared_sums,
+)
 from tacita.core.words import pluralize
 
 MOST_COLUMNS = 20_000
@@ -245,7 +249,7 @@ def table_from_columns(source: Columns, read: ReadOptions) -> Table:
     )
     warnings = (*_blanks(source, dimensions), *sums, *table.warnings)
     issue_warnings(warnings)
-    rows = table.structure.locate(representatives(dimensions, shown))
+    rows = table.structure.locate(to_representatives(dimensions, shown))
     carried = {column: _carry(source, column, rows, len(table)) for column in read.columns}
     return replace(
         table,
@@ -265,7 +269,7 @@ def _blanks(source: Columns, dimensions: Sequence[Dimension]) -> tuple[str, ...]
         for dimension in dimensions
         if dimension.name in source.trimmed
     )
-    return (*blanks_in_codes(dimensions), *taken_off)
+    return (*warn_of_blanks(dimensions), *taken_off)
 
 
 def _dimensions(source: Columns, specs: Mapping[str, Spec], totals: Totals) -> tuple[list[Dimension], Codes]:
@@ -299,7 +303,7 @@ def _trees(spec: Spec, distinct: Sequence[str]) -> tuple[Hierarchy, ...]:
         return (spec,)
     if spec is None or isinstance(spec, str | Found):
         named = spec.total if isinstance(spec, Found) else spec
-        total = named if named is not None else usual_total(distinct) or TOTAL_CODES[0]
+        total = named if named is not None else recognise_total(distinct) or TOTAL_CODES[0]
         return (Hierarchy.flat([code for code in distinct if code != total], total=total),)
     trees = tuple(spec)
     if not trees or not all(isinstance(tree, Hierarchy) for tree in trees):

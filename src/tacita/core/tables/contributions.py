@@ -5,7 +5,7 @@ by ``who[i]`` (positions in ``names``, -1 where there are fewer). A respondent c
 sum of his records in it. Where contributions can be negative they are ordered by and kept as absolute
 values, and ``sums`` holds the sum of all absolute contributions: what a concentration rule compares with.
 
-Contributors that are in no list may still be known to ``ask``. ``beyond`` says what there is beside those
+Contributors that are in no list may still be known to ``query``. ``beyond`` says what there is beside those
 who are known.
 """
 
@@ -17,11 +17,11 @@ from enum import Enum
 
 import numpy as np
 
-from tacita.core.exact import Cells, Units, keep
+from tacita.core.exact import Cells, Units, freeze_fields
 
 
 class Beyond(Enum):
-    """Contributors beside those that :attr:`Contributions.ask` knows."""
+    """Contributors beside those that :attr:`Contributions.query` knows."""
 
     NOBODY = "nobody"
     """Everyone is known."""
@@ -41,11 +41,11 @@ class Contributions:
     who: Cells
     sums: Units
     names: Sequence[object] = ()
-    ask: Callable[[Cells], Shares] | None = None
+    query: Callable[[Cells], Shares] | None = None
     beyond: Beyond = Beyond.ANYONE
 
     def __post_init__(self) -> None:
-        keep(self, "values", "who", "sums")
+        freeze_fields(self, "values", "who", "sums")
 
     @property
     def depth(self) -> int:
@@ -64,7 +64,7 @@ class Contributions:
         """All contributors who are known by position in ``names``, those in no list of the largest included
         where the microdata can be asked.
         """
-        if self.ask is not None and len(self.names):
+        if self.query is not None and len(self.names):
             return np.arange(len(self.names))
         return np.unique(self.who[self.who >= 0])
 
@@ -73,8 +73,8 @@ class Contributions:
 
         Uses the microdata where they can be asked again; else what the largest contributions tell.
         """
-        if self.ask is not None:
-            return self.ask(who)
+        if self.query is not None:
+            return self.query(who)
         wanted = np.isin(self.who, who) & (self.who >= 0)
         cells, ranks = np.nonzero(wanted)
         return Shares(self.who[cells, ranks], cells.astype(np.int64), self.values[cells, ranks])

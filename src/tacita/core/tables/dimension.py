@@ -7,7 +7,7 @@ too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,10 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.core.errors import HierarchyError, and_others, did_you_mean
-from tacita.core.exact import Cells, frozen
+from tacita.core.exact import Cells, freeze
 from tacita.core.hierarchy import Hierarchy
 
 Codes = NDArray[np.int32]
+
+TOTAL_CODES = ("Total", "TOTAL", "total", "T", "_T", "Sum", "Ensemble", "ALL")
+# Words in any case; letters such as T are codes of parts too often for that.
+TOTAL_WORDS = frozenset([
+    "total", "totals", "grand total", "sum", "all", "overall", "insgesamt", "gesamt", "summe", "totaal",
+    "totale", "totaux", "ensemble", "i alt", "ialt", "totalt", "yhteensä", "ogółem", "razem", "celkem",
+    "összesen", "ukupno", "skupaj",
+])  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +66,7 @@ class Dimension:
             for node, same in enumerate(tree.same_cell):
                 here, there = _root(stands_for, own[node]), _root(stands_for, own[same])
                 stands_for[max(here, there)] = min(here, there)
-        return frozen(np.array([_root(stands_for, c) for c in range(stands_for.size)], dtype=np.int32))
+        return freeze(np.array([_root(stands_for, c) for c in range(stands_for.size)], dtype=np.int32))
 
     @cached_property
     def parents(self) -> tuple[Codes, ...]:
@@ -70,7 +78,7 @@ class Dimension:
             for node, above in enumerate(tree.parents):
                 if above >= 0 and own[node] != own[above]:
                     parent[own[node]] = own[above]
-            result.append(frozen(parent))
+            result.append(freeze(parent))
         return tuple(result)
 
     @cached_property
@@ -91,7 +99,7 @@ class Dimension:
                         queue.append(there)
             lists.append(list(above))
         starts = np.concatenate([[0], np.cumsum([len(above) for above in lists])]).astype(np.int64)
-        return frozen(starts), frozen(np.array([c for above in lists for c in above], dtype=np.int32))
+        return freeze(starts), freeze(np.array([c for above in lists for c in above], dtype=np.int32))
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
@@ -99,7 +107,7 @@ class Dimension:
         leaf = self.representative == np.arange(len(self.codes))
         for parent in self.parents:
             leaf[parent[parent >= 0]] = False
-        return frozen(leaf)
+        return freeze(leaf)
 
     def index(self, code: str) -> int:
         """Position of a code; unknown codes are refused with the nearest known one."""
@@ -141,7 +149,26 @@ def _root(stands_for: Codes, code: int) -> int:
     return int(code)
 
 
-def blanks_in_codes(dimensions: Iterable[Dimension]) -> tuple[str, ...]:
+def recognise_total(codes: Sequence[str]) -> str | None:
+    """Return the code that has the usual name of a total; in any case of letters if only one code has."""
+    exactly = next((code for code in TOTAL_CODES if code in codes), None)
+    if exactly is not None:
+        return exactly
+    alike = [code for code in codes if code.strip().casefold() in TOTAL_WORDS]
+    return alike[0] if len(alike) == 1 else None
+
+
+def recognise_total_for(codes: Sequence[str], dimension: Dimension) -> str | None:
+    """Return the one code that a dimension does not know, if it has the usual name of a total and the code of
+    the dimension's own total is not there.
+    """
+    unknown = [code for code in codes if code not in dimension.position]
+    if len(unknown) != 1 or dimension.total in codes:
+        return None
+    return recognise_total(unknown)
+
+
+def warn_of_blanks(dimensions: Iterable[Dimension]) -> tuple[str, ...]:
     """Return a warning for each dimension with codes that begin or end with blanks.
 
     Such a code looks like another one and is a cell of its own.

@@ -2,43 +2,39 @@
 
 Whoever types a table changes cells that are no total, adds and drops codes, and renames them. Each function
 here returns a new :class:`Table`; the one it was given stays as it is. Cells keep their order: those that
-both tables have come first, in the order of the old one, and :func:`moved` tells where each of them is.
+both tables have come first, in the order of the old one, and :func:`track_cells` tells where each of them is.
 Renaming moves nothing.
 
-What stands behind the values (contributions, numbers of respondents) cannot follow a value that someone
-types. Such tables are refused; :func:`without_contributors` is the way round.
+A table that lists all totals is determined by its *free* cells, those that are no total. So a table with more
+or fewer cells, or with other codes, is built from them: they are changed, and rolled up again.
+
+Contributions and numbers of respondents cannot follow a value that someone types. Such tables are refused;
+:func:`without_contributors` drops them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Decimal
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacita.core.errors import DecimalSignError, HierarchyError, InputError, did_you_mean
-from tacita.core.exact import LARGEST, MOST_DECIMALS, Cells, Units
+from tacita.core.errors import HierarchyError, InputError, did_you_mean
+from tacita.core.exact import Cells, Units
 from tacita.core.hierarchy import Hierarchy
-from tacita.core.numerals import OTHER, is_number, plain, signs_told, tidy
-from tacita.core.tables.dimension import Dimension
-from tacita.core.tables.following import following
-from tacita.core.tables.regrown import (
-    count_of,
-    free_cells,
-    refuse_contributors,
-    refuse_new_parts,
-    regrown,
-    row_name,
-)
-from tacita.core.tables.regrown import moved as moved
+from tacita.core.tables.additivity import propagate_change
+from tacita.core.tables.build import build_from_cells, name_row, to_representatives
+from tacita.core.tables.dimension import Codes, Dimension
+from tacita.core.tables.equations import Equations
+from tacita.core.tables.rollup import roll_up
 from tacita.core.tables.structure import Structure, cell_keys
 from tacita.core.tables.table import Table
-from tacita.core.words import pluralize
 
 
 def with_values(table: Table, cells: Cells, units: Units) -> Table:
-    """``a_i`` replaced for the listed cells, which are no totals; every total above them is summed anew.
+    """Return the table with other values of some cells that are no totals; the totals above are summed anew.
 
     Parameters
     ----------
@@ -51,23 +47,26 @@ def with_values(table: Table, cells: Cells, units: Units) -> Table:
         A cell is a total or a structural zero, or contributions stand behind the table.
     """
     cells, units = np.asarray(cells, dtype=np.int64), np.asarray(units, dtype=np.int64)
-    refuse_contributors(table)
+    _refuse_contributors(table)
     if table.structural is not None and (fixed := cells[table.structural[cells] & (units != 0)]).size:
         raise InputError(
-            f"{table.structure.names(fixed)} can only be zero (a structural zero): leave or unmark it"
+            f"{table.structure.names(fixed)} can only be zero (a structural zero)",
+            remedy="leave or unmark it",
         )
-    changed = table.units + following(table.structure, cells, units - table.units[cells])
-    return replace(table, units=changed, count=count_of(table, changed))
+    changed = table.units + propagate_change(table.structure, cells, units - table.units[cells])
+    return replace(table, units=changed, count=_count_of(table, changed))
 
 
 def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
-    """As :func:`with_values`, by codes (one per dimension); cells that were empty so far are listed then.
+    """Return the table with other values of cells given by codes, one per dimension; see :func:`with_values`.
+
+    Cells that were empty so far are listed then.
 
     Raises
     ------
     InputError
         Besides what :func:`with_values` refuses: a code is unknown, an empty cell is no leaf, or the table
-        does not list all totals, so that nobody can tell which ones an empty cell would bring along.
+        does not list all totals, so that it is open which ones an empty cell would bring along.
     """
     if not entries:
         return table
@@ -75,7 +74,7 @@ def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
     units = np.array(list(entries.values()), dtype=np.int64)
     if structure.labels:
         return with_values(table, np.array([structure.find(*codes) for codes in entries]), units)
-    codes = np.array([_positions(structure, key) for key in entries], dtype=np.int32)
+    codes = np.array([_read_codes(structure, key) for key in entries], dtype=np.int32)
     at = structure.locate(codes)
     listed = at >= 0
     known = with_values(table, at[listed], units[listed]) if listed.any() else table
@@ -84,103 +83,29 @@ def with_cells(table: Table, entries: Mapping[tuple[str, ...], int]) -> Table:
     empty, added = codes[~listed], units[~listed]
     leaf = np.column_stack([d.is_leaf[empty[:, k]] for k, d in enumerate(structure.dimensions)]).all(axis=1)
     if not leaf.all():
-        raise InputError(f"({row_name(structure.dimensions, empty[~leaf][0])}) is a sum: change its parts")
-    old, values = free_cells(known)
-    refuse_new_parts(structure.dimensions, old, empty)
-    return regrown(known, structure.dimensions, np.concatenate([old, empty]), np.concatenate([values, added]))
-
-
-def parse_entry(table: Table, text: str) -> tuple[int, int]:
-    """A typed number as ``(units, decimals)``: as many decimals as the table has, or more if it needs them.
-
-    A table takes finer values after ``table.with_decimals(decimals)``.
-    """
-    units, decimals = parse_entries(table, [text])
-    return int(units[0]), decimals
-
-
-def parse_entries(table: Table, texts: Sequence[str]) -> tuple[Units, int]:
-    """Many typed numbers as units of the same number of decimals: see :func:`parse_entry`.
-
-    They are written as people write them (see :mod:`tacita.core.numerals`); what one of them tells of the
-    decimal sign goes for all. Where none tells, ``1,234`` and ``1.234`` are in thousands if the table holds
-    counts; else they are refused, unless the table has such decimals itself, after a point.
-    """
-    tidied = [tidy(text) for text in texts]
-    sign = _decimal_sign(table, tidied)
-    numbers = [_typed(text, number, sign) for text, number in zip(texts, tidied, strict=True)]
-    places = [_places(number, text) for number, text in zip(numbers, texts, strict=True)]
-    decimals = max([table.decimals, *places])
-    for number, needed, text in zip(numbers, places, texts, strict=True):
-        if table.whole and needed:
-            raise InputError(
-                f"'{text}' is no whole number, and the cells of this table are counts: write a whole number, "
-                "or say that the values are amounts"
-            )
-        if abs(number) * 10**decimals > LARGEST:
-            raise InputError(
-                f"'{text}' does not fit into 53 bits with {pluralize(decimals, 'decimal')}: use fewer of "
-                "them or a larger unit, such as thousands"
-            )
-    return np.array([int(number * 10**decimals) for number in numbers], dtype=np.int64), decimals
-
-
-def _decimal_sign(table: Table, texts: Sequence[str]) -> str:
-    """The sign of the decimals of numbers that are typed or pasted together."""
-    numbers = [text for text in texts if is_number(text) and ("," in text or "." in text)]
-    told = signs_told(numbers)
-    if len(told) == 2:
-        point, comma = numbers[told["."]], numbers[told[","]]
-        raise DecimalSignError(
-            f"'{point}' has a decimal point, '{comma}' a decimal comma: write all numbers alike"
-        )
-    if told or not numbers:
-        return next(iter(told), ".")
-    first = numbers[0]
-    written = "." if "." in first else ","
-    if table.whole:
-        return OTHER[written]
-    if written == "." and table.decimals >= 3:
-        return "."
-    whole, part = first.split(written)
-    raise DecimalSignError(
-        f"'{first}' may be in thousands or have three decimals: write {whole}{part}, or {whole}.{part}0"
+        name = name_row(structure.dimensions, empty[~leaf][0])
+        raise InputError(f"({name}) is a sum", remedy="change its parts")
+    old, values = _free_cells(known)
+    _refuse_new_parts(structure.dimensions, old, empty)
+    return _rebuild(
+        known, structure.dimensions, np.concatenate([old, empty]), np.concatenate([values, added])
     )
 
 
-def _typed(text: str, tidied: str, sign: str) -> Decimal:
-    """A number as people type or paste it, exactly."""
-    written = plain(tidied, sign)
-    if written is None:
-        raise InputError(
-            f"'{text}' is not a number: write digits, with a point or a comma before decimals, such as 1234.5"
-        )
-    return Decimal(written)
-
-
-def _places(number: Decimal, text: str) -> int:
-    """Decimals that a number needs."""
-    exponent = number.normalize().as_tuple().exponent
-    places = max(0, -exponent) if isinstance(exponent, int) else 0
-    if places > MOST_DECIMALS:
-        raise InputError(f"'{text}' has more than {MOST_DECIMALS} decimals: round it")
-    return places
-
-
 def as_counts(table: Table, whole: bool) -> Table:
-    """The same values, with everyone knowing that cells are counts, or not."""
+    """Return the same values, with everyone knowing that cells are counts, or not."""
     return replace(table, whole=whole)
 
 
 def without_contributors(table: Table) -> Table:
-    """The same values with nobody behind them: no contributions, no numbers of respondents or holdings."""
+    """Return the same values without contributions and without numbers of respondents or holdings."""
     return replace(table, count=None, population=None, contributions=None, holding_count=None, holdings=None)
 
 
 def with_code(
     table: Table, dimension: str, code: str, parent: str | None = None, before: str | None = None
 ) -> Table:
-    """One more code under ``parent`` (the total by default), all its cells zero and listed.
+    """Return the table with one more code under ``parent`` (the total by default), its cells zero and listed.
 
     The first code under a leaf is the same cell as that leaf, so it has its values.
 
@@ -189,15 +114,16 @@ def with_code(
     before
         The code of the same parent that the new one precedes; by default it comes last.
     """
-    d, tree = _only_tree(table, dimension)
-    _refuse_code(table.structure.dimensions[d], code)
+    d, tree = _require_one_tree(table, dimension)
+    _refuse_taken_code(table.structure.dimensions[d], code)
     above = parent
     if before is not None:
         above = tree.parent(before)
         if above is None or parent not in (None, above):
             raise InputError(
-                f"'{dimension}': {code!r} cannot stand before {before!r}, which is not under "
-                f"{parent or tree.total!r}: name a code of the same parent"
+                f"{code!r} cannot stand before {before!r}, which is not under {parent or tree.total!r}",
+                place=f"'{dimension}'",
+                remedy="name a code of the same parent",
             )
     above = tree.total if above is None else above
     under = tree.index(above)
@@ -209,59 +135,60 @@ def with_code(
         np.concatenate([shifted[:at], [under], shifted[at:]]),
         tree.labels,
     )
-    codes, units = free_cells(table)
+    codes, units = _free_cells(table)
     recoded = codes.copy()
     recoded[:, d] += recoded[:, d] >= at
-    dimensions = _with_dimension(table.structure, d, Dimension(dimension, (grown,)))
+    dimensions = _replace_dimension(table.structure, d, Dimension(dimension, (grown,)))
     if not tree.children(above):
         recoded[codes[:, d] == under, d] = at
-        return regrown(table, dimensions, recoded, units)
+        return _rebuild(table, dimensions, recoded, units)
     beside = recoded.copy()
     beside[:, d] = at
     beside = beside[np.unique(cell_keys(dimensions, beside), return_index=True)[1]]
-    refuse_new_parts(dimensions, recoded, beside)
+    _refuse_new_parts(dimensions, recoded, beside)
     zeros = np.zeros(beside.shape[0], dtype=np.int64)
-    return regrown(table, dimensions, np.concatenate([recoded, beside]), np.concatenate([units, zeros]))
+    return _rebuild(table, dimensions, np.concatenate([recoded, beside]), np.concatenate([units, zeros]))
 
 
 def without_code(table: Table, dimension: str, code: str) -> Table:
-    """One leaf code less; its values leave the totals.
+    """Return the table with one leaf code less; its values leave the totals.
 
     A code that is the only one under its parent is the same cell: there only the name goes.
     """
-    d, tree = _only_tree(table, dimension)
-    at = tree.index(code)
+    d, tree = _require_one_tree(table, dimension)
+    at, place = tree.index(code), f"'{dimension}'"
     if at == 0:
-        raise InputError(f"'{dimension}': {code!r} is the total of all other codes and stays")
+        raise InputError(f"{code!r} is the total of all other codes and stays", place=place)
     if children := tree.children(code):
-        raise InputError(
-            f"'{dimension}': {code!r} is the sum of {', '.join(map(repr, children[:5]))}"
-            f"{' and others' if len(children) > 5 else ''}: drop these first"
-        )
+        more = " and others" if len(children) > 5 else ""
+        parts = f"{', '.join(map(repr, children[:5]))}{more}"
+        raise InputError(f"{code!r} is the sum of {parts}", place=place, remedy="drop these first")
     if len(tree) == 2:
-        raise InputError(f"'{dimension}': {code!r} is the last code: a dimension needs one besides its total")
+        fault = f"{code!r} is the last code: a dimension needs one besides its total"
+        raise InputError(fault, place=place)
     above = np.delete(tree.parents, at)
     smaller = Hierarchy(tree.codes[:at] + tree.codes[at + 1 :], above - (above > at), tree.labels)
-    codes, units = free_cells(table)
+    codes, units = _free_cells(table)
     if len(tree.children(tree.codes[tree.parents[at]])) == 1:
         codes[codes[:, d] == at, d] = tree.parents[at]
     stay = codes[:, d] != at
     if not stay.any():
-        raise InputError(f"'{dimension}': all cells have the code {code!r}, none would be left: keep it")
+        fault = f"all cells have the code {code!r}, none would be left"
+        raise InputError(fault, place=place, remedy="keep it")
     codes, units = codes[stay], units[stay]
     codes[:, d] -= codes[:, d] > at
-    dimensions = _with_dimension(table.structure, d, Dimension(dimension, (smaller,)))
-    return regrown(table, dimensions, codes, units)
+    dimensions = _replace_dimension(table.structure, d, Dimension(dimension, (smaller,)))
+    return _rebuild(table, dimensions, codes, units)
 
 
 def renamed_code(table: Table, dimension: str, old: str, new: str) -> Table:
-    """One code under another name, in all trees; every cell stays where it is."""
-    d = _dimension(table, dimension)
+    """Return the table with one code under another name, in all trees; every cell stays where it is."""
+    d = _find_dimension(table, dimension)
     own = table.structure.dimensions[d]
     own.index(old)
     if old == new:
         return table
-    _refuse_code(own, new)
+    _refuse_taken_code(own, new)
     trees = tuple(
         Hierarchy(
             tuple(new if code == old else code for code in tree.codes),
@@ -270,36 +197,33 @@ def renamed_code(table: Table, dimension: str, old: str, new: str) -> Table:
         )
         for tree in own.trees
     )
-    dimensions = _with_dimension(table.structure, d, Dimension(dimension, trees))
+    dimensions = _replace_dimension(table.structure, d, Dimension(dimension, trees))
     return replace(table, structure=replace(table.structure, dimensions=dimensions))
 
 
 def renamed_dimension(table: Table, old: str, new: str) -> Table:
-    """One dimension under another name; every cell stays where it is."""
-    d = _dimension(table, old)
+    """Return the table with one dimension under another name; every cell stays where it is."""
+    d = _find_dimension(table, old)
     if old == new:
         return table
     taken = [*(own.name for own in table.structure.dimensions), table.value_name, *table.columns]
     if not new.strip() or new in taken:
-        raise InputError(
-            f"dimension '{old}' cannot be called {new!r}: "
-            + ("something of that name is there already" if new.strip() else "a name is not empty")
-            + "; choose another name"
-        )
+        why = "something of that name is there already" if new.strip() else "a name is not empty"
+        raise InputError(f"dimension '{old}' cannot be called {new!r}: {why}", remedy="Choose another name.")
     renamed = replace(table.structure.dimensions[d], name=new)
-    dimensions = _with_dimension(table.structure, d, renamed)
+    dimensions = _replace_dimension(table.structure, d, renamed)
     return replace(table, structure=replace(table.structure, dimensions=dimensions))
 
 
-def _positions(structure: Structure, key: tuple[str, ...]) -> list[int]:
-    """Representative codes of a cell given by one code per dimension."""
+def _read_codes(structure: Structure, key: tuple[str, ...]) -> list[int]:
+    """Return the representative codes of a cell given by one code per dimension."""
     if len(key) != len(structure.dimensions):
         names = ", ".join(dimension.name for dimension in structure.dimensions)
-        raise InputError(f"{key} does not name a cell: give one code for each of {names}")
+        raise InputError(f"{key} does not name a cell", remedy=f"give one code for each of {names}")
     return [int(d.representative[d.index(code)]) for d, code in zip(structure.dimensions, key, strict=True)]
 
 
-def _dimension(table: Table, name: str) -> int:
+def _find_dimension(table: Table, name: str) -> int:
     names = [dimension.name for dimension in table.structure.dimensions]
     if name not in names:
         known = ", ".join(names) or "none: it comes without dimensions (a JJ file)"
@@ -309,22 +233,168 @@ def _dimension(table: Table, name: str) -> int:
     return names.index(name)
 
 
-def _only_tree(table: Table, name: str) -> tuple[int, Hierarchy]:
-    d = _dimension(table, name)
+def _require_one_tree(table: Table, name: str) -> tuple[int, Hierarchy]:
+    d = _find_dimension(table, name)
     trees = table.structure.dimensions[d].trees
     if len(trees) > 1:
         totals = ", ".join(repr(tree.total) for tree in trees)
         raise InputError(
-            f"'{name}' has {len(trees)} trees ({totals}), which would all have to change: change them and "
-            "build the table anew"
+            f"'{name}' has {len(trees)} trees ({totals}), which would all have to change",
+            remedy="change them and build the table anew",
         )
     return d, trees[0]
 
 
-def _refuse_code(dimension: Dimension, code: str) -> None:
+def _refuse_taken_code(dimension: Dimension, code: str) -> None:
     if code in dimension.position:
-        raise HierarchyError(f"'{dimension.name}' has a code {code!r} already: choose another name")
+        raise HierarchyError(f"'{dimension.name}' has a code {code!r} already", remedy="choose another name")
 
 
-def _with_dimension(structure: Structure, d: int, dimension: Dimension) -> tuple[Dimension, ...]:
+def _replace_dimension(structure: Structure, d: int, dimension: Dimension) -> tuple[Dimension, ...]:
     return (*structure.dimensions[:d], dimension, *structure.dimensions[d + 1 :])
+
+
+def track_cells(old: Structure, new: Structure, cells: Cells) -> Cells:
+    """Return where cells of one structure are in another, by codes (or labels); -1 where one is gone.
+
+    A cell that stands for a chain of single children is where the finest of them is that still exists: when
+    a code gets a sibling, decisions on its cell do not pass to the new total.
+    """
+    cells = np.asarray(cells, dtype=np.int64)
+    if old is new or old.same_cells(new):
+        return cells.copy()
+    if old.labels:
+        place = {label: i for i, label in enumerate(new.labels)}
+        return np.array([place.get(old.labels[c], -1) for c in cells.tolist()], dtype=np.int64)
+    axes = {dimension.name: d for d, dimension in enumerate(old.dimensions)}
+    if set(axes) != {dimension.name for dimension in new.dimensions}:
+        return np.full(cells.size, -1, dtype=np.int64)
+    wanted = np.column_stack(
+        [
+            _recode(old.dimensions[axes[there.name]], there)[old.codes[cells, axes[there.name]]]
+            for there in new.dimensions
+        ]
+    )
+    found = new.locate(np.maximum(wanted, 0).astype(np.int32))
+    return np.where((wanted >= 0).all(axis=1), found, -1)
+
+
+def _refuse_contributors(table: Table) -> None:
+    """Refuse a table with contributions, or with respondents that its values do not count themselves."""
+    others = (table.population, table.contributions, table.holding_count, table.holdings)
+    counts_itself = table.count is None or np.array_equal(table.count * 10**table.decimals, table.units)
+    if not counts_itself or any(other is not None for other in others):
+        raise InputError(
+            "the table comes from records: the contributions and respondents behind its cells would not fit "
+            "other values",
+            remedy="Correct the records, or go on without them: without_contributors(table).",
+        )
+
+
+def _count_of(table: Table, units: Units) -> Units | None:
+    """Return the respondents per cell after a change of values: None, or as many as the values count."""
+    return None if table.count is None else units // 10**table.decimals
+
+
+def _free_cells(table: Table) -> tuple[Codes, Units]:
+    """Return the cells that are no total, by the finest code of each chain of single children, and their
+    values.
+
+    Refuses a table in which other cells are not all the sums of these: it would be open which totals a table
+    with other cells has.
+    """
+    structure = table.structure
+    _refuse_contributors(table)
+    if not structure.dimensions:
+        raise InputError("the table comes without dimensions (a JJ file): its cells are all there are")
+    if len(structure.parts) > 1:
+        names = ", ".join(repr(part.name) for part in structure.parts)
+        raise InputError(
+            f"the tables {names} are linked", remedy="change cells and codes in each, then link them again"
+        )
+    free = ~structure.is_total
+    rolled = roll_up(structure.dimensions, structure.codes[free])
+    at = structure.locate(rolled.codes)
+    if (unlisted := np.flatnonzero(at < 0)).size:
+        total = name_row(structure.dimensions, rolled.codes[unlisted[0]])
+        raise InputError(
+            f"the table leaves out totals such as ({total}), so it is open which of them new cells or codes "
+            "would bring along",
+            remedy="list all of them, or have all totals computed",
+        )
+    finest = [_finest_codes(dimension) for dimension in structure.dimensions]
+    codes = np.column_stack([fine[structure.codes[free, k]] for k, fine in enumerate(finest)])
+    return codes.astype(np.int32), table.units[free]
+
+
+def _refuse_new_parts(dimensions: tuple[Dimension, ...], free: Codes, new: Codes) -> None:
+    """Refuse new cells below one that has a value of its own, which would not be their sum."""
+    own = cell_keys(dimensions, to_representatives(dimensions, free))
+    above = roll_up(dimensions, to_representatives(dimensions, new)).keys
+    if (wrong := np.flatnonzero(np.isin(own, above))).size:
+        raise InputError(
+            f"({name_row(dimensions, free[wrong[0]])}) is listed without parts, so its value would not be "
+            "the sum of new ones",
+            remedy="give its parts in the input, or leave it out",
+        )
+
+
+def _rebuild(table: Table, dimensions: tuple[Dimension, ...], codes: Codes, units: Units) -> Table:
+    """Return the table with these free cells and all totals above them; cells that it had come first."""
+    rolled = roll_up(dimensions, to_representatives(dimensions, codes))
+    n = rolled.keys.size
+    bare = Structure(dimensions, rolled.codes, Equations.stack([], n))
+    came = track_cells(table.structure, bare, np.arange(len(table)))
+    source = np.full(n, -1, dtype=np.int64)
+    # Backwards, so that of two cells which have become one the first keeps its place.
+    source[came[came >= 0][::-1]] = np.flatnonzero(came >= 0)[::-1]
+    order = np.argsort(np.where(source >= 0, source, len(table)), kind="stable")
+    source, units = source[order], rolled.add(units)[order]
+    structural = None
+    if table.structural is not None:
+        # Of two cells which have become one, what is known of either is known.
+        structural = np.zeros(n, dtype=bool)
+        structural[came[table.structural & (came >= 0)]] = True
+        structural = structural[order]
+    return build_from_cells(
+        dimensions,
+        rolled.codes[order],
+        units,
+        table.decimals,
+        name=table.structure.parts[0].name if table.structure.parts else "table",
+        whole=table.whole,
+        count=_count_of(table, units),
+        structural=structural,
+        columns={name: _carry_column(column, source) for name, column in table.columns.items()},
+        value_name=table.value_name,
+        notes=table.notes,
+        warnings=table.warnings,
+    )
+
+
+def _recode(here: Dimension, there: Dimension) -> NDArray[np.int64]:
+    """Return for each representative code its representative in another dimension, -1 where there is none."""
+    recoded = np.full(len(here.codes), -1, dtype=np.int64)
+    # Finer codes of a chain come later and so have the last word.
+    for position, code in enumerate(here.codes):
+        if code in there.position:
+            recoded[here.representative[position]] = there.representative[there.position[code]]
+    return recoded
+
+
+def _finest_codes(dimension: Dimension) -> Codes:
+    """Return for each representative the last code of its chain of single children."""
+    finest = np.arange(len(dimension.codes), dtype=np.int32)
+    np.maximum.at(finest, dimension.representative, np.arange(len(dimension.codes), dtype=np.int32))
+    return finest
+
+
+def _carry_column(column: NDArray[Any], source: Cells) -> NDArray[Any]:
+    """Return a column for other cells; NaN or empty text where a cell is new."""
+    new = source < 0
+    if not new.any():
+        return column[source]
+    text = column.dtype.kind in "OUS"
+    carried = column[source].astype(object if text else np.float64)
+    carried[new] = "" if text else np.nan
+    return carried

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacita.core.exact import UNBOUNDED, Cells, Mask, Units, frozen
+from tacita.core.exact import UNBOUNDED, Cells, Mask, Units, freeze
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -35,7 +35,7 @@ class Equations:
 
     def __post_init__(self) -> None:
         for array in (self.starts, self.cells, self.coefficients, self.rhs):
-            frozen(array)
+            freeze(array)
 
     def __len__(self) -> int:
         return self.rhs.size

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tacita.core.errors import InputError, did_you_mean
-from tacita.core.exact import Cells, frozen
+from tacita.core.exact import Cells, freeze
+from tacita.core.tables.additivity import find_totals
 from tacita.core.tables.dimension import Codes, Dimension
-from tacita.core.tables.following import heads_of
 from tacita.core.tables.structure import Part, Structure
 
 
@@ -62,7 +62,7 @@ class Layout:
         return tuple(chosen[d] for d in range(len(self.structure.dimensions)))
 
 
-def layout(
+def lay_out(
     structure: Structure,
     rows: str | None = None,
     columns: str | None = None,
@@ -95,16 +95,16 @@ def layout(
             raise InputError(f"'{name}' runs along the table: fix another dimension, or show another one")
         chosen[d] = code
     found = {d: _shown_lines(structure, shown, d, total_last) for d in (down, across) if d is not None}
-    cells = crossings(structure, chosen, {d: codes for d, (codes, _) in found.items()})
+    cells = find_crossings(structure, chosen, {d: codes for d, (codes, _) in found.items()})
     if shown:
         inside = np.zeros(len(structure), dtype=bool)
         inside[shown.cells] = True
         cells = np.where(inside[cells], cells, -1)
     columns_shown = ONE_COLUMN if across is None else found[across][1]
-    return Layout(structure, down, across, chosen, found[down][1], columns_shown, frozen(cells))
+    return Layout(structure, down, across, chosen, found[down][1], columns_shown, freeze(cells))
 
 
-def crossings(structure: Structure, fixed: Mapping[int, str], along: Mapping[int, Codes]) -> Cells:
+def find_crossings(structure: Structure, fixed: Mapping[int, str], along: Mapping[int, Codes]) -> Cells:
     """The cells where rows and columns cross, -1 where one is empty.
 
     Parameters
@@ -126,7 +126,7 @@ def crossings(structure: Structure, fixed: Mapping[int, str], along: Mapping[int
     return structure.locate(grid.reshape(-1, len(structure.dimensions))).reshape(shape)
 
 
-def lines(
+def list_lines(
     dimension: Dimension, total_last: bool = True, only: Codes | None = None
 ) -> tuple[Codes, tuple[Line, ...]]:
     """The codes of a dimension as lines, with the position of each code.
@@ -189,20 +189,20 @@ def _forest(dimension: Dimension, shown: Sequence[bool]) -> tuple[list[int], lis
 def _listed(structure: Structure) -> Layout:
     """A system without dimensions: one row per cell."""
     inner = np.zeros(len(structure) + 1, dtype=bool)
-    inner[heads_of(structure.equations, np.arange(len(structure.equations)))] = True
+    inner[find_totals(structure.equations, np.arange(len(structure.equations)))] = True
     rows = tuple(
         Line(label, 0, -1, not total)
         for label, total in zip(structure.labels, inner[:-1].tolist(), strict=True)
     )
     cells = np.arange(len(structure)).reshape(-1, 1)
-    return Layout(structure, None, None, {}, rows, ONE_COLUMN, frozen(cells))
+    return Layout(structure, None, None, {}, rows, ONE_COLUMN, freeze(cells))
 
 
 def _shown_lines(
     structure: Structure, part: Part | None, d: int, total_last: bool
 ) -> tuple[Codes, tuple[Line, ...]]:
     only = None if part is None else part.codes[:, part.dimensions.index(d)]
-    return lines(structure.dimensions[d], total_last, only)
+    return list_lines(structure.dimensions[d], total_last, only)
 
 
 def _part(structure: Structure, name: str | None) -> Part | None:

@@ -22,8 +22,8 @@ from tacita.core.tables.build import refuse_sums_between
 from tacita.core.tables.contributions import Beyond, Contributions, Shares
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.equations import Equations
-from tacita.core.tables.frames import part_of
-from tacita.core.tables.structure import Part, Structure, cell_keys, in_order_of_first, table_equations
+from tacita.core.tables.frames import find_part
+from tacita.core.tables.structure import Part, Structure, build_equations, cell_keys, find_distinct
 from tacita.core.tables.table import Table
 
 
@@ -77,7 +77,7 @@ def link(tables: Mapping[str, Table] | Sequence[Table]) -> Table:
     )
 
 
-def cells_in(linked: Table, table: Table) -> Cells:
+def find_cells_of(linked: Table, table: Table) -> Cells:
     """Where the cells of one of the tables that were linked are among those of all."""
     codes, _ = _embedded(table, linked.structure.dimensions)
     return linked.structure.locate(codes)
@@ -98,7 +98,7 @@ def _named(tables: Mapping[str, Table] | Sequence[Table]) -> dict[str, Table]:
     if isinstance(tables, Mapping):
         named = {str(name): table for name, table in tables.items()}
     else:
-        names = [part_of(table.structure, 0).name for table in tables]
+        names = [find_part(table.structure, 0).name for table in tables]
         unique = len(set(names)) == len(names)
         named = {names[k] if unique else f"table {k + 1}": table for k, table in enumerate(tables)}
     if not named:
@@ -159,7 +159,7 @@ def _place(named: Mapping[str, Table], dimensions: Sequence[Dimension]) -> tuple
     axis = {dimension.name: d for d, dimension in enumerate(dimensions)}
     embedded, recodings = zip(*(_embedded(table, dimensions) for table in named.values()), strict=True)
     everything = np.vstack(embedded)
-    first, place = in_order_of_first(cell_keys(dimensions, everything))
+    first, place = find_distinct(cell_keys(dimensions, everything))
     starts = np.cumsum([0, *(codes.shape[0] for codes in embedded)])
     placed = [
         _Placed(
@@ -207,7 +207,7 @@ def _equations(
         for e in (one.table.equations,)
     ]
     own = Equations.stack(blocks, n)
-    between, _ = table_equations(dimensions, codes)
+    between, _ = build_equations(dimensions, codes)
     broken = np.flatnonzero(between.residuals(units))
     if broken.size:
         where = Structure(tuple(dimensions), codes, between).describe_equation(int(broken[0]))
@@ -233,7 +233,7 @@ def _parts(one: _Placed, dimensions: Sequence[Dimension], rename: bool) -> list[
     own = one.table.structure
     parts = []
     for k in range(max(1, len(own.parts))):
-        part = part_of(own, k)
+        part = find_part(own, k)
         codes = np.column_stack([one.recoded[d][part.codes[:, c]] for c, d in enumerate(part.dimensions)])
         name = one.name if len(own.parts) < 2 or not rename else f"{one.name}: {part.name}"
         parts.append(
@@ -311,7 +311,7 @@ class _Merge:
         who = np.full((self.n, depth), -1, dtype=np.int64)
         for (one, c), own in zip(given, owners, strict=True):
             who[one.cells] = _renamed(c.who[:, :depth], own)
-        asked = [(one, c, own) for (one, c), own in zip(given, owners, strict=True) if c.ask is not None]
+        asked = [(one, c, own) for (one, c), own in zip(given, owners, strict=True) if c.query is not None]
 
         def ask(wanted: Cells) -> Shares:
             rows = [_shares(one, c, own, wanted) for one, c, own in asked]

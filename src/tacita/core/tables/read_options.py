@@ -59,7 +59,7 @@ class ReadOptions:
         Compute wrong totals anew; the table's notes say which.
     undeclared_sums
         ``"refuse"``, ``"warn"`` of or ``"ignore"`` codes whose numbers are sums of other codes' without a
-        classification that says so (see :mod:`tacita.core.tables.undeclared`).
+        classification that says so (see :mod:`tacita.core.tables.undeclared_sums`).
     name
         What the table is called where there are several; None: like its file.
     decimal

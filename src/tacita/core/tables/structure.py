@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacita.core.errors import InputError
-from tacita.core.exact import Cells, frozen
+from tacita.core.exact import Cells, freeze
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.equations import Equations
 from tacita.core.words import pluralize
@@ -138,7 +138,7 @@ class Structure:
         """True for cells that are the total of some equation."""
         total = np.zeros(len(self), dtype=bool)
         total[self.equations.cells[self.equations.coefficients < 0]] = True
-        return frozen(total)
+        return freeze(total)
 
 
 def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
@@ -155,7 +155,7 @@ def cell_keys(dimensions: Sequence[Dimension], codes: Codes) -> Cells:
     return keys
 
 
-def in_order_of_first(keys: Cells) -> tuple[Cells, Cells]:
+def find_distinct(keys: Cells) -> tuple[Cells, Cells]:
     """Distinct keys in the order in which they first occur: where each does, and which of them a row has."""
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
@@ -164,7 +164,7 @@ def in_order_of_first(keys: Cells) -> tuple[Cells, Cells]:
     return first[order], rank[which]
 
 
-def table_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equations, int]:
+def build_equations(dimensions: Sequence[Dimension], codes: Codes) -> tuple[Equations, int]:
     """All equations between the listed cells, and how many families lack their total (no equation, then).
 
     For each dimension and tree, the cells whose codes share a parent and agree in the other dimensions sum

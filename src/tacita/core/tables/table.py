@@ -1,4 +1,4 @@
-"""The table an office wants to publish, with everything that must not leave the house.
+"""The table an office wants to publish, with everything that must stay internal.
 
 ``a`` are the cell values and ``M a = b`` the equations of its structure, both exact integers of the last
 decimal place. A :class:`Table` is checked when it is made: it adds up, or it is refused with the worst
@@ -10,8 +10,8 @@ Three things that look like "no number" are different:
 * a *structural zero* is listed with value zero and can be nothing else, so every attacker knows it;
 * a *zero* is listed like any other value: contributions that sum up to zero.
 
-A *missing* value (the office itself does not know it) is never stored: it is worked out from the equations
-or refused.
+A *missing* value (the office itself does not know it) is never stored: it is computed from the equations or
+refused.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacita.core import exact
 from tacita.core.errors import InputError
-from tacita.core.exact import LARGEST, Floats, Mask, Units, frozen, keep
+from tacita.core.exact import LARGEST, Floats, Mask, Units, freeze, freeze_fields
 from tacita.core.tables.additivity import refuse_unless_additive
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.equations import Equations
-from tacita.core.tables.frames import Framed, arrow_table, listing, numbers_to_arrow
+from tacita.core.tables.frames import Framed, arrow_table, list_rows, numbers_to_arrow, read_frame
 from tacita.core.tables.structure import Structure
 from tacita.core.words import pluralize
 
@@ -51,7 +51,7 @@ class Table(Framed):
     units, decimals
         ``a * 10**decimals`` as integers.
     whole
-        Every attacker knows that cells are whole numbers (counts).
+        Every attacker knows that cells are integers (counts).
     count, holding_count
         Respondents and holdings per cell.
     population
@@ -63,9 +63,9 @@ class Table(Framed):
     columns
         Further columns per cell, such as a cost.
     notes
-        What was done to the input on the way, in sentences.
+        What was changed in the input or left out, in sentences.
     warnings
-        What of the input may not be meant as it stands, in sentences.
+        What in the input may be a mistake, in sentences.
     """
 
     structure: Structure
@@ -84,7 +84,7 @@ class Table(Framed):
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        keep(self, "units")
+        freeze_fields(self, "units")
         if self.units.size != len(self.structure):
             raise InputError(
                 f"{pluralize(self.units.size, 'value')} for {pluralize(len(self.structure), 'cell')}"
@@ -94,17 +94,19 @@ class Table(Framed):
             and (wrong := np.flatnonzero(self.structural & (self.units != 0))).size
         ):
             raise InputError(
-                f"structural zeros with a value: {self.structure.names(wrong)}; unmark them or set them to 0"
+                f"structural zeros with a value: {self.structure.names(wrong)}",
+                remedy="Unmark them or set them to 0.",
             )
         if (wrong := np.flatnonzero(np.abs(self.units) > LARGEST)).size:
             raise InputError(
                 f"values that do not fit into 53 bits with {pluralize(self.decimals, 'decimal')}: "
-                f"{self.structure.names(wrong)}; use fewer decimals or a larger unit"
+                f"{self.structure.names(wrong)}",
+                remedy="Use fewer decimals or a larger unit.",
             )
         if (wrong := np.flatnonzero(self.units % self.unit)).size:
             raise InputError(
-                f"counts that are no whole numbers: {self.structure.names(wrong)}; "
-                "correct them, or say that they are amounts"
+                f"counts that are no integers: {self.structure.names(wrong)}",
+                remedy="Correct them, or say that they are amounts.",
             )
         refuse_unless_additive(self.structure, self.units, self.decimals)
 
@@ -128,7 +130,7 @@ class Table(Framed):
     @cached_property
     def values(self) -> Floats:
         """Cell values as floats, for display and for solvers."""
-        return frozen(exact.to_floats(self.units, self.decimals))
+        return freeze(exact.to_floats(self.units, self.decimals))
 
     @property
     def unit(self) -> int:
@@ -140,14 +142,14 @@ class Table(Framed):
 
     def text(self, cell: int) -> str:
         """Return the value of a cell as plain text."""
-        return exact.text(int(self.units[cell]), self.decimals)
+        return exact.to_text(int(self.units[cell]), self.decimals)
 
     def find(self, /, *codes: str, **by_name: str) -> int:
-        """Position of a cell by its codes; see :meth:`Structure.find`."""
+        """Return the position of a cell by its codes; see :meth:`Structure.find`."""
         return self.structure.find(*codes, **by_name)
 
     def with_decimals(self, decimals: int) -> Table:
-        """The same table counted in a finer last place."""
+        """Return the same table counted in a finer last place."""
         if decimals == self.decimals:
             return self
         factor = 10 ** (decimals - self.decimals)
@@ -180,7 +182,7 @@ class Table(Framed):
         """
         import pyarrow as pa
 
-        names, codes, cells = listing(self.structure, part)
+        names, codes, cells = list_rows(self.structure, part)
         columns: dict[str, Any] = {self.value_name: numbers_to_arrow(self.units[cells], self.decimals)}
         further = {"count": self.count, "holding_count": self.holding_count, **self.columns}
         for key, column in further.items():
@@ -205,37 +207,36 @@ class Table(Framed):
         repair: bool = False,
         undeclared_sums: UndeclaredSums = "warn",
     ) -> Table:
-        """A table from an array of any number of dimensions.
+        """Return the table of an array of any number of dimensions.
 
         Parameters
         ----------
         values
             Numbers; with ``totals`` the last position along each axis is the total, otherwise totals are
-            computed. NaN is a missing value: it is worked out from totals or refused.
+            computed. NaN is a missing value: it is computed from totals or refused.
         names, codes
             Dimension names and codes per axis (without the code of the total, which is ``Total``).
         decimals
             Decimals that count; as many as the values need by default.
         counts
-            Whether cells are counts (whole numbers, and everyone knows it). Default: yes if all are whole and
+            Whether cells are counts (integers, and everyone knows it). Default: yes if all are integers and
             not negative.
         repair
             Compute wrong totals anew.
         undeclared_sums
             As for :meth:`from_frame`.
         """
-        from tacita.core.tables.arrays import table_from_array
+        from tacita.core.tables.constructors import table_from_array
+        from tacita.core.tables.read_options import ReadOptions
 
-        return table_from_array(
-            values,
-            totals=totals,
-            names=names,
-            codes=codes,
+        read = ReadOptions(
+            totals="given" if totals else "compute",
             decimals=decimals,
             counts=counts,
             repair=repair,
             undeclared_sums=undeclared_sums,
         )
+        return table_from_array(values, names, codes, read)
 
     @classmethod
     def from_equations(
@@ -259,9 +260,9 @@ class Table(Framed):
         decimals, counts
             As for :meth:`from_array`.
         """
-        from tacita.core.tables.general import table_from_equations
+        from tacita.core.tables.constructors import table_from_equations
 
-        return table_from_equations(values, equations, decimals=decimals, counts=counts)
+        return table_from_equations(values, equations, decimals, counts)
 
     @classmethod
     def from_frame(
@@ -284,7 +285,7 @@ class Table(Framed):
         decimal: str = ".",
         undeclared_sums: UndeclaredSums = "warn",
     ) -> Table:
-        """A table from a frame: long, with one row per cell, or wide, with one column per code.
+        """Return the table of a frame: long, with one row per cell, or wide, with one column per code.
 
         Parameters
         ----------
@@ -303,10 +304,9 @@ class Table(Framed):
             The decimal sign of numbers that are given as text.
         undeclared_sums
             ``"warn"`` of, ``"refuse"`` or ``"ignore"`` codes whose numbers are sums of other codes' without a
-            classification that says so (see :mod:`tacita.core.tables.undeclared`).
+            classification that says so (see :mod:`tacita.core.tables.undeclared_sums`).
         """
         from tacita.core.tables.columns import Columns, table_from_columns
-        from tacita.core.tables.given_frames import read_frame
         from tacita.core.tables.read_options import ReadOptions
 
         single = (column for column in (count, structural, holding_count) if column is not None)

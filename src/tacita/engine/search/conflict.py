@@ -160,10 +160,10 @@ class _Conflict:
         table, cell, sign = problem.table, int(self.requirement.cell[0]), int(self.requirement.sign[0])
         level, attacker = int(self.requirement.level[0]), int(self.requirement.attacker[0])
         who = problem.outsider.name if attacker == OUTSIDER else problem.insiders[attacker].name
-        wanted = exact.text(level, table.decimals)
+        wanted = exact.to_text(level, table.decimals)
         stated = f"({table.name(cell)}) cannot stay uncertain by {wanted} {WORDS[sign]} against {who}"
         possible = self._find_largest_level(self.largest)
-        lower = f", or lower the level to {exact.text(possible, table.decimals)}" if possible else ""
+        lower = f", or lower the level to {exact.to_text(possible, table.decimals)}" if possible else ""
         if self.requirement.switch[0] != ALWAYS:
             remedy = "take it off must_hide, or lower 'conditional'."
             return InfeasibleError(f"{stated}, though it must be hidden", remedy=remedy)

@@ -86,7 +86,7 @@ class ReleaseSearch:
         known = {"bound": float(self.bound)} if np.isfinite(self.bound) else {}
         if self.best is not None:
             known["incumbent"] = float(self.loss)
-        self.run.tell(phase, done, total, **known)
+        self.run.report(phase, done, total, **known)
 
     def solution(self) -> Solution:
         """Return the incumbent with the bound.

@@ -295,11 +295,11 @@ class Adjustment:
 
     def _solve_directed(self, problem: Problem, directed: AdjustmentTask, run: Run) -> AdjustmentSolution:
         if self.keep is None:
-            return solve_convex(directed, run.finishing(), self.formulation)
+            return solve_convex(directed, run.extended(), self.formulation)
 
         def solve(task: AdjustmentTask) -> AdjustmentSolution:
             # Only the first changes may take longer than the time limit; rounds improve them.
-            return solve_convex(task, run.finishing() if task is directed else run, self.formulation)
+            return solve_convex(task, run.extended() if task is directed else run, self.formulation)
 
         keep, values = parse_keep(self.keep), problem.table.values
         return preserve_statistics(directed, keep, values, self._statistics_cells(problem), run, solve)
@@ -395,7 +395,7 @@ class Adjustment:
         short, checked = bool(found.given_up.size), True
         if self.protected and not short and len(problem.sensitive):
             limits = limits_by_capacity(problem, self.capacity, z) if self.readers == "method" else None
-            check_levels(problem, z, radius, run.finishing(CHECKED), limits)
+            check_levels(problem, z, radius, run.extended(CHECKED), limits)
             checked = not run.over
         loss = task.loss(z)
         proven = checked and loss <= found.bound + NOISE * abs(loss)
@@ -461,7 +461,7 @@ def round_changes(
     """
     if isinstance(solution, PreservingSolution):
         directed = replace(directed, side=solution.side)
-    z = round_to_steps(directed, solution.z, problem.table.structure, run.finishing())
+    z = round_to_steps(directed, solution.z, problem.table.structure, run.extended())
     bound = max(directions.bound, solution.bound) if directions.optimal else directions.bound
     return IntegerChanges(z, solution, bound)
 
@@ -481,7 +481,7 @@ def _format_capacity(problem: Problem, like: float | str, amount: float, integer
         return f"{amount:.4g}"
     table = problem.table
     steps = int(np.ceil(amount * 10.0**table.decimals / table.unit))
-    return exact.text(steps * table.unit, table.decimals)
+    return exact.to_text(steps * table.unit, table.decimals)
 
 
 def _loss_remark(task: AdjustmentTask, found: IntegerChanges) -> str:

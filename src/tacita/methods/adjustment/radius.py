@@ -104,7 +104,7 @@ def check_levels(problem: Problem, z: Units, radius: Units, run: Run, limits: Li
             options=options,
         )
     # A radius that was not checked in time is not named.
-    such_as = "" if run.late else f", such as {exact.text(enough, problem.table.decimals)}"
+    such_as = "" if run.late else f", such as {exact.to_text(enough, problem.table.decimals)}"
     raise InfeasibleError(
         f"with this radius readers come nearer than the levels allow, {who} for one",
         place=names,

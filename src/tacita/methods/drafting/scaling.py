@@ -30,5 +30,5 @@ def solved(model: Model, run: Run, start: Floats | None = None) -> Solution:
         return solve_model(model, run, start)
     unit = 10.0 ** np.ceil(np.log10(dearest / (DEAR if dearest > DEAR else USUAL)))
     small = replace(model, cost=model.cost / unit, constant=model.constant / unit)
-    solution = solve_model(small, run.retold(lambda loss: loss * unit), start)
+    solution = solve_model(small, run.translated(lambda loss: loss * unit), start)
     return replace(solution, loss=solution.loss * unit, bound=solution.bound * unit)

@@ -104,7 +104,7 @@ def _attained(stated: StatedModel, x: Floats, run: Run) -> Floats:
         raise SolverError(
             f"{table.structure.names(np.unique(missing.cell))}: the level is too small for the solver "
             "beside the largest one, and is missed: raise it to "
-            f"{exact.text(round(NOTICED * stated.scale), table.decimals)} or more, or use another method"
+            f"{exact.to_text(round(NOTICED * stated.scale), table.decimals)} or more, or use another method"
         )
     return x
 

@@ -23,7 +23,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacita.core.arithmetic import as_fraction
+from tacita.core.arithmetic import to_fraction
 from tacita.core.exact import Floats, Mask, Units
 from tacita.methods.options.distances import Draws
 from tacita.problem.problem import Problem
@@ -88,7 +88,7 @@ def _thresholds(problem: Problem) -> list[tuple[int, Mask]]:
     for part in in_parts(rule)[0]:
         if not isinstance(part, Threshold) or part.weighted or part.by != RESPONDENT or part.protection:
             continue
-        reached = math.ceil(as_fraction(part.n)) * 10**table.decimals + table.unit * part.at_or_below
+        reached = math.ceil(to_fraction(part.n)) * 10**table.decimals + table.unit * part.at_or_below
         hit = part.levels(table).sensitive & problem.levels.sensitive
         # Where another rule asks for more, the interval must not be that of the threshold.
         found.append((reached, hit & (table.units + problem.levels.upper <= reached)))

@@ -312,7 +312,7 @@ class _RoundingSearch:
         """Adjust one rounding and queue it again; False if the time is over."""
         if self.run.over:
             return False
-        self.run.tell("adjusting", len(self.roundings) - len(self._queue), len(self.roundings), bound=least)
+        self.run.report("adjusting", len(self.roundings) - len(self._queue), len(self.roundings), bound=least)
         try:
             moved = least_squares(self.asked.squares(self.roundings[k]), self.run)
         except StoppedError:
@@ -352,4 +352,4 @@ def _too_certain(asked: Adjustable, failed: Requirements, what: str) -> Infeasib
 
 
 def _text(asked: Adjustable) -> str:
-    return exact.text(asked.base, asked.problem.table.decimals)
+    return exact.to_text(asked.base, asked.problem.table.decimals)

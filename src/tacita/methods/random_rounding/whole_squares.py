@@ -119,7 +119,7 @@ class _SquaresSearch:
         """Improve and prove, with single steps that reach farther each time, until bound and loss meet."""
         while not self.done():
             while self.improve() and not self.done():
-                self.run.tell("adjusting", 0, 0, incumbent=self.best.loss, bound=self.best.bound)
+                self.run.report("adjusting", 0, 0, incumbent=self.best.loss, bound=self.best.bound)
             self.prove()
             if self.asked.network is not None or self.best.proven:
                 return

@@ -86,12 +86,12 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
             alone = told.nearest is not None and told.nearest[cell]
             wide = "twice the base" + (" less a step either way" if reach < base[cell] else "")
             wide = "the base, as a cell in no sum shows the nearest multiple" if alone else wide
-            why = f"the window is {wide}, its levels need {exact.text(width, table.decimals)}"
+            why = f"the window is {wide}, its levels need {exact.to_text(width, table.decimals)}"
         else:
             why = "neither neighbour of its value leaves room for both its levels"
         raise InfeasibleError(
             f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "
-            f"{exact.text(int(base[cell]), table.decimals)}: {why}. "
+            f"{exact.to_text(int(base[cell]), table.decimals)}: {why}. "
             f"{_remedy(problem, cells, told)}"
         )
 
@@ -140,8 +140,8 @@ def _remedy(problem: Problem, cells: Mask, told: Told) -> str:
     most = min(_largest_base(problem, least), least + MOST_BASES * step)
     for base in range(least, most + step, step):
         if _works(problem, base, cells, needs, told):
-            return f"The smallest base that can work is {exact.text(base, problem.table.decimals)}."
-    return f"No base below {exact.text(most, problem.table.decimals)} can work; use another method for it."
+            return f"The smallest base that can work is {exact.to_text(base, problem.table.decimals)}."
+    return f"No base below {exact.to_text(most, problem.table.decimals)} can work; use another method for it."
 
 
 def _round_base(problem: Problem, cells: Mask, told: Told) -> int:

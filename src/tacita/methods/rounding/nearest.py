@@ -38,7 +38,7 @@ class Nearest:
 
 def nearest(lattice: Lattice, structure: Structure, run: Run) -> Nearest | None:
     """The cheapest point; None if there is none at all, which is then proven."""
-    run = run.retold(lambda cost: cost + lattice.constant)
+    run = run.translated(lambda cost: cost + lattice.constant)
     base = np.unique(lattice.base[lattice.cell])
     rest = lattice.rest
     if not lattice.cell.size:
@@ -72,7 +72,7 @@ def _by_program(lattice: Lattice, rest: Units, structure: Structure, run: Run) -
     size, larger = lattice.cell.size, _enlargement(lattice)
     cost = np.ldexp(lattice.cost, larger)
     program = LinearProgram(cost, np.zeros(size), np.ones(size), rows, even, even).in_integers()
-    run = run.retold(lambda found: float(np.ldexp(found, -larger)))
+    run = run.translated(lambda found: float(np.ldexp(found, -larger)))
     own = np.flatnonzero(lattice.cell < lattice.own)
     try:
         solution = solve_whole(

@@ -28,7 +28,7 @@ from tacita.core.exact import Floats, Mask, Units, ceil_units
 from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Release
 from tacita.core.run import Run
-from tacita.core.tables.chosen import CellList, read_cells
+from tacita.core.tables.cell_selection import CellList, read_cells
 from tacita.core.words import pluralize
 from tacita.engine.attack.presolved import PresolvedTable
 from tacita.engine.attack.requirements import (

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacita.core.compiled import LARGE, compiled
+from tacita.core.compiled import LARGE, compile_once
 from tacita.core.errors import InputError, StoppedError
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.run import Run
@@ -183,7 +183,7 @@ def begin_walk(network: Network, residue: Units, base: int, compile_it: bool) ->
         place=np.full(nodes, NONE, np.int32),
         counters=np.zeros(2, np.int64),
     )
-    fill = compiled(list_entries) if compile_it else list_entries
+    fill = compile_once(list_entries) if compile_it else list_entries
     if (node := fill(walk, network.tail, network.head, base)) != NONE:
         raise InputError(
             f"equation number {node} does not balance: its constant is no multiple of the base; use another"
@@ -201,7 +201,7 @@ def rounded_up(network: Network, residue: Units, base: int, coins: Coins, run: R
         The time was over: half a draw is not unbiased.
     """
     compile_it = residue.size >= LARGE
-    follow = compiled(follow_cycles) if compile_it else follow_cycles
+    follow = compile_once(follow_cycles) if compile_it else follow_cycles
     walk, nothing = begin_walk(network, residue, base, compile_it), np.empty(0, np.int64)
     finished = False
     while not finished:

@@ -162,7 +162,8 @@ class UnbiasedRounding:
         if (wrong := np.flatnonzero(table.equations.rhs % base)).size:
             raise InfeasibleError(
                 f"{table.structure.describe_equation(int(wrong[0]))}, with a constant that is no multiple of "
-                f"{exact.text(base, table.decimals)}: rounded numbers cannot add up to it. Use another base."
+                f"{exact.to_text(base, table.decimals)}: rounded numbers cannot add up to it",
+                remedy="Use another base.",
             )
         network = Network.of(table.equations.matrix)
         if network is not None:
@@ -193,7 +194,7 @@ class UnbiasedRounding:
             table, sure = problem.table, _either_way(problem, base + 1, self.strict)
             room = ""
             if sure is not None:
-                room = f" ({exact.text(sure, table.decimals)} has room whichever way cells go)"
+                room = f" ({exact.to_text(sure, table.decimals)} has room whichever way cells go)"
             raise InfeasibleError(
                 "this draw leaves less uncertainty than the levels ask for, against "
                 f"{problem.attackers[int(missing.attacker[0]) + 1]}",

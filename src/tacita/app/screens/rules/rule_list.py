@@ -15,7 +15,7 @@ from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
 from tacita.methods.method import Option, options_from
 from tacita.rules import AnyOf, Rule, parse_rule, rule_kinds
-from tacita.rules.written import arguments, compose, rule_name, value_text, written
+from tacita.rules.grammar import compose_rule, format_value, given_arguments, rule_name, write_rule
 
 LESS_USED = {"by", "protection", "waivers", "weighted", "lower", "upper", "sliding", "cell_weight"}
 """Arguments that are shown on request."""
@@ -128,7 +128,7 @@ class _Row:
         rule = self._parsed()
         if rule is None or isinstance(rule, AnyOf):
             return
-        given = arguments(rule)
+        given = given_arguments(rule)
         if rule_name(rule) == self._kind:
             for form in self._form:
                 form.fill(given)
@@ -177,7 +177,7 @@ class _Row:
         typed = {name: text for form in self._form for name, text in form.texts().items()}
         texts = {name: _grammar(kinds[name], typed[name]) for name in kinds if name in typed}
         self._busy = True
-        self._written.set_value(compose(self._kind, texts))
+        self._written.set_value(compose_rule(self._kind, texts))
         self._busy = False
         self._parsed()
         self._owner.changed(self._field)
@@ -191,7 +191,7 @@ def _shown(value: Any) -> str:
         return ""
     if isinstance(value, frozenset):
         return joined(sorted(value))
-    text = value_text(value)
+    text = format_value(value)
     return text[1:-1] if isinstance(value, tuple | list) else text
 
 
@@ -200,7 +200,7 @@ def _grammar(option: Option, text: str) -> str:
     if option.kind is bool:
         return GRAMMAR[text]
     if option.name in NAMES:
-        return value_text(listed(text))
+        return format_value(listed(text))
     return f"[{text}]" if "," in text or option.name == "weights" else text
 
 
@@ -208,7 +208,7 @@ def _parts(text: str) -> list[str]:
     """A rule for each row, even if several were written in one text; one that cannot be read stays."""
     try:
         rule = parse_rule(text)
-        return [written(part) for part in rule.rules] if isinstance(rule, AnyOf) else [text]
+        return [write_rule(part) for part in rule.rules] if isinstance(rule, AnyOf) else [text]
     except TacitaError:
         return [text]
 

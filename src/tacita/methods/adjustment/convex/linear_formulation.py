@@ -134,7 +134,7 @@ class MoveProgram:
     def _solve_counted(self, solve: Callable[[Run], Ended], run: Run) -> Ended:
         status = solve(run)
         self.pivots += self._session.iterations()
-        run.tell("adjusting", self.pivots)
+        run.report("adjusting", self.pivots)
         return status
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.core.compiled import compiled
+from tacita.core.compiled import compile_once
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.core.run import Run
 from tacita.methods.adjustment.directions.balance import Balance
@@ -69,7 +69,7 @@ def anneal(balance: Balance, choice: DirectionChoice, start: Mask, run: Run, see
     total = np.bincount(balance.class_of, balance.unit_cost * np.abs(out)).astype(np.float64)
     up, best, record = start.copy(), start.copy(), np.zeros(2)
     steps = min(STEPS * free.size, MOST_STEPS)
-    cool = compiled(anneal_steps) if steps > PYTHON else anneal_steps
+    cool = compile_once(anneal_steps) if steps > PYTHON else anneal_steps
     for done in range(0, steps, CHUNK):
         if run.over:
             break

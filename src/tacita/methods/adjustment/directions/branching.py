@@ -51,7 +51,7 @@ def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tupl
         program.program,
         run,
         start=program.point(search.at.z, search.up) if feasible else None,
-        tell=lambda best, low: run.tell(
+        tell=lambda best, low: run.report(
             "branching",
             bound=max(bound, program.loss(low)),
             incumbent=search.loss.value if best is None else min(program.loss(best), search.loss.value),

@@ -194,7 +194,7 @@ class _DirectionSearch:
             best.descend()
         else:
             for seed in range(starts):
-                run.tell("directions", seed, starts, incumbent=best.loss.value, bound=self.bound)
+                run.report("directions", seed, starts, incumbent=best.loss.value, bound=self.bound)
                 if run.over or (_is_met(best.loss.value, self.bound) and not best.loss.missed):
                     break
                 anneal_steps = anneal(self.balance, choice, best.up, run, seed)

@@ -77,7 +77,7 @@ class FlipSearch:
         """Keep directions if they are the best so far; return whether they are."""
         if loss.below(self.loss):
             self.up, self.loss, self.at = up.copy(), loss, at
-            self.run.tell("directions", 0, 0, incumbent=loss.value)
+            self.run.report("directions", 0, 0, incumbent=loss.value)
             return True
         return False
 
@@ -113,7 +113,7 @@ class FlipSearch:
             trial = FlipSearch(self.task, self.choice, self.losses, up, self.run)
         except StoppedError:
             return
-        trial.run = self.run.retold(lambda _: self.loss.value)
+        trial.run = self.run.translated(lambda _: self.loss.value)
         trial.descend(only)
         self.keep_if_better(trial.up, trial.loss, trial.at)
 

@@ -104,7 +104,7 @@ class TangentSearch:
         self._touch(found.z, np.arange(len(self.task)))
         if found.value < self.value:
             self.best, self.value = up.copy(), found.value
-            self.run.tell("directions", incumbent=self.value, bound=self.bound)
+            self.run.report("directions", incumbent=self.value, bound=self.bound)
 
     def round(self, relaxed: bool) -> bool:
         """Solve one program and add tangents where it is below the losses; return whether there are any."""

@@ -53,7 +53,7 @@ def round_by_planes(steps: StepTask, run: Run) -> Units | None:
             return None
         x[cells] = found
         planes.add_to_excess(p, excess, np.asarray(found - value[cells], dtype=np.float64))
-        run.tell("planes", p + 1, len(planes))
+        run.report("planes", p + 1, len(planes))
     return x if steps.is_feasible(x) else repair(steps, x, planes.around(steps, x), run)
 
 

@@ -150,7 +150,7 @@ def run_rounds(
     for done in range(ROUNDS):
         if state.is_finished(plain.value) or run.over:
             break
-        run.tell("statistics", done, ROUNDS, incumbent=state.loss, bound=plain.bound)
+        run.report("statistics", done, ROUNDS, incumbent=state.loss, bound=plain.bound)
         try:
             state = run_round(task, state, measure, run, solve)
             if done == 0 and not state.preserved:

@@ -93,7 +93,7 @@ def solve_together(
     tables = _Tables(tasks, values, keep, cells)
     solving = solve or _default_solver(run)
     # Only the first changes may take longer than the time limit; rounds improve them.
-    first = solve or _default_solver(run.finishing())
+    first = solve or _default_solver(run.extended())
     plain = [first(task) for task in tasks]
     changing = _solve_alternating if how == "alternating" else _solve_jointly
     states = changing(tables, plain, run, solving)
@@ -213,7 +213,7 @@ def _solve_alternating(
             break
         if states[i].is_finished(plain[i].value):
             continue
-        run.tell("statistics", turn, ROUNDS * len(zs))
+        run.report("statistics", turn, ROUNDS * len(zs))
 
         def measure(z: Floats, i: int = i) -> list[StatisticTarget]:
             return tables.targets_of(i, [*zs[:i], z, *zs[i + 1 :]])

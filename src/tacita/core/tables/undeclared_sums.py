@@ -2,12 +2,14 @@
 
 A table with rows N1, N2, North, S1, S2, South and no hierarchy is taken for six separate parts. Readers see
 that North is the sum of N1 and N2, and what the table's equations call safe is not. So codes whose numbers
-are sums of other codes' numbers are searched for, one dimension at a time, in every combination of the
-others (see :mod:`tacita.core.tables.sums`), where a dimension has no classification or only one level of it.
+are sums of other codes' numbers are searched for, one dimension at a time, in every combination of the others
+(see :mod:`tacita.core.tables.sum_search`), where a dimension has no classification or only one level of it.
 
 A dimension whose given total is the sum of all its codes has none: its codes are parts. Sums that are likely
 to be chance are left alone. Evidence of :data:`CERTAIN` bits or more, all sums of a dimension together, is
 taken for sure (one table in a thousand by chance); from :data:`LIKELY` on it gets a warning.
+
+A code that is the sum of all others, without being the total, is refused in the same way.
 """
 
 from __future__ import annotations
@@ -25,19 +27,23 @@ from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.read_options import UndeclaredSums
 from tacita.core.tables.structure import cell_keys
-from tacita.core.tables.sums import Sum, search_other_sums, search_sums
+from tacita.core.tables.sum_search import Sum, search_other_sums, search_sums
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 
 CERTAIN, LIKELY = 10.0, 4.0
 """Evidence in bits from which sums are refused, and from which they get a warning."""
+REMEDY = (
+    "use the classification that was found, or give another; if they add up by chance, say that undeclared "
+    "sums are to be ignored"
+)
 MOST_SHOWN = 6
 MOST_CODES = 20_000
 
 
 @dataclass(frozen=True)
 class Found:
-    """A classification that is to be found in the numbers, with this code of the total if it is named."""
+    """The classification that is to be found in the numbers, with the code of its total if it is given."""
 
     total: str | None = None
 
@@ -69,7 +75,7 @@ class FoundSums:
 
     @cached_property
     def trees(self) -> tuple[Hierarchy, ...]:
-        """The classification that the sums make, ready to be used; two if parts are added up in two ways."""
+        """The classification that the sums make; two if parts are added up in two ways."""
         first = self._tree(self.sums, [code for code in self.codes if code not in self.others])
         if not self.others:
             return (first,)
@@ -100,7 +106,7 @@ class FoundSums:
     def __str__(self) -> str:
         """``North = N1 + N2, South = S1 + S2``."""
         every = [*self.sums.items(), *self.others.items()]
-        shown = [f"{code} = {_added(parts)}" for code, parts in every[:MOST_SHOWN]]
+        shown = [f"{code} = {_join_parts(parts)}" for code, parts in every[:MOST_SHOWN]]
         more = [f"and {pluralize(len(every) - MOST_SHOWN, 'more sum')}"] if len(every) > MOST_SHOWN else []
         return ", ".join([*shown, *more])
 
@@ -123,7 +129,7 @@ def find_sums(table: Table) -> dict[str, FoundSums]:
     structure = table.structure
     if structure.labels:
         return {}
-    # Totals of a table that is made are computed, or checked, so that they say nothing of how it was given.
+    # The totals of a finished table were computed or checked: that they are sums is no evidence.
     inner = np.ones(len(table), dtype=bool)
     for k, dimension in enumerate(structure.dimensions):
         if dimension.is_flat:
@@ -157,16 +163,16 @@ def search_dimension(
     keys = cell_keys([dimensions[d] for d in others], shown[:, others])
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     column = group.ravel().astype(np.int64)
-    told = np.ones(first.size, dtype=bool)
-    told[column[missing]] = False
-    listed = told[column]
+    complete = np.ones(first.size, dtype=bool)
+    complete[column[missing]] = False
+    listed = complete[column]
     shape = (len(dimension.codes), first.size)
     at = (units[listed], (shown[listed, k], column[listed]))
     values = sp.csr_matrix(at, shape=shape, dtype=np.int64)
     values.eliminate_zeros()
     if total in used and _is_sum_of_all(values, total, shown[:, k], column):
         return None
-    inner = told & np.logical_and.reduce(
+    inner = complete & np.logical_and.reduce(
         [~_is_total(dimensions[d])[shown[first, d]] for d in others] or [np.ones(first.size, dtype=bool)]
     )
     codes = [dimension.codes[row] for row in rows.tolist()]
@@ -174,12 +180,12 @@ def search_dimension(
     def related(above: int, part: int) -> bool:
         return bool(codes[part].startswith(codes[above]))
 
-    independent = inner if inner.any() else told
+    independent = inner if inner.any() else complete
     own = values[rows]
     sums = search_sums(own, independent, related)
     if not sums:
         return None
-    seconds = _second_way(own, independent, related, sums)
+    seconds = _search_second_classification(own, independent, related, sums)
     evidence = sum(each.evidence for each in (*sums, *seconds))
     if evidence < LIKELY:
         return None
@@ -195,18 +201,17 @@ def search_dimension(
         named(sums),
         named(seconds),
         evidence,
-        int(told.sum()),
+        int(complete.sum()),
     )
 
 
-def warn_of_sums(found: FoundSums) -> str:
-    """Return what is wrong with undeclared sums, and the remedy, in a sentence or two."""
+def describe_sums(found: FoundSums) -> str:
+    """Return what is wrong with undeclared sums in a sentence or two."""
     sure = "are" if found.certain else "may be"
     where = f" in all {pluralize(found.columns, 'column')}" if found.columns > 1 else ""
     return (
         f"codes of '{found.dimension}' {sure} the sums of others{where}: {found}. Readers who see that know "
-        "more than the table, which takes them for separate parts: use the classification that was found, "
-        "or give another; if they add up by chance, say that undeclared sums are to be ignored"
+        "more than the table, which takes them for separate parts"
     )
 
 
@@ -239,11 +244,50 @@ def refuse_undeclared_sums(
     certain = [found for found in every if found.certain]
     if certain and how == "refuse":
         raise UndeclaredSumsError(
-            "; ".join(map(warn_of_sums, certain)),
+            "; ".join(map(describe_sums, certain)),
             tuple(found.dimension for found in certain),
+            remedy=REMEDY,
             options=[*(f"hierarchy={found.dimension}=found" for found in certain), "undeclared_sums=ignore"],
         )
-    return tuple(map(warn_of_sums, every))
+    return tuple(f"{describe_sums(found)}: {REMEDY}" for found in every)
+
+
+def refuse_disguised_totals(
+    dimensions: Sequence[Dimension], shown: Codes, units: Units, missing: Mask, flat: Sequence[str]
+) -> None:
+    """Refuse a code ``c`` with ``a(c, r) = sum of a(d, r) over all d != c`` for every ``r``.
+
+    ``r`` runs over the combinations of the other dimensions, without those that have missing values.
+
+    Parameters
+    ----------
+    flat
+        Names of the dimensions whose codes are taken for parts of one total, for want of a classification.
+    """
+    for k, dimension in enumerate(dimensions):
+        used = np.unique(shown[:, k])
+        if dimension.name not in flat or used.size < 3 or dimension.index(dimension.total) in used:
+            continue
+        others = np.delete(shown, k, axis=1)
+        _, group = np.unique(others, axis=0, return_inverse=True)
+        group = group.ravel()
+        sums = np.zeros(int(group.max()) + 1, dtype=np.int64)
+        np.add.at(sums, group, units)
+        complete = np.ones(sums.size, dtype=bool)
+        complete[group[missing]] = False
+        balanced = units == sums[group] - units
+        n = len(dimension.codes)
+        wrong = np.bincount(shown[complete[group] & ~balanced, k], minlength=n)
+        hits = np.bincount(shown[complete[group] & balanced & (sums[group] != 0), k], minlength=n)
+        needed = int((complete & (sums != 0)).sum())
+        if needed and (found := np.flatnonzero((wrong == 0) & (hits == needed))).size:
+            code, name = dimension.codes[found[0]], dimension.name
+            raise InputError(
+                f"code '{code}' of '{name}' is the sum of all others",
+                remedy=f"name it as the code of the total of '{name}', or have all totals computed if it is "
+                "a part like them",
+                options=["total"],
+            )
 
 
 @dataclass(frozen=True)
@@ -266,7 +310,8 @@ def classify(
         if found is None:
             raise InputError(
                 f"no code of '{dimension.name}' is the sum of others in every column: there is no "
-                "classification to be found; give one, or none"
+                "classification to be found",
+                remedy="Give one, or none.",
             )
         every[dimension.name] = found
     return Classified(
@@ -275,10 +320,10 @@ def classify(
     )
 
 
-def _second_way(
+def _search_second_classification(
     own: sp.csr_matrix, independent: Mask, related: Callable[[int, int], bool], sums: Sequence[Sum]
 ) -> list[Sum]:
-    """Sums of parts that are in a sum already: of codes that are in none, and no part of one."""
+    """Return sums whose parts are in a sum already and whose totals are in none."""
     within = {part for each in sums for part in each.parts}
     totals = {each.total for each in sums}
     leaves = [row for row in range(own.shape[0]) if row in within and row not in totals]
@@ -289,20 +334,20 @@ def _second_way(
 
 
 def _is_sum_of_all(values: sp.csr_matrix, total: int, code: Codes, column: Cells) -> bool:
-    """Whether the total is the sum of all other codes wherever it is given."""
+    """Return whether the total is the sum of all other codes wherever it is given."""
     given = np.unique(column[code == total])
     sums = np.asarray(values.sum(axis=0)).ravel()[given]
     return bool((sums == 2 * values[[total]].toarray().ravel()[given]).all())
 
 
 def _is_total(dimension: Dimension) -> Mask:
-    """True for codes that are totals of others in some classification."""
+    """Return a mask of the codes that are totals of others in some classification."""
     above = np.zeros(len(dimension.codes), dtype=bool)
     for parent in dimension.parents:
         above[parent[parent >= 0]] = True
     return above
 
 
-def _added(parts: Sequence[str]) -> str:
+def _join_parts(parts: Sequence[str]) -> str:
     shown = " + ".join(parts[:MOST_SHOWN])
     return f"{shown} + .. ({pluralize(len(parts), 'code')})" if len(parts) > MOST_SHOWN else shown

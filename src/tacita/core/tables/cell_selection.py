@@ -33,7 +33,7 @@ class Listed(tuple[Any, ...]):
     """Cells listed one by one in anything but a plain tuple, which could hold the codes of one cell."""
 
 
-def settle_cells(cells: CellList) -> str | tuple[Any, ...]:
+def freeze_cells(cells: CellList) -> str | tuple[Any, ...]:
     """Return cells in a form that can be read more than once and compared."""
     if isinstance(cells, str) or type(cells) is tuple or isinstance(cells, Listed):
         return cells
