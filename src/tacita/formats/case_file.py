@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from tacita.core.errors import FormatError, InputError
 from tacita.core.tables.read_options import ReadOptions
@@ -18,25 +18,37 @@ from tacita.formats.columns import column_endings, has_columns
 from tacita.formats.jj import read_jj
 from tacita.formats.nchs import read_nchs
 from tacita.formats.petrenko import FILES as THESIS
-from tacita.formats.petrenko import read_thesis
-from tacita.formats.table_file import AS_USUAL, read_table_file
+from tacita.formats.petrenko import LowerLevels, read_thesis
+from tacita.formats.table_file import AS_USUAL, FileSpecification, read_table_file
 from tacita.problem.problem import Problem
+from tacita.rules import Rule
 
 NUMBERS = ("decimals", "counts")
+SAY_LOWER = "say 'symmetric' or 'none'"
 
 
 def read_case_file(
-    path: str | os.PathLike[str], read: ReadOptions = AS_USUAL, **options: Any
+    path: str | os.PathLike[str],
+    read: ReadOptions = AS_USUAL,
+    *,
+    rule: Rule | str | None = None,
+    lower: float | LowerLevels | None = None,
+    **specified: Unpack[FileSpecification],
 ) -> Problem | Table:
-    """Return the problem that a file states, or its table where it does not say what is sensitive.
+    """Return the problem that a file states, or its table where nothing says what is sensitive.
 
     Parameters
     ----------
-    options
-        Further ones of :func:`~tacita.formats.table_file.read_table_file`, or of
+    lower
+        A bound of :func:`~tacita.formats.table_file.read_table_file`, or the lower levels of
         :func:`~tacita.formats.petrenko.read_thesis`.
+    rule, specified
+        Further options of :func:`~tacita.formats.table_file.read_table_file`.
     """
     path = Path(path)
+    names = [
+        name for name, value in (*specified.items(), ("rule", rule), ("lower", lower)) if value is not None
+    ]
     if not path.exists():
         raise FormatError("there is no such file", place=path, remedy="check the path")
     refuse_options(path, read.given)
@@ -47,11 +59,15 @@ def read_case_file(
                 place=path,
                 remedy="name a file, or another folder",
             )
-        _refuse(path, options, ("lower",))
-        return read_thesis(path, **options)
+        _refuse(path, names, ("lower",))
+        if isinstance(lower, float | int):
+            raise InputError(f"lower: {lower} is no word for lower levels", place=path, remedy=SAY_LOWER)
+        return read_thesis(path, lower=lower or "symmetric")
     if has_columns(path):
-        return read_table_file(path, read, **options)
-    _refuse(path, options, NUMBERS)
+        if isinstance(lower, str):
+            raise InputError(f"lower: '{lower}' is no bound", place=path, remedy="give a number")
+        return read_table_file(path, read, rule=rule, lower=lower, **specified)
+    _refuse(path, names, NUMBERS)
     if (suffix := path.suffix.lower()) == ".jj":
         return read_jj(path, decimals=read.decimals, counts=read.counts)
     if suffix in (".txt", ".dat"):

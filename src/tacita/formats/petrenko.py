@@ -24,11 +24,10 @@ from tacita.problem.problem import Problem
 from tacita.storage.atomic import write_text
 
 FILES = ("A.txt", "PSC.txt", "VSC.txt")
+LowerLevels = Literal["symmetric", "none"]
 
 
-def read_thesis(
-    folder: str | os.PathLike[str], *, lower: Literal["symmetric", "none"] = "symmetric"
-) -> Problem:
+def read_thesis(folder: str | os.PathLike[str], *, lower: LowerLevels = "symmetric") -> Problem:
     """Return the problem that the three files of a folder state; the attacker knows that cells are not
     negative.
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,15 @@ NAMED = ("value", "count", "status", "structural", "holding_count")
 """Roles of columns that options name."""
 FEWEST_RECORDS = 20
 """Shorter lists are tables often enough."""
+
+
+class FileSpecification(TypedDict, total=False):
+    """What is specified of the cells of a file, besides a rule; see :func:`read_table_file`."""
+
+    attackers: AttackerLike | Sequence[AttackerLike] | None
+    cost: str | None
+    upper: float | None
+    protection: float
 
 
 def read_table_file(

@@ -1,38 +1,105 @@
-"""A case from a path: a project, or a file of cells in any format."""
+"""Read a case from a path: a project, or a file of cells in any format."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Unpack, overload
 
 from tacita.core.errors import InputError
-from tacita.core.tables.read_options import ReadOptions
+from tacita.core.tables.read_options import ReadOptions, Totals, UndeclaredSums
 from tacita.core.tables.table import Table
 from tacita.formats.case_file import read_case_file
-from tacita.formats.table_file import AS_USUAL
+from tacita.formats.petrenko import LowerLevels
+from tacita.formats.table_file import AS_USUAL, FileSpecification
 from tacita.problem.problem import Problem
+from tacita.rules import Rule
 from tacita.specification.specification import Specification, project_file
 
-READ = tuple(field.name for field in fields(ReadOptions))
+
+class CaseKeywords(FileSpecification, total=False):
+    """Keywords of :func:`read_case`: the fields of :class:`ReadOptions`, and what is specified of cells."""
+
+    by: Any
+    hierarchies: Mapping[str, Any]
+    total: Mapping[str, str] | str | None
+    found: Sequence[str]
+    value: str | None
+    count: str | None
+    holding_count: str | None
+    status: str | None
+    structural: str | None
+    largest: int | Sequence[str] | None
+    columns: Sequence[str]
+    totals: Totals
+    decimals: int | None
+    counts: bool | None
+    repair: bool
+    undeclared_sums: UndeclaredSums
+    name: str | None
+    decimal: str | None
+    delimiter: str | None
+    encoding: str | None
+    sheet: str | None
+    lower: float | LowerLevels | None
 
 
-def read_case(path: str | os.PathLike[str], read: ReadOptions = AS_USUAL, **options: Any) -> Problem | Table:
+@overload
+def read_case(
+    path: str | os.PathLike[str],
+    read: ReadOptions = ...,
+    *,
+    rule: Rule | str,
+    **options: Unpack[CaseKeywords],
+) -> Problem: ...
+
+
+@overload
+def read_case(
+    path: str | os.PathLike[str],
+    read: ReadOptions = ...,
+    *,
+    rule: None = None,
+    **options: Unpack[CaseKeywords],
+) -> Problem | Table: ...
+
+
+def read_case(
+    path: str | os.PathLike[str],
+    read: ReadOptions = AS_USUAL,
+    *,
+    rule: Rule | str | None = None,
+    **options: Unpack[CaseKeywords],
+) -> Problem | Table:
     """Return the problem that a file states, or its table where nothing says what is sensitive.
+
+    A project takes no options: it specifies all of this itself.
 
     Parameters
     ----------
     read
-        How to read a table. A JJ file and NCHS text take ``decimals`` and ``counts`` only; a project, be it
-        named by its file or its folder, and the folder of the thesis program take none of them.
+        How to read a table. A JJ file and NCHS text take ``decimals`` and ``counts`` only, the folder of the
+        thesis program none of them.
+    rule
+        What makes cells of a CSV, Parquet or Excel file sensitive, besides those that it marks.
     options
-        Fields of :class:`ReadOptions` one by one, and further options of
-        :func:`~tacita.formats.table_file.read_table_file` for CSV, Parquet and Excel, or of
-        :func:`~tacita.formats.petrenko.read_thesis` for the folder of the thesis program.
+        Fields of ``read`` one by one. Of such a file also ``attackers``, ``cost``, ``lower``, ``upper`` and
+        ``protection``; see :func:`~tacita.formats.table_file.read_table_file`. Of the folder of the thesis
+        program ``lower``; see :func:`~tacita.formats.petrenko.read_thesis`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or its kind does not have an option.
     """
-    read = replace(read, **{name: options.pop(name) for name in READ if name in options})
+    given: dict[str, Any] = {**options}
+    read = replace(read, **{each.name: given.pop(each.name) for each in fields(read) if each.name in given})
+    given |= {} if rule is None else {"rule": rule}
     if (project := project_file(path)) is None:
-        return read_case_file(path, read, **options)
-    if strange := [*read.given, *options]:
-        raise InputError(f"{project}: a project has no option '{strange[0]}': write it into the project")
+        return read_case_file(path, read, **given)
+    if strange := [*read.given, *given]:
+        raise InputError(
+            f"a project has no option '{strange[0]}'", place=project, remedy="write it into the project"
+        )
     return Specification.load(project).problem()
