@@ -41,9 +41,7 @@ def test_lower_is_a_bound_or_a_word_for_levels(tmp_path: Path) -> None:
     problem = tc.read_case(tmp_path, lower="none")
     assert isinstance(problem, tc.Problem)
     assert not problem.levels.lower.any()
-    with pytest.raises(
-        InputError, match=r"lower: 3.0 is no word for .*: say 'symmetric' or 'none'"
-    ):
+    with pytest.raises(InputError, match=r"lower: 3.0 is no word for .*: say 'symmetric' or 'none'"):
         tc.read_case(tmp_path, lower=3.0)
 
 
