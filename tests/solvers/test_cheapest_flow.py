@@ -17,7 +17,7 @@ from tacita.core.errors import StoppedError
 from tacita.core.exact import UNBOUNDED
 from tacita.core.run import Event, Run
 from tacita.solvers import cheapest_flow as module
-from tacita.solvers.cheapest_flow import Flow, cheapest_flow
+from tacita.solvers.cheapest_flow import Flow, find_cheapest_flow
 
 SIMPLEX, LINEAR_PROGRAM = 0, 10**9
 """Values of LARGE that send every network one way."""
@@ -48,7 +48,7 @@ class Network:
     def flow(self, small: int, run: Run | None = None) -> Flow | None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "LARGE", small)
-            return cheapest_flow(
+            return find_cheapest_flow(
                 self.n_nodes,
                 self.tail,
                 self.head,
@@ -160,7 +160,7 @@ def test_agrees_with_scipy_and_proves_it(small, seed) -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 2.0**-40, 2.0**40])
 def test_a_small_network_needs_no_compiler(monkeypatch, scale) -> None:
-    monkeypatch.setattr(module, "_by_simplex", None)
+    monkeypatch.setattr(module, "_solve_by_simplex", None)
     network = random_network(5)
     flow = replace(network, cost=network.cost * scale).flow(LINEAR_PROGRAM)
     assert flow is not None
@@ -257,11 +257,11 @@ def test_every_node_can_always_send_more_to_the_root() -> None:
     arcs = [(i, side + j, (i + j) % 3, float(j % 2)) for i in range(side) for j in range(side)] * 2
     bare = Network.of(2 * side, arcs, [0] * (2 * side))
     supply = np.array(bare.sent(bare.capacity // 2))
-    grown, tree = simplex.planted(
+    grown, tree = simplex.make_start(
         2 * side, bare.tail, bare.head, bare.capacity, bare.cost.astype(np.int64), supply
     )
     nodes, pivots = np.arange(2 * side), 0
-    while simplex.improve(grown, tree, 20, 1):
+    while simplex.improve_flow(grown, tree, 20, 1):
         pivots += 1
         arc = tree.arc[nodes]
         room = np.where(tree.upward[nodes], grown.capacity[arc] - grown.flow[arc], grown.flow[arc])

@@ -20,9 +20,9 @@ from tacita.core.exact import Cells
 from tacita.core.outcome import Status
 from tacita.core.run import Event, Run
 from tacita.solvers import integer_programs as whole
-from tacita.solvers.integer_programs import solve_whole
+from tacita.solvers.integer_programs import solve_integer_program
 from tacita.solvers.linear_program import IntegerProgram
-from tacita.solvers.neighbourhoods import descend, keeps_rows
+from tacita.solvers.neighbourhoods import descend, is_feasible
 
 PROMPT = 2.0
 """Seconds of work that a search may take to stop."""
@@ -107,11 +107,11 @@ def test_the_loss_is_that_of_brute_force(few: int, drawn: tuple[tuple[int, ...],
         patch.setattr(whole, "FEW", few)
         if np.isinf(least):
             with pytest.raises(InfeasibleError):
-                solve_whole(program, planes, Run())
+                solve_integer_program(program, planes, Run())
             return
-        solution = solve_whole(program, planes, Run())
+        solution = solve_integer_program(program, planes, Run())
     assert solution.status is Status.OPTIMAL
-    assert keeps_rows(program, solution.x)
+    assert is_feasible(program, solution.x)
     assert solution.loss + constant == least
     assert solution.loss == solution.bound == program.cost @ solution.x
 
@@ -120,31 +120,31 @@ def test_without_a_point_it_says_so(way: str) -> None:
     program, planes, _ = rounding(NO_ROUNDING, base=2)
     assert np.isinf(smallest_distance(np.array(NO_ROUNDING), 2))
     with pytest.raises(InfeasibleError, match="no whole numbers within their bounds satisfy 27 equations"):
-        solve_whole(program, planes, Run())
+        solve_integer_program(program, planes, Run())
 
 
 def test_a_contradiction_of_the_relaxation_is_infeasible(way: str) -> None:
     program, planes, _ = rounding(np.ones((2, 2, 2), dtype=np.int64), base=100)
     impossible = replace(program, row_lower=program.row_lower + 50, row_upper=program.row_upper + 50)
     with pytest.raises(InfeasibleError):
-        solve_whole(impossible, planes, Run())
+        solve_integer_program(impossible, planes, Run())
 
 
 def test_variables_with_more_than_two_values(way: str) -> None:
     program, planes, _ = rounding(NO_ROUNDING, base=2, most=3)
-    solution = solve_whole(program, planes, Run())
+    solution = solve_integer_program(program, planes, Run())
     assert solution.status is Status.OPTIMAL
-    assert keeps_rows(program, solution.x)
-    alone = solve_whole(program, [], Run())
+    assert is_feasible(program, solution.x)
+    alone = solve_integer_program(program, [], Run())
     assert solution.loss == alone.loss
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_both_ways_prove_the_same_loss(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     program, planes, _ = cube(8, seed)
-    direct = solve_whole(program, planes, Run())
+    direct = solve_integer_program(program, planes, Run())
     monkeypatch.setattr(whole, "FEW", 0)
-    explored = solve_whole(program, planes, Run())
+    explored = solve_integer_program(program, planes, Run())
     assert direct.status is explored.status is Status.OPTIMAL
     assert direct.loss == explored.loss == explored.bound
 
@@ -167,10 +167,10 @@ def side_by_side(
 def test_a_relaxation_that_is_whole_but_for_a_part_is_mended_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole, "FEW", 0)
     parts = [cube(6, seed) for seed in range(4)]
-    losses = [solve_whole(program, planes, Run()).loss for program, planes, _ in parts]
+    losses = [solve_integer_program(program, planes, Run()).loss for program, planes, _ in parts]
     phases: list[str] = []
     program, planes = side_by_side(parts)
-    solution = solve_whole(program, planes, Run(listener=lambda event: phases.append(event.phase)))
+    solution = solve_integer_program(program, planes, Run(listener=lambda event: phases.append(event.phase)))
     assert solution.status is Status.OPTIMAL
     assert solution.loss == sum(losses)
     assert "neighbourhoods" not in phases
@@ -180,13 +180,13 @@ def test_a_part_that_cannot_be_mended_is_infeasible(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(whole, "FEW", 0)
     program, planes = side_by_side([cube(4), rounding(NO_ROUNDING, base=2)])
     with pytest.raises(InfeasibleError):
-        solve_whole(program, planes, Run())
+        solve_integer_program(program, planes, Run())
 
 
 def test_variables_in_no_group_move_along() -> None:
     """Grand totals and one-dimensional margins in no group: they must follow the cells that are."""
     program, planes, _ = cube(7)
-    start = solve_whole(program, planes, Run()).x
+    start = solve_integer_program(program, planes, Run()).x
     costs = replace(program, cost=-program.cost)
     inner = [plane[np.isin(plane, np.concatenate(planes[1:8]))] for plane in planes[1:8]]
     assert np.unique(np.concatenate(inner)).size < program.cost.size
@@ -198,11 +198,11 @@ def test_variables_in_no_group_move_along() -> None:
 
 def test_every_point_of_a_descent_is_better_and_keeps_the_rows() -> None:
     program, planes, _ = cube(7, seed=1)
-    start = solve_whole(program, planes, Run()).x
+    start = solve_integer_program(program, planes, Run()).x
     upside_down = replace(program, cost=-program.cost)
     losses = [upside_down.cost @ start]
     for x in descend(upside_down, planes, Run(), start):
-        assert keeps_rows(upside_down, x)
+        assert is_feasible(upside_down, x)
         losses.append(upside_down.cost @ x)
     assert len(losses) > 5
     assert (np.diff(losses) < 0).all()
@@ -210,7 +210,7 @@ def test_every_point_of_a_descent_is_better_and_keeps_the_rows() -> None:
 
 def test_the_same_seed_gives_the_same_points() -> None:
     program, planes, _ = cube(6, seed=1)
-    start = solve_whole(program, planes, Run()).x
+    start = solve_integer_program(program, planes, Run()).x
     away = replace(program, cost=-program.cost)
     paths = [np.array(list(descend(away, planes, Run(search=number), start))) for number in (7, 7, 8)]
     assert np.array_equal(paths[0], paths[1])
@@ -221,20 +221,20 @@ def test_four_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neighbourhoods are what two kinds of groups have in common."""
     inner = np.random.default_rng(0).integers(0, 1000, (3, 3, 3, 3))
     program, planes, _ = rounding(inner, base=5, most=2)
-    direct = solve_whole(program, planes, Run())
+    direct = solve_integer_program(program, planes, Run())
     monkeypatch.setattr(whole, "FEW", 0)
-    explored = solve_whole(program, planes, Run())
+    explored = solve_integer_program(program, planes, Run())
     assert direct.loss == explored.loss == explored.bound
     away = replace(program, cost=-program.cost)
     points = list(descend(away, planes, Run(), direct.x))
     assert points
-    assert all(keeps_rows(away, x) for x in points)
+    assert all(is_feasible(away, x) for x in points)
 
 
 @pytest.mark.parametrize("groups", [[], [np.zeros(0, dtype=np.int64)], [np.array([0]), np.array([1])]])
 def test_groups_that_hold_nothing_leave_the_start(groups: list[Cells]) -> None:
     program, planes, _ = cube(4)
-    assert list(descend(program, groups, Run(), solve_whole(program, planes, Run()).x)) == []
+    assert list(descend(program, groups, Run(), solve_integer_program(program, planes, Run()).x)) == []
 
 
 def test_a_cancel_keeps_the_best_point_and_the_bound() -> None:
@@ -252,10 +252,10 @@ def test_a_cancel_keeps_the_best_point_and_the_bound() -> None:
         run.cancel()
 
     run = Run(listener=hear)
-    solution = solve_whole(program, planes, run)
+    solution = solve_integer_program(program, planes, run)
     assert time.process_time() - asked[0] <= PROMPT
     assert solution.status is Status.FEASIBLE
-    assert keeps_rows(program, solution.x)
+    assert is_feasible(program, solution.x)
     assert solution.bound < solution.loss == program.cost @ solution.x
     assert heard[0].phase == "neighbourhoods"
     assert solution.loss + constant <= 1.1 * (solution.bound + constant)
@@ -266,11 +266,11 @@ def test_the_end_of_the_time_is_heard_in_branching(monkeypatch: pytest.MonkeyPat
     program, planes, _ = cube(14)
     phases: list[str] = []
     run = Run(time_limit=4.0, listener=lambda event: phases.append(event.phase))
-    solution = solve_whole(program, planes, run)
+    solution = solve_integer_program(program, planes, run)
     assert run.seconds <= 4.0 + PROMPT + MARGIN
     assert set(phases) == {"branching"}
     assert solution.status is Status.FEASIBLE
-    assert keeps_rows(program, solution.x)
+    assert is_feasible(program, solution.x)
     assert solution.bound < solution.loss == program.cost @ solution.x
 
 
@@ -279,4 +279,4 @@ def test_a_run_that_is_over_has_no_point(way: str) -> None:
     run = Run()
     run.cancel()
     with pytest.raises(StoppedError, match="before a first point was found: allow more time"):
-        solve_whole(program, planes, run)
+        solve_integer_program(program, planes, run)

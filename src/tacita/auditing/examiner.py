@@ -285,7 +285,7 @@ class Examiner:
     def _solve_integer(self, low: Units, high: Units, p: int, sign: int) -> tuple[Ended, Units | None]:
         """Return how the program of the furthest integer move of ``p`` ended, and the move or None."""
         self.result.programs += 1
-        answer = Session(self._make_program(low, high).in_integers()).extreme(p, sign, self.task.run)
+        answer = Session(self._make_program(low, high).in_integers()).find_extreme(p, sign, self.task.run)
         if answer.status is not Ended.OPTIMAL:
             return answer.status, None
         exact = snap(self.task.block.matrix, self.low, self.high, answer.point)
@@ -296,7 +296,7 @@ class Examiner:
         if self.task.run.over:
             return Answer(Ended.STOPPED, float("nan"), np.empty(0))
         self.result.programs += 1
-        return self.session.extreme(p, sign, self.task.run)
+        return self.session.find_extreme(p, sign, self.task.run)
 
     def _maximise_capped(self, p: int, sign: int, cap: int) -> Answer:
         """Return the furthest move of ``p`` in floats with a bound of ``cap`` on it."""

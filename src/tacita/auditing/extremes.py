@@ -99,7 +99,7 @@ class _ExtremeSearch:
         """Return the solver's answer, unless the time is over, and record its point."""
         if self.question.run.over:
             return Answer(Ended.STOPPED, float("nan"), np.empty(0))
-        answer = self.session.extreme(column, sign, self.question.run)
+        answer = self.session.find_extreme(column, sign, self.question.run)
         if answer.status is Ended.INFEASIBLE:
             raise ReleaseError(
                 "no table satisfies the equations and all that is published: the release contradicts itself "
@@ -116,7 +116,7 @@ class _ExtremeSearch:
     def _solve_integer(self, column: int, sign: int) -> float:
         """Return the largest or smallest value of a variable over integer points."""
         program = LinearProgram.of_equations(self.matrix, self.low, self.high, self.rhs).in_integers()
-        answer = Session(program).extreme(column, sign, self.question.run)
+        answer = Session(program).find_extreme(column, sign, self.question.run)
         if answer.status is Ended.OPTIMAL:
             self._record(np.rint(answer.point))
             return float(np.rint(answer.value))
@@ -144,7 +144,7 @@ class FurthestMoves:
         self._transposed = csr_array(matrix.T)
         self._room = {1: high, -1: -low}
 
-    def extreme(self, column: int, sign: int, run: Run) -> Answer:
+    def find_extreme(self, column: int, sign: int, run: Run) -> Answer:
         """Maximise ``sign * z[column]``; the value of the answer is ``z[column]`` itself."""
         session = Session(LinearProgram.without_variables(self._matrix.shape[0]))
         most = float(self._room[sign][column])

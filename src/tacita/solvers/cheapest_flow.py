@@ -1,13 +1,13 @@
-"""The cheapest flow on a network: ``min c f : out - in = supply at every node, 0 <= f <= u``, f whole.
+"""The cheapest flow on a network: ``min c f : out - in = supply at every node, 0 <= f <= u``, f integer.
 
-Small networks are one linear program in HiGHS, whose basic solutions are whole; large ones go through the own
-network simplex. Whichever found it, a flow is checked here in whole numbers before it is handed out, and its
-bound is worked out afresh: for any potentials ``p`` and any flow ``f``, with ``d_a = c_a + p_tail - p_head``,
+Small networks are one linear program in HiGHS, whose basic solutions are integer; large ones go to our own
+network simplex. Whichever found it, a flow is checked here in integers before it is returned, and its bound
+is computed anew: for any potentials ``p`` and any flow ``f``, with ``d_a = c_a + p_tail - p_head``,
 
     cost of every other flow  >=  c f - sum_a ( max(d_a, 0) f_a + max(-d_a, 0) (u_a - f_a) ).
 
-What is taken off is never negative and all zero at an optimum, so the bound neither exceeds the value nor
-loses digits to cancellation.
+The terms subtracted are never negative, and all zero at an optimum, so the bound neither exceeds the value
+nor loses digits to cancellation.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 Nodes = NDArray[np.int32]
 
 PIVOTS = 1 << 14
-"""Pivots between two looks at the clock: a tenth of a second on a network of a million arcs."""
+"""Pivots between two checks of the time: a tenth of a second on a network of a million arcs."""
 BLOCK = 1.5
-"""Arcs looked at per pivot, in square roots of their number. On rounded tables of 50 thousand to 1.5 million
+"""Arcs compared per pivot, in square roots of their number. On rounded tables of 50 thousand to 1.5 million
 cells 1 and 2 do as well, 0.5 and 4 take up to half as long again."""
 PATH_BITS = 59
-"""Costs become whole numbers so large that no path costs more than ``2**59`` before they are rounded."""
+"""Costs are scaled to integers so large that no path costs more than ``2**59`` before they are rounded."""
 NOISE = 1e-12
 """Gap that a linear program in floating point may leave, in parts of the absolute costs paid."""
 
@@ -60,7 +60,7 @@ class Flow:
 
 @dataclass(frozen=True, eq=False)
 class _Network:
-    """What :func:`cheapest_flow` was asked."""
+    """The arguments of :func:`find_cheapest_flow`."""
 
     n_nodes: int
     tail: Nodes
@@ -70,7 +70,7 @@ class _Network:
     supply: Units
 
     def carries(self, amount: Units) -> bool:
-        """Whether this is a flow; exact."""
+        """Return whether this is a flow; exact."""
         if (amount < 0).any() or (amount > self.capacity).any():
             return False
         left = self.supply.copy()
@@ -78,18 +78,18 @@ class _Network:
         np.add.at(left, self.head, amount)
         return not left.any()
 
-    def bounded(self, amount: Units, reduced: Floats) -> Flow:
-        """A flow with the bound that reduced costs give."""
+    def with_bound(self, amount: Units, reduced: Floats) -> Flow:
+        """Return a flow with the lower bound that reduced costs give."""
         # Sums instead of products of vectors: numpy's threads for those would cost more than the simplex.
         value = float((self.cost * amount).sum())
         short = np.where(reduced > 0.0, reduced * amount, -reduced * (self.capacity - amount))
         return Flow(amount, value, value - float(short.sum()))
 
 
-def cheapest_flow(
+def find_cheapest_flow(
     n_nodes: int, tail: Nodes, head: Nodes, capacity: Units, cost: Floats, supply: Units, run: Run
 ) -> Flow | None:
-    """A cheapest flow; None if there is no flow at all, which is then proven.
+    """Return a cheapest flow, or None if there is proven to be no flow at all.
 
     Parameters
     ----------
@@ -100,13 +100,13 @@ def cheapest_flow(
     capacity
         From 0 to ``UNBOUNDED``.
     cost
-        Per unit, of any sign and finite. The simplex counts costs in steps of ``2**-59`` of the dearest
-        path: what differs by less counts as equal, as it does in a sum of floats.
+        Per unit, of any sign and finite. The simplex counts costs in steps of ``2**-59`` of the most
+        expensive path: what differs by less counts as equal, as it does in a sum of floats.
     supply
         What leaves each node less what enters it, below ``2**61``.
     run
-        When its time is over, or it is cancelled, the flow may be dearer than the cheapest: then its bound
-        is less than its value.
+        When its time is over, or it is cancelled, the flow may not be a cheapest one: then its bound is less
+        than its value.
 
     Raises
     ------
@@ -116,14 +116,14 @@ def cheapest_flow(
     if not tail.size:
         return None if supply.any() else Flow(np.zeros(0, np.int64), 0.0, 0.0)
     network = _Network(n_nodes, tail, head, capacity, cost, supply)
-    if tail.size < LARGE and (flow := _by_linear_program(network, run)) is not None:
+    if tail.size < LARGE and (flow := _solve_by_program(network, run)) is not None:
         return flow
-    return _by_simplex(network, run)
+    return _solve_by_simplex(network, run)
 
 
-def _by_linear_program(network: _Network, run: Run) -> Flow | None:
-    """The optimum from HiGHS; None where it is not whole, not exact, or there seems to be none, for then
-    whole numbers must decide.
+def _solve_by_program(network: _Network, run: Run) -> Flow | None:
+    """Return the optimum of HiGHS, or None where it is not integer, not exact, or there seems to be none: the
+    simplex in integers has to decide then.
     """
     from tacita.solvers.highs import Ended, Session
     from tacita.solvers.linear_program import LinearProgram
@@ -133,21 +133,21 @@ def _by_linear_program(network: _Network, run: Run) -> Flow | None:
     shrink = 10 - exponent
     nothing, capacity = np.zeros(network.tail.size), network.capacity.astype(np.float64)
     supply = network.supply.astype(np.float64)
-    session = Session(LinearProgram.of_equations(_incidence(network), nothing, capacity, supply))
+    session = Session(LinearProgram.of_equations(_make_incidence(network), nothing, capacity, supply))
     answer = session.minimise(np.ldexp(network.cost, shrink), run)
     if answer.status is not Ended.OPTIMAL:
         return None
     amount = np.rint(answer.point).astype(np.int64)
     if not network.carries(amount):
         return None
-    price = np.ldexp(session.duals(), -shrink)
-    flow = network.bounded(amount, network.cost - (price[network.tail] - price[network.head]))
+    dual = np.ldexp(session.duals(), -shrink)
+    flow = network.with_bound(amount, network.cost - (dual[network.tail] - dual[network.head]))
     paid = float((np.abs(network.cost) * amount).sum())
     return flow if flow.value - flow.bound <= NOISE * paid else None
 
 
-def _incidence(network: _Network) -> csc_array:
-    """Nodes by arcs: 1 where an arc leaves, -1 where it enters, 0 for a loop."""
+def _make_incidence(network: _Network) -> csc_array:
+    """Return nodes by arcs: 1 where an arc leaves, -1 where it enters, 0 for a loop."""
     from scipy.sparse import coo_array
 
     arcs = np.arange(network.tail.size)
@@ -156,57 +156,59 @@ def _incidence(network: _Network) -> csc_array:
     return coo_array((signs, ends), shape=(network.n_nodes, arcs.size)).tocsc()
 
 
-def _by_simplex(network: _Network, run: Run) -> Flow | None:
-    """The optimum in whole numbers, or the best flow when the time is over."""
+def _solve_by_simplex(network: _Network, run: Run) -> Flow | None:
+    """Return the optimum in integers, or the best flow when the time is over; None if there is no flow."""
     from tacita.solvers import network_simplex as simplex
 
-    n_arcs, order = network.tail.size, _spread(network.tail.size)
-    steps = _steps(network)
-    whole = np.rint(np.ldexp(network.cost, steps)).astype(np.int64)
-    arcs, tree = simplex.planted(
+    n_arcs, order = network.tail.size, _spread_arcs(network.tail.size)
+    exponent = _find_exponent(network)
+    costs = np.rint(np.ldexp(network.cost, exponent)).astype(np.int64)
+    arcs, tree = simplex.make_start(
         network.n_nodes,
         network.tail[order],
         network.head[order],
         network.capacity[order],
-        whole[order],
+        costs[order],
         network.supply,
     )
     block, pivots, finished = int(BLOCK * n_arcs**0.5) + 1, 0, False
     while not finished and not run.over:
-        done = simplex.improve(arcs, tree, block, PIVOTS)
+        done = simplex.improve_flow(arcs, tree, block, PIVOTS)
         pivots, finished = pivots + done, done < PIVOTS
         run.report("routing", pivots)
     if arcs.flow[n_arcs:].any():
         if finished:
             return None
-        raise StoppedError("the time was over before any flow was found: allow more of it")
+        fault = "the time was over before any flow was found"
+        raise StoppedError(fault, remedy="allow more of it", options=["time_limit"])
     amount = np.empty(n_arcs, np.int64)
     amount[order] = arcs.flow[:n_arcs]
     if not network.carries(amount):
-        raise SolverError("the network simplex lost its balance, which proves nothing: report the table")
-    # Exact where costs are whole multiples of a step, which leaves no gap at the optimum.
-    rounded_off = network.cost - np.ldexp(whole.astype(np.float64), -steps)
-    reduced = whole + tree.potential[network.tail] - tree.potential[network.head]
-    flow = network.bounded(amount, np.ldexp(reduced.astype(np.float64), -steps) + rounded_off)
+        fault = "the network simplex lost its balance, which proves nothing"
+        raise SolverError(fault, remedy="report the table")
+    # Exact where costs are integer multiples of a step, which leaves no gap at the optimum.
+    rounded_off = network.cost - np.ldexp(costs.astype(np.float64), -exponent)
+    reduced = costs + tree.potential[network.tail] - tree.potential[network.head]
+    flow = network.with_bound(amount, np.ldexp(reduced.astype(np.float64), -exponent) + rounded_off)
     if finished:
         return flow
-    # Potentials on the way may prove less than none at all.
-    return max(flow, network.bounded(amount, network.cost), key=lambda known: known.bound)
+    # Potentials before the optimum may prove a worse bound than zero potentials.
+    return max(flow, network.with_bound(amount, network.cost), key=lambda known: known.bound)
 
 
-def _spread(n_arcs: int) -> Cells:
-    """An order in which arcs that are listed together, most of them at one node, are far apart: a block of
-    arcs then offers pivots all over the network.
+def _spread_arcs(n_arcs: int) -> Cells:
+    """Return an order in which arcs that are listed together, most of them at one node, are far apart: a
+    block of arcs then offers pivots all over the network.
     """
     step = int(n_arcs**0.5) + 1
     order = np.arange(step * step).reshape(step, step).T.ravel()
     return order[order < n_arcs]
 
 
-def _steps(network: _Network) -> int:
-    """The power of two by which costs are multiplied to be whole numbers.
+def _find_exponent(network: _Network) -> int:
+    """Return the power of two by which costs are multiplied before they are rounded to integers.
 
-    A path has fewer arcs than the network nodes, so the dearest is no dearer than the largest costs together.
+    A path has fewer arcs than the network has nodes, so no path costs more than the largest costs together.
     """
     size = np.abs(network.cost)
     if network.n_nodes < size.size:

@@ -1,8 +1,8 @@
-"""HiGHS: the only file that knows its interface.
+"""HiGHS: the only file that uses its interface.
 
-A :class:`Session` keeps one program warm and is asked many questions. Between questions the objective, a few
-bounds, rows or columns change, and the basis stays, so that most answers take a handful of pivots.
-:func:`solve_mip` asks for one optimum, of a linear or an integer program.
+A :class:`Session` keeps one program warm-started for many solves. Between solves the objective, a few bounds,
+rows or columns change, and the basis stays, so that most solves take a handful of pivots. :func:`solve_mip`
+finds one optimum, of a linear or an integer program.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 DUAL_SIMPLEX = 1
 PRIMAL_SIMPLEX = 4
 SLICE = 1.0
-"""Seconds after which a long linear program looks up."""
+"""Seconds after which a long linear program checks the time."""
 MOST_NODES = 10_000
 """An integer program that needs more branching than this is given up, on every machine alike."""
 TOLERANCE = 1e-9
-"""How far a row may be missed and an integer stray: far below what a level of one unit could hide."""
+"""How far a row may be violated and an integer may deviate: far below a level of one unit."""
 TELL_EVERY = 0.5
 """Seconds between two reports of progress."""
 SEARCHES_WITHIN = (
@@ -40,16 +40,16 @@ SEARCHES_WITHIN = (
     "mip_heuristic_run_rins",
     "mip_heuristic_run_root_reduced_cost",
 )
-"""Searches for points that HiGHS runs as programs of their own. They are deaf while they last."""
+"""Heuristics that HiGHS runs as programs of their own, during which it calls nothing back."""
 
 Rows = NDArray[np.int32] | NDArray[np.int64]
 
 Tell = Callable[[float | None, float], None]
-"""Hears the loss of the best point so far (None before the first) and the bound."""
+"""Takes the loss of the best point so far (None before the first) and the bound."""
 
 
 class Ended(Enum):
-    """How a question ended. Only OPTIMAL, UNBOUNDED and INFEASIBLE prove anything."""
+    """How a solve ended. Only OPTIMAL, UNBOUNDED and INFEASIBLE prove anything."""
 
     OPTIMAL = "optimal"
     UNBOUNDED = "unbounded"
@@ -67,22 +67,22 @@ class Answer:
 
 
 class Session:
-    """A program kept warm in HiGHS.
+    """A program in HiGHS, warm-started from solve to solve.
 
     Parameters
     ----------
     program
-        An integer program is a search that starts cold each time.
+        An integer program is searched from the beginning each time.
     primal
         Use the primal simplex: a change of objective leaves the basis primal feasible. The dual simplex suits
         new bounds and rows.
     afresh
-        Start each minimum from the basis in which nothing moves. With costs that are not negative and few
-        bounds that nothing violates, the dual simplex is then done in a few pivots, where a basis left over
-        from another question costs hundreds.
+        Start each minimum from the slack basis. With costs that are not negative and few bounds that 0
+        violates, the dual simplex then needs a few pivots, where the basis of an earlier solve costs
+        hundreds.
     bounded
-        The objective cannot fall without end: what is "unbounded or infeasible" is infeasible. Otherwise it
-        is unbounded, since attackers' programs contain the truth.
+        The objective is bounded: "unbounded or infeasible" means infeasible. Otherwise it means unbounded,
+        since attackers' programs contain the truth.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Session:
     # ------------------------------------------------------------ solving
 
     def solve(self, run: Run) -> Ended:
-        """Solve in slices of a second, between which the end of the time and a cancel are heard.
+        """Solve in slices of a second, between which time and cancels are checked.
 
         Raises
         ------
@@ -167,15 +167,15 @@ class Session:
         return Ended.STOPPED
 
     def solve_at_once(self, run: Run) -> Ended:
-        """Solve in one call that asks now and then whether it should end."""
+        """Solve in one call that checks now and then whether the run is over."""
         if run.over:
             return Ended.STOPPED
 
-        def hear(event: HighsCallbackEvent) -> None:
+        def interrupt_if_over(event: HighsCallbackEvent) -> None:
             if run.over:
                 event.interrupt()
 
-        _run_heard(self._highs, run, hear)
+        _run_with_callback(self._highs, run, interrupt_if_over)
         return self._status()
 
     def solve_by_interior_point(self, run: Run) -> Ended:
@@ -190,15 +190,15 @@ class Session:
         highs.setOptionValue("presolve", "off")
         return status
 
-    def extreme(self, column: int, sign: int, run: Run) -> Answer:
-        """Maximise ``sign * x[column]``; the value comes back as ``x[column]`` itself."""
+    def find_extreme(self, column: int, sign: int, run: Run) -> Answer:
+        """Maximise ``sign * x[column]``; the value of the answer is ``x[column]`` itself."""
         self._highs.changeColCost(column, float(-sign))
         answer = self._answer(run)
         self._highs.changeColCost(column, 0.0)
         return answer if answer.point.size == 0 else replace(answer, value=float(answer.point[column]))
 
     def minimise(self, costs: Floats, run: Run, most_pivots: int | None = None) -> Answer:
-        """Minimise ``costs @ x``, giving up after so many pivots; the costs stay until the next call."""
+        """Minimise ``costs @ x``, stopping after so many pivots; the costs stay until the next call."""
         if most_pivots is not None:
             self.limit_pivots(most_pivots)
         self.set_costs(np.arange(costs.size), costs)
@@ -207,9 +207,10 @@ class Session:
         return self._answer(run)
 
     def _answer(self, run: Run) -> Answer:
+        """Solve, once more from the beginning if arithmetic failed, and return the answer."""
         status = self._attempt(run)
         if self._highs.getModelStatus().name in ("kUnknown", "kSolveError") and not run.over:
-            # The basis of an earlier question may be the reason. A second failure leaves this one open.
+            # The basis of an earlier solve may be the reason.
             self._highs.clearSolver()
             status = self._attempt(run)
         if status is not Ended.OPTIMAL:
@@ -217,6 +218,7 @@ class Session:
         return Answer(status, self.value, self.point())
 
     def _attempt(self, run: Run) -> Ended:
+        """Solve; a failure of the solver counts as stopped."""
         try:
             return self.solve(run)
         except SolverError:
@@ -241,9 +243,9 @@ class Session:
             known.kUnknown,
         ):
             return Ended.STOPPED
-        raise _proves_nothing(self._highs, ended)
+        raise _no_proof_error(self._highs, ended)
 
-    # ------------------------------------------------------------ what the last solve found
+    # ------------------------------------------------------------ the result of the last solve
 
     @property
     def value(self) -> float:
@@ -251,7 +253,7 @@ class Session:
         return self._highs.getObjectiveValue()
 
     def point(self) -> Floats:
-        """The variables."""
+        """Return the values of the variables."""
         return np.array(self._highs.getSolution().col_value)
 
     def reduced_costs(self) -> Floats:
@@ -263,11 +265,11 @@ class Session:
         return np.array(self._highs.getSolution().row_dual)
 
     def row_values(self) -> Floats:
-        """``rows x``."""
+        """Return ``rows x``."""
         return np.array(self._highs.getSolution().row_value)
 
     def iterations(self) -> int:
-        """Pivots and iterations of the last solve."""
+        """Return the number of pivots and iterations."""
         done = self._highs.getInfo()
         counts = (done.simplex_iteration_count, done.ipm_iteration_count, done.crossover_iteration_count)
         return sum(max(count, 0) for count in counts)
@@ -294,13 +296,12 @@ def solve_mip(
     Parameters
     ----------
     start
-        A point that keeps all rows and bounds. Whoever brings one looks for points themselves: HiGHS then
-        leaves its own long searches for points away, and a cancel is heard within a second or two. Without a
-        start it is heard between those searches.
+        A feasible point. HiGHS then leaves out its own long heuristics, and reacts to a cancel within a
+        second or two; without a start it reacts between the heuristics.
     tell
         Called now and then while an integer program is searched.
     nodes
-        The most nodes to look at; unlike a time limit it gives the same point on every machine.
+        The most nodes to visit; unlike a time limit it gives the same point on every machine.
     """
     import highspy
 
@@ -324,7 +325,7 @@ def solve_mip(
         return MipResult(Ended.INFEASIBLE, np.empty(0), np.inf)
     # HiGHS calls the end of its nodes a solution limit.
     if ended not in (known.kOptimal, known.kTimeLimit, known.kInterrupt, known.kSolutionLimit):
-        raise _proves_nothing(highs, ended)
+        raise _no_proof_error(highs, ended)
     info = highs.getInfo()
     searched = isinstance(program, IntegerProgram) and bool(program.integer.any())
     has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
@@ -339,36 +340,37 @@ def solve_mip(
 
 
 class _Watch:
-    """Listens in on a search: passes on what is known, and ends it when the run is over."""
+    """Reports the progress of a search, and interrupts it when the run is over."""
 
     def __init__(self, run: Run, tell: Tell | None) -> None:
-        self.run, self.tell, self.told = run, tell, time.monotonic()
+        self.run, self.tell, self.last_report = run, tell, time.monotonic()
         self.error: BaseException | None = None
 
     def search(self, highs: Highs, start: Floats | None) -> HighsModelStatus:
+        """Run HiGHS from a start; return how it ended, or raise what a report raised."""
         import highspy
 
         if start is not None:
             known = highspy.HighsSolution()
             known.col_value = start.tolist()
             highs.setSolution(known)
-        _run_heard(highs, self.run, self.hear)
+        _run_with_callback(highs, self.run, self._handle)
         if self.error is not None:
             raise self.error
         return highs.getModelStatus()
 
-    def hear(self, event: HighsCallbackEvent) -> None:
+    def _handle(self, event: HighsCallbackEvent) -> None:
         # An exception must not pass through HiGHS: it waits until the search has ended.
         try:
-            if self.tell is not None and time.monotonic() - self.told >= TELL_EVERY:
-                self.told = time.monotonic()
-                self._pass_on(self.tell, event)
+            if self.tell is not None and time.monotonic() - self.last_report >= TELL_EVERY:
+                self.last_report = time.monotonic()
+                self._report(self.tell, event)
         except BaseException as error:
             self.error = error
         if self.run.over or self.error is not None:
             event.interrupt()
 
-    def _pass_on(self, tell: Tell, event: HighsCallbackEvent) -> None:
+    def _report(self, tell: Tell, event: HighsCallbackEvent) -> None:
         import highspy
 
         if event.callback_type == highspy.cb.HighsCallbackType.kCallbackMipInterrupt:
@@ -396,30 +398,29 @@ def _load(program: LinearProgram, presolve: str) -> Highs:
         kinds = highspy.HighsVarType
         handed.integrality_ = [kinds.kInteger if j else kinds.kContinuous for j in program.integer]
     if highs.passModel(handed) == highspy.HighsStatus.kError:
-        raise SolverError(f"HiGHS did not accept a program: {TOO_FAR_APART}")
+        raise SolverError("HiGHS did not accept a program", remedy=TOO_FAR_APART)
     return highs
 
 
 def _starts(parts: list[Rows] | list[Cells]) -> NDArray[np.int32]:
-    """Where each part begins when they are joined."""
+    """Return where each part begins when they are joined."""
     return np.cumsum([0, *(part.size for part in parts[:-1])]).astype(np.int32)
 
 
-def _run_heard(highs: Highs, run: Run, hear: Callable[[HighsCallbackEvent], None]) -> None:
-    """Call HiGHS once, within the time that is left; it calls ``hear`` now and then, which may interrupt and
+def _run_with_callback(highs: Highs, run: Run, callback: Callable[[HighsCallbackEvent], None]) -> None:
+    """Run HiGHS within the time that is left; it calls ``callback`` now and then, which may interrupt and
     must not raise. Other threads go on meanwhile.
     """
     events = (highs.cbMipInterrupt, highs.cbSimplexInterrupt, highs.cbIpmInterrupt)
     for event in events:
-        event.subscribe(hear)
+        event.subscribe(callback)
     # HiGHS adds up run time over all calls of one instance, so the limit must move along.
     highs.setOptionValue("time_limit", highs.getRunTime() + run.remaining)
     highs.run()
     for event in events:
-        event.unsubscribe(hear)
+        event.unsubscribe(callback)
 
 
-def _proves_nothing(highs: Highs, ended: HighsModelStatus) -> SolverError:
-    return SolverError(
-        f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing: {TOO_FAR_APART}"
-    )
+def _no_proof_error(highs: Highs, ended: HighsModelStatus) -> SolverError:
+    fault = f"HiGHS ended with '{highs.modelStatusToString(ended)}', which proves nothing"
+    return SolverError(fault, remedy=TOO_FAR_APART)

@@ -1,8 +1,8 @@
-"""Integer changes of cells that add up, put together from pieces.
+"""Integer changes of cells that satisfy the equations, by pieces of a convex piecewise linear loss.
 
     min  sum_p c_p k_p    s.t.  M sum_p sign_p k_p = rest,   0 <= k <= most,   k integer
 
-A convex loss of integers is a sum of pieces of rising cost, so the cheapest choice takes them in order. On a
+A convex loss of integers is a sum of pieces of rising cost, so the cheapest choice uses them in order. On a
 network it is a cheapest flow, elsewhere an integer program (:mod:`tacita.solvers.integer_programs`).
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from tacita.core.exact import Cells, Floats, Units
 from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
-from tacita.solvers.cheapest_flow import Flow, cheapest_flow
+from tacita.solvers.cheapest_flow import Flow, find_cheapest_flow
 from tacita.solvers.network import Network
 
 if TYPE_CHECKING:
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Ways to change cells: piece ``p`` moves ``cell`` by ``sign`` for ``cost``, at most ``most`` times."""
+    """Changes of cells: piece ``p`` changes ``cell`` by ``sign`` for ``cost``, at most ``most`` times."""
 
     cell: Cells
     sign: Units
     most: Units
     cost: Floats
 
-    def moved(self, taken: Units, n_cells: int) -> Units:
-        """Return the change of every cell when pieces are taken so many times."""
+    def sum_changes(self, taken: Units, n_cells: int) -> Units:
+        """Return the change of every cell when each piece is used so many times."""
         change = np.zeros(n_cells, dtype=np.int64)
         np.add.at(change, self.cell, self.sign * taken)
         return change
@@ -46,12 +46,14 @@ class Pieces:
         rows.data *= self.sign[rows.indices]
         return rows
 
-    def cheapest_flow(self, network: Network, rest: Units, run: Run) -> Flow | None:
-        """Return how often each piece is taken in a cheapest flow; None if no pieces add up."""
+    def find_cheapest_flow(self, network: Network, rest: Units, run: Run) -> Flow | None:
+        """Return how often each piece is used in a cheapest flow, or None if no changes satisfy the
+        equations.
+        """
         supply = np.append(network.row_sign * rest, 0)
         supply[network.ground] = -supply.sum()
         tail, head, up = network.tail[self.cell], network.head[self.cell], self.sign > 0
-        return cheapest_flow(
+        return find_cheapest_flow(
             network.n_nodes,
             np.where(up, tail, head),
             np.where(up, head, tail),
@@ -63,8 +65,8 @@ class Pieces:
 
 
 def group_by_code(structure: Structure, cell: Cells) -> list[Cells]:
-    """Return the positions of cells that share a code, for every code of every dimension: groups that a
-    search may vary while all others stay.
+    """Return the positions of cells that share a code, for every code of every dimension: groups for
+    :func:`~tacita.solvers.integer_programs.solve_integer_program`.
     """
     groups = []
     for d in range(len(structure.dimensions)):

@@ -1,17 +1,16 @@
-"""Integer programs beyond networks: ``min c x : l <= A x <= u``, ``x`` whole, thousands of variables.
+"""Integer programs beyond networks: ``min c x : l <= A x <= u``, ``x`` integer, thousands of variables.
 
-1. The linear relaxation gives a bound. Where its optimum is whole, that is all.
-2. A program of a few variables goes to branch-and-bound as it is.
-3. Else the relaxation is rounded. If only a part of it was not whole, that part and what surrounds it may
-   vary, all else stays. If that part is large, or holds no point, rows are missed by some ``s``, and the
-   *elastic* program
+1. The linear relaxation gives a bound. Where its optimum is integer, it is the solution.
+2. A program of a few variables goes to branch-and-bound.
+3. Otherwise the relaxation is rounded and repaired: fractional variables and those that share rows with them
+   vary, all others stay. If these are many, or no point is found, the rounded point violates rows by some
+   ``s``, and the *elastic* program
 
        min  c x + p (s+ + s-)    s.t.  l <= A x + s+ - s- <= u,    s+, s- >= 0,
 
-   of which that is a point, is improved neighbourhood by neighbourhood until nothing is missed any more: a
-   first point near the relaxation. The price ``p`` is raised as long as that does not suffice.
-4. A point of the elastic program is improved in the same way, and branch-and-bound from the best point has
-   the final word.
+   of which that is a point, is improved neighbourhood by neighbourhood until ``s = 0``: a first point near
+   the relaxation. The penalty ``p`` is raised as long as that does not suffice.
+4. The first point is improved in the same way, and branch-and-bound from the best point follows.
 """
 
 from __future__ import annotations
@@ -28,22 +27,23 @@ from tacita.core.run import Run
 from tacita.core.words import pluralize
 from tacita.solvers.highs import Ended, solve_mip
 from tacita.solvers.linear_program import IntegerProgram, Solution
-from tacita.solvers.neighbourhoods import NODES, around, descend, keeps_rows, made_whole
+from tacita.solvers.neighbourhoods import NODES, descend, is_feasible, round_to_integers, vary
 
 FEW = 1200
-"""Open variables with which HiGHS as it is mostly needs a second or two."""
+"""Variables that are not fixed, up to which branch-and-bound alone mostly needs a second or two."""
 LOCAL = 0.5
-"""Largest share of the open variables that is still a part of the program."""
-PRICES = (2.0, 20.0, 200.0)
-"""Of a missed row, in parts of the largest cost."""
+"""Largest share of the variables that a repair varies."""
+PENALTIES = (2.0, 20.0, 200.0)
+"""Costs of a violated row, in parts of the largest cost."""
 NOISE = 1e-9
-"""Share of a loss below which differences are arithmetic."""
+"""Relative error of losses."""
 CAUTION = 1e-5
-"""By how much a bound may be wrong where it is rounded up to the next whole loss."""
+"""Error of a bound that is rounded up to the next integer loss."""
 
 
-def solve_whole(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> Solution:
-    """The cheapest point of an integer program: proven, or the best found and a bound when time is over.
+def solve_integer_program(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> Solution:
+    """Return the cheapest point of an integer program, proven, or the best found with a bound when time is
+    over.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ def solve_whole(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> S
     """
     relaxed = solve_mip(program.relaxed(), run)
     if relaxed.status is Ended.INFEASIBLE:
-        raise _infeasible(program)
+        raise _infeasible_error(program)
     if relaxed.status is not Ended.OPTIMAL:
-        raise stopped(run)
+        raise no_point_error(run)
     search = _IntegerSearch(program, run, relaxed.bound)
-    rounded = made_whole(program, relaxed.point)
+    rounded = round_to_integers(program, relaxed.point)
     if np.abs(rounded - relaxed.point).max(initial=0.0) <= CAUTION and search.offer(rounded):
         search.close()
     elif np.count_nonzero(program.upper > program.lower) > FEW:
@@ -75,7 +75,7 @@ def solve_whole(program: IntegerProgram, groups: Sequence[Cells], run: Run) -> S
 
 
 class _IntegerSearch:
-    """The best point so far and the bound."""
+    """The best point so far and the lower bound."""
 
     def __init__(self, program: IntegerProgram, run: Run, bound: float) -> None:
         self.program, self.run = program, run
@@ -83,78 +83,81 @@ class _IntegerSearch:
         self.loss, self.bound = np.inf, -np.inf
         counts = program.cost != 0
         costs = program.cost[counts]
-        self.whole_losses = bool(program.integer[counts].all() and (costs == np.rint(costs)).all())
+        self.integer_losses = bool(program.integer[counts].all() and (costs == np.rint(costs)).all())
         self.raise_bound(bound)
 
     def offer(self, x: Floats) -> bool:
-        """Take a point as the best if it is one, and better."""
+        """Make a point the best if it is feasible and better; return whether it became so."""
         loss = float(self.program.cost @ x)
-        if loss >= self.loss or not keeps_rows(self.program, x):
+        if loss >= self.loss or not is_feasible(self.program, x):
             return False
         self.best, self.loss = x, loss
         return True
 
     def raise_bound(self, bound: float) -> None:
-        if self.whole_losses and np.isfinite(bound):
+        """Take a valid lower bound, rounded up to an integer loss, if it is better."""
+        if self.integer_losses and np.isfinite(bound):
             bound = np.ceil(bound - CAUTION - NOISE * abs(bound))
         self.bound = max(self.bound, float(bound))
 
     def close(self) -> None:
-        """The best is proven to be the best there is."""
+        """Take the best point as proven optimal."""
         self.bound = self.loss
 
     @property
     def closed(self) -> bool:
+        """Whether the bound proves the best point optimal."""
         return self.best is not None and self.loss - self.bound <= NOISE * max(1.0, abs(self.loss))
 
     def explore(self, groups: Sequence[Cells], rounded: Floats, broken: Mask) -> None:
-        """Points by neighbourhoods, from a point that need not keep the rows around its broken variables."""
-        mended = _mended(self.program, self.run, rounded, broken)
-        if mended is not None and self.offer(mended):
-            # The rest is as in the relaxation: so near the bound, only branching can still gain something.
+        """Search for points near a rounded one, which may violate the rows of its ``broken`` variables."""
+        repaired = _repair(self.program, self.run, rounded, broken)
+        if repaired is not None and self.offer(repaired):
+            # All other variables are as in the relaxation: so near the bound only branching can improve.
             return
         start = _first_point(self.program, groups, self.run, rounded)
         if start is None or not self.offer(start):
             return
-        self._tell("neighbourhoods", self.loss, self.bound)
+        self._report("neighbourhoods", self.loss, self.bound)
         for x in descend(self.program, groups, self.run, start):
             self.offer(x)
-            self._tell("neighbourhoods", self.loss, self.bound)
+            self._report("neighbourhoods", self.loss, self.bound)
             if self.closed:
                 return
 
     def branch(self) -> None:
-        """Branch-and-bound on the whole program, from the best point on."""
+        """Search the complete program by branch-and-bound, from the best point on."""
         found = solve_mip(
             self.program,
             self.run,
             start=self.best,
-            tell=lambda best, bound: self._tell("branching", best, bound),
+            tell=lambda best, bound: self._report("branching", best, bound),
         )
         if found.status is Ended.INFEASIBLE:
-            raise _infeasible(self.program)
+            raise _infeasible_error(self.program)
         if found.point.size:
-            self.offer(made_whole(self.program, found.point))
+            self.offer(round_to_integers(self.program, found.point))
         if found.status is Ended.OPTIMAL and self.best is not None:
             self.close()
         self.raise_bound(found.bound)
 
     def solution(self) -> Solution:
+        """Return the best point with the bound; raise if there is none."""
         if self.best is None:
-            raise stopped(self.run)
+            raise no_point_error(self.run)
         status = Status.OPTIMAL if self.closed else Status.FEASIBLE
         return Solution(self.best, self.loss, min(self.bound, self.loss), status)
 
-    def _tell(self, phase: str, best: float | None, bound: float) -> None:
+    def _report(self, phase: str, best: float | None, bound: float) -> None:
         known = {"bound": max(bound, self.bound)}
         if best is not None:
             known["incumbent"] = best
         self.run.report(phase, 0, 0, **known)
 
 
-def solve_roughly(program: IntegerProgram, run: Run) -> Floats | None:
-    """Return a cheap point of an integer program, without a proof that none is cheaper; None if there is no
-    point at all, which is proven.
+def find_cheap_point(program: IntegerProgram, run: Run) -> Floats | None:
+    """Return a cheap point of an integer program, without a proof that none is cheaper, or None if there is
+    proven to be none.
 
     Raises
     ------
@@ -165,83 +168,73 @@ def solve_roughly(program: IntegerProgram, run: Run) -> Floats | None:
     if relaxed.status is Ended.INFEASIBLE:
         return None
     if not relaxed.point.size:
-        raise stopped(run)
-    rounded = made_whole(program, relaxed.point)
+        raise no_point_error(run)
+    rounded = round_to_integers(program, relaxed.point)
     near, size = np.abs(rounded - relaxed.point) > CAUTION, 0
-    if not near.any() and keeps_rows(program, rounded):
+    if not near.any() and is_feasible(program, rounded):
         return rounded
     while size < near.sum() <= LOCAL * rounded.size:
-        size, near = int(near.sum()), _widened(program, near)
-        x = _varied(program, rounded, near, run)
+        size, near = int(near.sum()), _widen(program, near)
+        x = vary(program, rounded, np.flatnonzero(near), run)
         if x is not None:
             return x
     found = solve_mip(program, run, nodes=NODES)
     if not found.point.size and found.status is not Ended.INFEASIBLE:
-        # Many nodes without a point: now the whole tree is asked.
+        # No point after many nodes: search the complete tree.
         found = solve_mip(program, run)
     if not found.point.size and found.status is not Ended.INFEASIBLE:
-        raise stopped(run)
+        raise no_point_error(run)
     return found.point if found.point.size else None
 
 
-def _mended(program: IntegerProgram, run: Run, rounded: Floats, broken: Mask) -> Floats | None:
-    """A point that differs from a rounded one only near its broken variables: first in their rows, then in
-    the rows of those; None where there is none, or where that would be most of the program.
+def _repair(program: IntegerProgram, run: Run, rounded: Floats, broken: Mask) -> Floats | None:
+    """Return a point that differs from a rounded one only near its broken variables: first in their rows,
+    then in the rows of those, and so on; None where none is found before most variables vary.
     """
     near, unfixed = broken, program.upper > program.lower
     while not run.over:
-        size, near = near.sum(), _widened(program, near) & unfixed
+        size, near = near.sum(), _widen(program, near) & unfixed
         if near.sum() == size or near.sum() > LOCAL * unfixed.sum():
             return None
-        x = _varied(program, rounded, near, run)
+        x = vary(program, rounded, np.flatnonzero(near), run)
         if x is not None:
             return x
     return None
 
 
-def _widened(program: IntegerProgram, near: Mask) -> Mask:
-    """Return the variables that share a row with some."""
+def _widen(program: IntegerProgram, near: Mask) -> Mask:
+    """Return the variables that share a row with some of these."""
     touches = abs(program.rows)
     rows = touches @ near.astype(np.float64) > 0
     return np.asarray(touches.T @ rows.astype(np.float64) > 0)
 
 
-def _varied(program: IntegerProgram, x: Floats, near: Mask, run: Run) -> Floats | None:
-    """Return a point that differs from ``x`` in some variables only; None if a short search finds none."""
-    free = np.flatnonzero(near)
-    found = solve_mip(around(program, x, free), run, nodes=NODES)
-    if not found.point.size:
-        return None
-    y = x.copy()
-    y[free] = found.point
-    return made_whole(program, y)
-
-
 def _first_point(
     program: IntegerProgram, groups: Sequence[Cells], run: Run, rounded: Floats
 ) -> Floats | None:
-    """A point that keeps the rows, near one that may not; None if neighbourhoods hold none."""
+    """Return a feasible point near one that may not be, by the elastic program, or None if none is found."""
     x, size = rounded, rounded.size
     largest = float(np.abs(program.cost).max(initial=0.0)) or 1.0
-    for price in PRICES:
-        if keeps_rows(program, x):
+    for penalty in PENALTIES:
+        if is_feasible(program, x):
             break
-        elastic = _elastic(program, price * largest)
-        for point in descend(elastic, groups, run, _with_slack(program, x)):
+        elastic = _make_elastic(program, penalty * largest)
+        for point in descend(elastic, groups, run, _append_slack(program, x)):
             x = point[:size]
-            if keeps_rows(program, x):
+            if is_feasible(program, x):
                 break
-    return x if keeps_rows(program, x) else None
+    return x if is_feasible(program, x) else None
 
 
-def _elastic(program: IntegerProgram, price: float) -> IntegerProgram:
+def _make_elastic(program: IntegerProgram, penalty: float) -> IntegerProgram:
+    """Return the program with two slacks per row, which cost ``penalty`` each."""
     from scipy.sparse import csr_array, eye_array, hstack
 
     count = program.rows.shape[0]
     slack = eye_array(count, format="csr")
     return replace(
         program,
-        cost=np.append(program.cost, np.full(2 * count, price)),
+        cost=np.append(program.cost, np.full(2 * count, penalty)),
         lower=np.append(program.lower, np.zeros(2 * count)),
         upper=np.append(program.upper, np.full(2 * count, np.inf)),
         integer=np.append(program.integer, np.zeros(2 * count, dtype=bool)),
@@ -249,20 +242,20 @@ def _elastic(program: IntegerProgram, price: float) -> IntegerProgram:
     )
 
 
-def _with_slack(program: IntegerProgram, x: Floats) -> Floats:
-    """The point followed by how much each row lacks, and by how much it has too much."""
+def _append_slack(program: IntegerProgram, x: Floats) -> Floats:
+    """Return the point of the elastic program with the slacks that ``x`` needs."""
     reached = program.rows @ x
     lacks, exceeds = program.row_lower - reached, reached - program.row_upper
     return np.concatenate([x, np.maximum(lacks, 0.0), np.maximum(exceeds, 0.0)])
 
 
-def _infeasible(program: IntegerProgram) -> InfeasibleError:
-    return InfeasibleError(
-        f"no whole numbers within their bounds satisfy {pluralize(program.rows.shape[0], 'equation')}: "
-        "widen the bounds"
-    )
+def _infeasible_error(program: IntegerProgram) -> InfeasibleError:
+    equations = pluralize(program.rows.shape[0], "equation")
+    fault = f"no whole numbers within their bounds satisfy {equations}"
+    return InfeasibleError(fault, remedy="widen the bounds")
 
 
-def stopped(run: Run) -> StoppedError:
-    """Return the error of a search that time ended before it found a point."""
-    return StoppedError(f"stopped after {run.seconds:.0f} s before a first point was found: allow more time")
+def no_point_error(run: Run) -> StoppedError:
+    """Return the error of a search whose time ended before it found a point."""
+    fault = f"stopped after {run.seconds:.0f} s before a first point was found"
+    return StoppedError(fault, remedy="allow more time", options=["time_limit"])

@@ -50,6 +50,7 @@ class Network:
 
     @property
     def ground(self) -> int:
+        """The node at which cells in fewer than two equations end."""
         return self.n_nodes - 1
 
     @cached_property
@@ -59,7 +60,7 @@ class Network:
 
     @cached_property
     def joined(self) -> NDArray[np.int64]:
-        """Per node, how many nodes cells join it to, itself included."""
+        """Per node, the size of its connected component."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -69,21 +70,21 @@ class Network:
 
     @classmethod
     def of(cls, matrix: csc_array | csr_array) -> Network | None:
-        """The network of the equations ``M``; None if they are no network.
+        """Return the network of the equations ``M``, or None if they are no network.
 
-        Equations that follow from others are left out first where they stand in the way: with a hierarchy in
-        one of two dimensions the row of a subtotal is the sum of the rows of its parts.
+        Where cells are in more than two equations, equations that follow from others are left out: with a
+        hierarchy in one of two dimensions the row of a subtotal is the sum of the rows of its parts.
         """
-        matrix = _canonical(matrix)
+        matrix = _to_canonical(matrix)
         if (np.abs(matrix.data) != 1).any():
             return None
         implied = np.zeros(matrix.shape[0], dtype=bool)
         if (np.diff(matrix.indptr) > 2).any():
-            implied = _implied_rows(matrix)
-            matrix = _without_rows(matrix, implied)
+            implied = _find_implied_rows(matrix)
+            matrix = _empty_rows(matrix, implied)
             if (np.diff(matrix.indptr) > 2).any():
                 return None
-        sign = _row_signs(matrix)
+        sign = _find_row_signs(matrix)
         return None if sign is None else cls._from_signs(matrix, np.where(implied, 0, sign).astype(np.int8))
 
     @classmethod
@@ -100,21 +101,20 @@ class Network:
         return cls(tail, head, sign, ground + 1)
 
 
-def _canonical(matrix: csc_array | csr_array) -> csc_array:
-    """A copy by columns, each entry once and none of them zero."""
+def _to_canonical(matrix: csc_array | csr_array) -> csc_array:
+    """Return a copy by columns, each entry once and none of them zero."""
     own = matrix.tocsc(copy=True)
     own.sum_duplicates()
     own.eliminate_zeros()
     return own
 
 
-def _row_signs(matrix: csc_array) -> Signs | None:
-    """Signs ``s`` with ``s_q m_qi = -s_r m_ri`` for every column ``i`` with two entries; None if there are
-    none.
+def _find_row_signs(matrix: csc_array) -> Signs | None:
+    """Return signs ``s`` with ``s_q m_qi = -s_r m_ri`` for every column ``i`` with two entries, or None.
 
-    Each row is taken twice, as it is and negated, and joined with those that must go with it. Signs exist
-    unless a row has to go with its own negation. A few columns per row join nearly all of them; the others
-    are looked at only to see whether they join anything more.
+    Each row is a node twice, as it is and negated, joined with those that must have the same sign. Signs
+    exist unless a row is connected with its own negation. A few columns per row connect nearly all of them;
+    the others are only compared with the components.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -139,12 +139,12 @@ def _row_signs(matrix: csc_array) -> Signs | None:
     return np.where(as_it_is < negated, 1, -1).astype(np.int8)
 
 
-def _implied_rows(matrix: csc_array) -> Mask:
-    """Equations that follow from the others and whose cells all stand in three equations or more.
+def _find_implied_rows(matrix: csc_array) -> Mask:
+    """Return the equations that follow from others and whose cells are all in three equations or more.
 
-    Row ``r`` of a subtotal, ``sum_c y_gc = y_gT``, is tried as follows: put in the place of every cell the
-    parts whose total it is. If what is left is a sum of whole rows, ``r`` follows from them. The rows used
-    may be implied themselves, as long as no chain of such steps returns to its beginning.
+    In row ``r`` of a subtotal, ``sum_c y_gc = y_gT``, every cell is replaced by the parts whose total it is.
+    If what is left is a sum of complete rows, ``r`` follows from them. The rows used may be implied
+    themselves, as long as no chain of such steps is a cycle.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -166,8 +166,8 @@ def _implied_rows(matrix: csc_array) -> Mask:
     left = csr_array(used @ by_row)
     left.eliminate_zeros()
     overlap = csr_array(left @ by_row.T)
-    whole = np.abs(overlap.data) == length[overlap.indices]
-    overlap.data = np.where(whole, np.sign(overlap.data), 0)
+    complete = np.abs(overlap.data) == length[overlap.indices]
+    overlap.data = np.where(complete, np.sign(overlap.data), 0)
     # Where totals are not among the cells a row may be all that is left of itself, which proves nothing.
     overlap = csr_array(overlap - overlap * itself)
     overlap.eliminate_zeros()
@@ -180,8 +180,8 @@ def _implied_rows(matrix: csc_array) -> Mask:
     return implied if number == follows.sum() else np.zeros(n_rows, dtype=bool)
 
 
-def _without_rows(matrix: csc_array, dropped: Mask) -> csc_array:
-    """The same shape with some rows emptied."""
+def _empty_rows(matrix: csc_array, dropped: Mask) -> csc_array:
+    """Return the matrix with some rows emptied, in the same shape."""
     thinner = matrix.copy()
     thinner.data = np.where(dropped[thinner.indices], 0, thinner.data)
     thinner.eliminate_zeros()

@@ -5,26 +5,26 @@ A basis is a spanning tree; every other arc is empty or full. With potentials ``
 positive one, enters: it pushes flow round the cycle that it closes with the tree until some arc there is
 empty or full, which leaves. When no arc enters, the flow is a cheapest one and the potentials prove it.
 
-Whole numbers throughout. Costs are whole multiples of some quantum, so reduced costs are exact, their sign is
-never in doubt, and there is no tolerance. The tree is kept *strongly feasible*: every node can send a little
-more to the root along it. Of the arcs that stop a push the last one on the cycle leaves, counted from the
-node nearest to the root, which keeps it so. A push of nothing then raises potentials and lowers none: no tree
-comes twice. And an artificial arc that leads away from the root leaves the tree when it is empty, so that the
-potentials of every feasible flow prove a bound in which no artificial cost is left.
+All numbers are integers. Costs are multiples of some quantum, so reduced costs are exact and need no
+tolerance. The tree is *strongly feasible*: every node can send a little more to the root along it. Of the
+arcs that limit a push the last one on the cycle leaves, counted from the node nearest to the root, which
+keeps it so. A push of 0 then raises potentials and lowers none, so no tree comes twice. And an artificial arc
+that leads away from the root leaves the tree when it is empty, so the potentials of every feasible flow prove
+a bound without artificial costs.
 
-Start. Every arc of negative cost is full, every other one empty. What this leaves unbalanced at a node flows
-on an artificial arc between the node and the root, an extra node; these ``n`` arcs are the first tree. The
-start is optimal but for the artificial arcs, so that pivots are spent on imbalances only: 15 to 40 times
-fewer than from an empty flow on a rounded table.
+Start. Every arc of negative cost is full, every other one empty. The imbalance of a node flows on an
+artificial arc between the node and the root, an extra node; these ``n`` arcs are the first tree. The start is
+optimal except for the artificial arcs, so pivots only remove imbalances: 15 to 40 times fewer than from an
+empty flow on a rounded table.
 
 Cost ``B`` of artificial arcs. A cycle that relieves two of them saves ``2 B`` and pays for a path of other
 arcs, at most the sum ``P`` of the ``n`` largest ``|c|``. ``2 B > P`` is therefore enough: no flow is left on
 artificial arcs if there is any flow without. All of them end at the root, so a potential contains one at
 most and ``|reduced cost| <= 2 (B + P) + P``. With ``P < 2**60`` and ``B = 2**59`` this stays below ``2**62``:
-nothing overflows, and in whole numbers a large cost drowns no small one. So there is no first phase.
+nothing overflows, and in integers no small cost is lost beside a large one. So there is no first phase.
 
-This file is imported only where there are large networks, or many questions to one: loading the compiler
-takes longer than solving a small one.
+This file is imported only for large networks, or many flows on one: loading the compiler takes longer than
+solving a small one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Sides = NDArray[np.int8]
 
 NONE = -1
 EMPTY, WITHIN, FULL = 1, 0, -1
-"""Sides of an arc; WITHIN the tree it does not enter."""
+"""Sides of an arc: empty, in the tree, full."""
 UNLIMITED = 1 << 62
 LARGEST_IMBALANCE = 1 << 61
 ARTIFICIAL_COST = 1 << 59
@@ -81,7 +81,7 @@ class Tree(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """How much a cycle can carry, on which side the arc is that leaves, and the node below it."""
+    """How much a cycle can carry, the side of the arc that leaves, and the node below that arc."""
 
     amount: int
     side: int
@@ -89,14 +89,14 @@ class Limit(NamedTuple):
 
 
 @kernel
-def plant(arcs: Arcs, tree: Tree, balance: Units) -> None:
-    """The first flow and the first tree; ``balance`` holds the supplies and is used up."""
+def start_tree(arcs: Arcs, tree: Tree, balance: Units) -> None:
+    """Write the first flow and the first tree; ``balance`` holds the supplies and is overwritten."""
     root = balance.size
     first_artificial = arcs.tail.size - root
     for arc in range(first_artificial):
         tail, head, capacity = arcs.tail[arc], arcs.head[arc], arcs.capacity[arc]
         arcs.side[arc] = EMPTY
-        # What would make an imbalance too large starts empty and enters like any other arc.
+        # An arc that would make an imbalance too large starts empty and enters like any other.
         if (
             arcs.cost[arc] < 0
             and balance[tail] - capacity >= -LARGEST_IMBALANCE
@@ -118,6 +118,7 @@ def plant(arcs: Arcs, tree: Tree, balance: Units) -> None:
 
 @kernel
 def attach(tree: Tree, node: int, parent: int, arc: int, upward: bool) -> None:
+    """Make a node the first child of a parent."""
     tree.parent[node], tree.arc[node], tree.upward[node] = parent, arc, upward
     sibling = tree.child[parent]
     tree.previous[node], tree.following[node] = NONE, sibling
@@ -128,6 +129,7 @@ def attach(tree: Tree, node: int, parent: int, arc: int, upward: bool) -> None:
 
 @kernel
 def detach(tree: Tree, node: int) -> None:
+    """Remove a node from the children of its parent."""
     before, after = tree.previous[node], tree.following[node]
     if before != NONE:
         tree.following[before] = after
@@ -138,8 +140,8 @@ def detach(tree: Tree, node: int) -> None:
 
 
 @kernel
-def entering(arcs: Arcs, tree: Tree, n_arcs: int, block: int) -> int:
-    """The arc that gains most per unit in the next block of arcs that has any; NONE at the optimum."""
+def find_entering(arcs: Arcs, tree: Tree, n_arcs: int, block: int) -> int:
+    """Return the arc that gains most per unit in the next block of arcs that has any; NONE at the optimum."""
     best, found, arc = 0, NONE, tree.counters[CURSOR]
     looked, left = 0, block
     while looked < n_arcs:
@@ -153,8 +155,8 @@ def entering(arcs: Arcs, tree: Tree, n_arcs: int, block: int) -> int:
             )
             if reduced < best:
                 best, found = reduced, candidate
-        # A block goes on at the first arc, lest the same arcs stand first in their blocks again and again:
-        # among many equal ones they would always be chosen, at twice the number of pivots.
+        # A block goes on at the first arc. Otherwise the same arcs would be first in their blocks every time
+        # and be chosen among many equal ones, at twice the number of pivots.
         arc = stop if stop < n_arcs else 0
         if left == 0:
             if found != NONE:
@@ -165,8 +167,8 @@ def entering(arcs: Arcs, tree: Tree, n_arcs: int, block: int) -> int:
 
 
 @kernel
-def meeting(tree: Tree, one: int, other: int) -> int:
-    """The lowest node above both."""
+def find_meeting(tree: Tree, one: int, other: int) -> int:
+    """Return the lowest node above both."""
     while one != other:
         if tree.depth[one] >= tree.depth[other]:
             one = tree.parent[one]
@@ -176,10 +178,10 @@ def meeting(tree: Tree, one: int, other: int) -> int:
 
 
 @kernel
-def limited(arcs: Arcs, tree: Tree, entered: int, giver: int, taker: int, top: int) -> Limit:
-    """What can be pushed from the giver over the entering arc to the taker, and back to it over the tree.
+def find_limit(arcs: Arcs, tree: Tree, entered: int, giver: int, taker: int, top: int) -> Limit:
+    """Return what can be pushed from the giver over the entering arc to the taker, and back over the tree.
 
-    Ties go to the last arc on the way from the top: down to the giver, across, up from the taker.
+    Ties go to the last arc on the cycle from the top: down to the giver, across, up from the taker.
     """
     amount, side, at = arcs.capacity[entered], NOBODY, NONE
     node = giver
@@ -200,16 +202,16 @@ def limited(arcs: Arcs, tree: Tree, entered: int, giver: int, taker: int, top: i
 
 
 @kernel
-def push(arcs: Arcs, tree: Tree, node: int, top: int, amount: int) -> None:
-    """Send more from a node up to the top; less if the amount is negative."""
+def push_up(arcs: Arcs, tree: Tree, node: int, top: int, amount: int) -> None:
+    """Add an amount, which may be negative, to the flow from a node up to the top."""
     while node != top:
         arcs.flow[tree.arc[node]] += amount if tree.upward[node] else -amount
         node = tree.parent[node]
 
 
 @kernel
-def turn(tree: Tree, node: int, last: int, parent: int, arc: int, upward: bool) -> None:
-    """Hang the path from a node up to ``last`` upside down under a new parent."""
+def reverse_path(tree: Tree, node: int, last: int, parent: int, arc: int, upward: bool) -> None:
+    """Reverse the path from a node up to ``last`` and attach it under a new parent."""
     while True:
         old_parent, old_arc, old_upward = tree.parent[node], tree.arc[node], tree.upward[node]
         detach(tree, node)
@@ -220,8 +222,8 @@ def turn(tree: Tree, node: int, last: int, parent: int, arc: int, upward: bool) 
 
 
 @kernel
-def shift(tree: Tree, top: int, change: int) -> None:
-    """Change the potentials of a subtree, and renew its depths."""
+def shift_potentials(tree: Tree, top: int, change: int) -> None:
+    """Change the potentials of a subtree, and set its depths again."""
     tree.stack[0], waiting = top, 1
     while waiting > 0:
         waiting -= 1
@@ -237,15 +239,15 @@ def shift(tree: Tree, top: int, change: int) -> None:
 
 @kernel
 def pivot(arcs: Arcs, tree: Tree, entered: int) -> None:
-    """Push what can be pushed over an arc; unless that only fills or empties it, it enters the tree."""
+    """Push as much as possible over an arc; unless that only fills or empties it, it enters the tree."""
     tail, head, side = arcs.tail[entered], arcs.head[entered], arcs.side[entered]
     giver, taker = (tail, head) if side == EMPTY else (head, tail)
-    top = meeting(tree, giver, taker)
-    limit = limited(arcs, tree, entered, giver, taker, top)
+    top = find_meeting(tree, giver, taker)
+    limit = find_limit(arcs, tree, entered, giver, taker, top)
     if limit.amount > 0:
         arcs.flow[entered] += side * limit.amount
-        push(arcs, tree, giver, top, -limit.amount)
-        push(arcs, tree, taker, top, limit.amount)
+        push_up(arcs, tree, giver, top, -limit.amount)
+        push_up(arcs, tree, taker, top, limit.amount)
     if limit.side == NOBODY:
         arcs.side[entered] = -side
         return
@@ -255,26 +257,26 @@ def pivot(arcs: Arcs, tree: Tree, entered: int) -> None:
     arcs.side[entered] = WITHIN
     upward = tail == moved
     target = tree.potential[stays] + (-arcs.cost[entered] if upward else arcs.cost[entered])
-    turn(tree, moved, limit.node, stays, entered, upward)
-    shift(tree, moved, target - tree.potential[moved])
+    reverse_path(tree, moved, limit.node, stays, entered, upward)
+    shift_potentials(tree, moved, target - tree.potential[moved])
 
 
 @kernel
-def improve(arcs: Arcs, tree: Tree, block: int, most: int) -> int:
-    """At most so many pivots; returns how many were made, fewer if the flow is a cheapest one."""
+def improve_flow(arcs: Arcs, tree: Tree, block: int, most: int) -> int:
+    """Make at most so many pivots; return how many were made, fewer if the flow is a cheapest one."""
     n_arcs = arcs.tail.size - tree.parent.size + 1
     for done in range(most):
-        entered = entering(arcs, tree, n_arcs, block)
+        entered = find_entering(arcs, tree, n_arcs, block)
         if entered == NONE:
             return done
         pivot(arcs, tree, entered)
     return most
 
 
-def planted(
+def make_start(
     n_nodes: int, tail: Numbers, head: Numbers, capacity: Units, cost: Units, supply: Units
 ) -> tuple[Arcs, Tree]:
-    """The start.
+    """Return the first flow and the first tree.
 
     Parameters
     ----------
@@ -298,5 +300,5 @@ def planted(
     upward, potential = np.zeros(n_nodes + 1, np.bool_), np.zeros(n_nodes + 1, np.int64)
     counters = np.zeros(1, np.int64)
     tree = Tree(parent, arc, upward, depth, potential, child, following, previous, stack, counters)
-    plant(arcs, tree, supply.copy())
+    start_tree(arcs, tree, supply.copy())
     return arcs, tree

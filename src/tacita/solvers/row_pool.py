@@ -1,7 +1,7 @@
 """A linear program that grows by rows: ``min c x : rows x >= rhs, l <= x <= u``.
 
 New rows cut the last optimum off and leave its basis dual feasible, so the dual simplex goes on from it.
-Rows can be dropped and variables taken out between solves.
+Rows can be dropped and variables removed between solves.
 """
 
 from __future__ import annotations
@@ -28,15 +28,13 @@ class CutRow:
     """What the row was made from, for whoever made it."""
 
     def slack(self, x: Floats) -> float:
-        """Negative where ``x`` violates the row."""
+        """Return the slack at ``x``, negative where it violates the row."""
         return float(self.value @ x[self.index]) - self.rhs
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Value, point, reduced costs (0 for variables that were taken out), slacks and dual values of added
-    rows.
-    """
+    """Value, point, reduced costs (0 for removed variables), slacks and dual values of added rows."""
 
     value: float
     x: Floats
@@ -56,7 +54,7 @@ class GrowingRows:
         self.ended = Ended.STOPPED
 
     def add(self, rows: Sequence[CutRow]) -> None:
-        """More rows, after those that are there."""
+        """Add rows after those that were added before."""
         if not rows:
             return
         parts = [(self._place[row.index], row.value) for row in rows]
@@ -66,13 +64,13 @@ class GrowingRows:
         self._session.add_rows(rhs, [at for at, _ in parts], [value for _, value in parts])
 
     def drop(self, gone: Mask) -> None:
-        """Forget added rows, by their position among those that were added and kept."""
+        """Drop added rows, given for each one that has not been dropped before."""
         if gone.any():
             self._session.delete_rows(np.flatnonzero(gone) + self._permanent)
             self._rhs = self._rhs[~gone]
 
     def remove(self, variables: Cells) -> None:
-        """Take out variables that are 0 for good."""
+        """Remove variables that are fixed at 0."""
         at = np.sort(self._place[variables])
         self._session.delete_columns(at)
         self._columns = np.delete(self._columns, at)
@@ -80,7 +78,7 @@ class GrowingRows:
         self._place[self._columns] = np.arange(self._columns.size)
 
     def solve(self, run: Run) -> Optimum | None:
-        """The optimum, or None if the program is infeasible or the time is over: see ``ended``."""
+        """Return the optimum, or None if the program is infeasible or the time is over: see ``ended``."""
         session = self._session
         self.ended = session.solve(run)
         if self.ended is not Ended.OPTIMAL:

@@ -134,7 +134,7 @@ class Attacks:
             high[target] = min(up[target], share) if direction > 0 else 0.0
             low[target] = 0.0 if direction > 0 else -min(down[target], share)
             session.set_bounds(every, low, high)
-            answer = session.extreme(target, direction, run)
+            answer = session.find_extreme(target, direction, run)
             if answer.status is not Ended.OPTIMAL:
                 if run.over:
                     fault = "stopped while an attacker's program was solved"

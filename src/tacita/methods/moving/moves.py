@@ -67,14 +67,14 @@ class Moves:
         at = int(np.searchsorted(self.cells, cell))
         if at == self.cells.size or self.cells[at] != cell:
             return 0.0, np.zeros(self.cells.size)
-        answer = self._linear.extreme(at, sign, run)
+        answer = self._linear.find_extreme(at, sign, run)
         if self._only_whole and not _is_whole(answer):
             # A search for whole moves may hear nothing for seconds.
             if run.late:
                 return np.inf, np.empty(0)
             if self._whole is None:
                 self._whole = Session(self._program.in_integers())
-            answer = self._whole.extreme(at, sign, run)
+            answer = self._whole.find_extreme(at, sign, run)
         if answer.status is not Ended.OPTIMAL:
             return np.inf, np.empty(0)
         point = np.rint(answer.point) if self._only_whole else answer.point

@@ -157,7 +157,7 @@ class _Prices:
     def coefficients(self, cell: int, way: int, run: Run) -> Floats:
         """``c = s e_p + M' g``."""
         c = np.zeros(self._matrix.shape[1])
-        if self._session is not None and self._session.extreme(cell, way, run).status is Ended.OPTIMAL:
+        if self._session is not None and self._session.find_extreme(cell, way, run).status is Ended.OPTIMAL:
             c = np.asarray(self._matrix.T @ self._session.duals())
         c[cell] += way
         return np.where(np.abs(c) > NEGLIGIBLE, c, 0.0)

@@ -25,7 +25,7 @@ from tacita.core.exact import Floats, Mask, Units
 from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
 from tacita.solvers.integer_pieces import Pieces, group_by_code
-from tacita.solvers.integer_programs import solve_whole
+from tacita.solvers.integer_programs import solve_integer_program
 from tacita.solvers.linear_program import LinearProgram
 from tacita.solvers.network import Network
 
@@ -194,9 +194,9 @@ def _cheapest(asked: IntegerSquares, centre: Units, laid: Pieces, run: Run) -> t
     if asked.network is None:
         found = _by_program(asked.structure, laid, rest, run)
     else:
-        flow = laid.cheapest_flow(asked.network, rest, run)
+        flow = laid.find_cheapest_flow(asked.network, rest, run)
         found = None if flow is None else (flow.amount, flow.bound)
-    return None if found is None else (centre + laid.moved(found[0], centre.size), begun + found[1])
+    return None if found is None else (centre + laid.sum_changes(found[0], centre.size), begun + found[1])
 
 
 def _by_program(structure: Structure, laid: Pieces, rest: Units, run: Run) -> tuple[Units, float] | None:
@@ -206,7 +206,7 @@ def _by_program(structure: Structure, laid: Pieces, rest: Units, run: Run) -> tu
     upper = laid.most.astype(np.float64)
     program = LinearProgram(laid.cost / scale, np.zeros(upper.size), upper, rows, even, even).in_integers()
     try:
-        solution = solve_whole(program, group_by_code(structure, laid.cell), run)
+        solution = solve_integer_program(program, group_by_code(structure, laid.cell), run)
     except InfeasibleError:
         return None
     return np.rint(solution.x).astype(np.int64), solution.bound * scale

@@ -16,7 +16,7 @@ from tacita.core.run import Run
 from tacita.core.tables.structure import Structure
 from tacita.methods.rounding.lattice import Lattice
 from tacita.solvers.integer_pieces import Pieces, group_by_code
-from tacita.solvers.integer_programs import solve_whole
+from tacita.solvers.integer_programs import solve_integer_program
 from tacita.solvers.linear_program import LinearProgram
 from tacita.solvers.network import Network
 
@@ -49,7 +49,8 @@ def nearest(lattice: Lattice, structure: Structure, run: Run) -> Nearest | None:
         network = Network.of(lattice.matrix)
         if network is not None:
             once = np.ones(lattice.cell.size, dtype=np.int64)
-            flow = Pieces(lattice.cell, once, once, lattice.cost).cheapest_flow(network, rest // base[0], run)
+            pieces = Pieces(lattice.cell, once, once, lattice.cost)
+            flow = pieces.find_cheapest_flow(network, rest // base[0], run)
             return None if flow is None else _found(lattice, flow.amount, flow.bound)
     return _by_program(lattice, rest, structure, run)
 
@@ -75,7 +76,7 @@ def _by_program(lattice: Lattice, rest: Units, structure: Structure, run: Run) -
     run = run.translated(lambda found: float(np.ldexp(found, -larger)))
     own = np.flatnonzero(lattice.cell < lattice.own)
     try:
-        solution = solve_whole(
+        solution = solve_integer_program(
             program, [own[group] for group in group_by_code(structure, lattice.cell[own])], run
         )
     except InfeasibleError:

@@ -19,7 +19,7 @@ from tacita.core.exact import Floats, Mask
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import DOWN, SLIDING, UP, room
 from tacita.engine.model import Model
-from tacita.solvers.cheapest_flow import cheapest_flow
+from tacita.solvers.cheapest_flow import find_cheapest_flow
 from tacita.solvers.network import Network
 
 NEGLIGIBLE = 1e-6
@@ -98,7 +98,7 @@ class _Routes:
         supply = np.zeros(network.n_nodes, dtype=np.int64)
         supply[network.head[cell]] += way * amount
         supply[network.tail[cell]] -= way * amount
-        flow = cheapest_flow(
+        flow = find_cheapest_flow(
             network.n_nodes,
             np.concatenate([network.tail, network.head]),
             np.concatenate([network.head, network.tail]),

@@ -19,7 +19,7 @@ from tacita.core.exact import Cells, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.convex.convex_program import infeasible
 from tacita.methods.adjustment.task import AdjustmentSolution, AdjustmentTask
-from tacita.solvers.cheapest_flow import cheapest_flow
+from tacita.solvers.cheapest_flow import find_cheapest_flow
 from tacita.solvers.network import Network
 
 
@@ -34,7 +34,7 @@ def solve_by_flow(task: AdjustmentTask, run: Run) -> AdjustmentSolution | None:
     most = max(int(np.maximum(supply, 0).sum()), 1)
     rises = np.flatnonzero((upper > least) & (least >= 0))
     falls = np.flatnonzero((lower < least) & (least <= 0))
-    flow = cheapest_flow(
+    flow = find_cheapest_flow(
         network.n_nodes,
         np.concatenate([network.tail[rises], network.head[falls]]),
         np.concatenate([network.head[rises], network.tail[falls]]),

@@ -104,7 +104,7 @@ class FlowLosses:
         self.spread_weight = self.weight[order]
         self.fixed = float((weight[self.cells] * np.abs(self.start)).sum())
         cost[2 * self.cells.size :] = self._costs(np.arange(count)).ravel()
-        self.arcs, self.tree = simplex.planted(
+        self.arcs, self.tree = simplex.make_start(
             network.n_nodes, tail[order], head[order], capacity[order], cost[order], supply
         )
 
@@ -121,7 +121,7 @@ class FlowLosses:
                 raise StoppedError(
                     "time was over before the loss of directions was known", remedy="allow more"
                 )
-            done = simplex.improve(self.arcs, self.tree, block, PIVOTS)
+            done = simplex.improve_flow(self.arcs, self.tree, block, PIVOTS)
         if self.arcs.flow[n_arcs:].any():
             raise no_change()
         return self._loss()

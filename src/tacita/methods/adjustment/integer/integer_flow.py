@@ -91,5 +91,5 @@ def solve_flow(steps: StepTask, network: Network, cells: Cells, pieces: Pieces, 
     place = np.zeros(len(steps), dtype=np.int64)
     place[cells] = np.arange(cells.size)
     arcs = replace(pieces, cell=place[pieces.cell])
-    flow = arcs.cheapest_flow(network, -(steps.matrix @ steps.below), run)
-    return None if flow is None else steps.below + pieces.moved(flow.amount, len(steps))
+    flow = arcs.find_cheapest_flow(network, -(steps.matrix @ steps.below), run)
+    return None if flow is None else steps.below + pieces.sum_changes(flow.amount, len(steps))

@@ -21,7 +21,7 @@ from tacita.methods.adjustment.integer.step_task import FARTHEST, StepTask
 from tacita.methods.adjustment.task import SideConstraints
 from tacita.solvers.highs import solve_mip
 from tacita.solvers.integer_pieces import Pieces
-from tacita.solvers.integer_programs import solve_roughly, stopped
+from tacita.solvers.integer_programs import find_cheap_point, no_point_error
 from tacita.solvers.linear_program import IntegerProgram
 
 NEAR = 1
@@ -59,13 +59,13 @@ def solve_program(steps: StepTask, x: Units, pieces: Pieces, run: Run) -> Units 
     )
     side = steps.task.side
     taken = (
-        solve_roughly(program, run)
+        find_cheap_point(program, run)
         if side is None
         else _solve_with_side(program, side, steps, pieces, x, run)
     )
     if taken is None:
         return None
-    found = x + pieces.moved(np.rint(taken[:size]).astype(np.int64), len(steps))
+    found = x + pieces.sum_changes(np.rint(taken[:size]).astype(np.int64), len(steps))
     return found if steps.is_feasible(found) else None
 
 
@@ -117,5 +117,5 @@ def _solve_with_side(
     )
     found = solve_mip(elastic, run, nodes=NODES)
     if not found.point.size and run.over:
-        raise stopped(run)
+        raise no_point_error(run)
     return found.point if found.point.size else None
