@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.app.work.announced import announced
+from tacita.app.work.radius_notes import announced
 from tacita.examples import example
 
 

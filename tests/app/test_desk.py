@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tacita.app.work.desk import Desk
-from tacita.app.work.newest import Newest
+from tacita.app.work.desk import Desk, Newest
 from tacita.app.work.open_case import Case, open_case
 from tacita.app.work.workspace import Workspace
 from tacita.examples import example

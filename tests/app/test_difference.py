@@ -6,7 +6,7 @@ import numpy as np
 
 import tacita as tc
 from tacita.app.sheet import Flag
-from tacita.app.work.difference import HIDDEN, view_of_difference
+from tacita.app.work.view import HIDDEN, view_of_difference
 from tacita.core.exact import UNBOUNDED
 from tacita.core.tables.layout import lay_out
 

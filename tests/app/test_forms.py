@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacita.app.controls.forms import read, shown
-from tacita.app.screens.rules.names import joined, listed
+from tacita.app.screens.rules.contributor_names import joined, listed
 from tacita.app.work.presets import presets
 from tacita.core.errors import InputError
 from tacita.examples import example, example_names

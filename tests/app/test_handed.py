@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from workbooks import workbook
 
-from tacita.app.work.either import otherwise
-from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
+from tacita.app.work.inputs import Asked, Handed, handed_files, handed_path, handed_text, otherwise
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import UNTOLD
 from tacita.app.work.records import Choice, case_of_records, records_from_files, records_from_path

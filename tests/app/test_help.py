@@ -6,7 +6,7 @@ from importlib import resources
 
 import pytest
 
-from tacita.app.controls.labels import as_label
+from tacita.app.controls.page_parts import as_label
 from tacita.app.screens.rules.screen import COSTS
 from tacita.methods.method import method_names
 from tacita.report.compared import MEASURES

@@ -13,10 +13,9 @@ from nicegui import ui
 from tacita.app.controls import notices
 from tacita.app.controls.runs import choose_run
 from tacita.app.screens.export.places import PlaceField
-from tacita.app.screens.protect.checking import refuse_misfits
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.screens.protect.run_cards import RunCards
-from tacita.app.screens.protect.screen import Bench
+from tacita.app.screens.protect.screen import Bench, refuse_misfits
 from tacita.app.screens.rules.rule_list import RuleList
 from tacita.app.screens.table.cell_panel import CellPanel
 from tacita.app.screens.table.screen import TableScreen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacita.app.screens.compare.risk_plot import _options, labels
-from tacita.app.screens.compare.run_columns import measures
+from tacita.app.screens.compare.run_measures import measures
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import open_case
 from tacita.examples import example

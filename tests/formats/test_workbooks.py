@@ -9,7 +9,7 @@ import pytest
 from workbooks import workbook
 
 from tacita import Problem, Suppression, Table, Threshold, audit
-from tacita.app.work.handed import handed_path
+from tacita.app.work.inputs import handed_path
 from tacita.app.work.opening import UNTOLD
 from tacita.cli import main
 from tacita.core.errors import FormatError, InputError

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
+from tacita.app.controls.page_parts import heading
+
 
 @dataclass(frozen=True)
 class Field:
@@ -24,7 +26,7 @@ async def ask(title: str, fields: Sequence[Field], button: str) -> dict[str, str
     with ui.dialog() as dialog, ui.card().classes("asking"):
         # Not as text for props(): titles name codes, and a code may hold quotation marks.
         dialog.props["aria-label"] = title
-        ui.label(title).classes("panel-title").props("role=heading aria-level=2")
+        heading(title)
         controls = {field.name: _control(field) for field in fields}
 
         def answer() -> None:

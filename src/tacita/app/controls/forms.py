@@ -19,7 +19,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
-from tacita.app.controls.labels import as_label
+from tacita.app.controls.page_parts import as_label
 from tacita.core.errors import InputError
 from tacita.methods.method import Option
 

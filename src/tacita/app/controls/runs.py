@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 from nicegui.events import ValueChangeEventArguments
 
-from tacita.app.controls.nothing import no_run
+from tacita.app.controls.page_parts import show_no_run
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.app.work.workspace import Workspace
@@ -28,7 +28,7 @@ def choose_run(workspace: Workspace) -> Job | None:
     """A list of all runs; the page is built anew for another one. None where there is no run."""
     chosen = workspace.chosen
     if chosen is None:
-        no_run()
+        show_no_run()
         return None
 
     def choose(event: ValueChangeEventArguments[int]) -> None:

@@ -21,8 +21,7 @@ from tacita.core.errors import InputError
 from tacita.specification.specification import Specification
 
 if TYPE_CHECKING:
-    from tacita.app.work.either import Otherwise
-    from tacita.app.work.handed import Asked, Handed
+    from tacita.app.work.inputs import Asked, Handed, Otherwise
     from tacita.app.work.records import RecordsAtHand
 
 MOST_STEPS = 100
@@ -80,8 +79,7 @@ class Workspace:
 
     def open_path(self, path: str | Path) -> None:
         """Begin with the case of a file; of a workbook of several sheets one is asked for."""
-        from tacita.app.work.either import otherwise
-        from tacita.app.work.handed import Asked, handed_path
+        from tacita.app.work.inputs import Asked, handed_path, otherwise
         from tacita.app.work.opening import UNTOLD, notes_on
 
         handed = handed_path(path, UNTOLD)

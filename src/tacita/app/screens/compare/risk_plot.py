@@ -8,11 +8,9 @@ from typing import Any
 
 from nicegui import ui
 
-from tacita.app.controls import scrolling
-from tacita.app.controls.labels import as_label
+from tacita.app.controls.page_parts import as_label, heading, scroll_region, words_in
 from tacita.app.controls.runs import in_words
-from tacita.app.screens.compare import verdict
-from tacita.app.screens.compare.run_columns import measures, text
+from tacita.app.screens.compare.run_measures import measures, show_verdict, text
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
 from tacita.report.compared import MEASURES, number
@@ -30,7 +28,7 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
     """The plot with a choice of what stands across, and the numbers of its points."""
     points = {job.number: measures(job) for job in jobs}
     with ui.element("div").classes("strip"):
-        ui.label("Risk against information lost").classes("panel-title").props("role=heading aria-level=2")
+        heading("Risk against information lost")
         ui.space()
         across = ui.select(ACROSS, value="percent", label="Across: information lost").props(
             "outlined dense options-dense data-testid=across"
@@ -38,7 +36,7 @@ def build(jobs: Sequence[Job], now: Case | None) -> None:
     with ui.element("div").classes("columns"):
         chart = ui.echart(_options(jobs, points, "percent"), renderer="svg").classes("plot")
         chart.props("role=img data-testid=plot")
-        listed = scrolling.across("Numbers of the plot")
+        listed = scroll_region("Numbers of the plot")
     ui.label(
         "Risk: of the sensitive cell that is worst off, the width that its levels require over the width of "
         "what an outsider deduces. 1 is just enough, 0.1 ten times more than required, ∞ known exactly."
@@ -87,20 +85,17 @@ def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | No
     with ui.element("table").classes("plain").props("data-testid=plot-table"):
         with ui.element("thead"), ui.element("tr"):
             for head in ("Run", as_label(ACROSS[key]), "Risk"):
-                with ui.element("th").props("scope=col"):
-                    ui.label(head)
-            with ui.element("th").classes("words").props("scope=col"):
-                ui.label("Verdict")
+                words_in("th", head, props="scope=col")
+            words_in("th", "Verdict", "words", "scope=col")
         with ui.element("tbody"):
             for job in jobs:
                 own = points[job.number]
                 texts = [text(columns[name], own[name], job) for name in (key, "risk")]
                 with ui.element("tr"):
                     for entry in (job.title, *texts):
-                        with ui.element("td"):
-                            ui.label(entry)
+                        words_in("td", entry)
                     with ui.element("td").classes("words"):
-                        verdict.show(job, now)
+                        show_verdict(job, now)
 
 
 def _options(jobs: Sequence[Job], points: dict[int, Any], key: str) -> dict[str, Any]:

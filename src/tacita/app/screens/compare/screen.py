@@ -5,10 +5,10 @@ from __future__ import annotations
 from nicegui import ui
 
 from tacita.app import frame
-from tacita.app.controls import notices, scrolling
-from tacita.app.controls.labels import as_label
-from tacita.app.screens.compare import risk_plot, statistics_table, verdict
-from tacita.app.screens.compare.run_columns import best, measures, text
+from tacita.app.controls import notices
+from tacita.app.controls.page_parts import as_label, heading, panel, scroll_region, words_in
+from tacita.app.screens.compare import risk_plot, statistics_table
+from tacita.app.screens.compare.run_measures import EARLIER_NOTE, best, measures, show_verdict, text
 from tacita.app.screens.compare.together import TogetherPanel
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
@@ -31,9 +31,7 @@ def build(workspace: Workspace) -> None:
         with ui.element("section").classes("panel").props(f"data-testid=compared-{position}"):
             if position or len(groups) > 1 or group[0].case.table is not _present(workspace):
                 whose = "the present table" if group[0].case.table is _present(workspace) else "another table"
-                ui.label(f"Runs of {whose}: {group[0].case.name}").classes("panel-title").props(
-                    "role=heading aria-level=2"
-                )
+                heading(f"Runs of {whose}: {group[0].case.name}")
             RunTable(workspace, group)
             if len(group) > 1:
                 TogetherPanel(workspace, group)
@@ -59,8 +57,7 @@ def _failed(workspace: Workspace) -> None:
     failed = [job for job in workspace.jobs if job.state is State.FAILED]
     if not failed:
         return
-    with ui.element("section").classes("panel").props('aria-label="Runs without a release"'):
-        ui.label("Runs that found no release").classes("panel-title").props("role=heading aria-level=2")
+    with panel("Runs that found no release", label="Runs without a release"):
         for job in failed:
             ui.label(f"{job.title}: {job.error}")
 
@@ -73,10 +70,10 @@ class RunTable:
         self._jobs = jobs
         self._measures = {job.number: measures(job) for job in jobs}
         self._by, self._down = "run", False
-        self._place = scrolling.across("Runs in numbers")
+        self._place = scroll_region("Runs in numbers")
         self._show()
         if any(job.case is not workspace.case for job in jobs):
-            ui.label(verdict.NOTE).classes("muted").props("data-testid=earlier-runs")
+            ui.label(EARLIER_NOTE).classes("muted").props("data-testid=earlier-runs")
         ui.label(
             "★ the least of its column among the safe runs; for l1, l2 and Largest among those that show a "
             "number in every cell, since hidden cells have no distance. Loss and bound are in each method's "
@@ -112,8 +109,7 @@ class RunTable:
         with self._place, ui.element("table").classes("plain runs").props("data-testid=runs"):
             with ui.element("thead"), ui.element("tr"):
                 self._head("run", "Run", "the number of the run, its method and options")
-                with ui.element("th").classes("words").props("scope=col"):
-                    ui.label("Verdict")
+                words_in("th", "Verdict", "words", "scope=col")
                 for column in MEASURES:
                     self._head(column.key, as_label(column.head), column.meaning)
             with ui.element("tbody"):
@@ -135,7 +131,7 @@ class RunTable:
                     f"flat dense no-caps align=left data-testid=open-{job.number}"
                 ).classes("run-button")
             with ui.element("td").classes("words"):
-                verdict.show(job, self._workspace.case)
+                show_verdict(job, self._workspace.case)
             for column in MEASURES:
                 self._entry(column, job, job.number in winners[column.key])
 

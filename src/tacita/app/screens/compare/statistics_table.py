@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from tacita.app.controls import scrolling
+from tacita.app.controls.page_parts import heading, scroll_region, words_in
 from tacita.app.work.job import Job
 from tacita.methods.adjustment.statistics.measures import measure_changes
 from tacita.report.compared import number
@@ -24,17 +24,14 @@ def build(jobs: Sequence[Job]) -> None:
     shown = [job for job in jobs if job.release is not None and bool(job.release.shown.all())]
     if not shown:
         return
-    ui.label("Statistics of the inner cells, change in percent").classes("panel-title").props(
-        "role=heading aria-level=2"
-    )
+    heading("Statistics of the inner cells, change in percent")
     with (
-        scrolling.across("Statistics of the inner cells"),
+        scroll_region("Statistics of the inner cells"),
         ui.element("table").classes("plain").props("data-testid=statistics"),
     ):
         with ui.element("thead"), ui.element("tr"):
             for head in ("Run", *MEANINGS.values()):
-                with ui.element("th").props("scope=col"):
-                    ui.label(head)
+                words_in("th", head, props="scope=col")
         with ui.element("tbody"):
             for job in shown:
                 _line(job)
@@ -43,11 +40,9 @@ def build(jobs: Sequence[Job]) -> None:
 def _line(job: Job) -> None:
     changed = changed_statistics(job)
     with ui.element("tr"):
-        with ui.element("th").props("scope=row"):
-            ui.label(job.title)
+        words_in("th", job.title, props="scope=row")
         for name in MEANINGS:
-            with ui.element("td").props(f"data-testid={name}-{job.number}"):
-                ui.label(_percent(changed[name]))
+            words_in("td", _percent(changed[name]), props=f"data-testid={name}-{job.number}")
 
 
 def changed_statistics(job: Job) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nicegui import run, ui
 
 from tacita.app.controls import notices
+from tacita.app.controls.page_parts import heading
 from tacita.app.work.job import Job
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit, audit
@@ -24,7 +25,7 @@ class TogetherPanel:
     def __init__(self, workspace: Workspace, jobs: list[Job]) -> None:
         self._workspace, self._jobs = workspace, jobs
         with ui.element("div").props('role=group aria-label="Audit together"'):
-            ui.label("Audit together").classes("panel-title").props("role=heading aria-level=2")
+            heading("Audit together")
             ui.label(ABOUT).classes("muted")
             with ui.element("div").classes("strip"):
                 self._chosen = ui.select(

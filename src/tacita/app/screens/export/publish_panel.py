@@ -12,6 +12,7 @@ from nicegui import ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.downloads import offer, passing_file
+from tacita.app.controls.page_parts import panel, words_in
 from tacita.app.controls.runs import choose_run, in_words, wait_for
 from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.job import Job, State
@@ -51,8 +52,7 @@ FIRST_LINES, LONGEST_LINE = 12, 160
 
 def build(workspace: Workspace) -> None:
     """The panel; what it offers depends on whether the chosen run is safe."""
-    with ui.element("section").classes("panel").props('aria-label="Publish a run" data-testid=publish'):
-        ui.label("Publish a run").classes("panel-title").props("role=heading aria-level=2")
+    with panel("Publish a run", test_id="publish"):
         job = choose_run(workspace)
         if job is None:
             return
@@ -127,10 +127,8 @@ class Publishing:
             for name, about in HOUSE.items():
                 if name == CERTIFICATE and not self._safe:
                     continue
-                with ui.element("dt"):
-                    ui.label(name)
-                with ui.element("dd"):
-                    ui.label(unproven if unproven and name == CERTIFICATE else about)
+                words_in("dt", name)
+                words_in("dd", unproven if unproven and name == CERTIFICATE else about)
 
     def _destination(self) -> None:
         ui.label("Where to").classes("stack-title")

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from nicegui import ui
 
-from tacita.app.controls.labels import as_label
+from tacita.app.controls.page_parts import as_label, words_in
 from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE
@@ -159,8 +159,7 @@ class _Figures:
         with ui.element("dl").classes("figures"):
             for name in self.NAMES:
                 with ui.element("div"):
-                    with ui.element("dt"):
-                        ui.label(as_label(name))
+                    words_in("dt", as_label(name))
                     with ui.element("dd"):
                         self._shown[name] = ui.label("–").props(f"data-testid=run-{number}-{name}")
 

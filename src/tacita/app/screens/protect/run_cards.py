@@ -8,6 +8,7 @@ from nicegui import ui
 
 from tacita.app import frame
 from tacita.app.controls import notices
+from tacita.app.controls.page_parts import heading
 from tacita.app.controls.runs import EARLIER
 from tacita.app.screens.protect.run_card import RunCard
 from tacita.app.work.job import Job
@@ -32,7 +33,7 @@ class RunCards:
         self._use_again = use_again
         self._cards: dict[Job, RunCard] = {}
         self._places: dict[Job, ui.element] = {}
-        self._title = ui.label("Runs").classes("panel-title").props("role=heading aria-level=2")
+        self._title = heading("Runs")
         self._present = ui.element("div").classes("runs").props("data-testid=runs")
         self._fold = ui.expansion(on_value_change=self._look).classes("panel other-runs")
         self._fold.props("dense data-testid=other-runs")

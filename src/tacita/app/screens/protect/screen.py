@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from nicegui import run, ui
 
 from tacita.app.controls import forms, notices
-from tacita.app.controls.nothing import no_table
-from tacita.app.screens.protect.checking import refuse_misfits
+from tacita.app.controls.page_parts import heading, show_no_table
 from tacita.app.screens.protect.run_cards import RunCards
 from tacita.app.work.job import Job
 from tacita.app.work.parcels import USUAL_METHOD
@@ -20,6 +20,8 @@ from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.words import pluralize
 from tacita.methods.method import make_method, method_class, method_names, options_of
+from tacita.methods.options.per_cell import amounts
+from tacita.methods.rounding.bases import chosen_bases
 from tacita.problem.problem import Problem
 from tacita.specification.specification import Protection
 
@@ -27,7 +29,7 @@ from tacita.specification.specification import Protection
 def build(workspace: Workspace) -> None:
     """Fill the page."""
     if workspace.case is None:
-        no_table()
+        show_no_table()
         return
     Bench(workspace)
 
@@ -44,7 +46,7 @@ class Bench:
         begin = self._beginning()
         with ui.element("div").classes("protect-page"):
             with ui.element("section").classes("panel methods").props('aria-label="Methods"'):
-                ui.label("Method").classes("panel-title").props("role=heading aria-level=2")
+                heading("Method")
                 self._shortcuts()
                 for name in method_names():
                     self._offer(name)
@@ -226,3 +228,22 @@ def _seed(text: str | None) -> int | None:
     if seed < 0:
         raise InputError(f"seed: '{text}' is no integer of 0 or more; leave it empty, and one is drawn")
     return seed
+
+
+def refuse_misfits(problem: Problem, method: str, values: Mapping[str, Any]) -> None:
+    """Refuse, in the words of the methods, what no run on this table could use.
+
+    Raises
+    ------
+    InputError
+        A base that is not above zero, an amount below zero or finer than the table, or a column that the
+        table does not have.
+    """
+    for option in options_of(method):
+        said = values.get(option.name)
+        if said is None or float not in option.kinds:
+            continue
+        if option.name == "base":
+            chosen_bases(problem, said, np.ones(len(problem.table), dtype=bool))
+        elif str in option.kinds and not str(said).endswith("%"):
+            amounts(problem, said, option.name)

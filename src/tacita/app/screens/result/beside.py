@@ -11,10 +11,16 @@ from nicegui import ui
 
 from tacita.app.controls.arranging import Arranging, arrangement_of
 from tacita.app.sheet import Content, Sheet
-from tacita.app.work.difference import view_of_difference
 from tacita.app.work.job import Job
 from tacita.app.work.seeking import seek
-from tacita.app.work.view import View, kinds_in_the_house, place_of, view_of_case, view_of_release
+from tacita.app.work.view import (
+    View,
+    kinds_in_the_house,
+    place_of,
+    view_of_case,
+    view_of_difference,
+    view_of_release,
+)
 from tacita.app.work.workspace import Workspace
 from tacita.core.release import Release
 from tacita.core.tables.layout import Layout

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from tacita.app.controls import notices
 from tacita.app.controls.downloads import offer, passing_file
-from tacita.app.controls.labels import as_label
+from tacita.app.controls.page_parts import as_label, panel
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import Audit
 from tacita.auditing.certificate import certify, dump
@@ -18,8 +18,7 @@ from tacita.verify import NOTHING, RefusedError, outcome, verify
 
 def build(workspace: Workspace, audit: Audit) -> None:
     """The panel; the certificate is made when it is asked for, in a thread."""
-    with ui.element("section").classes("panel").props("aria-label=Certificate data-testid=certificate"):
-        ui.label("Certificate").classes("panel-title").props("role=heading aria-level=2")
+    with panel("Certificate", test_id="certificate"):
         if not audit.safe:
             ui.label("Only a release that is proven safe has one.").classes("muted")
             return

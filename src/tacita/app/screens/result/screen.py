@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tacita.app.controls.labels import as_label
+from tacita.app.controls.page_parts import as_label, words_in
 from tacita.app.controls.runs import SIGNS, WORDS, choose_run, how_good, wait_for
 from tacita.app.screens.result import beside, certificate_panel, sensitive_panel
-from tacita.app.work.announced import announced
 from tacita.app.work.job import Job, State
+from tacita.app.work.radius_notes import announced
 from tacita.app.work.workspace import Workspace
 from tacita.auditing.audit import UNSAFE, Audit
 from tacita.auditing.block_tasks import FRACTIONAL, UNPROVEN
@@ -107,10 +107,8 @@ def _figures(job: Job, release: Release) -> None:
     with ui.element("dl").classes("facts").props("data-testid=figures"):
         for name, (head, told) in figures.items():
             with ui.element("div").classes("fact"):
-                with ui.element("dt"):
-                    ui.label(as_label(head))
-                with ui.element("dd").classes("number").props(f"data-testid=figure-{name}"):
-                    ui.label(told)
+                words_in("dt", as_label(head))
+                words_in("dd", told, "number", f"data-testid=figure-{name}")
     for remark in outcome.remarks if outcome is not None else ():
         ui.label(f"Remark: {remark}").props("data-testid=remark")
     for sentence in announced(job.problem, release):

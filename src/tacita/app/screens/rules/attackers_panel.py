@@ -6,8 +6,8 @@ from math import inf
 
 from nicegui import ui
 
-from tacita.app.controls.labels import as_label
-from tacita.app.screens.rules.names import joined, listed, nobody_known
+from tacita.app.controls.page_parts import as_label, panel
+from tacita.app.screens.rules.contributor_names import joined, listed, nobody_known
 from tacita.app.work.desk import Desk
 from tacita.app.work.open_case import Case
 from tacita.attackers.considered import KINDS
@@ -35,8 +35,7 @@ ABOUT = {
 
 def attackers_panel(desk: Desk) -> None:
     """The panel."""
-    with ui.element("section").classes("panel").props('aria-label="Attackers"'):
-        ui.label("Who attacks, and what he knows").classes("panel-title").props("role=heading aria-level=2")
+    with panel("Who attacks, and what he knows", label="Attackers"):
         _Everyone(desk)
         with ui.element("div").classes("form"):
             for kind, by in KINDS.items():

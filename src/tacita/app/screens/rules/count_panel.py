@@ -5,7 +5,8 @@ from __future__ import annotations
 from nicegui import run, ui
 
 from tacita.app.controls import notices
-from tacita.app.work.newest import Newest
+from tacita.app.controls.page_parts import panel, words_in
+from tacita.app.work.desk import Newest
 from tacita.app.work.open_case import Case
 from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
@@ -21,8 +22,7 @@ class CountPanel:
 
     def __init__(self) -> None:
         self._counting = Newest(self._count)
-        with ui.element("section").classes("panel").props('aria-label="Sensitive cells"'):
-            ui.label("Sensitive cells").classes("panel-title").props("role=heading aria-level=2")
+        with panel("Sensitive cells"):
             with ui.element("div").props("role=status aria-atomic=true") as self._told:
                 self._number = ui.label("…").classes("count-number").props("data-testid=sensitive-count")
                 self._of = ui.label().classes("muted").props("data-testid=sensitive-of")
@@ -81,8 +81,7 @@ class CountPanel:
         with self._rules, ui.element("tbody"):
             for what, hit in told:
                 with ui.element("tr"):
-                    with ui.element("td"):
-                        ui.label(what)
+                    words_in("td", what)
                     with ui.element("td"):
                         ui.label(f"{hit:,}").classes("number")
         attackers = problem.attackers

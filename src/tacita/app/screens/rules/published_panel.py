@@ -13,6 +13,7 @@ from nicegui.events import GenericEventArguments, UploadEventArguments
 
 from tacita.app.controls import notices
 from tacita.app.controls.inlets import one_file_inlet, open_picker
+from tacita.app.controls.page_parts import panel
 from tacita.app.work.desk import Desk
 from tacita.app.work.paths import hide_folders, places_in
 from tacita.app.work.workspace import Workspace
@@ -37,8 +38,7 @@ class PublishedPanel:
 
     def __init__(self, desk: Desk, workspace: Workspace) -> None:
         self._desk, self._workspace = desk, workspace
-        with ui.element("section").classes("panel").props('aria-label="Already published"'):
-            ui.label("Already published").classes("panel-title").props("role=heading aria-level=2")
+        with panel("Already published"):
             ui.label(ABOUT).classes("muted")
             self._list = ui.element("div").props("data-testid=published-list")
             self._inlet = one_file_inlet(self._uploaded, self._failed, "upload-published")

@@ -9,7 +9,8 @@ from typing import Any
 from nicegui import ui
 
 from tacita.app.controls.forms import NO, YES, OptionForm
-from tacita.app.screens.rules.names import joined, listed, nobody_known
+from tacita.app.controls.page_parts import panel
+from tacita.app.screens.rules.contributor_names import joined, listed, nobody_known
 from tacita.app.work.desk import Desk
 from tacita.core.errors import TacitaError
 from tacita.core.words import pluralize
@@ -32,8 +33,7 @@ class RuleList:
         self._rows: list[_Row] = []
         # Numbers run on: two rows never have the same, whatever was removed before.
         self._numbers = count(1)
-        with ui.element("section").classes("panel").props('aria-label="Rules"'):
-            ui.label("What is sensitive").classes("panel-title").props("role=heading aria-level=2")
+        with panel("What is sensitive", label="Rules"):
             self._about = ui.label().classes("muted")
             self._place = ui.element("div").classes("rule-rows")
             with ui.element("div").classes("strip"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tacita.app.controls.nothing import no_table
+from tacita.app.controls.page_parts import panel, show_no_table
 from tacita.app.screens.rules.attackers_panel import attackers_panel
 from tacita.app.screens.rules.count_panel import CountPanel
 from tacita.app.screens.rules.published_panel import PublishedPanel
@@ -31,7 +31,7 @@ AS_STATED = "As the file says, cell by cell."
 def build(workspace: Workspace) -> None:
     """Fill the page."""
     if workspace.case is None:
-        no_table()
+        show_no_table()
         return
     with ui.element("div").classes("rules-page"):
         left = ui.element("div").classes("rules-left")
@@ -64,15 +64,11 @@ def _cost_panel(desk: Desk) -> None:
         desk.specify("cost", cost={"by": word or None})
         desk.settle()
 
-    with ui.element("section").classes("panel").props('aria-label="Cost"'):
-        ui.label("What hiding or changing a cell costs").classes("panel-title").props(
-            "role=heading aria-level=2"
-        )
-        with ui.element("div").classes("strip"):
-            names = {word: word or "as in the file" for word in meanings}
-            select = ui.select(names, value=chosen, label="Cost", on_change=lambda e: choose(e.value))
-            select.props('outlined dense options-dense data-testid=cost aria-label="Cost"').classes("short")
-            meaning = ui.label(meanings[chosen]).classes("muted").props("data-testid=cost-meaning")
+    with panel("What hiding or changing a cell costs", label="Cost"), ui.element("div").classes("strip"):
+        names = {word: word or "as in the file" for word in meanings}
+        select = ui.select(names, value=chosen, label="Cost", on_change=lambda e: choose(e.value))
+        select.props('outlined dense options-dense data-testid=cost aria-label="Cost"').classes("short")
+        meaning = ui.label(meanings[chosen]).classes("muted").props("data-testid=cost-meaning")
 
 
 def _meanings(table: Table) -> dict[str, str]:

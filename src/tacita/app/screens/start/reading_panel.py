@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
-from tacita.app.work.handed import Asked
+from tacita.app.work.inputs import Asked
 from tacita.core.tables.read_options import ReadOptions
 
 TOLD_BY_VALUES, COUNTS, AMOUNTS = "told by the values", "counts", "amounts"

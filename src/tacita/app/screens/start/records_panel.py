@@ -10,6 +10,7 @@ from nicegui import run, ui
 from nicegui.events import ValueChangeEventArguments
 
 from tacita.app.controls import notices
+from tacita.app.controls.page_parts import heading, words_in
 from tacita.app.work.open_case import Case
 from tacita.app.work.records import Choice, RecordsAtHand, case_of_records
 from tacita.app.work.workspace import Workspace
@@ -51,7 +52,7 @@ class RecordsPanel:
             panel.props["aria-label"] = title
             panel.props("data-testid=records")
             with ui.element("div").classes("strip"):
-                ui.label(title).classes("panel-title").props("role=heading aria-level=2")
+                heading(title)
                 ui.label(pluralize(records.seen.records, "record")).classes("muted number")
                 self._offer_sheets(records)
             with ui.element("div").classes("records-parts"):
@@ -193,20 +194,16 @@ def _columns_seen(records: RecordsAtHand) -> None:
     ):
         with ui.element("thead"), ui.element("tr"):
             for head, kind in (("Column", ""), ("Holds", "words"), ("Different", ""), ("Such as", "words")):
-                with ui.element("th").classes(kind).props("scope=col"):
-                    ui.label(head)
+                words_in("th", head, kind, "scope=col")
         with ui.element("tbody"):
             for column in records.seen.columns:
                 with ui.element("tr"):
-                    with ui.element("th").props("scope=row"):
-                        ui.label(column.name or "(no name)")
+                    words_in("th", column.name or "(no name)", props="scope=row")
                     with ui.element("td").classes("words"):
                         gaps = f", {column.missing:,} missing" if column.missing else ""
                         ui.label(("numbers" if column.numbers else "text") + gaps)
-                    with ui.element("td"):
-                        ui.label(f"{column.distinct:,}")
-                    with ui.element("td").classes("words records-samples"):
-                        ui.label(" · ".join(column.samples))
+                    words_in("td", f"{column.distinct:,}")
+                    words_in("td", " · ".join(column.samples), "words records-samples")
 
 
 def _one_of(

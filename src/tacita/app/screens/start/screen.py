@@ -28,11 +28,11 @@ from tacita.app.controls.inlets import (
     take_what_is_dropped,
     text_inlet,
 )
+from tacita.app.controls.page_parts import panel
 from tacita.app.screens.start.making import Generator, NewTable
 from tacita.app.screens.start.reading_panel import ReadingPanel
 from tacita.app.screens.start.records_panel import RecordsPanel
-from tacita.app.work.either import Otherwise, otherwise
-from tacita.app.work.handed import Asked, Handed, handed_files, handed_path, handed_text
+from tacita.app.work.inputs import Asked, Handed, Otherwise, handed_files, handed_path, handed_text, otherwise
 from tacita.app.work.open_case import Case
 from tacita.app.work.opening import UNTOLD, case_of_example, endings, notes_on
 from tacita.app.work.paths import places_in
@@ -75,11 +75,11 @@ class StartScreen:
                 self._open_path()
             with ui.element("div").classes("stack"):
                 self._paste()
-                with _panel("Type a new table", "All cells are zero at first; totals follow what you type."):
+                with panel("Type a new table", "All cells are zero at first; totals follow what you type."):
                     NewTable(self._begin)
             with ui.element("div").classes("stack"):
                 self._tabulate_records()
-                with _panel("Generate", "Random, and the same for the same seed."):
+                with panel("Generate", "Random, and the same for the same seed."):
                     Generator(self._begin)
         self._examples()
 
@@ -99,7 +99,7 @@ class StartScreen:
             )
 
     def _open_files(self) -> None:
-        with _panel("Open files").classes("drop-zone").props("data-testid=drop-zone"):
+        with panel("Open files").classes("drop-zone").props("data-testid=drop-zone"):
             ui.label("Drop them anywhere on this page, or").classes("drop-words")
             ui.button("Choose files").props("no-caps unelevated data-testid=open-files").on(
                 "click", js_handler=open_picker(self._files)
@@ -112,7 +112,7 @@ class StartScreen:
             self._reading = ReadingPanel(self.workspace.asked, self._chosen_sheet)
 
     def _open_path(self) -> None:
-        with _panel("Open a path on this machine", "For large files, folders and projects."):
+        with panel("Open a path on this machine", "For large files, folders and projects."):
             path = ui.input("Path").props("dense outlined autocomplete=off data-testid=path")
 
             async def read() -> None:
@@ -132,7 +132,7 @@ class StartScreen:
 
     def _tabulate_records(self) -> None:
         about = "One row per respondent or contribution: choose the columns that make the table."
-        with _panel("Tabulate records", about).classes(RECORDS_ZONE).props(f"data-testid={RECORDS_ZONE}"):
+        with panel("Tabulate records", about).classes(RECORDS_ZONE).props(f"data-testid={RECORDS_ZONE}"):
             ui.label("Drop the file here, or").classes("drop-words")
             ui.button("Choose records").props("no-caps unelevated data-testid=open-records").on(
                 "click", js_handler=open_picker(self._record_files)
@@ -140,7 +140,7 @@ class StartScreen:
             ui.label("With classifications called like its columns, if there are any.").classes("muted")
 
     def _paste(self) -> None:
-        with _panel(
+        with panel(
             "Paste from a spreadsheet", "A block with names, or only numbers; Ctrl+V outside of fields."
         ):
             area = ui.element("textarea").classes("paste").props(f"id={PASTE} rows=5 spellcheck=false")
@@ -152,7 +152,7 @@ class StartScreen:
 
     def _examples(self) -> None:
         about = "Tables from the literature and of well-known sizes, each with its sensitive cells."
-        with _panel("Examples", about), ui.element("div").classes("examples-list"):
+        with panel("Examples", about), ui.element("div").classes("examples-list"):
             for name, told in EXAMPLES.items():
                 with ui.element("div").classes("example"):
                     button = ui.button(
@@ -360,12 +360,3 @@ class StartScreen:
         if await dialog:
             self.workspace.clear()
             ui.navigate.reload()
-
-
-def _panel(title: str, about: str = "") -> ui.element:
-    panel = ui.element("section").classes("panel").props(f'aria-label="{title}"')
-    with panel:
-        ui.label(title).classes("panel-title").props("role=heading aria-level=2")
-        if about:
-            ui.label(about).classes("muted")
-    return panel

@@ -7,6 +7,7 @@ from math import isinf, isnan
 
 from nicegui import run, ui
 
+from tacita.app.controls.page_parts import words_in
 from tacita.app.sheet.content import LOOKS, Flag
 from tacita.app.work.about_cell import LONGEST, About, Attack, Contributor, Interval
 from tacita.app.work.open_case import Kind
@@ -181,7 +182,5 @@ def _title(text: str) -> None:
 
 
 def _fact(name: str, value: str) -> None:
-    with ui.element("dt"):
-        ui.label(name)
-    with ui.element("dd"):
-        ui.label(value)
+    words_in("dt", name)
+    words_in("dd", value)

@@ -9,17 +9,15 @@ from nicegui import background_tasks, run, ui
 from tacita.app import frame
 from tacita.app.controls import notices
 from tacita.app.controls.arranging import Arranging, arrangement_of, rename_in_arrangement
-from tacita.app.controls.nothing import no_table
+from tacita.app.controls.page_parts import show_no_table
 from tacita.app.screens.table.cell_panel import CellPanel
-from tacita.app.screens.table.folding import folding
-from tacita.app.screens.table.marking import marking
 from tacita.app.screens.table.reshaping import reshaping
-from tacita.app.screens.table.seeking import Seeking
+from tacita.app.screens.table.table_tools import SeekButtons, show_folding, show_marking
 from tacita.app.sheet import Entry, Flag, Selection, Sheet
 from tacita.app.sheet.content import LOOKS
 from tacita.app.work.about_cell import Attack, about
-from tacita.app.work.either import Otherwise
 from tacita.app.work.entries import entered, named, sums_that_differ
+from tacita.app.work.inputs import Otherwise
 from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, Decision
 from tacita.app.work.seeking import seek
@@ -40,7 +38,7 @@ CHANGED_ELSEWHERE = (
 def build(workspace: Workspace) -> None:
     """Fill the page."""
     if workspace.case is None:
-        no_table()
+        show_no_table()
         return
     if (other := workspace.otherwise) is not None and other.case is workspace.case:
         _offer_records(workspace, other)
@@ -106,7 +104,7 @@ class TableScreen:
                 self._arranging = Arranging(self.workspace, self.table.structure, self._arrange)
                 self._folds = ui.element("div").classes("strip")
             with ui.element("div").classes("strip table-tools"):
-                marking(self._decide)
+                show_marking(self._decide)
                 with ui.element("div").classes("apart"):
                     reshaping(self)
                 self._runs = ui.element("div").classes("apart")
@@ -115,7 +113,7 @@ class TableScreen:
                     self._place = ui.element("div").classes("table-sheet")
                     with ui.element("div").classes("strip table-foot"):
                         self._counts = ui.label().classes("number").props("data-testid=counts")
-                        self._seeking = Seeking(self._seek)
+                        self._seeking = SeekButtons(self._seek)
                         ui.space()
                         self._legend = ui.element("ul").classes("strip legend").props('aria-label="Signs"')
                 self._panel = CellPanel()
@@ -156,7 +154,7 @@ class TableScreen:
     def _offer_folding(self) -> None:
         self._folds.clear()
         with self._folds:
-            folding(self.layout, lambda: self._sheet)
+            show_folding(self.layout, lambda: self._sheet)
 
     def _offer_run(self) -> None:
         """The switch to what a run publishes, where there is one of this very case."""
@@ -178,7 +176,7 @@ class TableScreen:
     def _count(self) -> None:
         sensitive, marked = len(self._judged.levels), len(self.case.decisions)
         kind = "counts" if self.table.whole else "amounts"
-        self._seeking.offer(sensitive)
+        self._seeking.enable(sensitive)
         self._counts.set_text(
             f"{pluralize(len(self.table), 'cell')} ({kind}) · {sensitive:,} sensitive · {marked:,} marked by "
             "hand"

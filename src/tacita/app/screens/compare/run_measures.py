@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from nicegui import ui
+
+from tacita.app.controls.runs import EARLIER, in_words
 from tacita.app.work.job import Job, State
+from tacita.app.work.open_case import Case
 from tacita.report import compared
 from tacita.report.compared import Measure, Measures
 
@@ -23,3 +27,17 @@ def text(measure: Measure, value: float, job: Job) -> str:
 def best(measure: Measure, jobs: Sequence[Job], by_run: Mapping[int, Measures]) -> set[int]:
     """The numbers of the safe runs with the least of a measure."""
     return compared.best(measure, {job.number: by_run[job.number] for job in jobs if job.state is State.SAFE})
+
+
+DAGGER = "†"
+EARLIER_NOTE = f"{DAGGER} {EARLIER}: the verdict is about that."
+
+
+def show_verdict(job: Job, now: Case | None) -> None:
+    """``✔ safe``, or ``✔ safe †`` for the eye and the whole sentence for the ear."""
+    tone = "verdict-safe" if job.state is State.SAFE else "verdict-unsafe"
+    with ui.element("div").classes(tone):
+        ui.label(in_words(job, job.case)).classes("in-line")
+        if job.case is not now:
+            ui.label(f", {EARLIER}").classes("for-the-ear")
+            ui.label(f"\N{NO-BREAK SPACE}{DAGGER}").classes("in-line").props("aria-hidden=true")

@@ -1,0 +1,68 @@
+"""Parts that many pages have: panels, headings, labels, words in elements, and what stands in for a table."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+LONGEST_SYMBOL = 2
+
+
+def panel(title: str, about: str = "", *, label: str = "", test_id: str = "") -> ui.element:
+    """Return a section with a heading, and a line ``about`` it if there is one; screen readers call it by its
+    ``label``, or else by its title.
+    """
+    section = ui.element("section").classes("panel").props(f'aria-label="{label or title}"')
+    if test_id:
+        section.props(f"data-testid={test_id}")
+    with section:
+        heading(title)
+        if about:
+            ui.label(about).classes("muted")
+    return section
+
+
+def heading(text: str = "") -> ui.label:
+    """Return the heading of a panel."""
+    return ui.label(text).classes("panel-title").props("role=heading aria-level=2")
+
+
+def words_in(tag: str, text: str, classes: str = "", props: str = "") -> ui.label:
+    """Return words inside an element of their own, such as a ``td``, with classes and attributes."""
+    with ui.element(tag).classes(classes).props(props):
+        return ui.label(text)
+
+
+def scroll_region(name: str) -> ui.element:
+    """Return a place for what may be wider than the page, which scrolls sideways within itself.
+
+    It does so with the arrow keys too, once Tab has come to it; screen readers call it by its name.
+    """
+    place = ui.element("div").classes("scroll-across").props("role=region tabindex=0")
+    place.props["aria-label"] = name
+    return place
+
+
+def as_label(name: str) -> str:
+    """Return a name as the label of a field, column or figure: ``at_or_below`` becomes ``At or below``.
+
+    Symbols, such as ``p`` and ``l1``, stay as they are, and so does what can be chosen or typed, since
+    project files and the command line spell it the same.
+    """
+    words = name.replace("_", " ")
+    return words if len(words) <= LONGEST_SYMBOL else words[0].upper() + words[1:]
+
+
+def show_no_table() -> None:
+    """Say, in place of a screen that needs a table, where to get one."""
+    _show_remedy("There is no table yet.", "Open, paste, type or generate one", "/", "no-table")
+
+
+def show_no_run() -> None:
+    """Say, in place of what needs a run, where to start one."""
+    _show_remedy("There is no run yet.", "Choose a method and run it", "/protect", "no-run")
+
+
+def _show_remedy(why: str, remedy: str, path: str, name: str) -> None:
+    with ui.element("div").classes("strip").props(f"data-testid={name}"):
+        ui.label(why)
+        ui.link(remedy, path)
