@@ -155,7 +155,7 @@ RECORDS = {
     "no value": ("n1,f,", r"no value in 1 of 999,999 records .*first in record 700,000"),
     "no respondent": ("n1,,5", r"'firm' is empty in 1 record, first in record 700,000"),
     "no code": (",f,5", r"missing code in 1 record .*first in record 700,000"),
-    "unknown code": ("n22,f,5", r"'n22' \(1 record\) .*first in record 700,000.*Did you mean 'n2'"),
+    "unknown code": ("n22,f,5", r"'n22' \(1 record\) .*first in record 700,000.*did you mean 'n2'"),
 }
 
 
@@ -215,9 +215,9 @@ def test_a_faulty_table_is_refused_and_nothing_is_written(
         ("r,value\nn1,1\nn2,two\n", "line 3: 'two' in column 'value' is not a number"),
         ("r;value\nn1;1,5\n", "Options: --decimal"),
         ("r,value\nn1,1\nn2,nan\n", "first in record 2"),
-        ("r,value\nn1,1\nn22,2\n", "Did you mean 'n2'?"),
+        ("r,value\nn1,1\nn22,2\n", "did you mean 'n2'?"),
         ("", "the file is empty"),
-        ("r,value\n", "holds no records"),
+        ("r,value\n", "there are no records"),
     ],
 )
 def test_faulty_records_are_refused_and_nothing_is_written(

@@ -161,7 +161,7 @@ def test_tabulate_reads_workbooks(tmp_path: Path, capsys: pytest.CaptureFixture[
     words = ["tabulate", str(path), "--by", "region", "--value", "turnover", "--respondent", "firm", "--json"]
     assert main(words) == 1
     told = " ".join(capsys.readouterr().err.split())
-    assert f"{path} has no column 'firm'" in told
+    assert f"{path}: there is no column 'firm'" in told
     assert "That is sheet 'codes'; if another one is meant, name the sheet: 'firms' Options: --sheet" in told
     target = tmp_path / "out.csv"
     assert main([*words, "--sheet", "firms", "--out", str(target)]) == 0

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.tables.contributions import Contributions
 from tacita.core.tables.table import Table
-from tacita.tabulation import standing
+from tacita.tabulation import cell_contributors
 from tacita.tabulation.tabulate import tabulate
 
 REGIONS = Hierarchy.from_dict({"North": ["n1", "n2"], "South": {"s1": ["s1a", "s1b"], "s2": ["s2a"]}})
@@ -146,7 +146,7 @@ def check_values(records: list[Record], table: Table, weighted: bool) -> None:
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standing, "ENTRIES_AT_ONCE", 4)
+    monkeypatch.setattr(cell_contributors, "ENTRIES_AT_ONCE", 4)
 
 
 @examples(40)

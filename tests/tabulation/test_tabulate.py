@@ -283,7 +283,7 @@ def test_progress_is_told_and_a_cancelled_run_ends() -> None:
 
 N = {"region": ["N", "S"], "value": [1.0, 2.0]}
 BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "unknown column": (N, {"value": "vlue"}, r"no column 'vlue'.*Did you mean 'value'"),
+    "unknown column": (N, {"value": "vlue"}, r"no column 'vlue'.*did you mean 'value'"),
     "missing value": (
         {**N, "value": [None, 1.0]},
         {"value": "value"},
@@ -325,7 +325,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"value": "value", "respondent": "f"},
         r"'f' is empty in 1 record, first in record 2",
     ),
-    "no records": (N, {"where": "region = 'X'"}, r"holds no records"),
+    "no records": (N, {"where": "region = 'X'"}, r"there are no records"),
     "bad condition": (N, {"where": "regoin = 'X'"}, r"the condition asks for column 'regoin'"),
     "no condition": (N, {"where": "region ="}, r"the condition is not one in SQL"),
     "counts": ({**N, "value": [0.5, 1.0]}, {"value": "value", "counts": True}, r"these are no counts"),
@@ -346,7 +346,7 @@ def test_unknown_missing_and_inner_codes_are_counted() -> None:
 
     refused(
         ["01", "001", "001"],
-        r"'001' \(2 records\) in column 'region', first in record 2, are not in its .*Did you mean",
+        r"'001' \(2 records\) in column 'region', first in record 2, are not in its .*did you mean",
     )
     refused(
         ["01", None, None], r"missing code in 2 records \(column 'region'\), first in record 2\..*IS NOT NULL"
@@ -368,7 +368,7 @@ def test_unknown_missing_and_inner_codes_are_counted() -> None:
         ('region,value\nN,1\n"S,2\n', r"records\.csv, line 3: a quote is opened and not closed"),
         ("region,region,value\nN,S,2\n", r"records\.csv, line 1: column 'region' occurs twice\. Rename"),
         ("", r"records\.csv, line 1: the file is empty"),
-        ("region,value\n", r"holds no records"),
+        ("region,value\n", r"there are no records"),
         ("region,amount\nN,1\n", r"no column 'value'"),
     ],
 )

@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacita.core.errors import InputError
 from tacita.formats.columns import read_columns
 from tacita.formats.workbook import is_workbook, name_other_sheets, refuse_sheet
 
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
 
     from tacita.core.tables.columns import Columns
     from tacita.core.tables.table import Table
-
-FRAME = "the Table"
-"""How tabulation calls records that it did not read itself."""
 
 
 def find_records(path: str | os.PathLike[str], sheet: str | None = None) -> str | pa.Table:
@@ -36,18 +32,14 @@ def tabulate_file(
 
     Of a workbook it is noted which sheet was read, and errors name the file as they do for others.
     """
+    from tacita.tabulation.records import NamedFrame
     from tacita.tabulation.tabulate import tabulate
 
     if not is_workbook(path):
         return tabulate(find_records(path, sheet), by, **options)
     with name_other_sheets(path, sheet):
         read = _read_sheet(path, sheet)
-        try:
-            table = tabulate(read.data, by, **options)
-        except InputError as error:
-            raise error.map_parts(
-                lambda text: f"{path}{text.removeprefix(FRAME)}" if text.startswith(FRAME) else text
-            ) from None
+        table = tabulate(NamedFrame(os.fspath(path), read.data), by, **options)
     return replace(table, notes=(*read.notes, *table.notes))
 
 

@@ -1,11 +1,11 @@
 """The largest contributions of every cell, from those of the leaf cells.
 
-For a cell ``A`` and a contributor ``r`` let ``f(r, A)`` be the largest of his entries in the leaf cells below
-``A``. The list of ``A`` holds the ``n`` contributors with the largest ``f(r, A)``. Since a maximum may be
-taken over maxima, such lists merge: the list of a total follows from the lists of its parts, each contributor
-kept once. For a contributor with one leaf cell below ``A``, ``f`` is what he contributes; the others are
-entered later with their sum, which can only be larger, so nobody who was cut off a list can come back into
-it.
+For a cell ``A`` and a contributor ``r`` let ``f(r, A)`` be the largest of their entries in the leaf cells
+below ``A``. The list of ``A`` holds the ``n`` contributors with the largest ``f(r, A)``. Since a maximum may
+be taken over maxima, such lists merge: the list of a total follows from the lists of its parts, each
+contributor kept once. For a contributor with one leaf cell below ``A``, ``f`` is the contribution; the others
+are entered later with their sum, which can only be larger, so nobody who was cut off a list can come back
+into it.
 
 Lists are ordered by size, and among equals by contributor, so that equal input gives equal lists.
 """
@@ -40,14 +40,14 @@ class Largest:
         return int(self.sizes.shape[1])
 
     @classmethod
-    def nothing(cls, cells: int, depth: int) -> Largest:
-        """Empty lists."""
+    def empty(cls, cells: int, depth: int) -> Largest:
+        """Return empty lists."""
         shape = (cells, depth)
         return cls(np.full(shape, NOBODY), np.full(shape, NOBODY), np.zeros(shape, dtype=np.int64))
 
     def rolled_up(self, rollup: Rollup, repeated: bool) -> Largest:
-        """The lists of every cell from those of the leaf cells; ``repeated``: someone may be in several of
-        them.
+        """Return the lists of every cell from those of the leaf cells; ``repeated``: contributors may be in
+        several of them.
         """
         lists = self
         for step in rollup.steps:
@@ -55,7 +55,7 @@ class Largest:
         return lists
 
     def merged(self, step: Step, repeated: bool) -> Largest:
-        """The lists of the targets of a step from those of its sources."""
+        """Return the lists of the targets of a step from those of its sources."""
         # Most cells of a step have one source: their lists are taken over as they are.
         sources = np.diff(step.starts, append=step.source.size)
         first = step.source[step.starts]
@@ -64,7 +64,9 @@ class Largest:
         if several.size:
             rows = step.source[(sources > 1)[step.target]]
             starts = np.cumsum(sources[several]) - sources[several]
-            best = self._best_of(rows, starts, np.repeat(np.arange(several.size), sources[several]), repeated)
+            best = self._merge_lists(
+                rows, starts, np.repeat(np.arange(several.size), sources[several]), repeated
+            )
             result.sizes[several], result.who[several], result.copies[several] = (
                 best.sizes,
                 best.who,
@@ -72,7 +74,7 @@ class Largest:
             )
         return result
 
-    def _best_of(self, rows: Cells, starts: Cells, target: Cells, repeated: bool) -> Largest:
+    def _merge_lists(self, rows: Cells, starts: Cells, target: Cells, repeated: bool) -> Largest:
         """Merge the lists ``rows[starts[t]:starts[t + 1]]`` for each ``t``, taking the best head ``depth``
         times.
         """
@@ -82,7 +84,7 @@ class Largest:
         who = np.pad(self.who, closed, constant_values=NOBODY).ravel()
         copies = np.pad(self.copies, closed).ravel()
         at = rows * width
-        result = Largest.nothing(starts.size, self.depth)
+        result = Largest.empty(starts.size, self.depth)
         for rank in range(self.depth):
             size, person = sizes[at], who[at]
             best = np.maximum.reduceat(size, starts)
@@ -94,11 +96,11 @@ class Largest:
             result.copies[:, rank] = np.maximum.reduceat(np.where(taken, copies[at], 0), starts)
             at = at + (taken & (person >= 0))
             if repeated:
-                at = self._past_chosen(at, who, result.who[:, : rank + 1], target)
+                at = self._skip_chosen(at, who, result.who[:, : rank + 1], target)
         return result
 
     @staticmethod
-    def _past_chosen(at: Cells, who: Cells, chosen: Cells, target: Cells) -> Cells:
+    def _skip_chosen(at: Cells, who: Cells, chosen: Cells, target: Cells) -> Cells:
         """Move each head past contributors that its cell has already listed."""
         moving = np.arange(at.size)
         while moving.size:
@@ -109,13 +111,13 @@ class Largest:
         return at
 
     def admits(self, cells: Cells, who: Cells, sizes: Units) -> Mask:
-        """Whether contributors of such sizes would stand in the lists of these cells, each taken alone."""
+        """Return whether contributors of such sizes would be in the lists of these cells, each alone."""
         least, last = self.sizes[cells, -1], self.who[cells, -1]
         return np.asarray((sizes > least) | ((sizes == least) & (who <= last)))
 
     def with_entries(self, cells: Cells, who: Cells, sizes: Units, copies: Cells) -> Largest:
-        """Enter contributors with what they contribute; of several entries of one in a cell, also earlier
-        ones, the largest counts.
+        """Return the lists with further contributors; of several entries of one in a cell, also earlier ones,
+        the largest counts.
         """
         keep = self.admits(cells, who, sizes)
         cells, who, sizes, copies = cells[keep], who[keep], sizes[keep], copies[keep]
@@ -141,13 +143,13 @@ class Largest:
         return result
 
     def with_copies(self) -> Largest:
-        """Each entry repeated as often as it stands for contributors; only the first of them is known by
-        name.
+        """Return the lists with each entry repeated as often as it stands for contributors; only the first of
+        them is known by name.
         """
         if (self.copies <= 1).all():
             return self
         ends = np.cumsum(self.copies, axis=1)
-        result = Largest.nothing(*self.sizes.shape)
+        result = Largest.empty(*self.sizes.shape)
         rows = np.arange(self.sizes.shape[0])
         for rank in range(self.depth):
             source = (ends <= rank).sum(axis=1)

@@ -4,7 +4,6 @@ classifications.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacita.core.errors import HierarchyError, InputError
+from tacita.core.errors import HierarchyError, InputError, did_you_mean
 from tacita.core.exact import Cells, Units
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.hierarchy.link_sources import code_texts
@@ -20,10 +19,10 @@ from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.rollup import Step, run_starts
 from tacita.core.tables.structure import cell_keys
 from tacita.core.words import pluralize
+from tacita.tabulation.entries import decode_keys
 from tacita.tabulation.largest import Largest
 from tacita.tabulation.numbers import Numbers
-from tacita.tabulation.shares import codes_in
-from tacita.tabulation.source import Records, quoted
+from tacita.tabulation.records import Records, quote_name
 
 Trees = Hierarchy | Sequence[Hierarchy] | None
 
@@ -40,8 +39,8 @@ class Cube:
     records: int
 
     def codes(self, keys: Cells) -> Codes:
-        """The codes of cells given by their keys."""
-        return np.column_stack([codes_in(self.dimensions, d, keys) for d in range(len(self.dimensions))])
+        """Return the codes of cells given by their keys."""
+        return np.column_stack([decode_keys(self.dimensions, d, keys) for d in range(len(self.dimensions))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +70,15 @@ class ListedRecords:
 
 
 def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
-    """The dimensions, from the codes that occur in the records."""
+    """Return the dimensions, from the codes that occur in the records."""
     encoded = []
     total = 0
     for name, trees in by.items():
-        answer = records.ask(f"SELECT {quoted(name)} AS code, count(*) AS count FROM records GROUP BY ALL")
-        count = column_of(answer, "count")
-        _refuse_nothing(records, answer)
+        answer = records.fetch(
+            f"SELECT {quote_name(name)} AS code, count(*) AS count FROM records GROUP BY ALL"
+        )
+        count = to_integers(answer, "count")
+        _refuse_empty(records, answer)
         encoded.append(_encode(records, name, trees, answer.column("code"), count))
         total = int(count.sum())
     # Refuses cubes whose cells cannot be numbered, before any of them is.
@@ -88,16 +89,16 @@ def read_cube(records: Records, by: Mapping[str, Trees]) -> Cube:
 def read_leaves(
     records: Records, by: Mapping[str, Trees], numbers: Numbers, largest: int
 ) -> tuple[Cube, Leaves, ListedRecords]:
-    """Group the records by their codes, each a contributor of his own."""
-    columns = ", ".join(quoted(column) for column in by)
+    """Group the records by their codes, each a contributor of its own."""
+    columns = ", ".join(quote_name(column) for column in by)
     weight = f"sum({numbers.weight})" if numbers.weight else "0"
-    answer = records.ask(
+    answer = records.fetch(
         f"SELECT {columns}, count(*) AS _count, CAST(sum({numbers.weighted}) AS BIGINT) AS _value, "
         f"CAST(sum(abs({numbers.weighted})) AS BIGINT) AS _absolute, CAST({weight} AS BIGINT) AS _weight, "
-        f"max({_packed(numbers, largest)}, {largest}) AS _largest FROM records GROUP BY ALL"
+        f"max({_packed_sql(numbers, largest)}, {largest}) AS _largest FROM records GROUP BY ALL"
     )
-    _refuse_nothing(records, answer)
-    count = column_of(answer, "_count")
+    _refuse_empty(records, answer)
+    count = to_integers(answer, "_count")
     encoded = [_encode(records, name, trees, answer.column(name), count) for name, trees in by.items()]
     dimensions = tuple(e.dimension for e in encoded)
     keys = cell_keys(dimensions, np.column_stack([e.rows for e in encoded]))
@@ -105,66 +106,67 @@ def read_leaves(
     order = np.argsort(keys, kind="stable")
     starts = run_starts(keys[order])
     step = Step(order, np.repeat(np.arange(starts.size), np.diff(starts, append=order.size)), starts)
-    lists, listed = _unpacked(answer.column("_largest"), largest, keys)
+    lists, listed = _unpack(answer.column("_largest"), largest, keys)
     leaves = Leaves(
         keys=keys[order[starts]],
         count=step.add(count),
-        value=step.add(column_of(answer, "_value")),
-        absolute=step.add(column_of(answer, "_absolute")),
-        weight=step.add(column_of(answer, "_weight")),
+        value=step.add(to_integers(answer, "_value")),
+        absolute=step.add(to_integers(answer, "_absolute")),
+        weight=step.add(to_integers(answer, "_weight")),
         largest=lists.merged(step, repeated=False),
     )
     return Cube(dimensions, tuple((e.raw, e.position) for e in encoded), int(count.sum())), leaves, listed
 
 
-def _refuse_nothing(records: Records, answer: Any) -> None:
+def _refuse_empty(records: Records, answer: Any) -> None:
     if answer.num_rows == 0:
         raise InputError(
-            f"{records.place} holds no records (that fulfil the condition): there is nothing to tabulate",
+            "there are no records (that fulfil the condition) to tabulate",
+            place=records.place,
             options=["where"],
         )
 
 
-def column_of(answer: Any, name: str) -> NDArray[np.int64]:
-    """A column of an arrow table that holds 64-bit integers and no nulls."""
-    return plain(answer.column(name).combine_chunks())
+def to_integers(answer: Any, name: str) -> NDArray[np.int64]:
+    """Return a column of an arrow table that holds 64-bit integers and no nulls."""
+    return to_numpy(answer.column(name).combine_chunks())
 
 
-def plain(array: Any) -> NDArray[np.int64]:
-    """An arrow array of integers without nulls, as numpy sees it."""
+def to_numpy(array: Any) -> NDArray[np.int64]:
+    """Return an arrow array of integers without nulls as a numpy array."""
     # Arrow's own to_numpy imports pandas, which takes longer than most tabulations.
     wide = array.type.bit_width // 8
     whole = np.frombuffer(array.buffers()[1], dtype=f"i{wide}", count=len(array), offset=array.offset * wide)
     return whole.astype(np.int64, copy=False)
 
 
-def ragged(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
-    """An arrow column of lists of at most ``depth`` whole numbers as a matrix."""
+def to_matrix(column: Any, depth: int, missing: int) -> NDArray[np.int64]:
+    """Return an arrow column of lists of at most ``depth`` integers as a matrix."""
     lists = column.combine_chunks()
-    lengths = np.diff(plain(lists.offsets))
+    lengths = np.diff(to_numpy(lists.offsets))
     matrix = np.full((lengths.size, depth), missing, dtype=np.int64)
     rank = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    matrix[np.repeat(np.arange(lengths.size), lengths), rank] = plain(lists.flatten())
+    matrix[np.repeat(np.arange(lengths.size), lengths), rank] = to_numpy(lists.flatten())
     return matrix
 
 
-def copies_of(weight: str | None, most: int) -> str:
-    """SQL: how many contributors of his size a record of this weight (in millionths) stands for, at most
-    ``most``.
+def copies_sql(weight: str | None, most: int) -> str:
+    """Return SQL: how many contributors of its size a record of this weight (in millionths) stands for, at
+    most ``most``.
     """
     if weight is None:
         return "1"
     return f"CAST(least(greatest(round_even({weight} / 1e6, 0), 1), {most}) AS BIGINT)"
 
 
-def _packed(numbers: Numbers, largest: int) -> str:
-    """SQL: size, copies and sign of a record in one integer that is ordered by size."""
-    copies = copies_of(numbers.weight, largest)
+def _packed_sql(numbers: Numbers, largest: int) -> str:
+    """Return SQL: size, copies and sign of a record in one integer that is ordered by size."""
+    copies = copies_sql(numbers.weight, largest)
     return f"(abs({numbers.own}) * {largest + 1} + {copies}) * 2 + CAST({numbers.own} < 0 AS BIGINT)"
 
 
-def _unpacked(column: Any, largest: int, keys: Cells) -> tuple[Largest, ListedRecords]:
-    packed = ragged(column, largest, missing=-1)
+def _unpack(column: Any, largest: int, keys: Cells) -> tuple[Largest, ListedRecords]:
+    packed = to_matrix(column, largest, missing=-1)
     present = packed >= 0
     size = np.where(present, packed // 2 // (largest + 1), -1)
     copies = np.where(present, packed // 2 % (largest + 1), 0)
@@ -194,20 +196,19 @@ def _encode(records: Records, name: str, trees: Trees, column: Any, count: Units
     try:
         encoded = written.dictionary_encode()
     except pa.ArrowException:
-        raise InputError(
-            f"{records.place}: column '{name}' holds {written.type}, no codes: choose another column"
-        ) from None
+        fault = f"column '{name}' holds {written.type}, no codes"
+        raise InputError(fault, place=records.place, remedy="choose another column") from None
     texts = code_texts(encoded.dictionary.to_pylist(), lambda _: f"{records.place}, column '{name}'")
-    row = plain(encoded.indices.fill_null(len(texts)))
+    row = to_numpy(encoded.indices.fill_null(len(texts)))
     blank = [not text for text in texts]
     missing = np.array([*blank, True])[row]
     if missing.any():
         raise HierarchyError(
             f"missing code in {pluralize(int(count[missing].sum()), 'record')} (column '{name}'), first in "
-            f"{records.first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}",
+            f"{records.describe_first_of(name, encoded.dictionary.filter(pa.array(blank, pa.bool_())))}",
             place=records.place,
             remedy="Give them a code, say 'unknown', or leave them out with the condition "
-            f"{quoted(name)} IS NOT NULL.",
+            f"{quote_name(name)} IS NOT NULL.",
             options=["where"],
         )
     dimension = Dimension(name, _trees(name, trees, texts))
@@ -238,15 +239,15 @@ def _refuse_foreign(
     def listed(wrong: Sequence[int]) -> str:
         codes = ", ".join(f"'{texts[i]}' ({pluralize(int(count[i]), 'record')})" for i in wrong[:5])
         more = f" and {pluralize(len(wrong) - 5, 'more code')}" if len(wrong) > 5 else ""
-        first = records.first_of(dimension.name, raw.take(wrong))
-        return f"{records.place}: {codes}{more} in column '{dimension.name}', first in {first},"
+        first = records.describe_first_of(dimension.name, raw.take(wrong))
+        return f"{codes}{more} in column '{dimension.name}', first in {first},"
 
     unknown = [i for i, text in enumerate(texts) if text not in dimension.position]
     if unknown:
-        near = difflib.get_close_matches(texts[unknown[0]], dimension.codes, n=1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
+        hint = did_you_mean(texts[unknown[0]], dimension.codes)
         raise HierarchyError(
-            f"{listed(unknown)} are not in its classification.{hint}",
+            f"{listed(unknown)} are not in its classification{hint}",
+            place=records.place,
             remedy="Add them to the hierarchy, correct the data, or leave them out with a condition on the "
             "records.",
             options=["where"],
@@ -258,6 +259,8 @@ def _refuse_foreign(
     ]
     if inner:
         raise HierarchyError(
-            f"{listed(inner)} are totals of its classification. Code the records at the finest level, or "
-            "give such a total a child of its own for what is not classified further."
+            f"{listed(inner)} are totals of its classification",
+            place=records.place,
+            remedy="Code the records at the finest level, or give such a total a child of its own for what "
+            "is not classified further.",
         )

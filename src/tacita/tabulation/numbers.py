@@ -1,4 +1,4 @@
-"""What a record counts: its value and its weight as exact integers, in SQL.
+"""The value and the weight of a record as exact integers, in SQL.
 
 With ``d`` decimals a record of value ``x`` and weight ``w`` carries
 
@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from tacita.core.errors import InputError
 from tacita.core.exact import LARGEST, MOST_DECIMALS
 from tacita.core.words import pluralize
-from tacita.tabulation.source import Records, quoted
+from tacita.tabulation.records import Records, quote_name
 
 GUESSED_DECIMALS = 6
 SAMPLE = 10_000
-WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "BOOLEAN")
+INTEGER_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "BOOLEAN")
 # Weights are counted in millionths, so that sums of weights do not depend on their order either.
 WEIGHT_DECIMALS = 6
 
@@ -49,10 +49,11 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         Values or weights are missing, not numbers, infinite, too large, or need more than six decimals.
     """
     if decimals is not None and not 0 <= decimals <= MOST_DECIMALS:
-        raise InputError(f"decimals cannot be {decimals}: choose between 0 and {MOST_DECIMALS}")
-    x = _number(records, value) if value is not None else "1"
-    w = _number(records, weight) if weight is not None else None
-    whole = value is None or records.types[value] in WHOLE
+        fault, remedy = f"decimals cannot be {decimals}", f"choose between 0 and {MOST_DECIMALS}"
+        raise InputError(fault, remedy=remedy, options=["decimals"])
+    x = _number_sql(records, value) if value is not None else "1"
+    w = _number_sql(records, weight) if weight is not None else None
+    whole = value is None or records.types[value] in INTEGER_TYPES
     found, size, negative = 0, 0.0, False
     if value is not None:
         values = _survey(records, value, x, "value", whole, guess=decimals is None)
@@ -60,7 +61,7 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
     if w is not None and weight is not None:
         weights = _survey(records, weight, w, "weight", whole=False, guess=decimals is None)
         found += weights.decimals
-        grossed = records.row(f"SELECT sum(abs(CAST({x} AS DOUBLE) * {w})) FROM records")[0]
+        grossed = records.fetch_row(f"SELECT sum(abs(CAST({x} AS DOUBLE) * {w})) FROM records")[0]
         size = max(size, float(grossed or 0.0))
     if decimals is None:
         if found > GUESSED_DECIMALS:
@@ -75,27 +76,27 @@ def read_numbers(records: Records, value: str | None, weight: str | None, decima
         fitting = next((d for d in range(decimals, -1, -1) if size * 10.0**d <= LARGEST), None)
         remedy = pluralize(fitting, "decimal") if fitting is not None else "a larger unit, such as thousands"
         raise InputError(
-            f"{records.place}: the values add up to about {size:.3g}; with {pluralize(decimals, 'decimal')} "
-            "that is too "
-            "large to be "
-            f"counted exactly. Use {remedy}."
+            f"the values add up to about {size:.3g}; with {pluralize(decimals, 'decimal')} that is too large "
+            "to be counted exactly",
+            place=records.place,
+            remedy=f"Use {remedy}.",
         )
     factor = 10**decimals
-    own = f"CAST({x} AS BIGINT) * {factor}" if whole else _rounded(f"{x} * {factor}")
+    own = f"CAST({x} AS BIGINT) * {factor}" if whole else _rounded_sql(f"{x} * {factor}")
     if w is None:
         return Numbers(decimals, negative, own, own, None)
-    weighted = _rounded(f"CAST({x} AS DOUBLE) * {w} * {factor}")
-    return Numbers(decimals, negative, own, weighted, _rounded(f"{w} * {10**WEIGHT_DECIMALS}"))
+    weighted = _rounded_sql(f"CAST({x} AS DOUBLE) * {w} * {factor}")
+    return Numbers(decimals, negative, own, weighted, _rounded_sql(f"{w} * {10**WEIGHT_DECIMALS}"))
 
 
-def _rounded(expression: str) -> str:
+def _rounded_sql(expression: str) -> str:
     return f"CAST(round_even({expression}, 0) AS BIGINT)"
 
 
-def _number(records: Records, column: str) -> str:
-    """A column as a number in SQL; whole numbers as they are, all others as doubles."""
-    kind, name = records.types[column], quoted(column)
-    if kind in WHOLE:
+def _number_sql(records: Records, column: str) -> str:
+    """Return a column as a number in SQL; integers as they are, all others as doubles."""
+    kind, name = records.types[column], quote_name(column)
+    if kind in INTEGER_TYPES:
         return name
     if kind == "FLOAT":
         # The shortest text of a single 0.1 is "0.1"; as a double it would be 0.10000000149.
@@ -103,10 +104,10 @@ def _number(records: Records, column: str) -> str:
     if kind == "DOUBLE" or kind.startswith(("DECIMAL", "UBIGINT", "HUGEINT", "UHUGEINT")):
         return f"CAST({name} AS DOUBLE)"
     if kind == "VARCHAR":
-        bad = records.ask(
-            f"SELECT number, written FROM (SELECT row_number() OVER () AS number, {name} AS written FROM "
-            "records) "
-            "WHERE written IS NOT NULL AND TRY_CAST(written AS DOUBLE) IS NULL ORDER BY number LIMIT 1"
+        bad = records.fetch(
+            f"SELECT number, written FROM (SELECT row_number() OVER () AS number, {name} AS written "
+            "FROM records) WHERE written IS NOT NULL AND TRY_CAST(written AS DOUBLE) IS NULL "
+            "ORDER BY number LIMIT 1"
         ).to_pylist()
         if bad:
             written = bad[0]["written"]
@@ -118,12 +119,13 @@ def _number(records: Records, column: str) -> str:
                 options=["where"],
             )
         return f"CAST({name} AS DOUBLE)"
-    raise InputError(f"{records.place}: column '{column}' holds {kind}, not numbers. Choose another column.")
+    fault = f"column '{column}' holds {kind}, not numbers"
+    raise InputError(fault, place=records.place, remedy="Choose another column.")
 
 
 @dataclass(frozen=True)
 class _Survey:
-    """Decimals that a column needs (if asked for), the sum of its absolute values, and its least value."""
+    """Decimals that a column needs (or 0), the sum of its absolute values, and its least value."""
 
     decimals: int
     size: float
@@ -131,44 +133,46 @@ class _Survey:
 
 
 def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess: bool) -> _Survey:
-    """Look at a column once; faults are refused."""
+    """Return the figures of a column; refuse missing, infinite and negative numbers."""
     finite = "true" if whole else f"isfinite({x})"
-    # The first records tell the decimals; one comparison per record then shows whether they do for all.
+    # The decimals of the first records are a guess; one comparison per record shows whether it holds for all.
     guess = guess and not whole
-    decimals = _decimals(records, x, f"(SELECT * FROM records LIMIT {SAMPLE})") if guess else 0
-    total, present, infinite, least, size, longer = records.row(
+    decimals = _count_decimals(records, x, f"(SELECT * FROM records LIMIT {SAMPLE})") if guess else 0
+    longer_sql = f"{finite} AND NOT {_is_exact_sql(x, decimals)}" if guess else "false"
+    total, present, infinite, least, size, longer = records.fetch_row(
         f"SELECT count(*), count({x}), count(*) FILTER (NOT {finite}), min({x}) FILTER ({finite}), "
         f"sum(abs(CAST({x} AS DOUBLE))) FILTER ({finite}), "
-        f"count(*) FILTER ({f'{finite} AND NOT {_exact(x, decimals)}' if guess else 'false'}) FROM records"
+        f"count(*) FILTER ({longer_sql}) FROM records"
     )
     if total == 0:
         return _Survey(0, 0.0, 0.0)
     if missing := total - present:
         raise InputError(
             f"no {what} in {missing:,} of {pluralize(total, 'record')} (column '{column}'), first in "
-            f"{records.first(f'{x} IS NULL')}",
+            f"{records.describe_first(f'{x} IS NULL')}",
             place=records.place,
-            remedy=f"Fill them, or leave them out with the condition {quoted(column)} IS NOT NULL.",
+            remedy=f"Fill them, or leave them out with the condition {quote_name(column)} IS NOT NULL.",
             options=["where"],
         )
     if infinite:
         raise InputError(
             f"the {what} is NaN or infinite in {infinite:,} of {pluralize(total, 'record')} (column "
-            f"'{column}'), first in {records.first(f'NOT {finite}')}",
+            f"'{column}'), first in {records.describe_first(f'NOT {finite}')}",
             place=records.place,
-            remedy=f"Fill them, or leave them out with the condition isfinite({quoted(column)}).",
+            remedy=f"Fill them, or leave them out with the condition isfinite({quote_name(column)}).",
             options=["where"],
         )
     if what == "weight" and least < 0:
         raise InputError(
-            f"{records.place}: column '{column}' holds negative weights, first in "
-            f"{records.first(f'{x} < 0')}. Correct them."
+            f"column '{column}' holds negative weights, first in {records.describe_first(f'{x} < 0')}",
+            place=records.place,
+            remedy="Correct them.",
         )
     if longer:
-        decimals = _decimals(records, x, "records")
+        decimals = _count_decimals(records, x, "records")
     if decimals > GUESSED_DECIMALS:
-        example = records.row(
-            f"SELECT {x} FROM records WHERE NOT {_exact(x, GUESSED_DECIMALS)} ORDER BY 1 LIMIT 1"
+        example = records.fetch_row(
+            f"SELECT {x} FROM records WHERE NOT {_is_exact_sql(x, GUESSED_DECIMALS)} ORDER BY 1 LIMIT 1"
         )[0]
         raise InputError(
             f"values such as {example} in column '{column}' need more than {GUESSED_DECIMALS} decimals",
@@ -179,20 +183,20 @@ def _survey(records: Records, column: str, x: str, what: str, whole: bool, guess
     return _Survey(decimals, float(size), float(least))
 
 
-def _decimals(records: Records, x: str, source: str) -> int:
-    """The fewest decimals that write every finite value exactly; one more than are guessed at if those do
-    not do.
+def _count_decimals(records: Records, x: str, source: str) -> int:
+    """Return the fewest decimals that write every finite value exactly; ``GUESSED_DECIMALS + 1`` if those are
+    too few.
     """
-    cases = " ".join(f"WHEN {_exact(x, d)} THEN {d}" for d in range(GUESSED_DECIMALS + 1))
-    found = records.row(
+    cases = " ".join(f"WHEN {_is_exact_sql(x, d)} THEN {d}" for d in range(GUESSED_DECIMALS + 1))
+    found = records.fetch_row(
         f"SELECT max(CASE {cases} ELSE {GUESSED_DECIMALS + 1} END) FILTER (isfinite({x})) FROM {source} AS "
         "records"
     )[0]
     return int(found or 0)
 
 
-def _exact(x: str, decimals: int) -> str:
-    """SQL: a double is the one nearest to a number of so many decimals, as ``exact.decimals_needed``
-    understands it.
+def _is_exact_sql(x: str, decimals: int) -> str:
+    """Return SQL: a double is the one nearest to a number of so many decimals, as in
+    ``exact.decimals_needed``.
     """
     return f"(round_even({x} * 1e{decimals}, 0) / 1e{decimals} = {x})"

@@ -1,11 +1,11 @@
-"""What records hold, column by column: enough to see which are classifications, values and names."""
+"""An overview of records, column by column, from which classifications, values and names are recognised."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from tacita.tabulation.source import column_names, literal, open_records, quoted
+from tacita.tabulation.records import column_names, open_records, quote_name, quote_text
 
 FIRST_RECORDS = 200
 """Records from which samples are taken."""
@@ -13,7 +13,7 @@ SAMPLES = 4
 
 
 @dataclass(frozen=True)
-class ColumnSeen:
+class ColumnSummary:
     """A column of records.
 
     Attributes
@@ -38,7 +38,7 @@ class Overview:
     """The number of records, and their columns in the order of the source."""
 
     records: int
-    columns: tuple[ColumnSeen, ...]
+    columns: tuple[ColumnSummary, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -46,8 +46,9 @@ class Overview:
         return tuple(column.name for column in self.columns)
 
 
-def overview(source: Any, decimal: str = ".") -> Overview:
-    """Look through records, which may be anything that :func:`~tacita.tabulation.tabulate.tabulate` takes.
+def survey_records(source: Any, decimal: str = ".") -> Overview:
+    """Return an overview of records, which may be anything that
+    :func:`~tacita.tabulation.tabulate.tabulate` takes.
 
     Raises
     ------
@@ -56,25 +57,27 @@ def overview(source: Any, decimal: str = ".") -> Overview:
 
     Examples
     --------
-    >>> seen = overview({"region": ["N", "N", "S"], "turnover": [5, 7, None]})
+    >>> seen = survey_records({"region": ["N", "N", "S"], "turnover": [5, 7, None]})
     >>> [(column.name, column.numbers, column.distinct, column.missing) for column in seen.columns]
     [('region', False, 2, 0), ('turnover', True, 2, 1)]
     """
     names = column_names(source)
     with open_records(source, names, [], [], None, decimal) as records:
-        asked = ", ".join(_counts(quoted(name), decimal) for name in names)
-        n, *counted = records.row(f"SELECT count(*), {asked} FROM records")
-        texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in names)
-        first = records.ask(f"SELECT {texts} FROM records LIMIT {FIRST_RECORDS}")
+        asked = ", ".join(_counts_sql(quote_name(name), decimal) for name in names)
+        n, *counted = records.fetch_row(f"SELECT count(*), {asked} FROM records")
+        texts = ", ".join(f"CAST({quote_name(name)} AS VARCHAR)" for name in names)
+        first = records.fetch(f"SELECT {texts} FROM records LIMIT {FIRST_RECORDS}")
     columns = []
     for k, name in enumerate(names):
         distinct, given, numbers = counted[3 * k : 3 * k + 3]
         samples = dict.fromkeys(text for text in first.column(k).to_pylist() if text is not None)
-        columns.append(ColumnSeen(name, 0 < given == numbers, distinct, n - given, tuple(samples)[:SAMPLES]))
+        columns.append(
+            ColumnSummary(name, 0 < given == numbers, distinct, n - given, tuple(samples)[:SAMPLES])
+        )
     return Overview(n, tuple(columns))
 
 
-def _counts(column: str, decimal: str) -> str:
-    """How many different entries, how many at all, and how many of them are numbers."""
-    number = f"TRY_CAST(replace(CAST({column} AS VARCHAR), {literal(decimal)}, '.') AS DOUBLE)"
+def _counts_sql(column: str, decimal: str) -> str:
+    """Return SQL: how many different entries, how many at all, and how many of them are numbers."""
+    number = f"TRY_CAST(replace(CAST({column} AS VARCHAR), {quote_text(decimal)}, '.') AS DOUBLE)"
     return f"count(DISTINCT {column}), count({column}), count({number})"

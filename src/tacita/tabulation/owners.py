@@ -1,4 +1,4 @@
-"""Records that name their respondent or holding: an *owner*, and what he has at the leaves.
+"""Records that name their respondent or holding, an *owner*, merged per leaf cell.
 
 An owner's records in a leaf cell are merged first: that is an *entry*. Owners whose entries have both signs,
 whose sum may be smaller than its parts, are *mixed*; they are kept out of everything that is rolled up but
@@ -16,9 +16,9 @@ from tacita.core.errors import InputError
 from tacita.core.tables.rollup import key_stride
 from tacita.core.words import pluralize
 from tacita.tabulation.largest import Largest
-from tacita.tabulation.leaves import Cube, Leaves, column_of, copies_of, ragged
-from tacita.tabulation.numbers import WHOLE, Numbers
-from tacita.tabulation.source import Records, quoted
+from tacita.tabulation.leaves import Cube, Leaves, copies_sql, to_integers, to_matrix
+from tacita.tabulation.numbers import INTEGER_TYPES, Numbers
+from tacita.tabulation.records import Records, quote_name
 
 _ROOM = 2**62
 
@@ -48,16 +48,20 @@ def group_owners(
     _create_entries(records, cube, numbers, numbering, counted)
     if counted == column:
         _refuse_several(records, column)
-    return Owners(numbering, _leaf_sums(records, numbers, depth), numbers.negative, bool(numbers.weight))
+    return Owners(numbering, _sum_leaves(records, numbers, depth), numbers.negative, bool(numbers.weight))
 
 
 def _refuse_several(records: Records, column: str) -> None:
-    several = records.row("SELECT count(*) FROM (SELECT id FROM entries GROUP BY id HAVING count(*) > 1)")[0]
+    several = records.fetch_row(
+        "SELECT count(*) FROM (SELECT id FROM entries GROUP BY id HAVING count(*) > 1)"
+    )[0]
     if several:
         raise InputError(
-            f"{records.place}: {several:,} of the respondents in column '{column}' occur in more than one "
-            "cell, so numbers of them do not add up to totals. Count records (leave it out), count them "
-            "through a value column of ones, or tabulate by codes of which each respondent has one."
+            f"{several:,} of the respondents in column '{column}' occur in more than one cell, so numbers of "
+            "them do not add up to totals",
+            place=records.place,
+            remedy="Count records (leave it out), count them through a value column of ones, or tabulate by "
+            "codes of which each respondent has one.",
         )
 
 
@@ -65,7 +69,7 @@ def _refuse_several(records: Records, column: str) -> None:
 class Numbering:
     """How owners are numbered, from 0 to ``many`` - 1: ``id`` is SQL over the records.
 
-    Owners that are whole numbers count from ``first``; others are numbered in the table ``owners``, in order.
+    Owners that are integers count from ``first``; others are numbered in the table ``owners``, in order.
     """
 
     column: str
@@ -75,14 +79,14 @@ class Numbering:
 
 
 def _number_owners(records: Records, column: str) -> Numbering:
-    name, whole = quoted(column), records.types[column] in WHOLE
-    missing, low, high = records.row(
+    name, whole = quote_name(column), records.types[column] in INTEGER_TYPES
+    missing, low, high = records.fetch_row(
         f"SELECT count(*) - count({name}), {f'min({name}), max({name})' if whole else '0, 0'} FROM records"
     )
     if missing:
         raise InputError(
             f"column '{column}' is empty in {pluralize(missing, 'record')}, first in "
-            f"{records.first(f'{name} IS NULL')}",
+            f"{records.describe_first(f'{name} IS NULL')}",
             place=records.place,
             remedy="Fill it (those who stand alone can be given names of their own), or leave them out with "
             f"the condition {name} IS NOT NULL.",
@@ -92,12 +96,12 @@ def _number_owners(records: Records, column: str) -> Numbering:
         return Numbering(
             column, f"(CAST({name} AS BIGINT) - ({int(low)}))", int(high) - int(low) + 1, int(low)
         )
-    records.do(
-        "CREATE OR REPLACE TEMP TABLE owners AS SELECT _owner, row_number() OVER (ORDER BY _owner) - 1 AS "
-        "_id "
+    records.execute(
+        "CREATE OR REPLACE TEMP TABLE owners AS "
+        "SELECT _owner, row_number() OVER (ORDER BY _owner) - 1 AS _id "
         f"FROM (SELECT DISTINCT {name} AS _owner FROM records)"
     )
-    return Numbering(column, "owners._id", records.row("SELECT count(*) FROM owners")[0], None)
+    return Numbering(column, "owners._id", records.fetch_row("SELECT count(*) FROM owners")[0], None)
 
 
 def _create_entries(
@@ -110,15 +114,15 @@ def _create_entries(
         records.connection.register(
             f"codes{d}", pa.table({"_raw": raw, "_position": position.astype(np.int64)})
         )
-        joins += f" JOIN codes{d} ON codes{d}._raw = records.{quoted(dimension.name)}"
+        joins += f" JOIN codes{d} ON codes{d}._raw = records.{quote_name(dimension.name)}"
         terms.append(f"codes{d}._position * {key_stride(cube.dimensions, d)}")
     if numbering.first is None:
-        joins += f" JOIN owners ON owners._owner = records.{quoted(numbering.column)}"
+        joins += f" JOIN owners ON owners._owner = records.{quote_name(numbering.column)}"
     columns = {"own": numbers.own}
     if numbers.weight is not None:
         columns |= {"weighted": numbers.weighted, "weight": numbers.weight}
     listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-    person = f", {quoted(counted)} AS person" if counted else ""
+    person = f", {quote_name(counted)} AS person" if counted else ""
     each = f"SELECT {' + '.join(terms)} AS key, {numbering.id} AS id, {listed}{person} FROM records{joins}"
     if counted:
         largest = ", ".join(f"max({name}) AS {name}" for name in columns)
@@ -131,18 +135,20 @@ def _create_entries(
         pair, key, owner = "pair", f"pair % {cells}", f"pair // {cells}"
     else:
         pair, key, owner = "key, id", "key", "id"
-    records.do(f"CREATE OR REPLACE TEMP TABLE summed AS SELECT {pair}, {sums} FROM ({each}) GROUP BY {pair}")
+    records.execute(
+        f"CREATE OR REPLACE TEMP TABLE summed AS SELECT {pair}, {sums} FROM ({each}) GROUP BY {pair}"
+    )
     # Without weights the two further columns need no room.
     weights = "weighted, weight" if numbers.weight is not None else "own AS weighted, 0::BIGINT AS weight"
-    records.do(
-        f"CREATE OR REPLACE TEMP VIEW entries AS SELECT {key} AS key, {owner} AS id, own, {weights} FROM "
-        "summed"
+    records.execute(
+        "CREATE OR REPLACE TEMP VIEW entries AS "
+        f"SELECT {key} AS key, {owner} AS id, own, {weights} FROM summed"
     )
 
 
-def _leaf_sums(records: Records, numbers: Numbers, depth: int) -> Leaves:
-    """Sums and largest entries per leaf cell."""
-    copies = copies_of("weight" if numbers.weight else None, depth)
+def _sum_leaves(records: Records, numbers: Numbers, depth: int) -> Leaves:
+    """Return the sums and largest entries per leaf cell."""
+    copies = copies_sql("weight" if numbers.weight else None, depth)
     base = depth + 1
     # Size, owner and copies in one integer that is ordered by size, then by owner; it fits into 127 bits.
     packed = f"(abs(own)::HUGEINT * {_ROOM} + ({_ROOM - 1} - id)) * {base} + {copies}"
@@ -153,7 +159,7 @@ def _leaf_sums(records: Records, numbers: Numbers, depth: int) -> Leaves:
             "min(least(own, weighted)) < 0 AND max(greatest(own, weighted)) > 0) USING (id)"
         )
         regular = " FILTER (apart IS NULL)"
-    answer = records.ask(
+    answer = records.fetch(
         "SELECT key, count, value, coalesce(absolute, 0) AS absolute, coalesce(weight, 0) AS weight, "
         f"list_transform(packed, lambda p: CAST(p // {base} // {_ROOM} AS BIGINT)) AS sizes, "
         f"list_transform(packed, lambda p: CAST({_ROOM - 1} - p // {base} % {_ROOM} AS BIGINT)) AS who, "
@@ -163,15 +169,15 @@ def _leaf_sums(records: Records, numbers: Numbers, depth: int) -> Leaves:
         f"coalesce(max({packed}, {depth}){regular}, []) AS packed FROM {source} GROUP BY key) ORDER BY key"
     )
     lists = Largest(
-        ragged(answer.column("sizes"), depth, missing=-1),
-        ragged(answer.column("who"), depth, missing=-1),
-        ragged(answer.column("copies"), depth, missing=0),
+        to_matrix(answer.column("sizes"), depth, missing=-1),
+        to_matrix(answer.column("who"), depth, missing=-1),
+        to_matrix(answer.column("copies"), depth, missing=0),
     )
     return Leaves(
-        keys=column_of(answer, "key"),
-        count=column_of(answer, "count"),
-        value=column_of(answer, "value"),
-        absolute=column_of(answer, "absolute"),
-        weight=column_of(answer, "weight"),
+        keys=to_integers(answer, "key"),
+        count=to_integers(answer, "count"),
+        value=to_integers(answer, "value"),
+        absolute=to_integers(answer, "absolute"),
+        weight=to_integers(answer, "weight"),
         largest=lists,
     )

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from tacita.core.errors import InputError, TacitaError, issue_warnings
+from tacita.core.errors import InputError, StoppedError, issue_warnings
 from tacita.core.exact import Cells
 from tacita.core.run import Run
 from tacita.core.tables.build import build_from_cells
@@ -17,12 +17,12 @@ from tacita.core.tables.dimension import Dimension, warn_of_blanks
 from tacita.core.tables.rollup import Rollup, key_stride, roll_up
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
+from tacita.tabulation.cell_contributors import CellContributors, roll_up_owners
+from tacita.tabulation.entries import LeafShares
 from tacita.tabulation.leaves import Cube, Leaves, ListedRecords, Trees, read_cube, read_leaves
 from tacita.tabulation.numbers import WEIGHT_DECIMALS, read_numbers
 from tacita.tabulation.owners import group_owners
-from tacita.tabulation.shares import LeafShares
-from tacita.tabulation.source import open_records
-from tacita.tabulation.standing import Standing, owners_above
+from tacita.tabulation.records import open_records
 
 MOST_LARGEST = 100
 
@@ -42,11 +42,11 @@ def tabulate(
     decimal: str = ".",
     run: Run | None = None,
 ) -> Table:
-    """A table with all its totals, and who stands behind each cell, from microdata.
+    """Return the table of microdata with all its totals, and the contributors of each cell.
 
     A record with value ``x`` and weight ``w`` adds ``w x`` to its leaf cell and to each cell above it. The
-    contribution of a respondent to a cell is the sum of ``x`` over all his records below it, however many
-    leaf cells they lie in; he is counted once.
+    contribution of a respondent to a cell is the sum of ``x`` over all their records below it, however many
+    leaf cells they lie in; each respondent is counted once.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def tabulate(
         Column of values. Without it the table counts: respondents if ``respondent`` is given, records
         otherwise.
     respondent, holding
-        Columns that say who made a record and to which group of respondents he belongs. Without
-        ``respondent`` each record is a respondent of his own.
+        Columns that name the respondent of a record and the group that the respondent belongs to. Without
+        ``respondent`` each record is a respondent of its own.
     weight
         Column of sampling weights. Then ``Table.count`` is the number of respondents in the sample,
         ``Table.population`` the sum of their weights (in millionths exactly; of several weights of one
@@ -77,7 +77,7 @@ def tabulate(
     where
         Condition in SQL on the records to use.
     counts
-        Whether everyone knows that cells are whole numbers. Default: if no ``value`` is given (and no
+        Whether everyone knows that cells are integers. Default: if no ``value`` is given (and no
         decimals).
     name
         What to call the table.
@@ -107,42 +107,44 @@ def tabulate(
     (14, 2, [7, 7])
     """
     run = (run or Run()).begin()
-    dimensions = _dimensions(by)
+    dimensions = _list_dimensions(by)
     if not 1 <= largest <= MOST_LARGEST:
         raise InputError(
-            f"the number of largest contributions to keep is {largest}: choose between 1 and {MOST_LARGEST}"
+            f"the number of largest contributions to keep is {largest}",
+            remedy=f"choose between 1 and {MOST_LARGEST}",
+            options=["largest"],
         )
     people = [column for column in (respondent, holding) if column is not None]
     figures = [column for column in (value, weight) if column is not None]
     with open_records(source, list(dimensions), people, figures, where, decimal) as records:
-        _tell(run, "reading values")
+        _report(run, "reading values")
         numbers = read_numbers(records, value, weight, decimals)
-        _tell(run, "tabulating leaf cells")
+        _report(run, "tabulating leaf cells")
         counted = respondent if value is None else None
         if respondent:
             cube = read_cube(records, dimensions)
             owners = group_owners(records, cube, numbers, respondent, largest, counted)
             leaves = owners.leaves
             rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
-            _tell(run, f"merging records by {respondent}")
-            of_respondents = owners_above(records, cube, rollup, owners)
+            _report(run, f"merging records by {respondent}")
+            of_respondents = roll_up_owners(records, cube, rollup, owners)
         else:
             cube, leaves, listed = read_leaves(records, dimensions, numbers, largest)
             rollup = roll_up(cube.dimensions, cube.codes(leaves.keys))
-            of_respondents = _of_records(cube, rollup, leaves, listed)
+            of_respondents = _count_records(cube, rollup, leaves, listed)
         of_holdings = None
         if holding:
-            _tell(run, f"merging records by {holding}")
+            _report(run, f"merging records by {holding}")
             owners = group_owners(records, cube, numbers, holding, largest, counted)
-            of_holdings = owners_above(records, cube, rollup, owners)
+            of_holdings = roll_up_owners(records, cube, rollup, owners)
     units = rollup.add(leaves.value)
     whole = (value is None and numbers.decimals == 0) if counts is None else counts
     if whole and (numbers.decimals or (units < 0).any()):
         raise InputError(
-            "these are no counts, as values have decimals or are negative: use 0 decimals, or call them "
-            "amounts"
+            "these are no counts, as values have decimals or are negative",
+            remedy="use 0 decimals, or call them amounts",
         )
-    _tell(run, "writing equations")
+    _report(run, "writing equations")
     issue_warnings(warnings := warn_of_blanks(cube.dimensions))
     return build_from_cells(
         cube.dimensions,
@@ -162,7 +164,7 @@ def tabulate(
     )
 
 
-def _dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
+def _list_dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
     if isinstance(by, str):
         raise InputError(
             f"columns of codes are given as a list, or as a dictionary with their hierarchies, not as '{by}'"
@@ -173,19 +175,18 @@ def _dimensions(by: Mapping[str, Trees] | Iterable[str]) -> dict[str, Trees]:
     return listed
 
 
-def _tell(run: Run, phase: str) -> None:
+def _report(run: Run, phase: str) -> None:
     if run.over:
-        raise TacitaError(
-            f"stopped before {phase}: the time limit is over or the run was cancelled. Give it more time."
-        )
+        fault = f"stopped before {phase}: the time limit is over or the run was cancelled"
+        raise StoppedError(fault, remedy="Give it more time.")
     run.report(phase)
 
 
-def _of_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRecords) -> Standing:
-    """Standing where each record is a respondent of his own."""
+def _count_records(cube: Cube, rollup: Rollup, leaves: Leaves, listed: ListedRecords) -> CellContributors:
+    """Return the contributors of each cell where each record is a respondent of its own."""
     lists = leaves.largest.rolled_up(rollup, repeated=False).with_copies()
     shares = LeafShares(cube.dimensions, rollup.keys, np.arange(listed.keys.size), listed.keys, listed.own)
-    return Standing(
+    return CellContributors(
         count=rollup.add(leaves.count),
         weight=rollup.add(leaves.weight),
         contributions=Contributions(

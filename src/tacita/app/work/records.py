@@ -22,8 +22,8 @@ from tacita.formats.records import find_records
 from tacita.formats.workbook import WORKBOOKS, Sheets, is_workbook, list_sheets
 from tacita.specification.specification import Source, Specification
 from tacita.storage.atomic import write_text
-from tacita.tabulation.overview import Overview, overview
-from tacita.tabulation.source import CSV, PARQUET
+from tacita.tabulation.overview import Overview, survey_records
+from tacita.tabulation.records import CSV, PARQUET
 
 ENDINGS = (*CSV, *PARQUET, *WORKBOOKS)
 """What a file of records may be called."""
@@ -81,7 +81,9 @@ class RecordsAtHand:
 
     def with_decimal(self, decimal: str) -> RecordsAtHand:
         """The same looked through anew, with another decimal sign."""
-        return replace(self, decimal=decimal, seen=overview(find_records(self.path, self.sheet), decimal))
+        return replace(
+            self, decimal=decimal, seen=survey_records(find_records(self.path, self.sheet), decimal)
+        )
 
     def with_sheet(self, sheet: str) -> RecordsAtHand:
         """The records of another sheet of the workbook, looked through; nothing is chosen of them yet."""
@@ -172,7 +174,7 @@ def _look(path: Path, reading: ReadOptions) -> tuple[Overview, Sheets | None]:
         raise InputError(f"{path}: records are read from {' '.join(ENDINGS)}; save them in one of these")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Check the path.")
-    seen = overview(find_records(path, reading.sheet), reading.decimal or ".")
+    seen = survey_records(find_records(path, reading.sheet), reading.decimal or ".")
     return seen, list_sheets(path) if is_workbook(path) else None
 
 

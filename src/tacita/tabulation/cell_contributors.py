@@ -1,9 +1,10 @@
-"""Who stands behind each cell: how many owners, their weights, and the largest of them.
+"""The contributors of each cell: how many owners, their weights, and the largest of them.
 
-Every entry of an owner goes through the roll-up, so in a cell above several of his entries he is counted once
-too often for each but one, and listed with the largest of them instead of their sum. That is set right in one
-pass over the entries in the order of their owners: for few entries at their joins (:mod:`.joins`), for many,
-and for mixed owners, who were kept out of the roll-up, in each of their cells (:func:`.merge`).
+Every entry of an owner goes through the roll-up, so in a cell above several entries of one owner they are
+counted once too often for each entry but one, and listed with the largest of them instead of their sum. That
+is corrected in one pass over the entries in the order of their owners: for few entries at their joins
+(:func:`.join_subsets`), for many, and for mixed owners, who were kept out of the roll-up, in each of their
+cells (:func:`.merge_entries`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,18 @@ from tacita.core.exact import Cells, Mask, Units
 from tacita.core.hierarchy.link_sources import code_texts
 from tacita.core.tables.contributions import Beyond, Contributions
 from tacita.core.tables.rollup import Rollup, each_ancestor, key_stride, roll_up, run_starts
-from tacita.tabulation.complaints import told_as_input_error
-from tacita.tabulation.joins import joins, joins_exist
+from tacita.tabulation.entries import (
+    Entries,
+    LeafShares,
+    decode_keys,
+    have_joins,
+    join_subsets,
+    merge_entries,
+)
 from tacita.tabulation.largest import Largest
-from tacita.tabulation.leaves import Cube, column_of, plain
+from tacita.tabulation.leaves import Cube, to_integers, to_numpy
 from tacita.tabulation.owners import Numbering, Owners
-from tacita.tabulation.shares import Entries, LeafShares, codes_in, merge
-from tacita.tabulation.source import Records, stream_rows
+from tacita.tabulation.records import Records, stream_rows, translate_duckdb_errors
 
 # So many that working on them stays within the caches.
 ENTRIES_AT_ONCE = 200_000
@@ -35,7 +41,7 @@ MOST_KNOWN = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class CellContributors:
     """Per cell: how many contributors, the sum of their weights in millionths, and the largest of them."""
 
     count: Units
@@ -43,111 +49,112 @@ class Standing:
     contributions: Contributions
 
 
-def owners_above(records: Records, cube: Cube, rollup: Rollup, owners: Owners) -> Standing:
-    """Owners in every cell, from their entries at the leaves. (Every record has one, so the leaf cells are
-    those of the records.)
+def roll_up_owners(records: Records, cube: Cube, rollup: Rollup, owners: Owners) -> CellContributors:
+    """Return the owners in every cell, from their entries at the leaves.
+
+    Every record has an owner, so the leaf cells are those of the records.
     """
     leaves = owners.leaves
     sums = _Sums(*(rollup.add(column) for column in (leaves.count, leaves.weight, leaves.absolute)))
     at_joins = _Sums(*np.zeros((3, rollup.keys.size), dtype=np.int64))
     lists = leaves.largest.rolled_up(rollup, repeated=True)
-    few = FEW if joins_exist(cube.dimensions) else 1
-    for entries in _entries(records, owners.weighted):
+    few = FEW if have_joins(cube.dimensions) else 1
+    for entries in _stream_entries(records, owners.weighted):
         starts = run_starts(entries.who)
         sizes = np.diff(starts, append=entries.who.size)
-        mixed = _mixed(entries, starts) if owners.negative else np.zeros(starts.size, dtype=bool)
-        below: list[_Entering] = []
+        mixed = _find_mixed(entries, starts) if owners.negative else np.zeros(starts.size, dtype=bool)
+        below: list[_Candidates] = []
         for many in range(2, few + 1):
             rows = starts[(sizes == many) & ~mixed][:, None] + np.arange(many)
-            below += _at_joins(cube, rollup, entries, rows, at_joins, lists)
-        entering = [_Entering.all_of(below).above(cube, rollup, lists)] if below else []
+            below += _note_at_joins(cube, rollup, entries, rows, at_joins, lists)
+        entering = [_Candidates.concatenate(below).rolled_up(cube, rollup, lists)] if below else []
         for apart, chosen in ((False, (sizes > few) & (sizes > 1) & ~mixed), (True, mixed)):
             if chosen.any():
                 part = entries.part(np.repeat(chosen, sizes))
-                entering.append(_in_cells(cube, rollup, part, apart, sums))
+                entering.append(_count_in_cells(cube, rollup, part, apart, sums))
         if entering:
-            lists = _Entering.all_of(entering).into(lists)
-    _roll_up_into(cube, rollup, at_joins, sums)
-    contributions = _contributions(
+            lists = _Candidates.concatenate(entering).enter(lists)
+    _add_rolled_up(cube, rollup, at_joins, sums)
+    contributions = _build_contributions(
         records, cube, rollup, owners.numbering, lists.with_copies(), sums.absolute
     )
-    return Standing(sums.count, sums.weight, contributions)
+    return CellContributors(sums.count, sums.weight, contributions)
 
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Sums per cell, still growing."""
+    """Sums per cell, to which more is added."""
 
     count: Units
     weight: Units
     absolute: Units
 
 
-def _entries(records: Records, weighted: bool) -> Iterator[Entries]:
-    """All entries by owner, so many owners at once as memory likes."""
+def _stream_entries(records: Records, weighted: bool) -> Iterator[Entries]:
+    """Yield all entries in the order of their owners, many owners at once."""
     weights = ", weighted, weight" if weighted else ""
-    with told_as_input_error(records.place):
+    with translate_duckdb_errors(records.place):
         query = f"SELECT id, key, own{weights} FROM entries ORDER BY id, key"
         reader = stream_rows(records.connection.sql(query), ENTRIES_AT_ONCE)
         waiting: list[Units] = []
         for batch in reader:
-            columns = [plain(column) for column in batch.columns]
+            columns = [to_numpy(column) for column in batch.columns]
             if waiting:
                 columns = [np.concatenate(pair) for pair in zip(waiting, columns, strict=True)]
             who = columns[0]
             # The last owner may go on in the next batch.
             cut = int(np.searchsorted(who, who[-1])) if who.size >= ENTRIES_AT_ONCE else 0
             if cut:
-                yield _as_entries([column[:cut] for column in columns])
+                yield _to_entries([column[:cut] for column in columns])
             waiting = [column[cut:] for column in columns]
         if waiting:
-            yield _as_entries(waiting)
+            yield _to_entries(waiting)
 
 
-def _as_entries(columns: list[Units]) -> Entries:
-    """Entries of columns of which the last two, about weights, may be missing."""
+def _to_entries(columns: list[Units]) -> Entries:
+    """Return the entries of columns of which the last two, about weights, may be missing."""
     who, keys, own, *weights = columns
     weighted, weight = weights or (own, np.zeros_like(own))
     return Entries(who, keys, own, weighted, weight)
 
 
-def _mixed(entries: Entries, starts: Cells) -> Mask:
-    """Owners with entries of both signs."""
+def _find_mixed(entries: Entries, starts: Cells) -> Mask:
+    """Return a mask of the owners with entries of both signs."""
     low = np.minimum.reduceat(np.minimum(entries.own, entries.weighted), starts)
     high = np.maximum.reduceat(np.maximum(entries.own, entries.weighted), starts)
     return np.asarray((low < 0) & (high > 0))
 
 
-def _at_joins(
+def _note_at_joins(
     cube: Cube, rollup: Rollup, entries: Entries, rows: Cells, at_joins: _Sums, lists: Largest
-) -> Iterator[_Entering]:
-    """Note what owners with the entries ``rows[i]`` change in the cells above their joins; those who may be
-    among the largest there.
+) -> Iterator[_Candidates]:
+    """Add to ``at_joins`` what owners with the entries ``rows[i]`` change in the cells above their joins, and
+    yield those who may be among the largest there.
     """
     who = entries.who[rows[:, 0]]
-    for joined in joins(cube.dimensions, entries, rows):
+    for joined in join_subsets(cube.dimensions, entries, rows):
         cells = rollup.find(joined.keys)
         np.add.at(at_joins.count, cells, joined.sign)
         np.add.at(at_joins.weight, cells, joined.sign * joined.lightest)
-        yield _Entering(cells, who, np.abs(joined.own), joined.heaviest).admitted(lists)
+        yield _Candidates(cells, who, np.abs(joined.own), joined.heaviest).admitted(lists)
 
 
-def _in_cells(cube: Cube, rollup: Rollup, entries: Entries, mixed: bool, sums: _Sums) -> _Entering:
-    """Count owners once in each cell that they share with themselves (in all their cells if they are mixed);
-    what they have there.
+def _count_in_cells(cube: Cube, rollup: Rollup, entries: Entries, mixed: bool, sums: _Sums) -> _Candidates:
+    """Count owners once in each of their shared cells (in all their cells if they are mixed), and return what
+    they have there.
     """
-    found = merge(cube.dimensions, entries.who, entries.keys, shared_only=not mixed)
+    found = merge_entries(cube.dimensions, entries.who, entries.keys, shared_only=not mixed)
     cells = rollup.find(found.keys)
-    heaviest = found.most(entries.weight)
+    heaviest = found.max(entries.weight)
     np.add.at(sums.count, cells, 1 if mixed else 1 - found.sizes)
     np.add.at(sums.weight, cells, heaviest - (0 if mixed else found.add(entries.weight)))
     if mixed:
         np.add.at(sums.absolute, cells, np.abs(found.add(entries.weighted)))
-    return _Entering(cells, found.who, np.abs(found.add(entries.own)), heaviest)
+    return _Candidates(cells, found.who, np.abs(found.add(entries.own)), heaviest)
 
 
-def _roll_up_into(cube: Cube, rollup: Rollup, at_joins: _Sums, sums: _Sums) -> None:
-    """Add what was noted at joins to the cells above them."""
+def _add_rolled_up(cube: Cube, rollup: Rollup, at_joins: _Sums, sums: _Sums) -> None:
+    """Add the corrections at joins to the cells above them."""
     noted = np.flatnonzero((at_joins.count != 0) | (at_joins.weight != 0))
     if noted.size:
         above = roll_up(cube.dimensions, rollup.codes[noted])
@@ -157,7 +164,7 @@ def _roll_up_into(cube: Cube, rollup: Rollup, at_joins: _Sums, sums: _Sums) -> N
 
 
 @dataclass(frozen=True, eq=False)
-class _Entering:
+class _Candidates:
     """Owner ``who[r]`` may be among the largest of cell ``cells[r]`` with ``sizes[r]``."""
 
     cells: Cells
@@ -166,24 +173,24 @@ class _Entering:
     heaviest: Units
 
     @classmethod
-    def all_of(cls, parts: Sequence[_Entering]) -> _Entering:
+    def concatenate(cls, parts: Sequence[_Candidates]) -> _Candidates:
         columns = ((part.cells, part.who, part.sizes, part.heaviest) for part in parts)
         return cls(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
-    def admitted(self, lists: Largest) -> _Entering:
-        """Those who are large enough. Who is not is too small for the cells above, too."""
+    def admitted(self, lists: Largest) -> _Candidates:
+        """Return the candidates that are large enough; the others are too small for the cells above, too."""
         keep = np.flatnonzero(lists.admits(self.cells, self.who, self.sizes))
-        return _Entering(self.cells[keep], self.who[keep], self.sizes[keep], self.heaviest[keep])
+        return _Candidates(self.cells[keep], self.who[keep], self.sizes[keep], self.heaviest[keep])
 
-    def above(self, cube: Cube, rollup: Rollup, lists: Largest) -> _Entering:
-        """The same owners in all cells above, too."""
+    def rolled_up(self, cube: Cube, rollup: Rollup, lists: Largest) -> _Candidates:
+        """Return the same owners in all cells above, too."""
         entering = self
         for d, dimension in enumerate(cube.dimensions):
             keys = rollup.keys[entering.cells]
-            code = codes_in(cube.dimensions, d, keys)
+            code = decode_keys(cube.dimensions, d, keys)
             source, above = each_ancestor(dimension, code)
             wanted = keys[source] + (above.astype(np.int64) - code[source]) * key_stride(cube.dimensions, d)
-            entering = _Entering(
+            entering = _Candidates(
                 rollup.find(wanted),
                 entering.who[source],
                 entering.sizes[source],
@@ -191,57 +198,58 @@ class _Entering:
             ).admitted(lists)
         return entering
 
-    def into(self, lists: Largest) -> Largest:
+    def enter(self, lists: Largest) -> Largest:
+        """Return lists of the largest with these owners in them."""
         copies = np.clip(np.rint(self.heaviest / 1e6).astype(np.int64), 1, lists.depth)
         return lists.with_entries(self.cells, self.who, self.sizes, copies)
 
 
-def _contributions(
+def _build_contributions(
     records: Records, cube: Cube, rollup: Rollup, owners: Numbering, lists: Largest, absolute: Units
 ) -> Contributions:
-    """The lists with the entries of every owner, or of those in the lists where there are too many; owners
-    are numbered by their place among these.
+    """Return the lists with the entries of every owner, or of those in the lists where there are too many;
+    owners are numbered by their place among these.
     """
     import pyarrow as pa
 
-    everyone = records.row("SELECT count(*) FROM entries")[0] <= MOST_KNOWN
+    everyone = records.fetch_row("SELECT count(*) FROM entries")[0] <= MOST_KNOWN
     if everyone:
-        entries = records.ask("SELECT id, key, own FROM entries ORDER BY id, key")
-        ids = np.unique(column_of(entries, "id"))
+        entries = records.fetch("SELECT id, key, own FROM entries ORDER BY id, key")
+        ids = np.unique(to_integers(entries, "id"))
     else:
         ids = np.unique(lists.who[lists.who >= 0])
         records.connection.register("wanted", pa.table({"id": ids}))
-        entries = records.ask(
+        entries = records.fetch(
             "SELECT id, key, own FROM entries WHERE id IN (SELECT id FROM wanted) ORDER BY id, key"
         )
     shares = LeafShares(
         dimensions=cube.dimensions,
         cell_keys=rollup.keys,
-        who=np.searchsorted(ids, column_of(entries, "id")),
-        keys=column_of(entries, "key"),
-        own=column_of(entries, "own"),
+        who=np.searchsorted(ids, to_integers(entries, "id")),
+        keys=to_integers(entries, "key"),
+        own=to_integers(entries, "own"),
     )
     return Contributions(
         values=np.maximum(lists.sizes, 0),
         who=np.where(lists.who >= 0, np.searchsorted(ids, lists.who), -1),
         sums=absolute,
-        names=_names(records, owners, ids, everyone),
+        names=_name_owners(records, owners, ids, everyone),
         query=shares,
         beyond=Beyond.NOBODY if everyone else Beyond.ANYONE,
     )
 
 
-def _names(records: Records, owners: Numbering, ids: Cells, everyone: bool) -> Sequence[str]:
+def _name_owners(records: Records, owners: Numbering, ids: Cells, everyone: bool) -> Sequence[str]:
     if owners.first is not None:
         return NumberNames(ids + owners.first)
     wanted = "" if everyone else " WHERE _id IN (SELECT id FROM wanted)"
-    answer: Any = records.ask(f"SELECT _owner FROM owners{wanted} ORDER BY _id")
+    answer: Any = records.fetch(f"SELECT _owner FROM owners{wanted} ORDER BY _id")
     return tuple(code_texts(answer.column("_owner").to_pylist(), lambda _: f"column '{owners.column}'"))
 
 
 @dataclass(frozen=True, eq=False)
 class NumberNames(Sequence[str]):
-    """Names of owners who are called by integers; each text is made when it is asked for."""
+    """Names of owners that are integers; each text is made when it is used."""
 
     numbers: Cells
 

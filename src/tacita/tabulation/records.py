@@ -1,0 +1,375 @@
+"""Records from a frame, a CSV or Parquet file (or a pattern of them), or a table of a DuckDB file.
+
+Whatever the source, the records become one DuckDB view that holds the needed columns of the wanted records.
+DuckDB reads Parquet, DuckDB files and arrow tables in pieces as often as it is asked; CSV files and DuckDB
+relations are read once into a temporary table, which moves to a temporary folder when it outgrows memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from tacita.core.errors import InputError, did_you_mean
+from tacita.core.tables.columns import refuse_wide
+from tacita.core.words import pluralize
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
+PARQUET = (".parquet", ".pq")
+DUCKDB = (".duckdb", ".db", ".ddb")
+LONGEST_HEADER = 10_000_000
+"""Characters of a line of column names."""
+REMEDY = (
+    "Give a pandas, polars, arrow or duckdb frame, or the path of a .csv, .parquet or .duckdb file "
+    "(a table of it as 'file.duckdb::table')."
+)
+
+DECIMAL_COMMA = "name the comma as the decimal sign"
+
+
+@dataclass(frozen=True)
+class NamedFrame:
+    """A frame of records with the name that errors call it by, such as the path of its workbook."""
+
+    name: str
+    frame: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records as the view ``records`` of a DuckDB connection; errors name them by ``place``."""
+
+    connection: DuckDBPyConnection
+    types: Mapping[str, str]
+    place: str
+
+    def fetch(self, query: str) -> Any:
+        """Return the answer to a query as an arrow table."""
+        with translate_duckdb_errors(self.place):
+            return self.connection.sql(query).to_arrow_table()
+
+    def fetch_row(self, query: str) -> tuple[Any, ...]:
+        """Return the only row of the answer to a query."""
+        with translate_duckdb_errors(self.place):
+            (found,) = self.connection.sql(query).fetchall()
+        return tuple(found)
+
+    def describe_first(self, condition: str) -> str:
+        """Return the number of the first wanted record for which a condition in SQL holds, in words."""
+        (number,) = self.fetch_row(
+            "SELECT min(number) FROM (SELECT row_number() OVER () AS number, * FROM records) "
+            f"WHERE {condition}"
+        )
+        return f"record {number:,}"
+
+    def describe_first_of(self, column: str, values: Any) -> str:
+        """Return the number of the first record with one of some values, or none, in a column, in words."""
+        import pyarrow as pa
+
+        self.connection.register("sought", pa.table({"_value": values}))
+        return self.describe_first(
+            f"{quote_name(column)} IS NULL OR {quote_name(column)} IN (SELECT _value FROM sought)"
+        )
+
+    def execute(self, statement: str) -> None:
+        """Run a statement that has no answer."""
+        with translate_duckdb_errors(self.place):
+            self.connection.execute(statement)
+
+
+@contextmanager
+def open_records(
+    source: Any,
+    codes: Sequence[str],
+    owners: Sequence[str],
+    numbers: Sequence[str],
+    where: str | None = None,
+    decimal: str = ".",
+) -> Iterator[Records]:
+    """Yield the records of a source, which close with the context.
+
+    Parameters
+    ----------
+    codes, owners, numbers
+        Columns needed. In CSV files codes and owners are read as text (so ``01`` stays ``01``), numbers as
+        numbers.
+    where
+        Condition in SQL that wanted records fulfil; it may use any column.
+    decimal
+        Decimal separator of CSV files.
+    """
+    import duckdb
+
+    columns = list(dict.fromkeys([*codes, *owners, *numbers]))
+    folder = TemporaryDirectory(prefix="tacita-")
+    connection = duckdb.connect(config={"temp_directory": folder.name})
+    try:
+        place, scan, once = _scan(connection, source, columns, [*codes, *owners], numbers, where, decimal)
+        condition = f" WHERE ({where})" if where else ""
+        with translate_duckdb_errors(place):
+            present = connection.sql(f"SELECT * FROM {scan} LIMIT 0").columns
+            _refuse_unknown(place, columns, present)
+            # A count of records needs no column of them.
+            wanted = ", ".join(quote_name(column) for column in columns) or "1"
+            kind = "TEMP TABLE" if once else "VIEW"
+            connection.execute(f"CREATE {kind} records AS SELECT {wanted} FROM {scan}{condition}")
+            described = connection.sql("SELECT * FROM records LIMIT 0")
+            types = {name: str(kind) for name, kind in zip(described.columns, described.types, strict=True)}
+        yield Records(connection, types, place)
+    finally:
+        connection.close()
+        folder.cleanup()
+
+
+def column_names(source: Any) -> list[str]:
+    """Return the names of all columns of a source, in its order."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        place, scan, _ = _scan(connection, source, [], [], [], None, ".")
+        with translate_duckdb_errors(place):
+            return list(connection.sql(f"SELECT * FROM {scan} LIMIT 0").columns)
+
+
+def quote_name(name: str) -> str:
+    """Return a column name as SQL takes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """Return a text as SQL takes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _scan(
+    connection: DuckDBPyConnection,
+    source: Any,
+    columns: Sequence[str],
+    texts: Sequence[str],
+    numbers: Sequence[str],
+    where: str | None,
+    decimal: str,
+) -> tuple[str, str, bool]:
+    """Return the name of the source, what to write after FROM, and whether it should be read only once."""
+    if isinstance(source, tuple) and len(source) == 2:
+        return _scan_duckdb(connection, Path(source[0]), str(source[1]))
+    if isinstance(source, str | os.PathLike):
+        path, _, table = os.fspath(source).partition("::")
+        if table or path.lower().endswith(DUCKDB):
+            return _scan_duckdb(connection, Path(path), table)
+        return _scan_file(connection, path, texts, numbers, where, decimal)
+    return _scan_frame(connection, source, columns, where)
+
+
+def _scan_file(
+    connection: DuckDBPyConnection,
+    path: str,
+    texts: Sequence[str],
+    numbers: Sequence[str],
+    where: str | None,
+    decimal: str,
+) -> tuple[str, str, bool]:
+    if not glob(path) and not Path(path).exists():
+        raise InputError("there is no such file", place=path, remedy="Check the path.")
+    if path.lower().endswith(PARQUET):
+        return path, f"read_parquet({quote_text(path)})", False
+    if not path.lower().endswith(CSV):
+        raise InputError("the kind of file is not known", place=path, remedy=REMEDY)
+    header, delimiter = _read_header(Path(next(iter(sorted(glob(path))), path)))
+    _refuse_unknown(path, [*texts, *numbers], header)
+    layout = f"""header=true, delim={quote_text(delimiter)}, quote='"', escape='"'"""
+    types = dict.fromkeys(header, "VARCHAR")
+    if where:
+        types |= _guess_types(connection, f"read_csv({quote_text(path)}, {layout})", header)
+    types |= {**dict.fromkeys(numbers, "DOUBLE"), **dict.fromkeys(texts, "VARCHAR")}
+    listed = ", ".join(f"{quote_text(column)}: {quote_text(kind)}" for column, kind in types.items())
+    # With everything specified, DuckDB does not guess, and a ragged line is an error on that line.
+    options = f"auto_detect=false, {layout}, decimal_separator={quote_text(decimal)}, columns={{{listed}}}"
+    return path, f"read_csv({quote_text(path)}, {options})", True
+
+
+def _guess_types(connection: DuckDBPyConnection, scan: str, header: Sequence[str]) -> dict[str, str]:
+    """Return the types of columns that only a condition uses, as DuckDB guesses them."""
+    import duckdb
+
+    try:
+        found = connection.sql(f"SELECT * FROM {scan} LIMIT 0")
+    except duckdb.Error:
+        # Reading the records raises the same error, with its line.
+        return {}
+    return {name: str(kind) for name, kind in zip(found.columns, found.types, strict=True) if name in header}
+
+
+def _read_header(path: Path) -> tuple[list[str], str]:
+    """Return the column names of a CSV file, and its delimiter: the commonest of comma, semicolon, tab and
+    bar in its first line.
+    """
+    try:
+        with (gzip.open if path.suffix == ".gz" else open)(
+            path, "rt", encoding="utf-8-sig", errors="replace"
+        ) as file:
+            line = file.readline(LONGEST_HEADER).strip("\r\n")
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot be read ({error})", place=path, remedy="Check the file.") from None
+    if not line.strip():
+        remedy = "It needs a header line and one line per record."
+        raise InputError("the file is empty", place=f"{path}, line 1", remedy=remedy)
+    delimiter = max(",;\t|", key=line.count)
+    refuse_wide(path, line.count(delimiter) + 1)
+    try:
+        header = next(csv.reader([line], delimiter=delimiter))
+    except csv.Error as error:
+        remedy = "Check the names of the columns."
+        raise InputError(str(error), place=f"{path}, line 1", remedy=remedy) from None
+    for column, times in Counter(header).items():
+        if times > 1:
+            fault, remedy = f"column '{column}' occurs twice", "Rename one of them."
+            raise InputError(fault, place=f"{path}, line 1", remedy=remedy)
+    return header, delimiter
+
+
+def _scan_duckdb(connection: DuckDBPyConnection, path: Path, table: str) -> tuple[str, str, bool]:
+    if not path.exists():
+        raise InputError("there is no such file", place=path, remedy="Check the path.")
+    with translate_duckdb_errors(str(path)):
+        connection.execute(f"ATTACH {quote_text(str(path))} AS stored (READ_ONLY)")
+        rows = connection.execute(
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'stored' UNION ALL "
+            "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'stored' AND NOT "
+            "internal"
+        ).fetchall()
+    tables = {name: f"stored.{quote_name(schema)}.{quote_name(name)}" for schema, name in rows}
+    if not table and len(tables) == 1:
+        table = next(iter(tables))
+    if table not in tables:
+        wrong = f"no table {table!r}" if table else "no table is named"
+        raise InputError(
+            f"{wrong}; it holds {', '.join(sorted(tables)) or 'none'}",
+            place=path,
+            remedy="Write the table after the file, as in 'file.duckdb::table'.",
+        )
+    return f"{path}::{table}", tables[table], False
+
+
+def stream_rows(relation: DuckDBPyRelation, at_once: int = 1_000_000) -> Any:
+    """Return an Arrow reader of a query's rows, in batches; before DuckDB 1.5 its name differs."""
+    name = "to_arrow_reader" if hasattr(relation, "to_arrow_reader") else "fetch_arrow_reader"
+    return getattr(relation, name)(at_once)
+
+
+def _scan_frame(
+    connection: DuckDBPyConnection, source: Any, columns: Sequence[str], where: str | None
+) -> tuple[str, str, bool]:
+    import duckdb
+    import narwhals as nw
+    import pyarrow as pa
+
+    place = f"the {type(source).__name__}"
+    if isinstance(source, NamedFrame):
+        place, source = source.name, source.frame
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        # A relation belongs to its own connection, which a stream of its rows leaves untouched.
+        _refuse_unknown(place, columns, source.columns)
+        connection.register("frame", stream_rows(source))
+        return place, "frame", True
+    if isinstance(source, Mapping):
+        source = pa.table(dict(source))
+    if not isinstance(source, pa.Table):
+        try:
+            wrapped = nw.from_native(source)
+        except TypeError:
+            raise InputError(f"records cannot be read from {place}", remedy=REMEDY) from None
+        lazy = wrapped if isinstance(wrapped, nw.LazyFrame) else wrapped.lazy()
+        _refuse_unknown(place, columns, lazy.collect_schema().names())
+        try:
+            source = (lazy if where or not columns else lazy.select(columns)).collect("pyarrow").to_native()
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            remedy = "Give each column one type; numbers without text."
+            raise InputError(str(error), place=place, remedy=remedy) from None
+    connection.register("frame", source)
+    return place, "frame", False
+
+
+def _refuse_unknown(place: str, columns: Sequence[str], present: Sequence[str]) -> None:
+    for column in columns:
+        if column not in present:
+            others = ", ".join(map(repr, present))
+            raise InputError(
+                f"there is no column {column!r}{did_you_mean(column, present)}, only {others}", place=place
+            )
+
+
+@contextmanager
+def translate_duckdb_errors(place: str) -> Iterator[None]:
+    """Raise DuckDB's errors as errors of the input, with the line of a file where DuckDB knows it."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _to_input_error(place, str(error)) from None
+    except (RuntimeError, UnicodeError) as error:
+        # Names of columns that are no text.
+        fault = f"the file is damaged ({error})"
+        raise InputError(fault, place=place, remedy="Save it anew.") from None
+
+
+def _to_input_error(place: str, message: str) -> InputError:
+    """Return the error of the input that a message of DuckDB reports."""
+    line = re.search(r"on Line: (\d+)", message)
+    at = f"{place}, line {line[1]}" if line else place
+    value = re.search(r'converting column "(.*?)"\. Could not convert string "(.*?)" to', message)
+    if value:
+        comma = f"; it looks like a decimal comma: {DECIMAL_COMMA}" if "," in value[2] else ""
+        return InputError(
+            f"'{value[2]}' in column '{value[1]}' is not a number{comma}",
+            place=at,
+            remedy="Correct it, or empty the field and leave the record out with the condition "
+            f'"{value[1]}" IS NOT NULL.',
+            options=[*(["decimal"] if comma else []), "where"],
+        )
+    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if columns:
+        more = int(columns[2]) > int(columns[1])
+        remedy = (
+            "Put quotes around fields that hold the delimiter; if numbers have decimal commas, separate the "
+            f"columns with ';' and {DECIMAL_COMMA}."
+            if more
+            else "Complete the line."
+        )
+        fields = pluralize(int(columns[2]), "field")
+        return InputError(
+            f"{fields} where the header has {columns[1]}",
+            place=at,
+            remedy=remedy,
+            options=["decimal"] if more else [],
+        )
+    if "unterminated quote" in message:
+        remedy = "Close it, or write a quote within a field twice."
+        return InputError("a quote is opened and not closed", place=at, remedy=remedy)
+    if "not utf-8" in message:
+        return InputError("the text is not UTF-8", place=at, remedy="Save the file in UTF-8.")
+    unknown = re.search(r'Referenced column "(.*?)" not found', message)
+    if unknown:
+        fault = f"the condition asks for column '{unknown[1]}', which is not there"
+        return InputError(fault, place=at, remedy="Correct the name.", options=["where"])
+    first = re.sub(r"^[A-Z]\w*( \w+)? Error: ", "", message.strip().split("\n")[0]).rstrip(".!")
+    if message.startswith(("Parser Error", "Catalog Error")):
+        fault = f"the condition is not one in SQL ({first})"
+        return InputError(fault, place=at, remedy="Correct it.", options=["where"])
+    remedy = "Check the file, the column names and the condition."
+    return InputError(first, place=at, remedy=remedy, options=["where"])
