@@ -329,7 +329,7 @@ def test_rules_that_the_files_cannot_serve_are_left_out_and_told(tmp_path: Path)
     exempt = tc.Problem(problem.table, rule)
     assert write_project(exempt, tmp_path, method="suppression").notes == ()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(project_rules, "written", lambda rule: "threshold(6)")
+        patched.setattr(project_rules, "write_rule", lambda rule: "threshold(6)")
         (note,) = write_project(exempt, tmp_path, method="suppression").notes
     assert "rules are left out" in note
     project = load_project(tmp_path / "project.toml")

@@ -37,21 +37,22 @@ def convert(
     ] = False,
 ) -> int:
     """Write a case in another format. The result holds true values: it is internal."""
-    from tacita.formats.left_out import note_left_out
     from tacita.problem.problem import Problem
+    from tacita.specification.left_out import note_left_out
     from tacita.storage.internal import refuse_published
 
     refuse_published(target)
+    specification = flags.specify(source)
     if flags.require:
-        loaded: Problem | Table = pose_problem(source, flags)
+        loaded: Problem | Table = pose_problem(source, flags, specification)
     else:
-        loaded = flags.specify(source).case()
+        loaded = specification.case()
         print_table_notes(loaded.table if isinstance(loaded, Problem) else loaded)
     table = loaded.table if isinstance(loaded, Problem) else loaded
     ending = _choose_format(target)
     _write(loaded, target, ending, outsider_only)
     if isinstance(loaded, Problem):
-        print_notes(*note_left_out(loaded, ending))
+        print_notes(*note_left_out(loaded, specification.rules, ending))
     if table.structure.labels and target.suffix.lower() != ".jj":
         print_notes(f"{target} lists the cells; the equations between them have no place in it")
     print_written(target, "it holds true values")

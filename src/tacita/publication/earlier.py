@@ -8,7 +8,6 @@ of this table are left out and counted. Cells that the file does not list it say
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -33,6 +32,7 @@ from tacita.publication.release_read import (
     UntrueError,
     build_release,
     naming_file,
+    select_rows,
     unpivot,
 )
 from tacita.verify import LABELS, RELEASE
@@ -73,7 +73,7 @@ def read_earlier(path: str | os.PathLike[str], table: Table, **reading: Unpack[R
                 "no row is of a cell of the table",
                 remedy="dimensions and codes are matched by their names, so give both the same ones",
             )
-        source = _select_rows(source, listed)
+        source = select_rows(source, np.flatnonzero(listed))
         try:
             release = build_release(path, source, table, cells[listed], "suppressed", reading)
         except UntrueError as error:
@@ -130,7 +130,7 @@ def _select_totals(source: Columns, table: Table, value: str | None) -> Columns:
         nothing = ["", *([usual] if usual is not None and usual not in dimension.position else [])]
         codes = pc.if_else(pc.is_in(codes, value_set=pa.array(nothing)), total, codes)
         data = data.set_column(data.column_names.index(dimension.name), dimension.name, codes)
-    return _select_rows(replace(source, data=data), ~elsewhere)
+    return select_rows(replace(source, data=data), np.flatnonzero(~elsewhere))
 
 
 def _find_other_dimensions(source: Columns, table: Table, value: str | None) -> list[str]:
@@ -150,14 +150,3 @@ def _is_total(source: Columns, name: str) -> Mask:
     total = recognise_total(texts.unique().to_pylist())
     chosen = pc.is_in(texts, value_set=pa.array(["", *([total] if total is not None else [])]))
     return np.asarray(chosen.to_numpy(zero_copy_only=False), dtype=bool)
-
-
-def _select_rows(source: Columns, chosen: Mask) -> Columns:
-    """Return some of the rows, which keep their places in the file."""
-    if chosen.all():
-        return source
-    places: Sequence[int] = np.flatnonzero(chosen).tolist()
-    place = source.place
-    return replace(
-        source, data=source.data.take(pa.array(places, pa.int64())), place=lambda row: place(places[row])
-    )

@@ -1,4 +1,4 @@
-"""What the user said: projects, their tables, rules and wishes, and the problem that they state.
+"""What the user specified: projects, their written form, and the problem that is compiled from them.
 
 Imports: core, rules, attackers, problem, methods, storage, formats, publication, verify.
 """

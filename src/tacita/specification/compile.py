@@ -1,4 +1,4 @@
-"""From a specification to its problem: the files are read, and what they state is joined with the rest."""
+"""Compile a specification to its problem: read the files, and join what they state with the rest."""
 
 from __future__ import annotations
 
@@ -38,12 +38,20 @@ NO_RULE = Marked(())
 Trees = Mapping[str, Hierarchy | Found]
 
 
-def compile_problem(said: Specification, given: Table | Problem | Statement | None = None) -> Problem:
+def compile_problem(
+    specification: Specification, given: Table | Problem | Statement | None = None
+) -> Problem:
     """Return the problem of a specification; see :meth:`Specification.problem`."""
-    found = compile_case(said, given)
+    found = compile_case(specification, given)
     if isinstance(found, Problem):
         return found
-    what = said.table.path if said.table is not None else "linked tables" if said.tables else "the table"
+    what = (
+        specification.table.path
+        if specification.table is not None
+        else "linked tables"
+        if specification.tables
+        else "the table"
+    )
     raise InputError(
         "nothing says which cells are sensitive",
         place=what,
@@ -52,85 +60,92 @@ def compile_problem(said: Specification, given: Table | Problem | Statement | No
     )
 
 
-def compile_case(said: Specification, given: Table | Problem | Statement | None = None) -> Problem | Table:
+def compile_case(
+    specification: Specification, given: Table | Problem | Statement | None = None
+) -> Problem | Table:
     """Return the problem of a specification, or its table where nothing says what is sensitive."""
-    read = _read_all(said) if given is None else given
+    read = _read_all(specification) if given is None else given
     table, stated = (read, None) if isinstance(read, Table) else (read.table, read)
-    rule = compile_rule(said, read, linked=given is None and bool(said.tables))
+    rule = compile_rule(specification, read, linked=given is None and bool(specification.tables))
     if rule is None:
         return table
-    protect = said.protect
+    protect = specification.protect
     stays = [] if stated is None else _find_published(stated, rule)
     cost = stated.costs if isinstance(stated, Statement) else "value" if stated is None else stated.cost
     return Problem(
         table,
         rule,
-        attackers=_build_attackers(said, table, stated),
-        cost=said.cost.by or cost,
+        attackers=_build_attackers(specification, table, stated),
+        cost=specification.cost.by or cost,
         must_publish=[*stays, *find_cells(table, protect.must_publish, "[protect] must_publish")],
         must_hide=find_cells(table, protect.must_hide, "[protect] must_hide"),
         already_published=(
-            stated.published if isinstance(stated, Statement) else _read_published(said, table)
+            stated.published if isinstance(stated, Statement) else _read_published(specification, table)
         ),
     )
 
 
-def read_statement(said: Specification) -> Statement:
+def read_statement(specification: Specification) -> Statement:
     """Return everything that the files of a specification state; see :meth:`Specification.read`."""
     # Costs of the file are kept even where others are specified.
-    found = Statement.of(_read_all(replace(said, cost=Cost()), stating=True))
+    found = Statement.of(_read_all(replace(specification, cost=Cost()), stating=True))
     return replace(
         found,
-        insiders=tuple(_read_insiders(said, found.table)),
-        published=tuple(_read_published(said, found.table)),
+        insiders=tuple(_read_insiders(specification, found.table)),
+        published=tuple(_read_published(specification, found.table)),
     )
 
 
-def _read_insiders(said: Specification, table: Table) -> list[Insider]:
-    file = said.attackers.file
-    return [] if file is None else list(read_insiders(said.folder / file, table))
+def _read_insiders(specification: Specification, table: Table) -> list[Insider]:
+    file = specification.attackers.file
+    return [] if file is None else list(read_insiders(specification.folder / file, table))
 
 
-def _read_published(said: Specification, table: Table) -> list[Release]:
+def _read_published(specification: Specification, table: Table) -> list[Release]:
     return [
         read_earlier(
-            said.folder / old.file, table, **{key: how for key, how in vars(old).items() if key != "file"}
+            specification.folder / old.file,
+            table,
+            **{key: how for key, how in vars(old).items() if key != "file"},
         )
-        for old in said.published.releases
+        for old in specification.published.releases
     ]
 
 
-def read_data(said: Specification) -> Table:
+def read_data(specification: Specification) -> Table:
     """Return the table of a specification, or all linked tables as one."""
-    trees = _read_hierarchies(said)
-    if said.table is not None:
-        read = _read(said, said.table, None, trees)
+    trees = _read_hierarchies(specification)
+    if specification.table is not None:
+        read = _read(specification, specification.table, None, trees)
         return read.table if isinstance(read, Problem) else read
-    named = {name: _read(said, source, name, trees) for name, source in said.tables.items()}
+    named = {name: _read(specification, source, name, trees) for name, source in specification.tables.items()}
     return link({name: t.table if isinstance(t, Problem) else t for name, t in named.items()})
 
 
-def _read_all(said: Specification, *, stating: bool = False) -> Problem | Table:
+def _read_all(specification: Specification, *, stating: bool = False) -> Problem | Table:
     """Return the table, or all linked ones, with what their files state, which microdata do not.
 
     Of a single table it is read only if a rule, or the file itself, says what is sensitive, or ``stating``.
     """
-    trees = _read_hierarchies(said)
-    if said.table is not None:
-        return _read(said, said.table, None, trees, stating)
-    if not said.tables:
-        raise InputError("there is no table: name its file or microdata, or give the table itself")
-    named = {name: _read(said, source, name, trees, stating=True) for name, source in said.tables.items()}
+    trees = _read_hierarchies(specification)
+    if specification.table is not None:
+        return _read(specification, specification.table, None, trees, stating)
+    if not specification.tables:
+        raise InputError("there is no table", remedy="name its file or microdata, or give the table itself")
+    named = {
+        name: _read(specification, source, name, trees, stating=True)
+        for name, source in specification.tables.items()
+    }
     tables = {name: part for name, part in named.items() if isinstance(part, Table)}
     if len(tables) == len(named):
         return link(tables)
     # Shares of the values go before all other bounds.
-    known = said.attackers
+    known = specification.attackers
     return link_problems(named, -np.inf if known.within is not None else known.lower, known.upper)
 
 
 def compile_rule(
-    said: Specification, given: Table | Problem | Statement, *, linked: bool = False
+    specification: Specification, given: Table | Problem | Statement, *, linked: bool = False
 ) -> Rule | Levels | None:
     """Return everything that makes a cell sensitive; levels, where that is only what a file states.
 
@@ -140,13 +155,13 @@ def compile_rule(
         Whether files of several tables were read, each of which may leave it to others what is sensitive.
     """
     table, stated = (given, None) if isinstance(given, Table) else (given.table, given)
-    wanted, marked = said.rules, 0 if stated is None else len(stated.levels)
+    wanted, marked = specification.rules, 0 if stated is None else len(stated.levels)
     rules: list[Rule] = []
     if wanted.rule is not None:
         rules.append(parse_rule(wanted.rule).waived_by(wanted.waived))
     # A file of one table that marks no cell says so.
     if stated is not None and (marked or not (linked or wanted.says_what_is_sensitive)):
-        everyone = _build_outsider(said, table, stated)
+        everyone = _build_outsider(specification, table, stated)
         rules.append(
             Given(stated.levels_against(everyone) if isinstance(stated, Statement) else stated.levels)
         )
@@ -157,8 +172,8 @@ def compile_rule(
     exempt = find_cells(table, wanted.exempt, "[rules] exempt")
     if both := sorted({*exempt} & {cell for mark in marks for cell in mark.levels(table).cells.tolist()}):
         raise InputError(
-            f"[rules]: {table.structure.names(np.array(both))}: sensitive and exempt; take it off one of "
-            "the two lists"
+            f"[rules]: {table.structure.names(np.array(both))}: sensitive and exempt",
+            remedy="take it off one of the two lists",
         )
     if exempt:
         return Exempt(reduce(or_, rules), exempt)
@@ -168,18 +183,22 @@ def compile_rule(
 
 
 def _build_attackers(
-    said: Specification, table: Table, stated: Problem | Statement | None
+    specification: Specification, table: Table, stated: Problem | Statement | None
 ) -> list[AttackerLike]:
-    known = said.attackers
+    known = specification.attackers
     attackers: list[AttackerLike] = list(known.kinds)
     attackers.extend(pooling(known.coalitions, known.holding_coalitions))
-    attackers.extend(stated.insiders if isinstance(stated, Statement) else _read_insiders(said, table))
-    return [*attackers, _build_outsider(said, table, stated)]
+    attackers.extend(
+        stated.insiders if isinstance(stated, Statement) else _read_insiders(specification, table)
+    )
+    return [*attackers, _build_outsider(specification, table, stated)]
 
 
-def _build_outsider(said: Specification, table: Table, stated: Problem | Statement | None) -> Outsider:
+def _build_outsider(
+    specification: Specification, table: Table, stated: Problem | Statement | None
+) -> Outsider:
     """Return what everyone knows: as specified, or else as the file states, or else what is usual."""
-    known = said.attackers
+    known = specification.attackers
     if isinstance(stated, Problem):
         beforehand: Outsider | None = stated.outsider_beforehand
     else:
@@ -187,21 +206,21 @@ def _build_outsider(said: Specification, table: Table, stated: Problem | Stateme
     return Outsider.from_options(table, beforehand, known.lower, known.upper, known.within)
 
 
-def _read_hierarchies(said: Specification) -> dict[str, Hierarchy | Found]:
-    return {name: _read_hierarchy(said, tree) for name, tree in said.hierarchies.items()}
+def _read_hierarchies(specification: Specification) -> dict[str, Hierarchy | Found]:
+    return {name: _read_hierarchy(specification, tree) for name, tree in specification.hierarchies.items()}
 
 
-def _read_hierarchy(said: Specification, given: str | Classification) -> Hierarchy | Found:
-    if given == FOUND and not (said.folder / FOUND).exists():
+def _read_hierarchy(specification: Specification, given: str | Classification) -> Hierarchy | Found:
+    if given == FOUND and not (specification.folder / FOUND).exists():
         return Found()
     tree = Classification(given) if isinstance(given, str) else given
     if tree.file is None:
         return Hierarchy.flat(tree.codes or (), total=tree.total or DEFAULT_TOTAL)
-    return read_hierarchy(said.folder / tree.file, tree.total, tree.lead)
+    return read_hierarchy(specification.folder / tree.file, tree.total, tree.lead)
 
 
 def _read(
-    said: Specification, source: Source, name: str | None, trees: Trees, stating: bool = False
+    specification: Specification, source: Source, name: str | None, trees: Trees, stating: bool = False
 ) -> Problem | Table:
     """Return a table; with ``stating``, or a rule, also what its file states of the cells."""
     by = _build_dimensions(source.by, trees)
@@ -209,7 +228,7 @@ def _read(
         from tacita.formats.records import tabulate_file
 
         return tabulate_file(
-            said.folder / source.microdata,
+            specification.folder / source.microdata,
             by or [],
             sheet=source.sheet,
             value=source.value,
@@ -223,7 +242,7 @@ def _read(
             name=name or source.name or "table",
             decimal=source.decimal or ".",
         )
-    path = said.folder / str(source.file)
+    path = specification.folder / str(source.file)
     if path.is_dir() or not has_columns(path):
         # Options that such a file does not have say nothing of it.
         return read_case_file(path, ReadOptions(decimals=source.decimals, counts=source.counts))
@@ -234,30 +253,31 @@ def _read(
         replace(
             read,
             by=by,
-            hierarchies=_find_trees(said, source, trees),
+            hierarchies=_find_trees(specification, source, trees),
             found=(*source.found, *found),
             name=name or source.name,
         ),
         # Bounds and costs of the file hold also where only the specified rule makes it a problem.
-        rule=NO_RULE if stating or said.rules.says_what_is_sensitive else None,
+        rule=NO_RULE if stating or specification.rules.says_what_is_sensitive else None,
         # What is specified of costs is worked out later, on all cells, instead of the file's.
-        cost=None if said.cost.by is None else "unit",
-        protection=said.rules.protection,
-        lower=said.attackers.lower,
-        upper=said.attackers.upper,
+        cost=None if specification.cost.by is None else "unit",
+        protection=specification.rules.protection,
+        lower=specification.attackers.lower,
+        upper=specification.attackers.upper,
     )
 
 
-def _find_trees(said: Specification, source: Source, trees: Trees) -> dict[str, list[Any]]:
+def _find_trees(specification: Specification, source: Source, trees: Trees) -> dict[str, list[Any]]:
     """Return classifications by dimension; a file that names no total is read with that of its dimension."""
     found: dict[str, list[Any]] = {}
     for column, names in source.hierarchies.items():
         listed = (names,) if isinstance(names, str) else names
         _refuse_unknown(f"hierarchies.{column}", listed, trees)
-        given = {name: said.hierarchies[name] for name in listed}
+        given = {name: specification.hierarchies[name] for name in listed}
         plain = {n: t.file for n, t in given.items() if isinstance(t, Classification) and t.total is None}
         found[column] = [
-            said.folder / file if (file := plain.get(name)) is not None else trees[name] for name in listed
+            specification.folder / file if (file := plain.get(name)) is not None else trees[name]
+            for name in listed
         ]
     return found
 
@@ -281,7 +301,7 @@ def _build_dimensions(by: Any, trees: Trees) -> dict[str, Any] | None:
 def _refuse_unknown(where: str, names: Sequence[str], trees: Trees) -> None:
     if unknown := [name for name in names if name not in trees]:
         raise InputError(
-            f"{where}: there is no hierarchy '{unknown[0]}'; [hierarchies] has {', '.join(trees)}"
+            f"there is no hierarchy '{unknown[0]}'; [hierarchies] has {', '.join(trees)}", place=where
         )
 
 

@@ -12,7 +12,7 @@ EXEMPT = "exempt cells"
 
 
 def differences(one: Problem, other: Problem, named: bool = True) -> list[str]:
-    """In what two problems on equally ordered cells differ, in words; nothing if they ask the same.
+    """Return in what two problems on equally ordered cells differ, in words; nothing if they ask the same.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def differences(one: Problem, other: Problem, named: bool = True) -> list[str]:
 
 
 def _same_insider(one: Insider, other: Insider) -> bool:
-    """Whether two know the same, and attack the same cells at the same levels."""
+    """Return whether two know the same, and attack the same cells at the same levels."""
     (targets, levels), (other_targets, other_levels) = one.own_targets(), other.own_targets()
     return (
         one.name == other.name

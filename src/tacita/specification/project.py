@@ -51,13 +51,13 @@ def load_project(path: str | os.PathLike[str]) -> Specification:
     try:
         content = tomllib.loads(text)
     except RecursionError:
-        raise FormatError(f"{path}: lists or tables are nested too deeply for a project file") from None
+        raise FormatError("lists or tables are nested too deeply for a project file", place=path) from None
     except ValueError as error:
-        raise FormatError(f"{path}: this is not TOML: {error}") from None
+        raise FormatError(f"this is not TOML: {error}", place=path) from None
     try:
         found = _parse(content)
         if not found.sources:
-            raise FormatError(f"{path}: {_describe_fault(text, (), ONE_SOURCE, '')}")
+            raise FormatError(_describe_fault(text, (), ONE_SOURCE, ""), place=path)
     except ValidationError as error:
         faults = [
             _describe_fault(text, fault["loc"], fault["msg"], fault["type"]) for fault in error.errors()
@@ -66,35 +66,35 @@ def load_project(path: str | os.PathLike[str]) -> Specification:
     return replace(found, folder=Path(path).resolve().parent)
 
 
-def save_project(said: Specification, folder: Path, about: str = "") -> Path:
+def save_project(specification: Specification, folder: Path, about: str = "") -> Path:
     """Write ``project.toml`` into a folder, below a line ``about`` it; other folders are named in full."""
     folder.mkdir(parents=True, exist_ok=True)
     head = f"# {' '.join(about.split())}\n\n" if about else ""
-    return write_text(folder / PROJECT, head + toml_text(_sections(said.at(folder))))
+    return write_text(folder / PROJECT, head + toml_text(_sections(specification.at(folder))))
 
 
-def _sections(said: Specification) -> dict[str, dict[str, Any]]:
+def _sections(specification: Specification) -> dict[str, dict[str, Any]]:
     """Return the sections of the project file, with what is not at its default."""
-    tables = {"table": said.table} if said.table is not None else {}
-    tables |= {f"tables.{name}": source for name, source in said.tables.items()}
+    tables = {"table": specification.table} if specification.table is not None else {}
+    tables |= {f"tables.{name}": source for name, source in specification.tables.items()}
     marks = [
         {**mark.cell, **{key: getattr(mark, name) for key, name in LEVELS.items()}}
-        for mark in said.rules.sensitive
+        for mark in specification.rules.sensitive
     ]
-    earlier = [_select_changed(old) for old in said.published.releases]
+    earlier = [_select_changed(old) for old in specification.published.releases]
     return {
         # Where the cells come from stands first.
         **{n: {"file": t.file, "microdata": t.microdata, **_select_changed(t)} for n, t in tables.items()},
         "hierarchies": {
             name: tree if isinstance(tree, str) else _select_changed(tree)
-            for name, tree in said.hierarchies.items()
+            for name, tree in specification.hierarchies.items()
         },
-        "rules": {**_select_changed(said.rules), "sensitive": marks or None},
-        "attackers": _select_changed(said.attackers),
+        "rules": {**_select_changed(specification.rules), "sensitive": marks or None},
+        "attackers": _select_changed(specification.attackers),
         "published": {"files": [old["file"] if len(old) == 1 else old for old in earlier] or None},
-        "cost": _select_changed(said.cost),
-        "protect": _select_changed(said.protect),
-        "output": _select_changed(said.output),
+        "cost": _select_changed(specification.cost),
+        "protect": _select_changed(specification.protect),
+        "output": _select_changed(specification.output),
     }
 
 
@@ -161,7 +161,7 @@ def _known_keys(section: Sequence[str]) -> list[str]:
 
 
 def _line_of(text: str, keys: Sequence[str]) -> int | None:
-    """The line of a key, or else of the nearest section above it."""
+    """Return the line of a key, or else of the nearest section above it."""
     section: list[str] = []
     best: tuple[int, int | None] = (0, None)
     for number, line in enumerate(text.splitlines(), start=1):

@@ -28,7 +28,7 @@ LEVELS = {"lpl": "lower", "upl": "upper", "spl": "sliding", "protection": "prote
 
 
 def find_cell(table: Table, codes: Mapping[str, str], where: str) -> int:
-    """The position of a cell; errors name the list that it stands in."""
+    """Return the position of a cell; errors name the list that it stands in."""
     dimensions = table.structure.dimensions
     try:
         if table.structure.labels or any(name not in {d.name for d in dimensions} for name in codes):
@@ -57,7 +57,7 @@ def find_cells(table: Table, cells: Sequence[Mapping[str, str]], where: str) -> 
 
 
 def build_marks(table: Table, entries: Sequence[SensitiveCell]) -> list[Rule]:
-    """What is sensitive by hand, cells with equal levels together.
+    """Return what is sensitive by hand, cells with equal levels together.
 
     A mark is a decision on each of its cells, which whoever opens the project can take back. One that names
     its percentage states levels of cells, as a file does that leaves them empty.

@@ -22,7 +22,7 @@ from tacita.verify import LABELS, RELEASE
 
 
 def can_name_releases(table: Table) -> bool:
-    """Whether columns of codes and columns of a release can stand in one file."""
+    """Return whether columns of codes and columns of a release can stand in one file."""
     return not {d.name for d in table.structure.dimensions} & {*RELEASE, *LABELS, "table"}
 
 
@@ -36,7 +36,7 @@ def write_published(
     table
         The cells of the problem, in their order, as the project calls them.
     free_name
-        A name for a file, made from a wish.
+        Makes a name for a file of the one that is wanted.
     """
     files: list[Path] = []
     for release in problem.already_published:
@@ -48,7 +48,7 @@ def write_published(
 
 
 def _to_windows(table: Table, release: Release, named: Table) -> Release:
-    """The windows of a release as a release of ``named``, whose cells are those of the table."""
+    """Return the windows of a release as a release of ``named``, whose cells are those of the table."""
     low, high = find_shared_windows(table, release)
     silent = (low <= -UNBOUNDED) & (high >= UNBOUNDED)
     marks = np.where(silent, Mark.SUPPRESSED, Mark.INTERVAL).astype(np.uint8)

@@ -1,6 +1,6 @@
-"""What makes cells sensitive, taken apart into what a project file can say of it.
+"""Split what makes cells sensitive into what a project file can hold of it.
 
-| part | said by |
+| part | stands in |
 |---|---|
 | rules that have a written form | ``rule`` and ``waived`` of ``[rules]`` |
 | decisions on single cells | ``sensitive`` and ``exempt`` of ``[rules]`` |
@@ -34,20 +34,20 @@ from tacita.specification.specification import Rules
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitive:
-    """What makes cells of a problem sensitive, in parts.
+class SplitRequirement:
+    """What makes cells of a problem sensitive, split into what a project and its file of cells hold.
 
     Attributes
     ----------
     marks
         Cells that are sensitive by hand.
     shares
-        Cells of which a file asked for another percentage than ``protection``, or for amounts besides.
+        Cells with another percentage than ``protection``, or with amounts besides.
     exempt
         Cells that are not sensitive by hand.
     stated
-        Levels that the file of cells says.
-    unsaid
+        Levels that stand in the file of cells.
+    left_empty
         Cells of ``stated`` whose levels the file leaves empty: they are ``protection`` percent of the value.
     """
 
@@ -57,11 +57,11 @@ class Sensitive:
     shares: tuple[Marked, ...]
     exempt: Mask
     stated: Levels
-    unsaid: Mask
+    left_empty: Mask
     protection: float = USUAL_PERCENT
 
-    def specified(self, table: Table, by_number: bool) -> Rules:
-        """Return what a specification says of them."""
+    def to_rules(self, table: Table, by_number: bool) -> Rules:
+        """Return the section of a specification for them."""
         marks = list_marked_cells(table, self.marks, by_number)
         marks += list_marked_cells(table, self.shares, by_number, percent=True)
         return Rules(
@@ -74,17 +74,25 @@ class Sensitive:
 
 
 def find_written_rules(problem: Problem) -> tuple[Rule, ...]:
-    """Parts of a problem's rule that have a written form, and are no decisions on single cells."""
-    parts = () if problem.rule is None else in_parts(problem.rule)[0]
+    """Return the parts of a problem's rule that have a written form, and are no decisions on single cells."""
     return tuple(
         part
-        for part in parts
+        for part in _split_rule(problem)[0]
         if has_written_form(part) and not (isinstance(part, Marked) and part.by_position)
     )
 
 
+def _split_rule(problem: Problem) -> tuple[tuple[Rule, ...], Mask]:
+    """Return what ``|`` joins in the rule of a problem, and the cells that are exempt from it.
+
+    A problem that was made in Python has no specification: its rule is what the user specified.
+    """
+    parts, exempt = in_parts(problem.rule or Given(problem.levels))
+    return parts, read_cells(problem.table, exempt, "exempt cells")
+
+
 def select_writable(rules: Sequence[Rule], *, codes: bool) -> tuple[Rule, ...]:
-    """Those of the rules that make sense beside a file of cells, in which cells go by ``codes`` or not, and
+    """Return the rules that can stand beside a file of cells, in which cells go by ``codes`` or not, and
     which need not have the columns that a rule names.
     """
     return tuple(
@@ -96,11 +104,11 @@ def select_writable(rules: Sequence[Rule], *, codes: bool) -> tuple[Rule, ...]:
 
 
 def select_equivalent(rules: Sequence[Rule], table: Table, again: Table) -> tuple[Rule, ...]:
-    """Those of the rules that ask the same of a table as it is read ``again`` from files."""
-    return tuple(rule for rule in rules if _asks_the_same(rule, table, again))
+    """Return the rules that give the same levels for a table as it is read ``again`` from files."""
+    return tuple(rule for rule in rules if _is_equivalent(rule, table, again))
 
 
-def _asks_the_same(rule: Rule, table: Table, again: Table) -> bool:
+def _is_equivalent(rule: Rule, table: Table, again: Table) -> bool:
     try:
         one, other = rule.levels(table), parse_rule(write_rule(rule)).levels(again)
     except TacitaError:
@@ -110,32 +118,37 @@ def _asks_the_same(rule: Rule, table: Table, again: Table) -> bool:
 
 
 def split_requirement(
-    problem: Problem, waived: Sequence[str] | None, rules: Sequence[Rule], *, codes: bool, following: bool
-) -> Sensitive:
-    """The parts of a problem's requirement.
+    problem: Problem,
+    waived: Sequence[str] | None,
+    rules: Sequence[Rule],
+    *,
+    codes: bool,
+    as_percentages: bool,
+) -> SplitRequirement:
+    """Return the parts of what makes cells of a problem sensitive.
 
     Parameters
     ----------
     waived
-        Who has consented to all rules on contributors; None: told by the rules.
+        Who has consented to all rules on contributors; None: as the rules have it.
     rules
-        Those of :func:`worded_rules` that are said in words. What others hit the file of cells says.
+        Those of :func:`find_written_rules` that the project holds. What others hit stands in the file of
+        cells.
     codes
         Whether the file of cells lists them by codes, and can leave levels empty.
-    following
-        Whether levels in percent of the value stay percentages. Otherwise the file says amounts, and of
-        cells that are exempt as much as everyone's bounds leave room for.
+    as_percentages
+        Whether levels in percent of the value stay percentages. Otherwise the file holds amounts, of cells
+        that are exempt as much as everyone's bounds leave room for.
     """
     table = problem.table
-    parts, listed = in_parts(problem.rule or Given(problem.levels))
-    exempt = read_cells(table, listed, "exempt cells")
+    parts, exempt = _split_rule(problem)
     marks: list[Marked] = []
     others: list[Rule] = []
     for part in parts:
         if isinstance(part, Marked) and part.by_position:
-            # Of a cell that is exempt the file alone speaks: no mark by hand may contradict.
-            marks.append(_where(~exempt, part, table))
-            others.append(_where(exempt, part, table))
+            # An exempt cell is marked in the file alone: a mark by hand would contradict the exemption.
+            marks.append(_restrict_mark(~exempt, part, table))
+            others.append(_restrict_mark(exempt, part, table))
         elif part not in rules:
             others.append(part)
     levels = (
@@ -143,26 +156,26 @@ def split_requirement(
         if others
         else Levels.none(len(table))
     )
-    consents = _consents(find_written_rules(problem)) if waived is None else tuple(waived)
+    consents = _find_consents(find_written_rules(problem)) if waived is None else tuple(waived)
     plain = [
         replace(rule, waivers=rule.waivers - {*consents}) if isinstance(rule, ContributorRule) else rule
         for rule in rules
     ]
     words = tuple(map(write_rule, plain))
-    if not following:
-        stated = _within_reach(levels, problem, exempt)
-        return Sensitive(words, consents, tuple(marks), (), exempt, stated, np.zeros_like(exempt))
-    stated, unsaid, protection, shares = _percentages(levels, problem, exempt, empty=codes)
-    return Sensitive(words, consents, tuple(marks), shares, exempt, stated, unsaid, protection)
+    if not as_percentages:
+        stated = _limit_levels(levels, problem, exempt)
+        return SplitRequirement(words, consents, tuple(marks), (), exempt, stated, np.zeros_like(exempt))
+    stated, left_empty, protection, shares = _split_percentages(levels, problem, exempt, empty=codes)
+    return SplitRequirement(words, consents, tuple(marks), shares, exempt, stated, left_empty, protection)
 
 
-def _where(chosen: Mask, mark: Marked, table: Table) -> Marked:
+def _restrict_mark(chosen: Mask, mark: Marked, table: Table) -> Marked:
     hit = read_cells(table, mark.cells, mark.text) & chosen
     return replace(mark, cells=np.flatnonzero(hit).tolist())
 
 
-def _within_reach(levels: Levels, problem: Problem, exempt: Mask) -> Levels:
-    """The same, where levels of cells that are ``exempt`` are no larger than everyone's bounds allow."""
+def _limit_levels(levels: Levels, problem: Problem, exempt: Mask) -> Levels:
+    """Return the levels, those of ``exempt`` cells no larger than everyone's bounds allow."""
     values, known = problem.table.units, problem.outsider_beforehand
     below = np.minimum(values - known.lower, UNBOUNDED // 2)
     above = np.minimum(known.upper - values, UNBOUNDED // 2)
@@ -178,28 +191,29 @@ def _within_reach(levels: Levels, problem: Problem, exempt: Mask) -> Levels:
     )
 
 
-def _percentages(
+def _split_percentages(
     levels: Levels, problem: Problem, exempt: Mask, *, empty: bool
 ) -> tuple[Levels, Mask, float, tuple[Marked, ...]]:
-    """Levels that a file of cells says, cells where it leaves them ``empty`` if it can, the percentage that
-    stands for these, and cells of which another percentage is asked for, none of which is exempt.
+    """Return levels that a file of cells holds, cells where it leaves them ``empty`` if it can, the
+    percentage that stands for these, and cells of which another percentage is asked for, none of which is
+    exempt.
     """
     table = problem.table
     amounts = drop_percentages(levels, table)
     silent = levels.sensitive & ((amounts.lower | amounts.upper | amounts.sliding) == 0)
     asked = {
         percent: int((silent & hit).sum())
-        for percent, hit in _by_percent(levels)
+        for percent, hit in _group_by_percent(levels)
         if empty and percent[0] == percent[1] > 0
     }
     chosen = max(asked, key=asked.__getitem__, default=None)
-    unsaid = np.zeros_like(silent)
+    left_empty = np.zeros_like(silent)
     if chosen is not None:
-        unsaid = silent & np.logical_and.reduce(
-            [hit == (percent == chosen) for percent, hit in _by_percent(levels)]
+        left_empty = silent & np.logical_and.reduce(
+            [hit == (percent == chosen) for percent, hit in _group_by_percent(levels)]
         )
-    whole = unsaid | exempt
-    others = [(percent, hit & ~whole) for percent, hit in _by_percent(levels)]
+    whole = left_empty | exempt
+    others = [(percent, hit & ~whole) for percent, hit in _group_by_percent(levels)]
     shares = tuple(
         Marked(np.flatnonzero(hit).tolist(), protection=percent) for percent, hit in others if hit.any()
     )
@@ -210,11 +224,11 @@ def _percentages(
         np.where(whole, levels.sliding, amounts.sliding),
         levels.reasons,
     )
-    return stated, unsaid, USUAL_PERCENT if chosen is None else float(chosen[0]), shares
+    return stated, left_empty, USUAL_PERCENT if chosen is None else float(chosen[0]), shares
 
 
-def _by_percent(levels: Levels) -> Iterator[tuple[tuple[Number, Number], Mask]]:
-    """Each percentage that is asked for, with its cells."""
+def _group_by_percent(levels: Levels) -> Iterator[tuple[tuple[Number, Number], Mask]]:
+    """Yield each percentage that levels have, with its cells."""
     for percent in dict.fromkeys(reason.percent for reason in levels.reasons):
         if percent is not None:
             hit = np.zeros_like(levels.sensitive)
@@ -223,7 +237,7 @@ def _by_percent(levels: Levels) -> Iterator[tuple[tuple[Number, Number], Mask]]:
             yield percent, hit & levels.sensitive
 
 
-def _consents(rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Those who consented to every rule on contributors; consents to single rules stand in these."""
+def _find_consents(rules: Sequence[Rule]) -> tuple[str, ...]:
+    """Return who consented to every rule on contributors; consents to single rules stand in these."""
     consents = {rule.waivers for rule in rules if isinstance(rule, ContributorRule)}
     return tuple(sorted(consents.pop())) if len(consents) == 1 else ()

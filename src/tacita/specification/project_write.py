@@ -1,11 +1,11 @@
-"""Writing ``project.toml`` for a problem at hand, with everything that ``tacita protect`` needs to repeat it.
+"""Write ``project.toml`` for a problem, with everything that ``tacita protect`` needs to repeat it.
 
 The folder gets the table with its marks, bounds and costs (``table.parquet``; ``table.jj`` where a table has
 no dimensions of its own), classifications that are not flat, and insiders, if there are any. What makes cells
-sensitive is said as it was: see :mod:`tacita.specification.project_rules`. A problem that a project file
-states on microdata keeps referring to them. Whatever is written is read back and compared with the problem
-before it takes its place: a project that would repeat something else is never left behind. All of it is for
-the house.
+sensitive is written as it was specified: see :mod:`tacita.specification.project_rules`. A problem that a
+project file states on microdata keeps referring to them. Whatever is written is read back and compared with
+the problem before it takes its place: a project that would repeat something else is never left behind. All of
+it is for the house.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tacita.specification.project import load_project, save_project
 from tacita.specification.project_cells import list_codes
 from tacita.specification.project_published import can_name_releases, write_published
 from tacita.specification.project_rules import (
-    Sensitive,
+    SplitRequirement,
     find_written_rules,
     select_equivalent,
     select_writable,
@@ -83,9 +83,9 @@ def write_project(
     output
         The folder of the release, relative to the project; None: ``out``.
     specification
-        In what words the problem is specified, which no problem remembers: consents, what everyone knows,
-        costs. Where it names microdata, it is written as it is, and names them again; where it does not give
-        the problem (any more), the table itself is written, and a note says so.
+        How the problem is specified, which no problem holds: consents, what everyone knows, costs. Where it
+        names microdata, it is written as it is, and names them again; where it does not give the problem (any
+        more), the table itself is written, and a note says so.
 
     Raises
     ------
@@ -93,27 +93,28 @@ def write_project(
         The files would not give the same problem and method again.
     """
     chosen = make_method(method, options)
-    said = specification or Specification()
+    waived = None if specification is None else specification.rules.waived
     effort = {"method": method, "options": _changed_options(method, options or {}), "seed": seed}
-    said = said.replace(protect={**effort, "time_limit": time_limit}, output=Output(output, tuple(formats)))
+    specification = (specification or Specification()).replace(
+        protect={**effort, "time_limit": time_limit}, output=Output(output, tuple(formats))
+    )
     notes: list[str] = []
-    if microdata := [source.microdata for source in said.sources if source.microdata is not None]:
+    if microdata := [source.microdata for source in specification.sources if source.microdata is not None]:
         try:
             with open_file_set(folder) as drafted:
-                _draft_on_microdata(problem, said, drafted.new())
+                _draft_on_microdata(problem, specification, drafted.new())
                 _refuse_difference(problem, chosen, drafted.new(), named=True)
                 return Written(drafted.take_places(), drafted.notes)
         except TacitaError as error:
             notes.append(
-                f"{said.folder / microdata[0]} does not give this problem: the table itself was written "
-                f"({error})"
+                f"{specification.folder / microdata[0]} does not give this problem: the table itself was "
+                f"written ({error})"
             )
     failed: TacitaError | None = None
-    waived = None if specification is None else said.rules.waived
-    for sensitive, lost, last in _attempts(problem, said, folder, waived):
+    for sensitive, lost, last in _attempts(problem, specification, folder, waived):
         try:
             with open_file_set(folder) as drafted:
-                files, more = _draft_table(problem, sensitive, said, drafted.new())
+                files, more = _draft_table(problem, sensitive, specification, drafted.new())
                 again = _refuse_difference(
                     problem,
                     chosen,
@@ -136,33 +137,33 @@ def write_project(
 
 
 def _attempts(
-    problem: Problem, said: Specification, folder: Path, waived: Sequence[str] | None
-) -> Iterator[tuple[Sensitive, str, bool]]:
-    """What makes cells sensitive in the words it was said in, and in plainer ones in case these do not give
-    the same problem; each with what is to be told of it, and whether it is the last.
+    problem: Problem, specification: Specification, folder: Path, waived: Sequence[str] | None
+) -> Iterator[tuple[SplitRequirement, str, bool]]:
+    """Yield what makes cells sensitive as it was specified, and in plainer forms in case this does not give
+    the same problem; each with a note on what is lost, and whether it is the last.
 
     Rules become levels one by one, as the files do not serve them. Decisions on cells stay what they are.
     """
     codes = _has_codes(problem.table)
 
-    def in_words(rules: Sequence[Rule], *, following: bool) -> Sensitive:
-        return split_requirement(problem, waived, rules, codes=codes, following=following)
+    def split(rules: Sequence[Rule], *, as_percentages: bool) -> SplitRequirement:
+        return split_requirement(problem, waived, rules, codes=codes, as_percentages=as_percentages)
 
     worded = find_written_rules(problem)
     rules = select_writable(worded, codes=codes)
-    yield in_words(rules, following=True), _note_left_out(worded, rules), False
+    yield split(rules, as_percentages=True), _note_left_out(worded, rules), False
     with open_file_set(folder) as drafted:
-        _draft_table(problem, in_words((), following=False), said, drafted.new())
+        _draft_table(problem, split((), as_percentages=False), specification, drafted.new())
         kept = select_equivalent(rules, problem.table, load_project(drafted.new() / "project.toml").data())
     lost = _note_left_out(worded, kept)
     if kept != rules:
-        yield in_words(kept, following=True), lost, False
+        yield split(kept, as_percentages=True), lost, False
     amounts = "levels in percent of the value are written as amounts"
     if problem.exempt.any():
         amounts += ", those of exempt cells as far as bounds leave room"
-    yield in_words(kept, following=False), f"{lost}; {amounts}" if lost else amounts, False
+    yield split(kept, as_percentages=False), f"{lost}; {amounts}" if lost else amounts, False
     yield (
-        in_words((), following=False),
+        split((), as_percentages=False),
         f"{_note_left_out(worded, ())}; {amounts}" if worded else amounts,
         True,
     )
@@ -183,21 +184,21 @@ def _changed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _protect(said: Specification, problem: Problem, stays: Mask, by_number: bool) -> Protection:
+def _protect(specification: Specification, problem: Problem, stays: Mask, by_number: bool) -> Protection:
     """Return the protection with cells that must stay and must go."""
     stay, go = (list_codes(problem.table, cells, by_number) for cells in (stays, problem.must_hide))
-    return replace(said.protect, must_publish=tuple(stay), must_hide=tuple(go))
+    return replace(specification.protect, must_publish=tuple(stay), must_hide=tuple(go))
 
 
-def _draft_on_microdata(problem: Problem, said: Specification, folder: Path) -> None:
+def _draft_on_microdata(problem: Problem, specification: Specification, folder: Path) -> None:
     """Write the files of a problem on the microdata that a specification names."""
     _, published = write_published(problem, problem.table, folder, _make_namer(set()))
-    protect = _protect(said, problem, problem.must_publish, by_number=False)
-    save_project(replace(said.at(folder), published=published, protect=protect), folder)
+    protect = _protect(specification, problem, problem.must_publish, by_number=False)
+    save_project(replace(specification.at(folder), published=published, protect=protect), folder)
 
 
 def _draft_table(
-    problem: Problem, sensitive: Sensitive, said: Specification, folder: Path
+    problem: Problem, sensitive: SplitRequirement, specification: Specification, folder: Path
 ) -> tuple[list[Path], list[str]]:
     """Write the files of a problem that stands for itself; return them, and what they cannot hold."""
     table, notes = _strip_table(problem.table)
@@ -215,7 +216,7 @@ def _draft_table(
     )
     hierarchies: dict[str, Classification] = {}
     if not by_number:
-        written = [write_table(table, folder / "table.parquet", plain, sensitive.unsaid)]
+        written = [write_table(table, folder / "table.parquet", plain, sensitive.left_empty)]
         by, hierarchies, more = _classifications(table, folder)
         written += more
         roles = role_columns(table)
@@ -240,7 +241,9 @@ def _draft_table(
     again = _number_cells(problem, folder / "table.jj") if by_number else problem
     # Bounds of single cells stand in the file of cells.
     attackers = Attackers(
-        lower=said.attackers.lower, upper=said.attackers.upper, within=said.attackers.within
+        lower=specification.attackers.lower,
+        upper=specification.attackers.upper,
+        within=specification.attackers.within,
     )
     if problem.insiders:
         written.append(write_insiders(again, folder / "attackers.parquet"))
@@ -260,12 +263,12 @@ def _draft_table(
     specified = Specification(
         replace(source, decimals=table.decimals, counts=table.whole),
         hierarchies=hierarchies,
-        rules=sensitive.specified(table, by_number),
+        rules=sensitive.to_rules(table, by_number),
         attackers=attackers,
         published=published,
-        cost=said.cost if _cost_is_there(said.cost.by, table) else Cost(),
-        protect=_protect(said, problem, problem.must_publish & ~stays, by_number),
-        output=said.output,
+        cost=specification.cost if _cost_is_there(specification.cost.by, table) else Cost(),
+        protect=_protect(specification, problem, problem.must_publish & ~stays, by_number),
+        output=specification.output,
         folder=folder,
     )
     written.append(
@@ -275,17 +278,17 @@ def _draft_table(
 
 
 def _cost_is_there(cost: str | None, table: Table) -> bool:
-    """Whether the words for a cost can be said of the file of cells, too."""
+    """Return whether the words for a cost hold for the file of cells, too."""
     return cost in COSTS or (_has_codes(table) and cost in further_columns(table))
 
 
 def _has_codes(table: Table) -> bool:
-    """Whether the cells can be listed by their codes, one table in one file."""
+    """Return whether the cells can be listed by their codes, one table in one file."""
     return bool(table.structure.dimensions) and len(table.structure.parts) <= 1
 
 
 def _strip_table(table: Table) -> tuple[Table, list[str]]:
-    """The table without what a file of cells cannot hold: who contributed, and shares of absolute values."""
+    """Return the table without who contributed and shares of absolute values, and a note on that."""
     notes = []
     contributions = table.contributions
     if contributions is not None and not np.array_equal(contributions.sums, table.units):
@@ -299,7 +302,7 @@ def _strip_table(table: Table) -> tuple[Table, list[str]]:
 
 
 def _number_cells(problem: Problem, path: Path) -> Problem:
-    """The problem on the cells as a JJ file calls them."""
+    """Return the problem on the cells as a JJ file calls them."""
     from tacita.formats.jj import read_jj
 
     table = read_jj(path, decimals=problem.table.decimals, counts=problem.table.whole).table
@@ -309,7 +312,7 @@ def _number_cells(problem: Problem, path: Path) -> Problem:
 def _classifications(
     table: Table, folder: Path
 ) -> tuple[dict[str, Any], dict[str, Classification], list[Path]]:
-    """``by``, the hierarchies of the project file, and the files of those that it does not list itself."""
+    """Return ``by``, the hierarchies of the project file, and the files of those that it does not list."""
     by: dict[str, Any] = {}
     hierarchies: dict[str, Classification] = {}
     written: list[Path] = []
@@ -328,7 +331,7 @@ def _classifications(
 
 
 def _make_namer(taken: set[str]) -> Callable[[str], str]:
-    """What gives each wish a name of its own."""
+    """Return a function that makes a new name of each one that is wanted."""
 
     def free(wanted: str) -> str:
         taken.add(name := _choose_name(wanted, taken))
@@ -338,7 +341,7 @@ def _make_namer(taken: set[str]) -> Callable[[str], str]:
 
 
 def _choose_name(wanted: str, taken: set[str]) -> str:
-    """A name that can be that of a file, told apart from others also where files have no capitals."""
+    """Return a name for a file, which differs from others also where files have no capitals."""
     plain = re.sub(r"[^\w-]+", "_", wanted).strip("_") or "codes"
     lowered = {name.lower() for name in taken}
     candidates = (plain, *(f"{plain}-{k}" for k in range(2, len(taken) + 3)))
@@ -348,7 +351,7 @@ def _choose_name(wanted: str, taken: set[str]) -> str:
 def _refuse_difference(
     problem: Problem, method: Method, folder: Path, *, named: bool, but: str | None = None
 ) -> Problem:
-    """The problem as it is read back, which differs in nothing, ``but`` perhaps in this."""
+    """Return the problem as it is read back; refuse one that differs in anything ``but`` this."""
     project = load_project(folder / "project.toml")
     again = project.problem()
     differing = [what for what in differences(problem, again, named) if what != but]

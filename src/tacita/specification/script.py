@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from tacita.core.errors import InputError
 from tacita.methods import make_method, options_of
@@ -33,15 +33,16 @@ for path in tc.write_results(audit, HERE / "out", {formats}).paths:
 '''
 
 
-def write_script(
-    folder: Path,
-    *,
-    method: str,
-    options: Mapping[str, Any] | None = None,
-    seed: int | None = None,
-    time_limit: float | None = None,
-    formats: Sequence[str] = ("csv",),
-) -> Path:
+class RunOptions(TypedDict, total=False):
+    """A run that is repeated; see :func:`~tacita.specification.project_write.write_project`."""
+
+    options: Mapping[str, Any] | None
+    seed: int | None
+    time_limit: float | None
+    formats: Sequence[str]
+
+
+def write_script(folder: Path, *, method: str, **run: Unpack[RunOptions]) -> Path:
     """Write ``repeat.py`` beside the ``project.toml`` of the same run; see
     :func:`~tacita.specification.project_write.write_project`.
 
@@ -53,20 +54,19 @@ def write_script(
     InputError
         An option cannot be written as text.
     """
-    chosen = make_method(method, options)
-    said = []
+    chosen = make_method(method, run.get("options"))
+    arguments = []
     for option in options_of(method):
         value = getattr(chosen, option.name)
         if value != option.default:
-            said.append(f"{option.name}={_literal(option.name, value)}")
-    run = [f"time_limit={time_limit!r}"] if time_limit is not None else []
-    run += [f"seed={seed}"] if seed is not None else []
+            arguments.append(f"{option.name}={_literal(option.name, value)}")
+    effort = {"time_limit": run.get("time_limit"), "seed": run.get("seed")}
     cls = type(chosen)
     text = SCRIPT.format(
         imports="" if method in METHODS else f"from {cls.__module__} import {cls.__name__}\n",
-        method=f"{'tc.' if method in METHODS else ''}{cls.__name__}({', '.join(said)})",
-        run=", ".join(run),
-        formats=json.dumps(list(formats)),
+        method=f"{'tc.' if method in METHODS else ''}{cls.__name__}({', '.join(arguments)})",
+        run=", ".join(f"{name}={value!r}" for name, value in effort.items() if value is not None),
+        formats=json.dumps(list(run.get("formats", ("csv",)))),
     )
     return write_text(folder / "repeat.py", text)
 
@@ -74,4 +74,8 @@ def write_script(
 def _literal(name: str, value: object) -> str:
     if value is None or isinstance(value, str | bool | int | float):
         return repr(value)
-    raise InputError(f"option '{name}': a {type(value).__name__} cannot be written as text: say it in words")
+    raise InputError(
+        f"a {type(value).__name__} cannot be written as text",
+        place=f"option '{name}'",
+        remedy="say it in words",
+    )

@@ -7,6 +7,7 @@ relative to :attr:`Specification.folder`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, isnan
@@ -60,7 +61,9 @@ def _frozen(value: Any) -> Any:
 def _refuse_other(word: str, known: Sequence[str], what: str) -> None:
     if word not in known:
         hint = did_you_mean(word, known)
-        raise SpecificationError(f"{what}: '{word}'{hint} is none of {', '.join(known)}: choose one of them")
+        raise SpecificationError(
+            f"'{word}'{hint} is none of {', '.join(known)}", place=what, remedy="choose one of them"
+        )
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ class Source(Section, ReadOptions):
         for name in (*named, *self.hierarchies.values()):
             if not all(isinstance(each, str) for each in (name if isinstance(name, tuple) else (name,))):
                 raise SpecificationError(
-                    "by: give names of columns, or per column names of hierarchies or the code of its total"
+                    "give names of columns, or per column names of hierarchies or the code of its total",
+                    place="by",
                 )
         if (self.file is None) == (self.microdata is None):
             raise SpecificationError("give either file (one row per cell) or microdata (one row per record)")
@@ -145,7 +149,9 @@ class SensitiveCell(Section):
         super().__post_init__()
         for amount in (self.lower, self.upper, self.sliding):
             if amount is not None and not (amount >= 0 and isfinite(amount)):
-                raise SpecificationError(f"{amount} is no protection level: give a number, 0 or more")
+                raise SpecificationError(
+                    f"{amount} is no protection level", remedy="give a number, 0 or more"
+                )
 
 
 @dataclass(frozen=True)
@@ -173,7 +179,15 @@ class Rules(Section):
         marks = (SensitiveCell(**mark) if isinstance(mark, Mapping) else mark for mark in self.sensitive)
         object.__setattr__(self, "sensitive", tuple(marks))
         if not self.protection > 0:
-            raise SpecificationError(f"protection: {self.protection} percent: give a number above 0")
+            raise SpecificationError(
+                f"{self.protection} percent", place="protection", remedy="give a number above 0"
+            )
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """The written rules that ``|`` joins in ``rule``; one inside quotation marks joins nothing."""
+        parts = re.findall(r"""(?:[^|"']|"[^"]*"|'[^']*'|["'])+""", self.rule or "")
+        return tuple(part.strip() for part in parts if part.strip())
 
     @property
     def says_what_is_sensitive(self) -> bool:
@@ -205,7 +219,7 @@ class Attackers(Section):
         if self.within is not None and (self.lower is not None or self.upper is not None):
             raise SpecificationError("give either within or lower and upper")
         if any(isnan(bound) for bound in (self.lower, self.upper, *(self.within or ())) if bound is not None):
-            raise SpecificationError("nan is no bound: give a number, or inf where nothing is known")
+            raise SpecificationError("nan is no bound", remedy="give a number, or inf where nothing is known")
 
 
 @dataclass(frozen=True)
@@ -223,9 +237,9 @@ class Earlier(Section):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.base is not None and not self.base > 0:
-            raise SpecificationError(f"base: {self.base}: give a number above 0")
+            raise SpecificationError(f"{self.base}", place="base", remedy="give a number above 0")
         if self.radius is not None and not self.radius >= 0:
-            raise SpecificationError(f"radius: {self.radius}: give a number, 0 or more")
+            raise SpecificationError(f"{self.radius}", place="radius", remedy="give a number, 0 or more")
 
 
 @dataclass(frozen=True)
@@ -261,9 +275,9 @@ class Protection(Section):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.time_limit is not None and not self.time_limit > 0:
-            raise SpecificationError(f"time_limit: {self.time_limit}: give seconds above 0")
+            raise SpecificationError(f"{self.time_limit}", place="time_limit", remedy="give seconds above 0")
         if self.seed is not None and self.seed < 0:
-            raise SpecificationError(f"seed: {self.seed}: give an integer, 0 or more")
+            raise SpecificationError(f"{self.seed}", place="seed", remedy="give an integer, 0 or more")
 
 
 @dataclass(frozen=True)
@@ -354,7 +368,9 @@ class Specification(Section):
             return self
         if self.table is None:
             raise SpecificationError(
-                f"{next(iter(given))}: there are several tables: say in the project how each of them is read"
+                "there are several tables",
+                place=next(iter(given)),
+                remedy="say in the project how each of them is read",
             )
         if self.table.file is not None:
             refuse_options(self.folder / self.table.file, given)

@@ -146,7 +146,7 @@ def _move_reason(reason: Reason, places: Cells) -> Reason:
 
 
 def _is_usual(table: Table, everyone: Outsider) -> bool:
-    """Whether these bounds are assumed of any table: no cell is negative, and any may be large."""
+    """Return whether these bounds are assumed of any table: no cell is negative, and any may be large."""
     if (table.units < 0).any():
         return False
     usual = Outsider.of(table)

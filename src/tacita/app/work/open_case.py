@@ -7,7 +7,6 @@ started with. A case becomes a :class:`~tacita.problem.problem.Problem` when a s
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -102,7 +101,7 @@ class Case:
     @property
     def rules(self) -> tuple[str, ...]:
         """Written rules, any of which makes a cell sensitive."""
-        return split_rules(self.specification.rules.rule or "")
+        return self.specification.rules.alternatives
 
     @property
     def attackers(self) -> Attackers:
@@ -326,12 +325,6 @@ def decide_as_stated(case: Case) -> Case:
     stays = np.flatnonzero(case.problem.must_publish).tolist()
     data = replace(case.data, must_publish=np.zeros(len(case.table), dtype=bool))
     return replace(case, data=data).specify(protect={"must_publish": tuple(name_cells(case.table, stays))})
-
-
-def split_rules(text: str) -> tuple[str, ...]:
-    """Return rules that are joined by ``|``; one inside quotation marks joins nothing."""
-    parts = re.findall(r"""(?:[^|"']|"[^"]*"|'[^']*'|["'])+""", text)
-    return tuple(part.strip() for part in parts if part.strip())
 
 
 def states_percentage(mark: SensitiveCell) -> bool:

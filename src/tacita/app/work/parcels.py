@@ -19,13 +19,13 @@ from tacita.app.work.job import Job
 from tacita.app.work.open_case import Case, Kind
 from tacita.core.errors import InputError, TacitaError, UnsafeError
 from tacita.formats.jj import write_jj
-from tacita.formats.left_out import HELD, note_left_out
 from tacita.formats.nchs import write_nchs
 from tacita.formats.petrenko import FILES as THESIS
 from tacita.formats.petrenko import write_thesis
 from tacita.formats.table_write import write_table
 from tacita.publication.folders import INTERNAL, PUBLICATION
 from tacita.publication.results import Written, refuse_blocked, write_results
+from tacita.specification.left_out import HELD, note_left_out
 from tacita.specification.project_write import write_project
 from tacita.specification.script import write_script
 from tacita.specification.specification import Attackers, Specification
@@ -138,7 +138,7 @@ def save(case: Case, target: Path, way: str, *, passing: Path) -> Written:
         return Written(written.paths, (*notes, *written.notes))
     if way not in HELD:
         raise InputError(f"a case cannot be saved as '{way}'")
-    notes += note_left_out(case.problem, way)
+    notes += note_left_out(case.problem, case.specification.rules, way)
     if way == "thesis":
         write_thesis(case.problem, target)
         return Written(tuple(target / name for name in THESIS), notes)
