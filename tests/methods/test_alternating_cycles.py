@@ -20,10 +20,10 @@ from tacita.core.errors import InputError, StoppedError
 from tacita.examples import example
 from tacita.methods.unbiased_rounding.alternating_cycles import (
     MOST,
-    begin_walk,
-    coins_of,
+    draw_rounded_up,
     follow_cycles,
-    rounded_up,
+    make_coins,
+    start_walk,
 )
 from tacita.methods.unbiased_rounding.two_trees import TwoTrees
 from tacita.solvers.network import Network
@@ -42,7 +42,7 @@ def outcomes(network: Network, residue: np.ndarray, base: int) -> Iterator[tuple
     waiting = [np.zeros(0, dtype=np.int64)]
     while waiting:
         told = waiting.pop()
-        walk = begin_walk(network, residue, base, compile_it=False)
+        walk = start_walk(network, residue, base, compile_it=False)
         coins = np.concatenate([told, np.zeros(residue.size + 1 - told.size, dtype=np.int64)])
         rises, falls = np.zeros_like(coins), np.zeros_like(coins)
         used, finished = follow_cycles(walk, base, coins, rises, falls)
@@ -98,7 +98,7 @@ def test_beyond_networks_every_outcome_of_the_two_trees_is_unbiased(table: tc.Ta
             # A total in both trees has two arcs that agree.
             assert value[cell] in (-1, rounded)
             value[cell] = rounded
-        assert ((value >= 0) == (trees.pieces == 1)).all()
+        assert ((value >= 0) == (trees.n_parts == 1)).all()
         assert not [
             cells
             for cells, coefficients, _ in table.equations
@@ -106,7 +106,7 @@ def test_beyond_networks_every_outcome_of_the_two_trees_is_unbiased(table: tc.Ta
         ]
         certain, mean = certain + chance, mean + chance * value
     assert certain == 1
-    at = np.flatnonzero(trees.pieces == 1)
+    at = np.flatnonzero(trees.n_parts == 1)
     assert mean[at].tolist() == table.units[at].tolist()
 
 
@@ -116,7 +116,7 @@ def test_coins_that_would_favour_an_outcome_are_passed_over() -> None:
     nothing = np.empty(0, np.int64)
     drawn = []
     for coins in ([0, 0, 0, 0, 0], [MOST, 0, MOST, 0, 0]):
-        walk = begin_walk(network, residue, 3, compile_it=False)
+        walk = start_walk(network, residue, 3, compile_it=False)
         used, finished = follow_cycles(walk, 3, np.array(coins), nothing, nothing)
         assert finished
         drawn.append((used, walk.residue.tolist()))
@@ -138,8 +138,8 @@ def test_means_of_a_hundred_thousand_draws(name: str) -> None:
     """The frequency of going up, per cell, against its binomial standard deviation."""
     table, base = SIMULATED[name]
     residue = table.units % base
-    walk = begin_walk(Network.of(table.equations.matrix), residue, base, compile_it=True)
-    often = _simulator()(walk, base, coins_of(2024)(DRAWS * len(table)), DRAWS)
+    walk = start_walk(Network.of(table.equations.matrix), residue, base, compile_it=True)
+    often = _simulator()(walk, base, make_coins(2024)(DRAWS * len(table)), DRAWS)
     chance = residue / base
     deviation = np.sqrt(DRAWS * chance * (1 - chance))
     still = residue == 0
@@ -173,20 +173,20 @@ def _simulator():
 def test_residues_that_do_not_balance_are_refused() -> None:
     network = Network.of(tc.Table.from_array([1, 3]).equations.matrix)
     with pytest.raises(InputError, match="does not balance"):
-        rounded_up(network, np.array([1, 1, 3]), 5, coins_of(0), tc.Run())
+        draw_rounded_up(network, np.array([1, 1, 3]), 5, make_coins(0), tc.Run())
 
 
 @pytest.mark.parametrize("chunk", [1, 7])
 def test_a_draw_goes_on_where_it_stopped(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = NCHS
     network, residue = Network.of(table.equations.matrix), table.units % 5
-    at_once = rounded_up(network, residue, 5, coins_of(3), tc.Run())
+    at_once = draw_rounded_up(network, residue, 5, make_coins(3), tc.Run())
     monkeypatch.setattr("tacita.methods.unbiased_rounding.alternating_cycles.CHUNK", chunk)
-    assert np.array_equal(rounded_up(network, residue, 5, coins_of(3), tc.Run()), at_once)
+    assert np.array_equal(draw_rounded_up(network, residue, 5, make_coins(3), tc.Run()), at_once)
 
 
 def test_a_cancel_is_heard_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, run, thrown = NCHS, tc.Run(), coins_of(0)
+    table, run, thrown = NCHS, tc.Run(), make_coins(0)
 
     def coins(count: int) -> np.ndarray:
         run.cancel()
@@ -194,7 +194,7 @@ def test_a_cancel_is_heard_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr("tacita.methods.unbiased_rounding.alternating_cycles.CHUNK", 5)
     with pytest.raises(StoppedError, match="biased"):
-        rounded_up(Network.of(table.equations.matrix), table.units % 5, 5, coins, run)
+        draw_rounded_up(Network.of(table.equations.matrix), table.units % 5, 5, coins, run)
 
 
 def test_cells_in_no_equation_are_rounded_on_their_own() -> None:
@@ -207,5 +207,5 @@ def test_cells_in_no_equation_are_rounded_on_their_own() -> None:
 
 
 def test_coins_are_the_same_for_ever() -> None:
-    assert coins_of(0)(2).tolist() == [5874934615388537135, 2488343231644625808]
-    assert (coins_of(1)(1000) >= 0).all()
+    assert make_coins(0)(2).tolist() == [5874934615388537135, 2488343231644625808]
+    assert (make_coins(1)(1000) >= 0).all()

@@ -95,7 +95,7 @@ def test_no_radius_is_promised_that_was_not_looked_at(monkeypatch: pytest.Monkey
     problem = generated((6, 6), "fs", sensitive=4, pattern="uniform", protection=50.0)
     moved = Adjustment().protect(problem).value - problem.table.units
     radius = np.maximum(np.abs(moved), 1)
-    run, look = Run(), announced.missed
+    run, look = Run(), announced.find_missed
 
     def look_once(*arguments: Any) -> Any:
         found = look(*arguments)
@@ -104,7 +104,7 @@ def test_no_radius_is_promised_that_was_not_looked_at(monkeypatch: pytest.Monkey
 
     with pytest.raises(InfeasibleError, match=r"larger radius, such as \d"):
         announced.check_levels(problem, moved, radius, run)
-    monkeypatch.setattr(announced, "missed", look_once)
+    monkeypatch.setattr(announced, "find_missed", look_once)
     with pytest.raises(InfeasibleError, match="larger radius, let totals"):
         announced.check_levels(problem, moved, radius, run)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacita as tc
-from tacita.methods.intervals.drawn_ends import reaches
+from tacita.methods.intervals.drawn_ends import choose_reaches
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.options.distances import Draws
 from tacita.testing import check_method
@@ -58,7 +58,7 @@ def test_every_place_of_the_interval_that_holds_the_levels_is_as_likely() -> Non
     problem = problem_of(lower=2, upper=3)
     cell, places = problem.sensitive[0], defaultdict(int)
     for seed in range(3000):
-        above, below = reaches(problem, Draws(seed))
+        above, below = choose_reaches(problem, Draws(seed))
         assert above[cell] + below[cell] == 10
         places[int(below[cell]) - 2] += 1
     assert sorted(places) == [0, 1, 2, 3, 4, 5]
@@ -68,7 +68,7 @@ def test_every_place_of_the_interval_that_holds_the_levels_is_as_likely() -> Non
 def test_a_sliding_level_alone_puts_the_value_anywhere() -> None:
     problem = problem_of(lower=0, upper=0, sliding=4)
     cell = problem.sensitive[0]
-    found = {tuple(int(side[cell]) for side in reaches(problem, Draws(seed))) for seed in range(200)}
+    found = {tuple(int(side[cell]) for side in choose_reaches(problem, Draws(seed))) for seed in range(200)}
     assert found == {(4 - below, below) for below in range(5)}
 
 
@@ -76,7 +76,7 @@ def test_ends_stay_within_what_everyone_knows() -> None:
     problem = problem_of(value=3, lower=3, upper=9)
     cell = problem.sensitive[0]
     for seed in range(50):
-        above, below = reaches(problem, Draws(seed))
+        above, below = choose_reaches(problem, Draws(seed))
         assert 9 <= above[cell] <= 21
         assert below[cell] == 3
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.core.tables.table import Table
-from tacita.methods.random_rounding import whole_squares
-from tacita.methods.random_rounding.whole_squares import IntegerSquares, least_squares, network_of
+from tacita.methods.random_rounding import integer_squares
+from tacita.methods.random_rounding.integer_squares import IntegerSquares, build_network, minimise_squares
 
 SHAPES = ((4,), (2, 2), (2, 3), (3, 3), (2, 2, 2), (2, 2, 3))
 
@@ -25,7 +25,7 @@ def asked_of(table: Table, weight: np.ndarray, lower: np.ndarray, upper: np.ndar
     columns[0][inner], columns[1][inner] = lower, upper
     weights = np.ones(len(table))
     weights[inner] = weight
-    return IntegerSquares(table.structure, network_of(table.structure, inner), weights, *columns)
+    return IntegerSquares(table.structure, build_network(table.structure, inner), weights, *columns)
 
 
 def cheapest_by_hand(shape: tuple[int, ...], weight, lower, upper) -> float | None:
@@ -67,8 +67,8 @@ def test_is_the_best_by_brute_force(reach: int, question, as_network: bool) -> N
     if not as_network:
         asked = IntegerSquares(asked.structure, None, asked.weight, asked.lower, asked.upper)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(whole_squares, "REACH", reach)
-        found = least_squares(asked, tc.Run())
+        patch.setattr(integer_squares, "REACH", reach)
+        found = minimise_squares(asked, tc.Run())
     best = cheapest_by_hand(shape, weight, lower, upper)
     if best is None:
         assert found is None
@@ -91,7 +91,7 @@ def test_long_moves_take_few_segments(as_network: bool) -> None:
     asked = asked_of(table, 1.0 / values, lower, upper)
     if not as_network:
         asked = IntegerSquares(asked.structure, None, asked.weight, asked.lower, asked.upper)
-    found = least_squares(asked, tc.Run())
+    found = minimise_squares(asked, tc.Run())
     assert found is not None
     assert found.proven
     inner = found.z[~table.structure.is_total]
@@ -106,7 +106,7 @@ def test_weights_far_apart() -> None:
     flat = values.ravel()
     lower, upper = -(flat // 2), flat.copy()
     lower[2] = upper[2] = -1
-    found = least_squares(asked_of(table, 1.0 / flat, lower, upper), tc.Run())
+    found = minimise_squares(asked_of(table, 1.0 / flat, lower, upper), tc.Run())
     assert found is not None
     assert found.z[~table.structure.is_total].tolist() == [1, -1, -1, 1]
 
@@ -116,5 +116,5 @@ def test_two_hierarchies_are_a_network_when_totals_stay() -> None:
     leaves = ["a1", "a2", "b1", "b2"]
     frame = pl.DataFrame({"one": np.repeat(leaves, 4), "other": np.tile(leaves, 4), "value": [5] * 16})
     table = Table.from_frame(frame, {"one": tree, "other": tree}, value="value", totals="compute")
-    assert network_of(table.structure, ~table.structure.is_total) is not None
-    assert network_of(table.structure, np.ones(len(table), dtype=bool)) is None
+    assert build_network(table.structure, ~table.structure.is_total) is not None
+    assert build_network(table.structure, np.ones(len(table), dtype=bool)) is None

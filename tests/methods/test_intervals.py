@@ -15,10 +15,10 @@ from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.outcome import Status
 from tacita.core.release import Mark
 from tacita.generate import microdata
-from tacita.methods.drafting.draft import alone
 from tacita.methods.intervals.intervals import Intervals
-from tacita.methods.intervals.widening import wide_start
-from tacita.methods.moving.moves import unmet
+from tacita.methods.intervals.wide_start import find_wide_start
+from tacita.methods.modelling.model_builder import build_alone
+from tacita.methods.protection.attacker_moves import find_unmet
 from tacita.testing import brute_force_intervals, check_method, problems, tables
 from tacita.testing.explicit_model import solve_first_model
 
@@ -103,13 +103,13 @@ def test_a_first_release_with_a_minimum_width_is_found_before_the_search() -> No
     table = tc.Table.from_array(values, counts=False)
     chosen = [table.find("1", "1"), table.find("4", "5"), table.find("7", "2")]
     problem = tc.Problem(table, tc.Marked(chosen), cost="value")
-    wide, plain = (alone(Intervals(minimum_width=width, ends="exact"), problem) for width in (60, 0))
-    x = wide_start(wide, plain, tc.Run())
+    wide, plain = (build_alone(Intervals(minimum_width=width, ends="exact"), problem) for width in (60, 0))
+    x = find_wide_start(wide, plain, tc.Run())
     assert x is not None
     rows = wide.model.rows @ x
     assert (rows >= wide.model.row_lower - 1e-6).all()
     assert (rows <= wide.model.row_upper + 1e-6).all()
-    assert not len(unmet(wide.model, x, wide.scale, tc.Run()))
+    assert not len(find_unmet(wide.model, x, wide.scale, tc.Run()))
 
 
 def test_a_cell_that_costs_nothing_is_not_opened_wider_than_it_can_be() -> None:

@@ -16,7 +16,7 @@ from tacita.core.release import Mark
 from tacita.methods import make_method
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.mixture.mixture import Mixture
-from tacita.methods.mixture.partition import cells_of, read_parts
+from tacita.methods.mixture.partition import assign_cells, parse_parts
 from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding.rounding import Rounding
 from tacita.methods.suppression.suppression import Suppression
@@ -48,7 +48,7 @@ def problem_of(columns=None, **more) -> tc.Problem:
 
 
 def cells(problem: tc.Problem, parts) -> list[list[int]]:
-    return [np.flatnonzero(mask).tolist() for mask, _ in cells_of(problem, read_parts(parts))]
+    return [np.flatnonzero(mask).tolist() for mask, _ in assign_cells(problem, parse_parts(parts))]
 
 
 @pytest.mark.parametrize("shapes", [NETWORKS, CUBES], ids=["networks", "cubes"])

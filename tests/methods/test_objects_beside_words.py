@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.core.errors import InputError
 from tacita.methods.adjustment.statistics.measures import parse_keep
-from tacita.methods.options.phrases import quoted, split, unquoted
-from tacita.methods.rounding.subtotals import read_subtotals
+from tacita.methods.options.phrases import quoted, split_text, unquoted
+from tacita.methods.rounding.subtotals import parse_subtotals
 
 TABLE = tc.Table.from_array([[20, 50, 10], [8, 19, 22], [17, 32, 12]])
 
@@ -63,7 +63,7 @@ def test_subtotals(groups: Any, text: str) -> None:
 def test_subtotals_with_odd_codes() -> None:
     table = tc.Table.from_array([4, 5, 6], names=["a, b"], codes=[["x+y", "it's", "z;"]])
     method = tc.Rounding(base=5, subtotals=[{"a, b": ["x+y", "it's"]}])
-    [group] = read_subtotals(table, str(method.subtotals))
+    [group] = parse_subtotals(table, str(method.subtotals))
     assert sorted(table.structure.key(int(c))[0] for c in group.cells) == ["it's", "x+y"]
     with pytest.raises(InputError, match="both kinds of quotes"):
         tc.Rounding(subtotals=[{"a": ["\"'"]}])
@@ -74,7 +74,7 @@ def test_quoted_words_read_back_the_same(word: str) -> None:
     if "'" in word and '"' in word:
         return
     for at in (",", ";", "+", "|", ":"):
-        assert [unquoted(piece) for piece in split(f"{quoted(word)}{at}x", at)] == [word, "x"]
+        assert [unquoted(piece) for piece in split_text(f"{quoted(word)}{at}x", at)] == [word, "x"]
 
 
 def test_parts_of_a_mixture() -> None:

@@ -13,9 +13,9 @@ from hypothesis.extra.numpy import arrays
 import tacita as tc
 from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.run import Event
-from tacita.methods.random_rounding.factor_bases import likely_bases
-from tacita.methods.random_rounding.sensitive import all_roundings, draw, drawn_roundings
-from tacita.methods.unbiased_rounding.alternating_cycles import coins_of
+from tacita.methods.random_rounding.factor_bases import find_likely_bases
+from tacita.methods.random_rounding.roundings import draw_rounding, draw_roundings, enumerate_roundings
+from tacita.methods.unbiased_rounding.alternating_cycles import make_coins
 from tacita.testing import check_method
 
 TABLE = [[20, 31, 17], [44, 23, 38], [29, 35, 51]]
@@ -70,7 +70,7 @@ def test_decimals_are_adjusted_in_their_last_place() -> None:
 
 def test_the_base_is_a_factor_of_the_sum_that_moves_every_sensitive_cell() -> None:
     problem = problem_of(TABLE, [("1", "2"), ("3", "1")])
-    tried = list(likely_bases(problem))
+    tried = list(find_likely_bases(problem))
     # The sum is 60. To 4 neither 28 nor 32 leaves 31 its levels.
     assert tried[:5] == [5, 6, 10, 12, 15]
     assert all(31 % base and 29 % base for base in tried)
@@ -192,17 +192,17 @@ def test_many_sensitive_cells_are_drawn_and_a_small_seed_is_no_secret() -> None:
 
 def test_all_roundings_keep_the_sum_next_to_it() -> None:
     """Residues 3, 3, 4, 0 to 5: they add up to two bases, so two of three cells go up."""
-    found = all_roundings(np.array([3, 3, 4, 0]), 5, 10)
+    found = enumerate_roundings(np.array([3, 3, 4, 0]), 5, 10)
     assert found is not None
     assert sorted(map(tuple, found.tolist())) == [
         (False, True, True, False),
         (True, False, True, False),
         (True, True, False, False),
     ]
-    found = all_roundings(np.array([3, 3]), 5, 10)
+    found = enumerate_roundings(np.array([3, 3]), 5, 10)
     assert found is not None
     assert sorted(found.sum(axis=1).tolist()) == [1, 1, 2]
-    assert all_roundings(np.array([3, 3, 4, 0]), 5, 2) is None
+    assert enumerate_roundings(np.array([3, 3, 4, 0]), 5, 2) is None
 
 
 def test_a_single_draw_is_right_on_average() -> None:
@@ -217,7 +217,7 @@ def test_a_single_draw_is_right_on_average() -> None:
 def test_cells_that_can_go_one_way_only_go_there_in_every_draw() -> None:
     residue = np.array([3, 3, 4, 0, 2])
     down, up = np.array([True, False, False, False, False]), np.array([False, True, False, True, False])
-    found = drawn_roundings(residue, 5, 4, coins_of(1), (down, up))
+    found = draw_roundings(residue, 5, 4, make_coins(1), (down, up))
     assert not found[:, 0].any()
     assert found[:, 1].all()
     assert not found[:, 3].any(), "a multiple stays"
@@ -227,7 +227,7 @@ def test_cells_that_can_go_one_way_only_go_there_in_every_draw() -> None:
 def test_a_point_is_thrown_again_where_it_would_favour_small_ones() -> None:
     """Coins beyond the last whole number of bases are not used."""
     coins = iter([np.array([5, 1]), np.array([2**63 - 2]), np.array([7])])
-    up = draw(np.array([3, 4]), 6, lambda count: next(coins))
+    up = draw_rounding(np.array([3, 4]), 6, lambda count: next(coins))
     # Order: the second cell first, on 0 .. 3, then the first on 4 .. 6; the point 7 % 6 = 1 meets the second.
     assert up.tolist() == [False, True]
 

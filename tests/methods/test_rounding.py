@@ -293,7 +293,7 @@ def test_readers_who_know_that_the_truth_is_less_than_a_base_away() -> None:
         ([[1, 2], [3, 4]], {"subtotals": "rows=1+2"}, "'rows=1.2' names no dimension.*did you mean 'row'"),
         ([[1, 2], [3, 4]], {"subtotals": "row=1+7"}, "code '7'"),
         ([[1, 2], [3, 4]], {"subtotals": "row=1"}, "adds up no cells"),
-        ([[1, 2], [3, 4]], {"subtotals": "row=1+2, row=2+1"}, "names row twice; .*separate them with ';'"),
+        ([[1, 2], [3, 4]], {"subtotals": "row=1+2, row=2+1"}, "names row twice: .*separate them with ';'"),
         ([[1, 2], [3, 4]], {"subtotals": "row=; row=1+2"}, "'row=' names no code"),
     ],
 )
@@ -324,7 +324,7 @@ def test_a_structural_zero_does_not_move() -> None:
 def test_bounds_of_what_is_not_proven(options: dict, best: float) -> None:
     problem = asked([[1, 1], [1, 1]], {"more": np.full(9, -1.0)})
     method = Rounding(base=5, **options)
-    question = method._question(problem, np.ones(9, dtype=bool), method.steps)
+    question = method._make_task(problem, np.ones(9, dtype=bool), method.steps)
     outcome = question.outcome(problem.table.units // 5 * 5 + 5, False, np.inf, 0.0)
     assert outcome.bound == pytest.approx(min(best, outcome.loss))
     assert outcome.bound <= best + 1e-9

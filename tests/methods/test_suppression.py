@@ -23,7 +23,7 @@ from tacita.core.errors import InfeasibleError, InputError, StoppedError
 from tacita.core.levels import Levels
 from tacita.core.run import Event, Run
 from tacita.methods import make_method
-from tacita.methods.suppression.suppression import Suppression, completed
+from tacita.methods.suppression.suppression import Suppression, complete_pattern
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
 from tacita.testing import check_method, hard_problem, hard_problems
@@ -201,7 +201,7 @@ def test_a_start_is_completed_and_leads_to_the_optimum(start: list[str]) -> None
     mask = np.zeros(16, dtype=bool)
     mask[cells(*start)] = True
     problem = figure_1()
-    first = completed(Suppression().model(problem), mask, Run())
+    first = complete_pattern(Suppression().model(problem), mask, Run())
     assert tc.audit(problem, tc.Release.suppress(TABLE, first > 0.5)).safe
     assert Suppression().protect(problem, start=mask).outcome.loss == 85
     assert Suppression().protect(problem, start=tc.Release.suppress(TABLE, mask)).outcome.loss == 85
@@ -210,7 +210,7 @@ def test_a_start_is_completed_and_leads_to_the_optimum(start: list[str]) -> None
 def test_a_start_hides_nothing_that_must_be_published() -> None:
     everything = np.ones(16, dtype=bool)
     problem = figure_1(must_publish=cells("II,A"))
-    first = completed(Suppression(margins=False).model(problem), everything, Run())
+    first = complete_pattern(Suppression(margins=False).model(problem), everything, Run())
     assert first[II_C]
     assert not first[cells("II,A", "Total,C", "II,Total")].any()
 

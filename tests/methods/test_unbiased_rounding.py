@@ -19,7 +19,7 @@ from tacita.core.release import Mark
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
 from tacita.examples import example
-from tacita.methods.moving import missed
+from tacita.methods.protection import missed_levels
 from tacita.methods.unbiased_rounding.two_trees import TwoTrees
 from tacita.methods.unbiased_rounding.unbiased_rounding import UnbiasedRounding
 from tacita.testing import check_method, hard_table
@@ -179,8 +179,8 @@ def test_flows_and_linear_programs_miss_the_same_requirements(monkeypatch: pytes
         window = np.array([source.randint(1, 9) for _ in range(len(table))])
         answers = []
         for large in (0, 10**9):
-            monkeypatch.setattr(missed, "LARGE", large)
-            requirements = missed.missed(problem, window, window[::-1].copy(), tc.Run())
+            monkeypatch.setattr(missed_levels, "LARGE", large)
+            requirements = missed_levels.find_missed(problem, window, window[::-1].copy(), tc.Run())
             answers.append(sorted(zip(requirements.cell.tolist(), requirements.sign.tolist(), strict=True)))
         assert answers[0] == answers[1]
         found.add(len(answers[0]) > 0)
@@ -238,7 +238,7 @@ def test_cells_that_must_be_published_stay_or_are_refused() -> None:
 def test_totals_that_are_sums_cannot_be_promised() -> None:
     table = tc.Table.from_array(np.full((2, 2, 2), 2))
     trees = TwoTrees.of(table.structure)
-    cell = int(np.flatnonzero(trees.pieces > 1)[0])
+    cell = int(np.flatnonzero(trees.n_parts > 1)[0])
     with pytest.raises(InfeasibleError, match="must be published"):
         UnbiasedRounding(base=2, partial=True).protect(free(table, must_publish=[cell]))
 
@@ -307,7 +307,7 @@ def test_a_base_of_one_step_hides_nothing_and_does_not_pretend_to() -> None:
     [
         (0, "'base' is zero"),
         (-5, "negative"),
-        (2.5, "whole numbers"),
+        (2.5, "integers"),
         ("nothing", "no column 'nothing'"),
         (2**62, "large|53 bits"),
     ],

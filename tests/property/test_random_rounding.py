@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacita as tc
 from tacita.core.errors import InfeasibleError
-from tacita.methods.random_rounding.sensitive import draw, drawn_roundings
+from tacita.methods.random_rounding.roundings import draw_rounding, draw_roundings
 from tacita.testing import brute_force_safe, check_method, hard_problems, problems, tables
 
 SHAPES = ((3,), (2, 3), (3, 3), (2, 2, 2))
@@ -109,7 +109,7 @@ def test_draws_are_right_on_average_exactly(question, order) -> None:
     went_up = np.zeros(residue.size, dtype=np.int64)
     for point in range(base):
         coins = iter([np.array(shuffle), np.array([point])])
-        up = draw(residue, base, lambda count, coins=coins: next(coins))
+        up = draw_rounding(residue, base, lambda count, coins=coins: next(coins))
         went_up += up
         assert abs(base * int(up.sum()) - int(residue.sum())) < base
     assert [Fraction(int(n), base) for n in went_up] == [Fraction(int(r), base) for r in residue]
@@ -117,10 +117,10 @@ def test_draws_are_right_on_average_exactly(question, order) -> None:
 
 @given(question=residues(), seed=st.integers(0, 99))
 def test_drawn_roundings_differ_and_multiples_stay(question, seed: int) -> None:
-    from tacita.methods.unbiased_rounding.alternating_cycles import coins_of
+    from tacita.methods.unbiased_rounding.alternating_cycles import make_coins
 
     base, residue = question
-    found = drawn_roundings(residue, base, 5, coins_of(seed))
+    found = draw_roundings(residue, base, 5, make_coins(seed))
     assert 1 <= len(found) <= 5
     assert len({row.tobytes() for row in found}) == len(found)
     assert not found[:, residue == 0].any()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tacita as tc
 from tacita.core.compiled import compile_once
 from tacita.core.errors import InfeasibleError
-from tacita.methods.unbiased_rounding.alternating_cycles import begin_walk, coins_of, follow_cycles
+from tacita.methods.unbiased_rounding.alternating_cycles import follow_cycles, make_coins, start_walk
 from tacita.solvers.network import Network
 from tacita.testing import check_method, hard_problems, hard_table, problems, tables
 
@@ -54,9 +54,9 @@ def test_draws_add_up_next_to_the_values(table: tc.Table, steps: int, seed: int)
 @given(plain_tables(), st.integers(2, 40), st.integers(0, 2**32))
 def test_the_compiled_kernel_draws_what_the_plain_one_draws(table: tc.Table, base: int, seed: int) -> None:
     network, residue = Network.of(table.equations.matrix), table.units % base
-    coins, states = coins_of(seed)(len(table) + 1), []
+    coins, states = make_coins(seed)(len(table) + 1), []
     for compile_it in (False, True):
-        walk = begin_walk(network, residue, base, compile_it)
+        walk = start_walk(network, residue, base, compile_it)
         follow = compile_once(follow_cycles) if compile_it else follow_cycles
         rises, falls = np.zeros_like(coins), np.zeros_like(coins)
         # A few coins at a time: a draw goes on where it stopped.
@@ -75,7 +75,7 @@ def test_every_cycle_keeps_the_mean(table: tc.Table, base: int) -> None:
     network, residue = Network.of(table.equations.matrix), table.units % base
     rises, falls, drawn = np.zeros(1, np.int64), np.zeros(1, np.int64), []
     while not drawn or len(drawn) < rises[0] + falls[0]:
-        walk = begin_walk(network, residue, base, compile_it=False)
+        walk = start_walk(network, residue, base, compile_it=False)
         follow_cycles(walk, base, np.array([len(drawn)]), rises, falls)
         assert ((walk.residue >= 0) & (walk.residue <= base)).all()
         assert ((walk.residue % base == 0) & (residue > 0)).any() or not residue.any()

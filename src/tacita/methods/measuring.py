@@ -1,4 +1,4 @@
-"""What a given release lost, whoever made it: the numbers that the methods' own measures are made of."""
+"""Changes and windows of a given release, of any method: what losses are computed from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacita.problem.problem import Problem
 
 
 def shown_changes(problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
-    """Return ``v - a`` of every cell in units of the table; of some ``cells`` only, what they show counts.
+    """Return ``v - a`` of every cell, or of some ``cells``, in units of the table; 0 elsewhere.
 
     Raises
     ------
@@ -22,16 +22,17 @@ def shown_changes(problem: Problem, release: Release, cells: Mask | None = None)
     asked = np.ones(len(problem.table), dtype=bool) if cells is None else cells
     if (silent := np.flatnonzero(asked & ~release.shown)).size:
         raise ReleaseError(
-            f"{problem.table.structure.names(silent)}: shows no number, so that its change cannot be "
-            "measured; measure it as suppression or as intervals"
+            "shows no number, so that its change cannot be measured",
+            place=problem.table.structure.names(silent),
+            remedy="measure it as suppression or as intervals",
         )
     finer = 10.0 ** (release.decimals - problem.table.decimals)
     return np.where(asked, release.value / finer - problem.table.units, 0.0)
 
 
 def window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:
-    """Return how far the window of every cell reaches above and below the truth, in values, as far as
-    everyone's bounds leave it open; infinite where nothing bounds it.
+    """Return how far the window of every cell reaches above and below the truth, in values, within the
+    outsider's bounds; infinite where it is unbounded.
     """
     _refuse_other_tables(problem, release)
     table, finer = problem.table, 10.0 ** (release.decimals - problem.table.decimals)
@@ -44,7 +45,7 @@ def window_reaches(problem: Problem, release: Release) -> tuple[Floats, Floats]:
     return (high - table.units) / one, (table.units - low) / one
 
 
-def not_exact(problem: Problem, release: Release) -> Mask:
+def inexact_cells(problem: Problem, release: Release) -> Mask:
     """Return the cells whose value is not given exactly."""
     _refuse_other_tables(problem, release)
     return release.hidden
@@ -52,4 +53,6 @@ def not_exact(problem: Problem, release: Release) -> Mask:
 
 def _refuse_other_tables(problem: Problem, release: Release) -> None:
     if not release.structure.same_cells(problem.table.structure):
-        raise ReleaseError("the release lists other cells than the table: measure releases of this table")
+        raise ReleaseError(
+            "the release lists other cells than the table", remedy="measure releases of this table"
+        )

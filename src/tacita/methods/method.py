@@ -49,7 +49,7 @@ class Method(Protocol):
     choose: ClassVar[str]
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """A release that the method believes to be protected, with its outcome.
+        """Return a release that is protected as far as the method knows, with its outcome.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Option:
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The types that a value may have."""
+        """The types of a value."""
         return typing.get_args(self.kind) if isinstance(self.kind, types.UnionType) else (self.kind,)
 
     @property
@@ -94,7 +94,7 @@ class Option:
         return typing.get_args(self.kind) if typing.get_origin(self.kind) is typing.Literal else ()
 
     def read(self, value: Any) -> Any:
-        """A value as it is; text as the type that the option asks for."""
+        """Return a value as it is, and text as the type of the option."""
         return _value(f"option '{self.name}'", self.kinds, value)
 
 
@@ -126,7 +126,8 @@ def method_class(name: str) -> type[Any]:
         if name not in foreign:
             known = (*METHODS, *foreign)
             raise InputError(
-                f"there is no method '{name}'{did_you_mean(name, known)}: choose one of {', '.join(known)}"
+                f"there is no method '{name}'{did_you_mean(name, known)}",
+                remedy=f"choose one of {', '.join(known)}",
             )
         other: type[Any] = foreign[name]
         return other
@@ -136,7 +137,7 @@ def method_class(name: str) -> type[Any]:
 
 
 def options_of(name: str) -> tuple[Option, ...]:
-    """The options of a method."""
+    """Return the options of a method."""
     return options_from(method_class(name))
 
 
@@ -160,7 +161,7 @@ def _one_of(words: tuple[Any, ...]) -> str:
 
 
 def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
-    """A method with options given as values or as text (``{"cost": "value", "cleanup": "no"}``)."""
+    """Return a method with options given as values or as text (``{"base": "5", "protected": "no"}``)."""
     known = {option.name: option for option in options_of(name)}
     chosen = {}
     for key, value in (options or {}).items():

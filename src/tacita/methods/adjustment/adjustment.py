@@ -52,9 +52,9 @@ from tacita.methods.adjustment.task_options import (
     read_directions,
     restrict_directions,
 )
-from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.methods.measuring import shown_changes
 from tacita.methods.method import check_words
+from tacita.methods.modelling.model_builder import refuse_published_secrets
 from tacita.methods.options.distances import (
     ASSUMED,
     DISTANCE_HELP,
@@ -64,7 +64,7 @@ from tacita.methods.options.distances import (
     Draws,
     first_feasible,
 )
-from tacita.methods.options.per_cell import amounts
+from tacita.methods.options.per_cell import read_amounts
 from tacita.problem.problem import Problem, start_run
 
 BY_VALUE = "alternating by value"
@@ -198,7 +198,7 @@ class Adjustment:
         """Return the optimisation problem, with open directions."""
         radius = None
         if self.radius is not None and parse_percentage(self.radius) is None:
-            radius = amounts(problem, self.radius, "radius")
+            radius = read_amounts(problem, self.radius, "radius")
         return build_task(
             problem,
             self.norm,
@@ -208,7 +208,7 @@ class Adjustment:
             self.relaxed,
             self.totals == "fixed",
             self.safe == "zero" or (self.safe == "auto" and problem.table.whole),
-            draws.beyond(problem, problem.table.unit) if draws.share else None,
+            draws.random_amounts(problem, problem.table.unit) if draws.share else None,
             radius,
         )
 
@@ -391,7 +391,7 @@ class Adjustment:
         radius = choose_radius(problem, self.radius, z, moving)
         # A cell without protection has only its change as radius: the audit would believe a larger one.
         radius[found.given_up] = np.abs(z[found.given_up])
-        refuse_open_secrets(problem, radius == 0)
+        refuse_published_secrets(problem, radius == 0)
         short, checked = bool(found.given_up.size), True
         if self.protected and not short and len(problem.sensitive):
             limits = limits_by_capacity(problem, self.capacity, z) if self.readers == "method" else None

@@ -16,8 +16,8 @@ from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import UNBOUNDED, Mask, Units
 from tacita.core.run import Run
 from tacita.methods.adjustment.task_options import multiply_exactly, parse_percentage
-from tacita.methods.moving.missed import missed
-from tacita.methods.options.per_cell import amounts, round_number
+from tacita.methods.options.per_cell import read_amounts, round_number
+from tacita.methods.protection.missed_levels import find_missed
 from tacita.problem.problem import Problem
 
 
@@ -34,7 +34,7 @@ def choose_radius(problem: Problem, given: float | str | None, z: Units, describ
     elif (share := parse_percentage(given)) is not None:
         radius = multiply_exactly(np.abs(table.units + z), share)
     else:
-        radius = amounts(problem, given, "radius")
+        radius = read_amounts(problem, given, "radius")
     if (wrong := np.flatnonzero(describe_changes & (radius < np.abs(z)))).size:
         raise InputError(
             f"({table.name(int(wrong[0]))}) moved farther than the announced radius",
@@ -57,7 +57,7 @@ def limits_by_capacity(problem: Problem, capacity: float | str | None, z: Units)
         return None
     value, unlimited = problem.table.units, np.full(len(problem.table), UNBOUNDED)
     if (share := parse_percentage(capacity)) is None:
-        far = amounts(problem, capacity, "capacity")
+        far = read_amounts(problem, capacity, "capacity")
         above, below = far + z, far - z
     else:
         ends = np.array([_range_before(int(shown), share) for shown in value + z], dtype=np.int64).reshape(
@@ -83,7 +83,7 @@ def check_levels(problem: Problem, z: Units, radius: Units, run: Run, limits: Li
 
     Readers know the windows ``a + z - radius .. a + z + radius`` and the ``limits``.
     """
-    missing = missed(problem, *_reader_limits(z, radius, limits), run)
+    missing = find_missed(problem, *_reader_limits(z, radius, limits), run)
     if not len(missing):
         return
     names = problem.table.structure.names(np.unique(missing.cell))
@@ -126,7 +126,7 @@ def _find_sufficient_radius(
 
     def meets_levels(wide: int) -> bool:
         wider = np.where(radius > 0, np.maximum(radius, wide), 0)
-        return not len(missed(problem, *_reader_limits(z, wider, limits), run))
+        return not len(find_missed(problem, *_reader_limits(z, wider, limits), run))
 
     if not meets_levels(UNBOUNDED // 4):
         return None

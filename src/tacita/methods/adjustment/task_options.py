@@ -13,8 +13,8 @@ import numpy as np
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import UNBOUNDED, Floats, Mask, Units
 from tacita.methods.adjustment.task import AdjustmentTask, DirectionChoice, Norm
-from tacita.methods.options.distances import levels_of_all
-from tacita.methods.options.per_cell import amounts, weights
+from tacita.methods.options.distances import largest_levels
+from tacita.methods.options.per_cell import read_amounts, read_weights
 from tacita.problem.problem import Problem
 
 FAR = 16
@@ -78,7 +78,7 @@ def build_task(
         table.equations.matrix,
         lower,
         upper,
-        weights(problem, weight, "weight"),
+        read_weights(problem, weight, "weight"),
         10**table.decimals,
         step,
         norm,
@@ -89,7 +89,7 @@ def build_task(
 
 def _build_choice(problem: Problem, relaxed: float | str | None, to_zero: bool, step: int) -> DirectionChoice:
     table, cells = problem.table, problem.sensitive
-    lower, upper = levels_of_all(problem)
+    lower, upper = largest_levels(problem)
     up_least, down_least = (-(-np.maximum(level[cells], step) // step) * step for level in (upper, lower))
     if to_zero:
         # Values at or below zero cannot fall to zero; their direction is closed below.
@@ -122,7 +122,7 @@ def _extend_least_changes(
     up_room, down_room = choice.up_most - choice.up_least, choice.down_most - choice.down_least
     if radius is not None:
         # The window must still contain the opposite level.
-        lower, upper = (level[cells] for level in levels_of_all(problem))
+        lower, upper = (level[cells] for level in largest_levels(problem))
         up_room = np.minimum(up_room, radius[cells] - lower - choice.up_least)
         down_room = np.minimum(down_room, radius[cells] - upper - choice.down_least)
     up, down = (np.clip(room // step * step, 0, more[cells]) for room in (up_room, down_room))
@@ -135,14 +135,14 @@ def _limit_of_change(problem: Problem, relaxed: float | str, least: Units) -> Un
     share = parse_percentage(relaxed)
     if share is not None:
         return np.asarray(least + multiply_exactly(least, share))
-    return np.asarray(least + amounts(problem, relaxed, "relaxed")[problem.sensitive])
+    return np.asarray(least + read_amounts(problem, relaxed, "relaxed")[problem.sensitive])
 
 
 def amounts_or_percentages(problem: Problem, given: float | str, option: str) -> Units:
     """Return units per cell from a percentage of the value, a number, or a column."""
     share = parse_percentage(given)
     return (
-        amounts(problem, given, option)
+        read_amounts(problem, given, option)
         if share is None
         else multiply_exactly(np.abs(problem.table.units), share)
     )

@@ -1,19 +1,21 @@
-"""How far the interval of a sensitive cell must reach so that its ends do not tell the value.
+"""How far the interval of a sensitive cell must reach so that its ends do not disclose the value.
 
-The least interval of a cell, ``[a - LPL, a + UPL]``, tells the value to whoever knows the levels: it is the
-middle where the two are equal, and under the rule "fewer than ``n``" the interval ``[1, 5]`` means 3. So
+The least interval of a cell, ``[a - LPL, a + UPL]``, discloses the value to readers who know the levels: it
+is the middle where the two are equal, and under the rule "fewer than ``n``" the interval ``[1, 5]`` means 3.
+So
 
-* counts below a threshold ``n`` get what their rule has room for, ``[0, n]``, whichever count it is;
-* other cells get a width that follows from their levels, ``W = 2 (LPL + UPL)`` (or what a sliding level asks
-  beyond the sum of the two besides), at a place drawn by the secret seed of the run: every place that leaves
-  room for both levels is as likely as any other.
+* counts below a threshold ``n`` get the range of their rule, ``[0, n]``, whichever count it is;
+* other cells get a width that depends on their levels, ``W = 2 (LPL + UPL)`` (plus what a sliding level
+exceeds
+  the sum of the two by), at a position drawn by the secret seed of the run: all positions that leave room for
+  both levels are equally likely.
 
-The other intervals are there so that these can be. Most of them open to one side only, so that one of their
-ends is the value. So each of their ends goes out further, by an amount drawn between nothing and the reach of
-the interval, and comes back to what is possible within all others.
+The other intervals protect these. Most of them extend to one side only, so that one of their ends is the
+value. So each of their ends is moved out by a random amount between zero and the reach of the interval, and
+then tightened to the values that are possible within all others.
 
-Of a cell that readers know to be sensitive with these levels they then know ``LPL + UPL`` steps and one more
-that are equally likely. Whatever ends everyone knows the cell cannot have are cut off, which tells less.
+Readers who know that a cell is sensitive, and its levels, are left with ``LPL + UPL + 1`` equally likely
+steps. Ends are cut off at the bounds that everyone knows, which discloses less.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ ENDS_HELP = (
     "by secret random amounts), or exact (their levels, as in the literature)"
 )
 STREAM = 3
-"""Ends have a stream of their own beside whatever else is drawn with the same seed."""
+"""The stream of random numbers for ends, beside others of the same seed."""
 DRAWN = (
     "intervals are wider than levels ask, by secret random amounts or as the threshold has room: the bound "
     "is on losses with the ends of sensitive cells that were chosen"
@@ -49,9 +51,9 @@ EXACT = (
 ASSUMED = "assuming that readers know the intervals and nothing of how their ends were chosen"
 
 
-def reaches(problem: Problem, draws: Draws) -> tuple[Units, Units]:
+def choose_reaches(problem: Problem, draws: Draws) -> tuple[Units, Units]:
     """Return how far above and below its value the interval of every sensitive cell reaches at least, within
-    what everyone knows; zero elsewhere.
+    the outsider's bounds; zero elsewhere.
     """
     table, levels, known = problem.table, problem.levels, problem.outsider
     at, step = problem.sensitive, table.unit
@@ -74,13 +76,13 @@ def reaches(problem: Problem, draws: Draws) -> tuple[Units, Units]:
     return np.where(levels.sensitive, up, 0), np.where(levels.sensitive, down, 0)
 
 
-def further(draws: Draws, cells: int) -> Floats:
-    """Return the share of its reach by which each end above and below, of every cell, goes out further."""
+def draw_extensions(draws: Draws, cells: int) -> Floats:
+    """Return the share of its reach by which each end above and below, of every cell, is moved out."""
     return np.random.default_rng([draws.seed, STREAM, 1]).random((2, cells)) * draws.share
 
 
 def _thresholds(problem: Problem) -> list[tuple[int, Mask]]:
-    """Return the value that the counts below each threshold must be able to reach, and these cells."""
+    """Return the upper end of the intervals of counts below each threshold, and these cells."""
     table, rule = problem.table, problem.rule
     if rule is None or not table.whole:
         return []
@@ -90,6 +92,6 @@ def _thresholds(problem: Problem) -> list[tuple[int, Mask]]:
             continue
         reached = math.ceil(to_fraction(part.n)) * 10**table.decimals + table.unit * part.at_or_below
         hit = part.levels(table).sensitive & problem.levels.sensitive
-        # Where another rule asks for more, the interval must not be that of the threshold.
+        # Where another rule needs more, the interval is not that of the threshold.
         found.append((reached, hit & (table.units + problem.levels.upper <= reached)))
     return found

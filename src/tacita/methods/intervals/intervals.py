@@ -2,18 +2,17 @@
 
     min  sum_i w+_i z+_i + w-_i z-_i (+ w_i x_i)
     s.t. cell i is published as [a_i - z-_i, a_i + z+_i],  0 <= z- <= a - lower,  0 <= z+ <= upper - a,
-         every sensitive cell keeps its levels against every attacker who sees the intervals
+         every sensitive cell meets its levels against every attacker who sees the intervals
 
-where ``lower`` and ``upper`` are what everyone knows: no interval is wider. The intervals of sensitive cells
-reach beyond their levels, or their ends would tell the value (see
-:mod:`tacita.methods.intervals.drawn_ends`).
- Binary ``x_i`` (``z_i > 0`` only
-if ``x_i = 1``) are there where intervals are counted, ``sum x_i <= q``, or must not be too narrow: then the
-outsider must find a width of at least ``minimum_width x_i``, a sliding level that holds where ``x_i = 1``.
+where ``lower`` and ``upper`` are known to everyone: no interval is wider. The intervals of sensitive cells
+reach beyond their levels, since otherwise their ends would disclose the value (see
+:mod:`tacita.methods.intervals.drawn_ends`). Binary ``x_i`` (``z_i > 0`` only if ``x_i = 1``) are added where
+intervals are counted, ``sum x_i <= q``, or have a minimum width: then the outsider must find a width of at
+least ``minimum_width x_i``, a sliding level that holds where ``x_i = 1``.
 
-Ends are whole steps of the table. Where the largest level is at most ``COARSE`` steps they are whole in the
-model; else the model is a linear program, its ends are rounded outward, and what this costs is less than one
-part in ``COARSE``.
+Ends are integer steps of the table. Where the largest level is at most ``COARSE`` steps they are integer in
+the model; else the model is a linear program, its ends are rounded outward, and the cost of that is less than
+one part in ``COARSE``.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacita.core.errors import InputError
 from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.words import pluralize
 from tacita.engine.attack.requirements import DOWN, OUTSIDER, SLIDING, UP, Requirements, room
 from tacita.engine.model import NO_SWITCH, Model
-from tacita.methods.drafting.draft import Draft, StatedModel, alone
-from tacita.methods.drafting.settle import settle_drawn
-from tacita.methods.intervals.drawn_ends import ASSUMED, DRAWN, ENDS_HELP, EXACT, Ends, reaches
-from tacita.methods.intervals.widening import wide_start
+from tacita.methods.intervals.drawn_ends import ASSUMED, DRAWN, ENDS_HELP, EXACT, Ends, choose_reaches
+from tacita.methods.intervals.wide_start import find_wide_start
 from tacita.methods.measuring import window_reaches
+from tacita.methods.method import check_words
+from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, build_alone
+from tacita.methods.modelling.solve_release import solve_with_draws
 from tacita.methods.options.distances import Draws
-from tacita.methods.options.per_cell import amounts, largest_level, weights
+from tacita.methods.options.per_cell import largest_level, read_amounts, read_weights
 from tacita.problem.problem import Problem, start_run
 
 COARSE = 100
 FARTHEST = 16
-"""Beyond networks, where 1 is enough, no end lies farther from the value than so many times the largest
-level. A move that meets a level needs no more: it is a sum of circuits of ``M``, whose entries differ by a
-factor of 1 in networks and of some 4 in small tables of three dimensions.
+"""Limit of the distance of an end from the value, as a multiple of the largest level, beyond networks, where
+1 is enough. A move that meets a level needs no more: it is a sum of circuits of ``M``, whose entries differ
+by a factor of 1 in networks and of some 4 in small tables of three dimensions.
 """
 
 
@@ -78,20 +77,19 @@ class Intervals:
     ends: Ends = field(default="drawn", metadata={"help": ENDS_HELP})
 
     def __post_init__(self) -> None:
-        if self.ends not in ("drawn", "exact"):
-            raise InputError(f"option 'ends' must be drawn or exact, not '{self.ends}'")
+        check_words(self)
 
     def model(self, problem: Problem, run: Run | None = None) -> Model:
-        """Variables, windows, constraints and loss, with the ends that the seed of the run draws."""
-        return alone(self, problem, Draws((run or Run()).seed)).model
+        """Return the model: variables, windows, constraints and loss, with ends drawn by the run's seed."""
+        return build_alone(self, problem, Draws((run or Run()).seed)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """Intervals that protect every sensitive cell against every attacker of the problem."""
+        """Return intervals that protect every sensitive cell against every attacker of the problem."""
         run = start_run(problem, run)
         made_by = {"method": self.name, "options": asdict(self)}
         wide = bool(self.minimum_width) and self.at_most is None
-        return settle_drawn(
-            lambda draws: alone(self, problem, draws),
+        return solve_with_draws(
+            lambda draws: build_alone(self, problem, draws),
             made_by,
             run,
             self._remedy(problem),
@@ -99,7 +97,7 @@ class Intervals:
         )
 
     def loss(self, problem: Problem, release: Release) -> float:
-        """Return the weighted sum of the reaches of all windows; infinite where one is open to all sides."""
+        """Return the weighted sum of the reaches of all windows; infinite where one is unbounded."""
         return float(self.cell_losses(problem, release).sum())
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
@@ -110,41 +108,41 @@ class Intervals:
             (above, self.weight_up, "weight_up"),
             (below, self.weight_down, "weight_down"),
         ):
-            # Nothing is lost where the weight is zero, however far the window reaches.
-            weight = weights(problem, said, option)
+            # With weight zero the loss is zero, even of unbounded windows.
+            weight = read_weights(problem, said, option)
             each += np.where(weight > 0, weight * np.where(reach > 0, reach, 0.0), 0.0)
         if self.weight_interval is not None:
-            own = weights(problem, self.weight_interval, "weight_interval")
+            own = read_weights(problem, self.weight_interval, "weight_interval")
             each += np.where((above > 0) | (below > 0), own, 0.0)
         return each
 
-    def _start(self, draws: Draws, stated: StatedModel, run: Run) -> Floats | None:
-        """Where many cells must not be too narrow, a first release is hard to find for a general search."""
+    def _start(self, draws: Draws, built: ReleaseModel, run: Run) -> Floats | None:
+        """Return a first point, which a general search hardly finds with a minimum width, or None."""
         plain = replace(self, minimum_width=0.0, weight_interval=None)
-        return wide_start(stated, alone(plain, stated.model.problem, draws), run)
+        return find_wide_start(built, build_alone(plain, built.model.problem, draws), run)
 
     def _remedy(self, problem: Problem) -> str:
-        ways = []
+        remedies = []
         if self.at_most is not None:
-            ways.append(f"allow more than {pluralize(self.at_most, 'interval')}")
+            remedies.append(f"allow more than {pluralize(self.at_most, 'interval')}")
         if self.minimum_width:
-            ways.append("allow narrower ones")
+            remedies.append("allow narrower ones")
         if not self.margins:
-            ways.append("allow totals to be intervals")
+            remedies.append("allow totals to be intervals")
         if (count := int(problem.must_publish.sum())) > 0:
-            ways.append(f"free cells that must be published ({count:,})")
-        return "; ".join([*ways, "lower the levels"]).capitalize() + "."
+            remedies.append(f"free cells that must be published ({count:,})")
+        return "; ".join([*remedies, "lower the levels"]).capitalize() + "."
 
-    def state(self, draft: Draft, cells: Mask) -> None:
-        """The method for some cells; those that a switch can hide may be suppressed instead."""
-        problem, scale = draft.problem, draft.scale
-        width = int(amounts(problem, self.minimum_width, "minimum_width")[0])
+    def add_to_model(self, builder: ModelBuilder, cells: Mask) -> None:
+        """Add the method for some cells; those with a switch may be suppressed instead."""
+        problem, scale = builder.problem, builder.scale
+        width = int(read_amounts(problem, self.minimum_width, "minimum_width")[0])
         at = self._cells(problem, cells)
         largest = largest_level(problem)
-        least = self._least_reaches(draft, at)
+        least = self._least_reaches(builder, at)
         longest = max(largest, width, *(int(reach.max(initial=0)) for reach in least))
-        farthest = (1 if draft.network else FARTHEST) * longest
-        only = draft.switch[at] == NO_SWITCH
+        farthest = (1 if builder.network else FARTHEST) * longest
+        only = builder.switch[at] == NO_SWITCH
         sides = []
         for known, reach, said, option in zip(
             room(problem, OUTSIDER),
@@ -154,94 +152,98 @@ class Intervals:
             strict=True,
         ):
             most = np.minimum(known[at], farthest) / scale
-            end = draft.variables(
+            end = builder.add_variables(
                 at.size,
-                weights(problem, said, option)[at] * (scale / 10.0**problem.table.decimals),
+                read_weights(problem, said, option)[at] * (scale / 10.0**problem.table.decimals),
                 upper=most,
                 lower=np.where(only, np.minimum(reach / scale, most), 0.0),
-                whole=largest <= COARSE * problem.table.unit,
+                integer=largest <= COARSE * problem.table.unit,
             )
-            sides.append(_Side(end, most))
-        draft.stretch(at, sides[0].end, sides[1].end)
-        # A cell is an interval or suppressed: both at once would open it beyond what the outsider knows.
+            sides.append(_EndVariables(end, most))
+        builder.add_intervals(at, sides[0].end, sides[1].end)
+        # A cell is an interval or suppressed: both at once would exceed the outsider's bounds.
         either = np.flatnonzero(~only)
         for side, reach in zip(sides, least, strict=True):
-            most, switch = side.most[either], draft.switch[at[either]]
-            draft.require([(side.end[either], 1.0), (switch, most)], upper=most)
-            far = np.minimum(reach[either] / scale, most) if draft.drawn else np.zeros(either.size)
+            most, switch = side.most[either], builder.switch[at[either]]
+            builder.add_rows([(side.end[either], 1.0), (switch, most)], upper=most)
+            far = np.minimum(reach[either] / scale, most) if builder.drawn else np.zeros(either.size)
             needed = np.flatnonzero(far)
-            draft.require([(side.end[either[needed]], 1.0), (switch[needed], far[needed])], lower=far[needed])
+            builder.add_rows(
+                [(side.end[either[needed]], 1.0), (switch[needed], far[needed])], lower=far[needed]
+            )
         counted = np.arange(at.size)
         if self.at_most is None and self.weight_interval is None and not width:
             counted = np.flatnonzero(problem.must_hide[at])
-        self._count(draft, at[counted], [side.of(counted) for side in sides], width)
+        self._count(builder, at[counted], [side.of(counted) for side in sides], width)
 
-    def _least_reaches(self, draft: Draft, at: Cells) -> tuple[Units, Units]:
-        """Return how far intervals of some cells reach at least above and below the value; readers must think
-        all of it possible.
+    def _least_reaches(self, builder: ModelBuilder, at: Cells) -> tuple[Units, Units]:
+        """Return how far intervals of some cells reach at least above and below the value; readers must
+        consider all of it possible.
         """
-        problem, levels = draft.problem, draft.problem.levels
+        problem, levels = builder.problem, builder.problem.levels
         exact = levels.upper[at], levels.lower[at]
         if not levels.sensitive[at].any():
             return exact
-        if self.ends == "exact" or not draft.draws.share:
-            draft.remark(EXACT, ASSUMED)
+        if self.ends == "exact" or not builder.draws.share:
+            builder.add_remark(EXACT, ASSUMED)
             return exact
-        draft.drawn = True
-        draft.remark(DRAWN)
-        draft.widen(at[~levels.sensitive[at]])
-        above, below = (reach[at] for reach in reaches(problem, draft.draws))
-        counts = self._told(draft, at)
+        builder.drawn = True
+        builder.add_remark(DRAWN)
+        builder.extend_ends(at[~levels.sensitive[at]])
+        above, below = (reach[at] for reach in choose_reaches(problem, builder.draws))
+        counts = self._interval_variables(builder, at)
         for sign, reach in ((UP, above), (DOWN, below)):
             asked = np.flatnonzero(reach)
             attacker, signs = np.full(asked.size, OUTSIDER), np.full(asked.size, sign, dtype=np.int8)
-            draft.requirement(Requirements(attacker, at[asked], signs, reach[asked], counts[asked]))
+            builder.add_requirements(Requirements(attacker, at[asked], signs, reach[asked], counts[asked]))
         return above, below
 
-    def _told(self, draft: Draft, at: Cells) -> Cells:
-        """Return per cell the variable that is 1 if it is told as an interval; a sensitive cell that is not
-        told as one is suppressed.
+    def _interval_variables(self, builder: ModelBuilder, at: Cells) -> Cells:
+        """Return per cell the variable that is 1 if it is published as an interval; a sensitive cell that is
+        not is suppressed.
         """
-        # Requirements that always hold count for insiders too, who need no more than their levels.
-        told = np.repeat(draft.variables(1, 0.0, lower=1.0, whole=False), at.size)
-        either = np.flatnonzero((draft.switch[at] != NO_SWITCH) & draft.problem.levels.sensitive[at])
-        told[either] = draft.variables(either.size, 0.0)
-        draft.require([(told[either], 1.0), (draft.switch[at[either]], 1.0)], lower=1.0, upper=1.0)
-        return told
+        # Unconditional requirements would count for insiders too, who need no more than their levels.
+        variable = np.repeat(builder.add_variables(1, 0.0, lower=1.0, integer=False), at.size)
+        either = np.flatnonzero((builder.switch[at] != NO_SWITCH) & builder.problem.levels.sensitive[at])
+        variable[either] = builder.add_variables(either.size, 0.0)
+        builder.add_rows([(variable[either], 1.0), (builder.switch[at[either]], 1.0)], lower=1.0, upper=1.0)
+        return variable
 
     def _cells(self, problem: Problem, cells: Mask) -> Cells:
-        """Cells that may be intervals: something is unknown of them, and nothing forbids it."""
+        """Return the cells that may be intervals: not known exactly, and not excluded by options."""
         up, down = room(problem, OUTSIDER)
         needed = problem.levels.sensitive | problem.must_hide
         allowed = needed | ~problem.table.structure.is_total | self.margins
         return np.flatnonzero(cells & allowed & ~problem.must_publish & (up + down > 0))
 
-    def _count(self, draft: Draft, at: Cells, sides: list[_Side], width: int) -> None:
-        """Binary variables that say which cells are intervals, and what follows from them."""
-        problem, switch = draft.problem, draft.switch[at]
+    def _count(self, builder: ModelBuilder, at: Cells, sides: list[_EndVariables], width: int) -> None:
+        """Add binary variables for cells that are intervals, and the rows that depend on them."""
+        problem, switch = builder.problem, builder.switch[at]
         said, hide = self.weight_interval, problem.must_hide[at]
-        cost = 0.0 if said is None else weights(problem, said, "weight_interval")[at]
+        cost = 0.0 if said is None else read_weights(problem, said, "weight_interval")[at]
         surely = (hide | problem.levels.sensitive[at]) & (switch == NO_SWITCH)
-        is_interval = draft.variables(at.size, cost, lower=surely)
+        is_interval = builder.add_variables(at.size, cost, lower=surely)
         for side in sides:
-            draft.require([(side.end, 1.0), (is_interval, -side.most)], upper=0.0)
+            builder.add_rows([(side.end, 1.0), (is_interval, -side.most)], upper=0.0)
         either = np.flatnonzero(hide & (switch != NO_SWITCH))
-        draft.require([(is_interval[either], 1.0), (switch[either], 1.0)], lower=1.0)
+        builder.add_rows([(is_interval[either], 1.0), (switch[either], 1.0)], lower=1.0)
         asked = np.where(hide, max(width, problem.table.unit), width)
-        draft.require([*((side.end, 1.0) for side in sides), (is_interval, -asked / draft.scale)], lower=0.0)
+        builder.add_rows(
+            [*((side.end, 1.0) for side in sides), (is_interval, -asked / builder.scale)], lower=0.0
+        )
         wide = np.flatnonzero(asked)
         attacker, sign = np.full(wide.size, OUTSIDER), np.full(wide.size, SLIDING, dtype=np.int8)
-        draft.requirement(Requirements(attacker, at[wide], sign, asked[wide], is_interval[wide]))
+        builder.add_requirements(Requirements(attacker, at[wide], sign, asked[wide], is_interval[wide]))
         if self.at_most is not None:
-            draft.bracket(is_interval, -np.inf, self.at_most)
+            builder.limit_sum(is_interval, -np.inf, self.at_most)
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
-    """The variables of one end of each interval, and how far each may go."""
+class _EndVariables:
+    """The variables of one end of each interval, and their upper bounds."""
 
     end: Cells
     most: Floats
 
-    def of(self, which: Cells) -> _Side:
-        return _Side(self.end[which], self.most[which])
+    def of(self, which: Cells) -> _EndVariables:
+        return _EndVariables(self.end[which], self.most[which])

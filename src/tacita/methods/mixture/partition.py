@@ -1,10 +1,10 @@
-"""Which cells get which method: the parts of a mixture.
+"""The parts of a mixture: cells and their methods.
 
-A part is *where* and *how*, and of several parts that name a cell the first counts:
+A part names cells and a method; of several parts that name a cell the first counts:
 
     totals: rounding(base=5), region=North: suppression, rest: suppression or intervals(minimum_width=10)
 
-| where | cells |
+| written | cells |
 |---|---|
 | ``totals``, ``inner`` | sums of others; all that are not |
 | ``sensitive`` | cells with protection levels |
@@ -14,9 +14,9 @@ A part is *where* and *how*, and of several parts that name a cell the first cou
 | ``rest`` | all that no part before it names |
 | ``A & B`` | cells that both name, as a block: ``row=6/7 & column=1/2/3`` |
 
-How is a method with options in brackets, or ``suppression or intervals``: each cell is published, an
-interval, or suppressed, whichever loses least. Cells that no part names are published as they are. Names with
-a comma, a colon or brackets in them are put in quotes.
+A method has its options in brackets; with ``suppression or intervals`` each cell is published, an interval,
+or suppressed, whichever loses least. Cells that no part names are published as they are. Names with a comma,
+a colon or brackets in them are put in quotes.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from tacita.core.exact import Mask
 from tacita.core.words import pluralize
 from tacita.methods.intervals.intervals import Intervals
 from tacita.methods.method import make_method, options_of
-from tacita.methods.options.phrases import split, unquoted
+from tacita.methods.options.phrases import split_text, unquoted
 from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding.rounding import Rounding
 from tacita.methods.suppression.suppression import Suppression
 from tacita.problem.problem import Problem
 
 Where = str | Mask
-Way = Suppression | Intervals | Rounding | Perturbation
-Ways = tuple[Way, ...]
+PartMethod = Suppression | Intervals | Rounding | Perturbation
+PartMethods = tuple[PartMethod, ...]
 Parts = str | Mapping[str, Any] | Sequence[tuple[Where, Any]]
 
 GROUPS = ("totals", "inner", "sensitive", "rest")
@@ -49,108 +49,114 @@ ALTERNATIVES = {Suppression, Intervals}
 KINDS = {Suppression, Intervals, Rounding, Perturbation}
 
 
-def read_parts(said: Parts) -> tuple[tuple[Where, Ways], ...]:
-    """Parts as pairs of where and how; text, mappings and lists of pairs are understood."""
+def parse_parts(said: Parts) -> tuple[tuple[Where, PartMethods], ...]:
+    """Return parts as pairs of cells and methods, from text, a mapping or a list of pairs."""
     if isinstance(said, str):
-        pairs: list[tuple[Where, Any]] = [_pair(part) for part in split(said, ",")]
+        pairs: list[tuple[Where, Any]] = [_parse_part(part) for part in split_text(said, ",")]
     else:
         pairs = list(said.items() if isinstance(said, Mapping) else said)
     if not pairs:
-        raise InputError("a mixture needs at least one part, such as 'rest: suppression'")
-    return tuple((where, _ways(how)) for where, how in pairs)
+        raise InputError("a mixture needs at least one part", remedy="such as 'rest: suppression'")
+    return tuple((where, _parse_methods(how)) for where, how in pairs)
 
 
-def cells_of(problem: Problem, parts: Sequence[tuple[Where, Ways]]) -> Iterator[tuple[Mask, Ways]]:
-    """The cells of each part; of several parts that name a cell the first one has it."""
+def assign_cells(
+    problem: Problem, parts: Sequence[tuple[Where, PartMethods]]
+) -> Iterator[tuple[Mask, PartMethods]]:
+    """Yield the cells and methods of each part; of several parts that name a cell the first one has it."""
     free = np.ones(len(problem.table), dtype=bool)
-    for where, ways in parts:
-        cells = free & _where(problem, where, free)
+    for where, methods in parts:
+        cells = free & _select(problem, where, free)
         free &= ~cells
-        yield cells, ways
+        yield cells, methods
 
 
-def names_sensitive(parts: Sequence[tuple[Where, Ways]]) -> bool:
-    """Return whether some part is chosen by which cells are sensitive."""
+def names_sensitive(parts: Sequence[tuple[Where, PartMethods]]) -> bool:
+    """Return whether some part depends on which cells are sensitive."""
     return any(
-        isinstance(where, str) and "sensitive" in (word.strip() for word in split(where, "&"))
+        isinstance(where, str) and "sensitive" in (word.strip() for word in split_text(where, "&"))
         for where, _ in parts
     )
 
 
-def are_same(some: Sequence[tuple[Where, Ways]], others: Sequence[tuple[Where, Ways]]) -> bool:
-    """Whether parts name the same cells and the same methods, in the same order."""
-    return [ways for _, ways in some] == [ways for _, ways in others] and all(
+def are_same(some: Sequence[tuple[Where, PartMethods]], others: Sequence[tuple[Where, PartMethods]]) -> bool:
+    """Return whether parts name the same cells and the same methods, in the same order."""
+    return [methods for _, methods in some] == [methods for _, methods in others] and all(
         np.array_equal(one, other) for (one, _), (other, _) in zip(some, others, strict=True)
     )
 
 
-def described(parts: Sequence[tuple[Where, Ways]]) -> list[dict[str, Any]]:
-    """Parts as plain data, for the record of what made a release."""
+def describe_parts(parts: Sequence[tuple[Where, PartMethods]]) -> list[dict[str, Any]]:
+    """Return parts as plain data, for the record of a release."""
     return [
         {
             "cells": where
             if isinstance(where, str)
             else pluralize(int(np.count_nonzero(where)), "listed cell"),
             "methods": [
-                {"method": way.name, "options": {o.name: getattr(way, o.name) for o in options_of(way.name)}}
-                for way in ways
+                {
+                    "method": method.name,
+                    "options": {o.name: getattr(method, o.name) for o in options_of(method.name)},
+                }
+                for method in methods
             ],
         }
-        for where, ways in parts
+        for where, methods in parts
     ]
 
 
-def _pair(part: str) -> tuple[Where, Any]:
-    halves = split(part, ":")
+def _parse_part(part: str) -> tuple[Where, Any]:
+    halves = split_text(part, ":")
     if len(halves) != 2:
         raise InputError(
-            f"'{part}' is no part of a mixture: write cells, a colon and a method, such as 'totals: rounding'"
+            f"'{part}' is no part of a mixture",
+            remedy="write cells, a colon and a method, such as 'totals: rounding'",
         )
     return halves[0], halves[1]
 
 
-def _ways(how: Any) -> Ways:
+def _parse_methods(how: Any) -> PartMethods:
     if isinstance(how, str):
-        ways = tuple(_method(text) for text in split(how, " or "))
+        methods = tuple(_parse_method(text) for text in split_text(how, " or "))
     else:
-        ways = tuple(how) if isinstance(how, tuple | list) else (how,)
-    kinds = {type(way) for way in ways}
-    if len(kinds) < len(ways) or not kinds <= KINDS or (len(kinds) > 1 and kinds != ALTERNATIVES):
-        names = " or ".join(getattr(way, "name", type(way).__name__) for way in ways)
+        methods = tuple(how) if isinstance(how, tuple | list) else (how,)
+    kinds = {type(method) for method in methods}
+    if len(kinds) < len(methods) or not kinds <= KINDS or (len(kinds) > 1 and kinds != ALTERNATIVES):
+        names = " or ".join(getattr(method, "name", type(method).__name__) for method in methods)
         raise InputError(
-            f"'{names}' cannot be part of a mixture: use suppression, intervals, rounding or "
-            "perturbation, or 'suppression or intervals'"
+            f"'{names}' cannot be part of a mixture",
+            remedy="use suppression, intervals, rounding or perturbation, or 'suppression or intervals'",
         )
-    # Suppression first: intervals look whether a cell has a switch already.
-    return tuple(sorted(ways, key=lambda way: not isinstance(way, Suppression)))
+    # Suppression first: intervals depend on whether a cell has a switch.
+    return tuple(sorted(methods, key=lambda method: not isinstance(method, Suppression)))
 
 
-def _method(text: str) -> Any:
+def _parse_method(text: str) -> Any:
     name, bracket, rest = text.partition("(")
     if not bracket:
         return make_method(name.strip())
     if not rest.rstrip().endswith(")"):
-        raise InputError(f"'{text}': the bracket is not closed; write method(option=value, ...)")
+        raise InputError(f"'{text}': the bracket is not closed", remedy="write method(option=value, ...)")
     options = {}
-    for given in split(rest.rstrip()[:-1], ","):
+    for given in split_text(rest.rstrip()[:-1], ","):
         key, equals, value = given.partition("=")
         if not equals:
-            raise InputError(f"'{given}' in '{text}' is no option: write option=value")
+            raise InputError(f"'{given}' in '{text}' is no option", remedy="write option=value")
         options[key.strip()] = unquoted(value)
     return make_method(name.strip(), options)
 
 
-def _where(problem: Problem, where: Where, free: Mask) -> Mask:
+def _select(problem: Problem, where: Where, free: Mask) -> Mask:
     table = problem.table
     if not isinstance(where, str):
         if np.shape(where) != (len(table),):
             raise InputError(
-                f"a part of a mixture lists {pluralize(np.size(where), 'cell')} of {len(table):,}: give one "
-                "truth value each"
+                f"a part of a mixture lists {pluralize(np.size(where), 'cell')} of {len(table):,}",
+                remedy="give one truth value each",
             )
         return np.asarray(where, dtype=bool)
-    if len(both := split(where, "&")) > 1:
-        return reduce(and_, (_where(problem, one, free) for one in both))
+    if len(both := split_text(where, "&")) > 1:
+        return reduce(and_, (_select(problem, one, free) for one in both))
     if where == "rest":
         return free
     if where in ("totals", "inner"):
@@ -158,7 +164,7 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
     if where == "sensitive":
         return problem.levels.sensitive
     name, equals, said = where.partition("=")
-    name, codes = unquoted(name), [unquoted(code) for code in split(said, "/")]
+    name, codes = unquoted(name), [unquoted(code) for code in split_text(said, "/")]
     for d, dimension in enumerate(table.structure.dimensions):
         if equals and dimension.name == name:
             wanted = dimension.representative[[dimension.index(code) for code in codes]]
@@ -166,8 +172,8 @@ def _where(problem: Problem, where: Where, free: Mask) -> Mask:
     if name not in table.columns:
         known = [*GROUPS, *(d.name for d in table.structure.dimensions), *table.columns]
         raise InputError(
-            f"'{where}' names no cells{did_you_mean(name, known)}: use one of {', '.join(GROUPS)}, "
-            "a dimension as NAME=CODE, or a column of the table"
+            f"'{where}' names no cells{did_you_mean(name, known)}",
+            remedy=f"use one of {', '.join(GROUPS)}, a dimension as NAME=CODE, or a column of the table",
         )
     column = np.asarray(table.columns[name])
     return np.isin(column.astype(str), codes) if equals else np.array([bool(entry) for entry in column])

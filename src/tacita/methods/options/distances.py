@@ -1,13 +1,13 @@
-"""How far sensitive cells move beyond their levels: a secret random amount.
+"""Secret random amounts by which sensitive cells move beyond their levels.
 
-A cell that moves by exactly its level ``L(a)`` leaves two values to whoever knows the rule: those with
-``v = a + L(a)`` and ``v = a - L(a)``. So the least distance is ``L(a) + D``, with ``D`` drawn from ``0 .. S``
-by the secret seed of the run. ``S`` is the larger of the cell's levels, of all attackers, and at least two
-steps. Cells that would rise to the same value (``a + UPL``, which is the threshold for all counts below it)
-have one ``S``, the largest of them: otherwise the distance would give away which count it was.
+If a cell moved by exactly its level ``L(a)``, readers who know the rule could narrow it to two values: those
+with ``v = a + L(a)`` and ``v = a - L(a)``. So the least distance is ``L(a) + D``, with ``D`` drawn from ``0
+.. S`` by the secret seed of the run. ``S`` is the larger of the cell's levels, of all attackers, and at least
+two steps. Cells that would rise to the same value (``a + UPL``, which is the threshold for all counts below
+it) have one ``S``, the largest of them: otherwise the distance would disclose which count it was.
 
-Where the distances that were drawn leave no release, all are halved, halved again, and dropped at last:
-levels are never given up for them.
+Where the drawn distances are infeasible all are halved, halved again, and dropped at last: levels are never
+given up for them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ DISTANCE_HELP = (
     "level, as in the literature)"
 )
 FEWEST_STEPS = 2
-"""Of the range of random amounts."""
+"""Least range of random amounts."""
 SHARES = (1.0, 0.5, 0.25, 0.0)
-"""Parts of the random amounts that are tried one after the other."""
+"""Shares of the random amounts that are tried one after the other."""
 STREAM = 1
-"""Distances have a stream of their own beside whatever else is drawn with the same seed."""
+"""The stream of random numbers for distances, beside others of the same seed."""
 ASSUMED = "assuming that readers know the announced radius and nothing of how cells were moved"
 DRAWN = (
     "sensitive cells move by their levels and random amounts at least: loss and bound are those of the "
@@ -49,30 +49,30 @@ EXACT = (
 
 @dataclass(frozen=True)
 class Draws:
-    """Random amounts beyond levels: the secret they come from, and the share of them that is used."""
+    """Random amounts beyond levels: their secret seed, and the share of them that is used."""
 
     seed: int = field(default_factory=draw_seed)
     share: float = 1.0
     table: int = 0
-    """Which of several tables: each has amounts of its own."""
+    """Number of the table: each of several has amounts of its own."""
 
-    def beyond(self, problem: Problem, step: int) -> Units:
+    def random_amounts(self, problem: Problem, step: int) -> Units:
         """Return the random amount of every sensitive cell, in units and multiples of ``step``."""
         found = np.zeros(len(problem.table), dtype=np.int64)
         cells = problem.sensitive
-        most = spread(problem, step)[cells] // step
+        most = largest_amounts(problem, step)[cells] // step
         drawn = np.random.default_rng([self.seed, STREAM, self.table]).integers(0, most + 1)
         found[cells] = np.floor(self.share * drawn).astype(np.int64) * step
         return found
 
-    def less_and_less(self) -> Iterator[Draws]:
-        """Yield these draws and smaller shares of them; none of them at last."""
+    def shrinking(self) -> Iterator[Draws]:
+        """Yield these draws and smaller shares of them, at last none."""
         for share in SHARES:
             yield replace(self, share=share)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What was used of the random amounts."""
+        """Remarks on the share of the random amounts that is used."""
         if self.share > 0:
             less = f"{self.share:.0%} of the random amounts were used, as more leave no release"
             return (DRAWN, *([] if self.share == 1 else [less]), *Run(seed=self.seed).seed_remarks)
@@ -84,8 +84,8 @@ NONE_DRAWN = Draws(0, 0.0)
 
 
 def first_feasible(make: Callable[[Draws], T], draws: Draws) -> T:
-    """Return what ``make`` gives for the largest share of the random amounts that it can be made with."""
-    for fewer in draws.less_and_less():
+    """Return the result of ``make`` for the largest feasible share of the random amounts."""
+    for fewer in draws.shrinking():
         try:
             return make(fewer)
         except (InfeasibleError, InputError):
@@ -94,9 +94,9 @@ def first_feasible(make: Callable[[Draws], T], draws: Draws) -> T:
     raise AssertionError("the last share ends it")
 
 
-def spread(problem: Problem, step: int) -> Units:
+def largest_amounts(problem: Problem, step: int) -> Units:
     """Return the largest random amount per cell, in units and multiples of ``step``."""
-    lower, upper = levels_of_all(problem)
+    lower, upper = largest_levels(problem)
     cells = problem.sensitive
     own = np.maximum(lower, upper)[cells]
     _, group = np.unique(problem.table.units[cells] + upper[cells], return_inverse=True)
@@ -107,7 +107,7 @@ def spread(problem: Problem, step: int) -> Units:
     return found
 
 
-def levels_of_all(problem: Problem) -> tuple[Units, Units]:
+def largest_levels(problem: Problem) -> tuple[Units, Units]:
     """Return the largest lower and upper level per cell over all attackers."""
     lower, upper = problem.levels.lower.copy(), problem.levels.upper.copy()
     for insider in problem.insiders:

@@ -1,8 +1,8 @@
-"""Options that stand for one number per cell: weights, bases, radii, bounds.
+"""Options with one number per cell: weights, bases, radii, bounds.
 
 An option is a number for all cells or the name of a column of the table. Numbers that will be announced to
-readers must not be computed from the values they protect; what is chosen here by default is one round number
-for the whole table.
+readers must not be computed from the values they protect: the defaults here are one round number for the
+whole table.
 """
 
 from __future__ import annotations
@@ -19,61 +19,62 @@ from tacita.problem.problem import Problem
 WEIGHTS = ("cost", "unit", "inverse", "root")
 
 
-def weights(problem: Problem, said: str, option: str) -> Floats:
-    """Loss per unit of value and cell: the problem's ``cost``, ``unit`` (1 each), ``inverse`` (1 / |value|)
-    or ``root`` (the root of that), both 1 where the value is 0, or a column.
+def read_weights(problem: Problem, given: str, option: str) -> Floats:
+    """Return the loss per unit of value and cell: the problem's ``cost``, ``unit`` (1 each), ``inverse`` (1 /
+    |value|) or ``root`` (the root of that), both 1 where the value is 0, or a column.
     """
-    if said == "cost":
+    if given == "cost":
         return problem.cost
-    if said == "unit":
+    if given == "unit":
         return np.ones(len(problem.table))
-    if said in ("inverse", "root"):
+    if given in ("inverse", "root"):
         size = np.abs(problem.table.values)
         size = np.where(size == 0, 1.0, size)
-        return np.asarray(1.0 / (size if said == "inverse" else np.sqrt(size)))
-    found = _numbers(column_of(problem, said, option, WEIGHTS), said, option)
+        return np.asarray(1.0 / (size if given == "inverse" else np.sqrt(size)))
+    found = _numbers(get_column(problem, given, option, WEIGHTS), given, option)
     _refuse_unless_positive(problem, found, option)
     return found
 
 
-def amounts(problem: Problem, said: float | str, option: str) -> Units:
-    """Units per cell, not negative, from a number for all cells or a column."""
-    number = _as_number(said)
+def read_amounts(problem: Problem, given: float | str, option: str) -> Units:
+    """Return units per cell, not negative, from a number for all cells or a column."""
+    number = _as_number(given)
     found = (
-        np.full(len(problem.table), number) if number is not None else column_of(problem, str(said), option)
+        np.full(len(problem.table), number) if number is not None else get_column(problem, str(given), option)
     )
-    _refuse_unless_positive(problem, _numbers(found, str(said), option), option)
-    return values(problem, found, option)
+    _refuse_unless_positive(problem, _numbers(found, str(given), option), option)
+    return to_table_units(problem, found, option)
 
 
-def column_units(problem: Problem, name: str, option: str) -> Units:
-    """Units per cell from a column of values."""
-    return values(problem, column_of(problem, name, option), option)
+def read_column(problem: Problem, name: str, option: str) -> Units:
+    """Return units per cell from a column of values."""
+    return to_table_units(problem, get_column(problem, name, option), option)
 
 
-def values(problem: Problem, found: NDArray[np.generic], option: str) -> Units:
-    """Values as units of the table, refused where they are finer than its last place."""
+def to_table_units(problem: Problem, found: NDArray[np.generic], option: str) -> Units:
+    """Return values as units of the table; raise an error where they are finer than its last place."""
     table = problem.table
     units = exact.to_units(found, table.decimals, option)
     error = np.abs(units - found.astype(np.float64) * 10.0**table.decimals)
     if (wrong := np.flatnonzero((error > 1e-6) | (units % table.unit != 0))).size:
-        step = "whole numbers" if table.whole else f"numbers of {pluralize(table.decimals, 'decimal')}"
+        step = "integers" if table.whole else f"numbers of {pluralize(table.decimals, 'decimal')}"
         raise InputError(
-            f"option '{option}' must give {step}, as the table has: see ({table.name(int(wrong[0]))})"
+            f"option '{option}' must give {step}, as the table has",
+            remedy=f"see ({table.name(int(wrong[0]))})",
         )
     return units
 
 
 def largest_level(problem: Problem) -> int:
-    """The largest protection level of any attacker, in units; at least one step."""
+    """Return the largest protection level of any attacker, in units; at least one step."""
     levels, own = problem.levels, problem.insiders.levels
     each = (int(level.max(initial=0)) for level in (levels.lower, levels.upper, levels.sliding, own))
     return max(problem.table.unit, *each)
 
 
-def scale_for(problem: Problem, largest: int, most: int) -> int:
-    """The smallest power of ten of a step in which ``largest`` units count at most ``most``: values of 1e11
-    are then as easy for a solver as small ones.
+def choose_scale(problem: Problem, largest: int, most: int) -> int:
+    """Return the smallest power of ten of a step in which ``largest`` units are at most ``most``: values of
+    1e11 are then as easy for a solver as small ones.
     """
     scale = problem.table.unit
     while largest > most * scale:
@@ -82,7 +83,7 @@ def scale_for(problem: Problem, largest: int, most: int) -> int:
 
 
 def round_number(least: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, 50, ... that is not below ``least``."""
+    """Return the smallest of 1, 2, 5, 10, 20, 50, ... that is not below ``least``."""
     power = 1
     while True:
         for digit in (1, 2, 5):
@@ -91,21 +92,22 @@ def round_number(least: int) -> int:
         power *= 10
 
 
-def _as_number(said: float | str) -> float | None:
+def _as_number(given: float | str) -> float | None:
     try:
-        return float(said)
+        return float(given)
     except ValueError:
         return None
 
 
-def column_of(problem: Problem, name: str, option: str, also: tuple[str, ...] = ()) -> NDArray[np.generic]:
+def get_column(problem: Problem, name: str, option: str, also: tuple[str, ...] = ()) -> NDArray[np.generic]:
     """Return a column of the table; ``also`` are words that the option understands besides."""
     columns = problem.table.columns
     if name not in columns:
         known = [*also, *columns]
         raise InputError(
-            f"option '{option}': the table has no column '{name}'{did_you_mean(name, known)}; "
-            f"use {'a number' if not also else 'one of ' + ', '.join(also)}, or name a column of the table"
+            f"option '{option}': the table has no column '{name}'{did_you_mean(name, known)}",
+            remedy=f"use {'a number' if not also else 'one of ' + ', '.join(also)}, or name a column of the "
+            "table",
         )
     return np.asarray(columns[name])
 
@@ -114,12 +116,14 @@ def _numbers(found: NDArray[np.generic], name: str, option: str) -> Floats:
     try:
         return found.astype(np.float64)
     except ValueError:
-        raise InputError(f"option '{option}': column '{name}' holds text: name a column of numbers") from None
+        raise InputError(
+            f"option '{option}': column '{name}' holds text", remedy="name a column of numbers"
+        ) from None
 
 
 def _refuse_unless_positive(problem: Problem, found: Floats, option: str) -> None:
     if (wrong := np.flatnonzero(~np.isfinite(found) | (found < 0))).size:
         raise InputError(
-            f"option '{option}' is negative or not a number for ({problem.table.name(int(wrong[0]))}): "
-            "give numbers that are zero or more"
+            f"option '{option}' is negative or not a number for ({problem.table.name(int(wrong[0]))})",
+            remedy="give numbers that are zero or more",
         )

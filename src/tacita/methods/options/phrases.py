@@ -1,12 +1,12 @@
-"""Options that are small sentences: cut at separators outside brackets and quotes."""
+"""Options that are small sentences: split at separators outside brackets and quotes."""
 
 from __future__ import annotations
 
 from tacita.core.errors import InputError
 
 
-def split(text: str, at: str) -> list[str]:
-    """Pieces between separators that stand in no brackets and no quotes; empty ones are left out."""
+def split_text(text: str, at: str) -> list[str]:
+    """Return the parts between separators outside brackets and quotes; empty ones are left out."""
     pieces, depth, quote, start, i = [], 0, "", 0, 0
     while i < len(text):
         letter = text[i]
@@ -32,11 +32,13 @@ def quoted(text: str) -> str:
     if text.replace("_", "").isalnum():
         return text
     if "'" in text and '"' in text:
-        raise InputError(f"{text}: a name with both kinds of quotes cannot be written here; rename it")
+        raise InputError(
+            "a name with both kinds of quotes cannot be written here", place=text, remedy="rename it"
+        )
     return f'"{text}"' if "'" in text else f"'{text}'"
 
 
 def unquoted(text: str) -> str:
-    """A word without the quotes around it."""
+    """Return a word without the quotes around it."""
     bare = text.strip()
     return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"" else bare

@@ -1,17 +1,17 @@
-"""What a rounding of the sensitive cells must satisfy if anything is to protect them.
+"""Necessary conditions for a rounding of the sensitive cells to protect them.
 
-For every attacker ``k`` and every move ``z`` he thinks possible, any prices ``g`` of the equations give
-``c = s e_p + M' g`` and
+For every attacker ``k`` and every move ``z`` that they consider possible, any dual values ``g`` of the
+equations give ``c = s e_p + M' g`` and
 
     s z_p = c z <= sum_i  c+_i up_i + c-_i down_i,
     up_i = min(UB_ik, x_i + b - a_i),    down_i = min(LB_ik, a_i - x_i + b),
 
-where ``x`` is published and ``b`` announced. So a level ``L`` can be kept only if the right side is ``L`` or
-more. Cells that are not sensitive count with the widest windows that their adjustment can have; a sensitive
-cell goes up or down, which makes the right side linear in these choices: a *protection inequality*. A sliding
-level has the sum of one for each way.
+where ``x`` is published and ``b`` announced. So a level ``L`` can be met only if the right side is ``L`` or
+more. Cells that are not sensitive count with the widest windows that their adjustment can have; sensitive
+cells go up or down, and the right side is linear in these choices: a *protection inequality*. That of a
+sliding level is the sum of one for each direction.
 
-One dual point is taken per level: the optimal prices where every sensitive cell has the narrower window on
+One dual point is taken per level: the optimal one where every sensitive cell has the narrower window on
 either side. Inequalities are necessary, not sufficient.
 """
 
@@ -34,17 +34,17 @@ from tacita.engine.attack.requirements import (
     outsider_requirements,
     room,
 )
-from tacita.methods.random_rounding.sensitive import Roundings
+from tacita.methods.random_rounding.roundings import Roundings
 from tacita.problem.problem import Problem
 from tacita.solvers.highs import Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
 NEGLIGIBLE = 1e-9
-"""Coefficients below this are zeros of exact arithmetic."""
+"""Coefficients below this are rounding errors."""
 FEW = 8
-"""So many insiders have inequalities of their own; they only help to choose, and the release is checked."""
+"""Most insiders with inequalities of their own: these only guide the choice, and the release is checked."""
 TOLERANCE = 1e-6
-"""Share of a level that arithmetic may miss."""
+"""Relative rounding error of a level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +55,15 @@ class Inequalities:
     constant: Floats
     rise: Floats
 
-    def met(self, roundings: Roundings) -> Mask:
-        """A row per rounding, a column per inequality: whether it holds."""
+    def are_met(self, roundings: Roundings) -> Mask:
+        """Return whether inequalities hold: a row per rounding, a column per inequality."""
         reached = roundings.astype(np.float64) @ self.rise.T + self.constant
         return np.asarray(reached >= self.requirements.level * (1 - TOLERANCE))
 
-    def leaves_open(self) -> tuple[Mask, Mask]:
-        """Per rounded cell whether it can go down and whether it can go up, if all others do what helps."""
+    def open_directions(self) -> tuple[Mask, Mask]:
+        """Return per rounded cell whether it can go down and whether it can go up, for the best choice of all
+        others.
+        """
         most = self.constant + np.maximum(self.rise, 0.0).sum(axis=1)
         spare = most - self.requirements.level * (1 - TOLERANCE)
         down, up = (np.maximum(side, 0.0) <= spare[:, None] for side in (self.rise, -self.rise))
@@ -69,15 +71,15 @@ class Inequalities:
 
 
 @dataclass(frozen=True, eq=False)
-class Windows:
-    """How far readers think cells may lie above and below their values, in units.
+class RoundingWindows:
+    """How far above and below their values readers can place cells, in units.
 
     Attributes
     ----------
     above, below
-        Per cell the most that its adjustment can leave; those of ``rounded`` cells do not count.
+        Per cell the widest windows of all adjustments; those of ``rounded`` cells do not count.
     rounded
-        The cells that are rounded, and per cell what its window is if it goes down (row 0) or up (row 1).
+        The rounded cells, and per cell its window if it goes down (row 0) or up (row 1).
     """
 
     above: Units
@@ -87,21 +89,21 @@ class Windows:
     rounded_below: Units
 
 
-def protection_inequalities(problem: Problem, windows: Windows, run: Run) -> Inequalities:
-    """An inequality for every level that was reached before the time ended: of every attacker, or of the
-    outsider where there are many.
+def derive_inequalities(problem: Problem, windows: RoundingWindows, run: Run) -> Inequalities:
+    """Return an inequality for every level, as far as the time allows: of every attacker, or of the outsider
+    alone where there are many.
     """
     requirements = (
         all_requirements(problem) if len(problem.insiders) <= FEW else outsider_requirements(problem)
     )
     constant, rise, reached = [], [], []
     for attacker in np.unique(requirements.attacker):
-        his = np.flatnonzero(requirements.attacker == attacker)
-        for d, terms in _his(problem, windows, requirements[his], int(attacker), run):
-            # What a cell brings if it goes down, and how much more if it goes up.
+        theirs = np.flatnonzero(requirements.attacker == attacker)
+        for d, terms in _terms_of_attacker(problem, windows, requirements[theirs], int(attacker), run):
+            # The contribution of a cell that goes down, and the difference if it goes up.
             constant.append(terms[0] + terms[1].sum())
             rise.append(terms[2] - terms[1])
-            reached.append(int(his[d]))
+            reached.append(int(theirs[d]))
     shape = (len(reached), windows.rounded.size)
     return Inequalities(
         requirements[np.array(reached, dtype=np.int64)],
@@ -111,11 +113,11 @@ def protection_inequalities(problem: Problem, windows: Windows, run: Run) -> Ine
 
 
 Terms = tuple[float, Floats, Floats]
-"""What cells that are not rounded can bring, and what each rounded cell brings if it goes down, if up."""
+"""The contribution of cells that are not rounded, and of each rounded cell if it goes down, and if up."""
 
 
-def _his(
-    problem: Problem, windows: Windows, requirements: Requirements, attacker: int, run: Run
+def _terms_of_attacker(
+    problem: Problem, windows: RoundingWindows, requirements: Requirements, attacker: int, run: Run
 ) -> Iterator[tuple[int, Terms]]:
     up, down = room(problem, attacker)
     above, below = np.minimum(up, windows.above), np.minimum(down, windows.below)
@@ -125,14 +127,14 @@ def _his(
         np.minimum(down[cells], windows.rounded_below),
     )
     above[cells], below[cells] = rounded[0].min(axis=0), rounded[1].min(axis=0)
-    prices = _Prices(problem, above, below)
+    duals = _DualCoefficients(problem, above, below)
     above[cells], below[cells] = 0.0, 0.0
     for d in range(len(requirements)):
         if run.over:
             return
         total = (0.0, np.zeros(cells.size), np.zeros(cells.size))
         for way in (UP, DOWN) if requirements.sign[d] == SLIDING else (int(requirements.sign[d]),):
-            c = prices.coefficients(int(requirements.cell[d]), way, run)
+            c = duals.coefficients(int(requirements.cell[d]), way, run)
             rising, falling = np.maximum(c, 0.0), np.maximum(-c, 0.0)
             others = float((rising * above + falling * below).sum())
             if_down, if_up = (
@@ -142,9 +144,9 @@ def _his(
         yield d, total
 
 
-class _Prices:
-    """Optimal prices of one attacker's programs; none are asked for in large tables, where the window of the
-    cell itself is what counts.
+class _DualCoefficients:
+    """Coefficients by optimal dual values of one attacker's programs; large tables do without, as there the
+    window of the cell itself decides.
     """
 
     def __init__(self, problem: Problem, above: Floats, below: Floats) -> None:
@@ -155,7 +157,7 @@ class _Prices:
             self._session = Session(LinearProgram.of_equations(self._matrix, -below, above, nothing))
 
     def coefficients(self, cell: int, way: int, run: Run) -> Floats:
-        """``c = s e_p + M' g``."""
+        """Return ``c = s e_p + M' g``."""
         c = np.zeros(self._matrix.shape[1])
         if self._session is not None and self._session.find_extreme(cell, way, run).status is Ended.OPTIMAL:
             c = np.asarray(self._matrix.T @ self._session.duals())

@@ -1,18 +1,18 @@
 """Random rounding with quadratic programming (Tiwari, corrected): only sensitive cells are rounded.
 
-1. Sensitive cells go to multiples of a base ``b`` next to their values, their sum too. All such roundings are
-   looked at, or draws that are right on average where there are too many.
+1. Sensitive cells go to multiples of a base ``b`` next to their values, and so does their sum. All such
+   roundings are candidates, or unbiased draws of them where there are too many.
 2. Roundings that a protection inequality of some attacker excludes are dropped.
 3. For each of the others the cells that are neither sensitive nor totals are adjusted,
 
-       min  sum_i (x_i - a_i)^2 / |a_i|    s.t.  M x = b,   totals as they are,   bounds,   x whole,
+       min  sum_i (x_i - a_i)^2 / |a_i|    s.t.  M x = b,   totals unchanged,   bounds,   x integer,
 
    exactly. Roundings without such a table are dropped.
-4. The best of these tables whose windows ``x - b .. x + b``, and what readers who know the method deduce
-   besides, keep every level is published.
+4. Of these tables the best is published whose windows ``x - b .. x + b`` meet every level, also against
+   readers who know the method.
 
-A rounding that is chosen for its result is not right on average any more; one draw alone (``candidates=1``)
-is, in its sensitive cells.
+A rounding that is chosen by its result is not unbiased any more; a single draw (``candidates=1``) is, in its
+sensitive cells.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ from tacita.core.outcome import Outcome, Status
 from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import Requirements
-from tacita.methods.drafting.draft import refuse_open_secrets
 from tacita.methods.measuring import shown_changes
+from tacita.methods.method import check_words
+from tacita.methods.modelling.model_builder import refuse_published_secrets
 from tacita.methods.options.distances import ASSUMED
-from tacita.methods.options.per_cell import weights
-from tacita.methods.random_rounding.adjusted import Adjustable
-from tacita.methods.random_rounding.factor_bases import likely_bases
-from tacita.methods.random_rounding.inequalities import Inequalities, protection_inequalities
-from tacita.methods.random_rounding.sensitive import Roundings, all_roundings, drawn_roundings
-from tacita.methods.random_rounding.whole_squares import NOISE, Moved, least_squares
-from tacita.methods.rounding.bases import chosen_bases, refuse_small_bases
-from tacita.methods.rounding.given import FREE, read_given
-from tacita.methods.unbiased_rounding.alternating_cycles import coins_of
+from tacita.methods.options.per_cell import read_weights
+from tacita.methods.random_rounding.factor_bases import find_likely_bases
+from tacita.methods.random_rounding.inequalities import Inequalities, derive_inequalities
+from tacita.methods.random_rounding.integer_squares import NOISE, SquaresSolution, minimise_squares
+from tacita.methods.random_rounding.random_rounding_task import RandomRoundingTask
+from tacita.methods.random_rounding.roundings import Roundings, draw_roundings, enumerate_roundings
+from tacita.methods.rounding.bases import choose_bases, refuse_small_bases
+from tacita.methods.rounding.given_values import FREE, read_given
+from tacita.methods.unbiased_rounding.alternating_cycles import make_coins
 from tacita.problem.problem import Problem, start_run
 
 UNKNOWN = "what readers can deduce who know shares, base and totals was not checked (option 'readers')"
@@ -117,12 +118,9 @@ class RandomRounding:
             raise InputError(f"option 'below' is {self.below:g}; a cell can lose a share of 0 to 1")
         if not 0 <= self.above < float("inf"):
             raise InputError(f"option 'above' is {self.above:g}; a cell can gain a share of 0 or more")
-        if self.margins not in ("exact", "announced"):
-            raise InputError(f"option 'margins' must be exact or announced, not '{self.margins}'")
+        check_words(self)
         if self.given is not None and self.base is None:
-            raise InputError("option 'given' needs the base of the values that are given: say it")
-        if self.readers not in ("method", "radius"):
-            raise InputError(f"option 'readers' must be method or radius, not '{self.readers}'")
+            raise InputError("option 'given' needs the base of the values that are given", remedy="give it")
         if self.candidates < 1:
             raise InputError(f"option 'candidates' is {self.candidates}; at least one rounding is needed")
 
@@ -130,27 +128,27 @@ class RandomRounding:
         """Return ``sum (v - a)^2 / |a|`` over all inner cells, with 1 for ``|a|`` where it is zero."""
         inner = ~problem.table.structure.is_total
         change = shown_changes(problem, release, inner) / 10.0**problem.table.decimals
-        weight = weights(problem, "inverse", "loss")
+        weight = read_weights(problem, "inverse", "loss")
         return float((weight * change**2)[inner].sum())
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """The best table found; its loss is ``sum (x - a)^2 / |a|`` over all inner cells, sensitive ones too.
+        """Return the best table found; its loss is ``sum (x - a)^2 / |a|`` over all inner cells.
 
         Raises
         ------
         InfeasibleError
-            No rounding can be adjusted within the bounds and keeps every level.
+            No rounding can be adjusted within the bounds and meets every level.
         """
         run = start_run(problem, run)
         self._refuse_totals(problem)
         reasons = []
         for base in self._bases(problem):
-            asked = Adjustable.of(
+            task = RandomRoundingTask.of(
                 problem, base, self.below, self.above, self.margins == "announced", self.readers == "method"
             )
-            refuse_open_secrets(problem, (asked.radius == 0) | problem.table.structure.is_total)
+            refuse_published_secrets(problem, (task.radius == 0) | problem.table.structure.is_total)
             try:
-                return self._released(asked, run)
+                return self._solve_base(task, run)
             except InfeasibleError as error:
                 reasons.append(str(error))
         others = f" (None of {len(reasons):,} bases does better.)" if len(reasons) > 1 else ""
@@ -160,56 +158,57 @@ class RandomRounding:
         totals = problem.sensitive[problem.table.structure.is_total[problem.sensitive]]
         if self.protected and totals.size:
             raise InfeasibleError(
-                f"{problem.table.structure.names(totals)}: sensitive, but a total, and this method keeps all "
-                "totals as they are. Use the method 'rounding', 'adjustment' or 'suppression'."
+                "sensitive, but a total, and this method keeps all totals as they are",
+                place=problem.table.structure.names(totals),
+                remedy="Use the method 'rounding', 'adjustment' or 'suppression'.",
             )
 
     def _bases(self, problem: Problem) -> Iterator[int]:
-        """Bases in units: the one that was said, or those that may protect, in the order to try them."""
+        """Yield bases in units: the given one, or those that may protect, in the order to try them."""
         sensitive = problem.levels.sensitive
         if self.base is None:
-            likely = list(likely_bases(problem)) if sensitive.any() else []
+            likely = list(find_likely_bases(problem)) if sensitive.any() else []
             yield from likely
             if likely:
                 return
-        base = chosen_bases(problem, self.base, sensitive | ~problem.must_publish)
+        base = choose_bases(problem, self.base, sensitive | ~problem.must_publish)
         if self.protected:
             refuse_small_bases(problem, base, sensitive)
         yield int(base.max(initial=1))
 
-    def _released(self, asked: Adjustable, run: Run) -> Release:
-        problem = asked.problem
+    def _solve_base(self, task: RandomRoundingTask, run: Run) -> Release:
+        problem = task.problem
         needed = None
-        if self.protected and asked.cells.size:
-            needed = protection_inequalities(problem, asked.windows(), run)
-        looked_at, all_of_them = self._roundings(asked, needed, run)
-        kept = looked_at if needed is None else _not_excluded(asked, looked_at, needed)
-        search = _RoundingSearch(asked, kept, self.protected, run)
+        if self.protected and task.cells.size:
+            needed = derive_inequalities(problem, task.windows(), run)
+        looked_at, all_of_them = self._roundings(task, needed, run)
+        kept = looked_at if needed is None else _drop_excluded(task, looked_at, needed)
+        search = _RoundingSearch(task, kept, self.protected, run)
         best, bound = search.best() if self.prefer == "loss" else search.first()
         if not all_of_them and self.prefer == "loss":
-            # Roundings that were not drawn may do better, but none better than the nearest multiples.
-            nearest = asked.residue * 2 > asked.base
-            bound = min(bound, float(asked.losses(nearest[None, :])[0]))
-        # Once the time is over levels are not looked at any more.
+            # Roundings that were not drawn may lose less, but none less than the nearest multiples.
+            find_nearest = task.residue * 2 > task.base
+            bound = min(bound, float(task.losses(find_nearest[None, :])[0]))
+        # Once the time is over levels are not checked any more.
         proven = best.loss - bound <= NOISE * best.loss and not run.over
         remarks = [
-            f"roundings to {_text(asked)} that were looked at: {len(looked_at):,}, "
+            f"roundings to {_base_text(task)} that were looked at: {len(looked_at):,}, "
             f"found unadjustable: {search.unadjustable:,}"
         ]
         if self.prefer == "nearest":
             remarks.append("loss and bound are those of the nearest rounding that could be adjusted")
         if excluded := len(looked_at) - len(kept):
             remarks.append(f"roundings that protection inequalities exclude: {excluded:,}")
-        if stay := int(np.count_nonzero(asked.residue == 0)):
+        if stay := int(np.count_nonzero(task.residue == 0)):
             remarks.append(f"sensitive cells that are multiples of the base and stay as they are: {stay:,}")
         if not all_of_them:
             remarks += run.seed_remarks
-        unknown = bool(asked.cells.size) and (self.readers == "radius" or not self.protected)
+        unknown = bool(task.cells.size) and (self.readers == "radius" or not self.protected)
         remarks += [UNKNOWN] * unknown
         return Release.rounded(
             problem.table,
-            asked.value(best),
-            asked.radius,
+            task.value(best),
+            task.radius,
             primary=problem.levels.sensitive,
             mark=Mark.ADJUSTED,
             made_by={
@@ -228,58 +227,61 @@ class RandomRounding:
             alone="" if unknown else "the base, the shares and the totals of a random rounding",
         )
 
-    def _roundings(self, asked: Adjustable, needed: Inequalities | None, run: Run) -> tuple[Roundings, bool]:
-        """Candidates, the nearest by ``sqrt(sum (x - a)^2)`` first, and whether these are all there are."""
+    def _roundings(
+        self, task: RandomRoundingTask, needed: Inequalities | None, run: Run
+    ) -> tuple[Roundings, bool]:
+        """Return candidates, the nearest by ``sqrt(sum (x - a)^2)`` first, and whether these are all."""
         if self.given is not None:
-            return self._given_rounding(asked, self.given), True
-        found = all_roundings(asked.residue, asked.base, self.candidates)
+            return self._given_rounding(task, self.given), True
+        found = enumerate_roundings(task.residue, task.base, self.candidates)
         complete = found is not None
         if found is None:
             must = None
             if needed is not None and self.candidates > 1:
-                # Among many cells some draw is sure to go where a cell cannot; a single draw stays a draw.
-                can_go_down, can_go_up = needed.leaves_open()
+                # With many cells every draw would violate some inequality; a single draw stays unbiased.
+                can_go_down, can_go_up = needed.open_directions()
                 must = ~can_go_up, ~can_go_down
-            coins = coins_of(run.seed)
-            found = drawn_roundings(asked.residue, asked.base, self.candidates, coins, must)
-        return found[np.argsort(asked.distances(found), kind="stable")], complete
+            coins = make_coins(run.seed)
+            found = draw_roundings(task.residue, task.base, self.candidates, coins, must)
+        return found[np.argsort(task.distances(found), kind="stable")], complete
 
-    def _given_rounding(self, asked: Adjustable, name: str) -> Roundings:
+    def _given_rounding(self, task: RandomRoundingTask, name: str) -> Roundings:
         """Return the one rounding that a column gives."""
-        problem, sensitive = asked.problem, np.zeros(len(asked.problem.table), dtype=bool)
-        sensitive[asked.cells] = True
-        base = np.full(len(problem.table), asked.base)
-        given = read_given(problem, name, base, sensitive)[asked.cells]
-        if (missing := asked.cells[given == FREE]).size:
+        problem, sensitive = task.problem, np.zeros(len(task.problem.table), dtype=bool)
+        sensitive[task.cells] = True
+        base = np.full(len(problem.table), task.base)
+        given = read_given(problem, name, base, sensitive)[task.cells]
+        if (missing := task.cells[given == FREE]).size:
             raise InputError(
-                f"option 'given': {problem.table.structure.names(missing)} has no rounded value; fill it in"
+                f"option 'given': {problem.table.structure.names(missing)} has no rounded value",
+                remedy="fill it in",
             )
-        return np.asarray(given > problem.table.units[asked.cells])[None, :]
+        return np.asarray(given > problem.table.units[task.cells])[None, :]
 
 
-def _not_excluded(asked: Adjustable, roundings: Roundings, needed: Inequalities) -> Roundings:
-    """The roundings that meet every protection inequality."""
-    met = needed.met(roundings)
-    kept = roundings[met.all(axis=1)]
+def _drop_excluded(task: RandomRoundingTask, roundings: Roundings, needed: Inequalities) -> Roundings:
+    """Return the roundings that meet every protection inequality; raise an error if there are none."""
+    are_met = needed.are_met(roundings)
+    kept = roundings[are_met.all(axis=1)]
     if not len(kept):
-        worst = np.argsort(met.sum(axis=0), kind="stable")[:1]
-        raise _too_certain(asked, needed.requirements[worst], "every rounding that was looked at leaves")
+        worst = np.argsort(are_met.sum(axis=0), kind="stable")[:1]
+        raise _too_certain_error(task, needed.requirements[worst], "every rounding that was looked at leaves")
     return kept
 
 
 class _RoundingSearch:
-    """Roundings in the order of what they lose at least; each is adjusted when its turn comes."""
+    """Roundings in the order of lower bounds on their losses; each is adjusted when its turn comes."""
 
-    def __init__(self, asked: Adjustable, roundings: Roundings, protected: bool, run: Run) -> None:
-        self.asked, self.roundings, self.protected, self.run = asked, roundings, protected, run
+    def __init__(self, task: RandomRoundingTask, roundings: Roundings, protected: bool, run: Run) -> None:
+        self.task, self.roundings, self.protected, self.run = task, roundings, protected, run
         self.unadjustable = 0
-        self._queue: list[tuple[float, int, Moved | None]] = [
-            (loss, k, None) for k, loss in enumerate(asked.losses(roundings).tolist())
+        self._queue: list[tuple[float, int, SquaresSolution | None]] = [
+            (loss, k, None) for k, loss in enumerate(task.losses(roundings).tolist())
         ]
         heapify(self._queue)
 
-    def best(self) -> tuple[Moved, float]:
-        """The adjusted rounding of least loss that keeps all levels, and a bound for all that may."""
+    def best(self) -> tuple[SquaresSolution, float]:
+        """Return the adjusted rounding of least loss that meets all levels, and a lower bound for all."""
         passed_over, failed, stopped = np.inf, None, False
         while self._queue:
             least, k, moved = heappop(self._queue)
@@ -287,26 +289,28 @@ class _RoundingSearch:
                 stopped |= not self._adjust(least, k)
                 passed_over = min(passed_over, least) if stopped else passed_over
                 continue
-            missing = self.asked.missed(moved, self.run) if self.protected else None
+            missing = self.task.find_missed(moved, self.run) if self.protected else None
             if missing is None or not len(missing):
                 left = (least if other is None else other.bound for least, _, other in self._queue)
                 return moved, min(moved.bound, passed_over, *left)
-            # Another adjustment of the same rounding might keep the levels, at a higher loss.
+            # Another adjustment of the same rounding might meet the levels, at a higher loss.
             failed, passed_over = failed or missing, min(passed_over, moved.bound)
-        raise self._reason(failed, stopped)
+        raise self._failure(failed, stopped)
 
-    def first(self) -> tuple[Moved, float]:
-        """Return the first rounding that can be adjusted and keeps all levels, and a bound for its tables."""
+    def first(self) -> tuple[SquaresSolution, float]:
+        """Return the first rounding that can be adjusted and meets all levels, and a bound for its tables."""
         failed, stopped = None, False
         for k in range(len(self.roundings)):
             self._queue.clear()
             stopped |= not self._adjust(0.0, k)
             for _, _, moved in self._queue:
-                missing = self.asked.missed(moved, self.run) if self.protected and moved is not None else None
+                missing = (
+                    self.task.find_missed(moved, self.run) if self.protected and moved is not None else None
+                )
                 if moved is not None and (missing is None or not len(missing)):
                     return moved, moved.bound
                 failed = failed or missing
-        raise self._reason(failed, stopped)
+        raise self._failure(failed, stopped)
 
     def _adjust(self, least: float, k: int) -> bool:
         """Adjust one rounding and queue it again; False if the time is over."""
@@ -314,7 +318,7 @@ class _RoundingSearch:
             return False
         self.run.report("adjusting", len(self.roundings) - len(self._queue), len(self.roundings), bound=least)
         try:
-            moved = least_squares(self.asked.squares(self.roundings[k]), self.run)
+            moved = minimise_squares(self.task.squares(self.roundings[k]), self.run)
         except StoppedError:
             return False
         if moved is None:
@@ -323,27 +327,27 @@ class _RoundingSearch:
             heappush(self._queue, (moved.loss, k, moved))
         return True
 
-    def _reason(self, failed: Requirements | None, stopped: bool) -> InfeasibleError | StoppedError:
+    def _failure(self, failed: Requirements | None, stopped: bool) -> InfeasibleError | StoppedError:
         if stopped:
             return StoppedError(
-                f"stopped after {self.run.seconds:.0f} s before a table was found: allow more time"
+                f"stopped after {self.run.seconds:.0f} s before a table was found", remedy="allow more time"
             )
         if failed is not None:
-            return _too_certain(self.asked, failed, "the best adjusted table leaves")
-        names = self.asked.problem.table.structure.names(self.asked.cells)
+            return _too_certain_error(self.task, failed, "the best adjusted table leaves")
+        names = self.task.problem.table.structure.names(self.task.cells)
         return InfeasibleError(
-            f"no rounding to {_text(self.asked)} can be made up for by other cells within their bounds",
+            f"no rounding to {_base_text(self.task)} can be made up for by other cells within their bounds",
             place=names,
             remedy=REMEDY,
             options=["protected=no"],
         )
 
 
-def _too_certain(asked: Adjustable, failed: Requirements, what: str) -> InfeasibleError:
-    problem = asked.problem
+def _too_certain_error(task: RandomRoundingTask, failed: Requirements, what: str) -> InfeasibleError:
+    problem = task.problem
     cells: Units = np.unique(failed.cell)
     return InfeasibleError(
-        f"with the base {_text(asked)} {what} less uncertainty than the levels ask for, against "
+        f"with the base {_base_text(task)} {what} less uncertainty than the levels ask for, against "
         f"{problem.attackers[int(failed.attacker[0]) + 1]}",
         place=problem.table.structure.names(cells),
         remedy=REMEDY,
@@ -351,5 +355,5 @@ def _too_certain(asked: Adjustable, failed: Requirements, what: str) -> Infeasib
     )
 
 
-def _text(asked: Adjustable) -> str:
-    return exact.to_text(asked.base, asked.problem.table.decimals)
+def _base_text(task: RandomRoundingTask) -> str:
+    return exact.to_text(task.base, task.problem.table.decimals)

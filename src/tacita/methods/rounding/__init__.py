@@ -1,1 +1,1 @@
-"""Tables of multiples: which bases can protect, what is kept small, how the nearest one is found."""
+"""Controlled rounding: bases that can protect, goals, and the search for the nearest table of multiples."""

@@ -1,15 +1,15 @@
-"""Which base can protect: ``2 w >= LPL + UPL`` and what else can be told before anything is rounded.
+"""Which bases can protect: ``2 w >= LPL + UPL`` and other conditions that do not depend on the rounding.
 
 A value ``a`` between the multiples ``f`` and ``f + r`` is published as one of them with the window ``v - w ..
 v + w``. As the truth is nearer than a base, ``w`` is ``r`` less one step; it is ``r`` where multiples may
-move, and in the closed windows of the literature. A level is out of reach for both unless
+move, and in the closed windows of the literature. The levels can be met only if
 
     v = f:      w - (a - f) >= UPL      and  w + (a - f) >= LPL,   or
     v = f + r:  w + r - (a - f) >= UPL  and  w - r + (a - f) >= LPL.
 
-A multiple of the base stays, with a window of ``w`` either way, or of nothing where readers are told that it
-is exact; if multiples may move, it can also go up or down by a base. A base of a single step changes nothing
-else, as everyone can tell.
+A multiple of the base stays, with a window of ``w`` on both sides, or none where it is published as exact; if
+multiples may move, it can also go up or down by a base. A base of a single step changes nothing else, which
+everyone knows.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ import numpy as np
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.exact import Cells, Mask, Units
-from tacita.methods.options.per_cell import amounts, round_number
+from tacita.methods.options.per_cell import read_amounts, round_number
 from tacita.problem.problem import AttackerLevels, Problem
 
 MOST_BASES = 10_000
-"""Bases tried when the smallest one that can work is looked for."""
+"""Most bases that are tried in the search for the smallest one that can protect."""
 USUAL = 5
-"""Steps of the base where nothing is sensitive and none is given."""
+"""The default base in steps where nothing is sensitive."""
 
 
 @dataclass(frozen=True)
-class Told:
+class ReaderKnowledge:
     """What readers know besides the base: which multiples are exact, that multiples may have moved by a base,
-    that the truth is less than a base away, and which cells show the multiple that is nearest to them.
+    that the truth is less than a base away, and which cells are published as their nearest multiple.
     """
 
     exact_multiples: bool = False
@@ -42,7 +42,7 @@ class Told:
     nearest: Mask | None = None
 
     def reach(self, base: Units | int, step: int, cells: Cells | None = None) -> Units:
-        """How far from the published numbers of some cells, or of all, the truth can be for readers."""
+        """Return how far from the published numbers of some cells, or all, the truth can be for readers."""
         wide = np.asarray(base - step * (self.strict and not self.movable_multiples))
         if self.nearest is None:
             return wide
@@ -50,40 +50,42 @@ class Told:
         return np.where(nearest, base // 2 // step * step, wide)
 
 
-ONLY_THE_BASE = Told()
+ONLY_THE_BASE = ReaderKnowledge()
 
 
-def chosen_bases(
-    problem: Problem, said: float | str | None, cells: Mask, told: Told = ONLY_THE_BASE
+def choose_bases(
+    problem: Problem, said: float | str | None, cells: Mask, readers: ReaderKnowledge = ONLY_THE_BASE
 ) -> Units:
-    """Base of every cell in units: a number, a column, or the first round number that can protect."""
+    """Return the base of every cell in units: given, a column, or the first round number that can protect."""
     table = problem.table
     if said is None:
-        base = np.full(len(table), _round_base(problem, cells, told))
+        base = np.full(len(table), _round_base(problem, cells, readers))
     else:
-        base = amounts(problem, said, "base")
+        base = read_amounts(problem, said, "base")
         if (wrong := np.flatnonzero(cells & (base == 0))).size:
-            raise InputError(f"option 'base' is zero for ({table.name(int(wrong[0]))}): use more")
+            raise InputError(f"option 'base' is zero for ({table.name(int(wrong[0]))})", remedy="use more")
         base = np.where(cells, base, 1)
     return base
 
 
-def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = ONLY_THE_BASE) -> None:
-    """Raise where the window of a sensitive cell cannot hold its levels, whichever way it is rounded."""
+def refuse_small_bases(
+    problem: Problem, base: Units, cells: Mask, readers: ReaderKnowledge = ONLY_THE_BASE
+) -> None:
+    """Raise an error if the window of a sensitive cell cannot contain its levels, rounded down or up."""
     table = problem.table
     for need in problem.requirements():
-        fails = cells[need.cells] & ~can_work(problem, need, base[need.cells], told)
+        fails = cells[need.cells] & ~can_protect(problem, need, base[need.cells], readers)
         if not (wrong := np.flatnonzero(fails)).size:
             continue
         p = int(wrong[0])
         cell = int(need.cells[p])
         width = max(int(need.lower[p] + need.upper[p]), int(need.sliding[p]))
-        if base[cell] == table.unit and not told.movable_multiples:
+        if base[cell] == table.unit and not readers.movable_multiples:
             why = "every number is a multiple of it, so nothing would change"
-        elif told.exact_multiples and table.units[cell] % base[cell] == 0:
+        elif readers.exact_multiples and table.units[cell] % base[cell] == 0:
             why = "its value is a multiple of the base, so it would be published as it is"
-        elif 2 * (reach := int(told.reach(base[cell], table.unit, need.cells[p]))) < width:
-            alone = told.nearest is not None and told.nearest[cell]
+        elif 2 * (reach := int(readers.reach(base[cell], table.unit, need.cells[p]))) < width:
+            alone = readers.nearest is not None and readers.nearest[cell]
             wide = "twice the base" + (" less a step either way" if reach < base[cell] else "")
             wide = "the base, as a cell in no sum shows the nearest multiple" if alone else wide
             why = f"the window is {wide}, its levels need {exact.to_text(width, table.decimals)}"
@@ -91,33 +93,37 @@ def refuse_small_bases(problem: Problem, base: Units, cells: Mask, told: Told = 
             why = "neither neighbour of its value leaves room for both its levels"
         raise InfeasibleError(
             f"({table.name(cell)}) cannot be protected against {need.attacker} by rounding to "
-            f"{exact.to_text(int(base[cell]), table.decimals)}: {why}. "
-            f"{_remedy(problem, cells, told)}"
+            f"{exact.to_text(int(base[cell]), table.decimals)}: {why}",
+            remedy=_remedy(problem, cells, readers),
         )
 
 
-def can_work(problem: Problem, need: AttackerLevels, base: Units | int, told: Told = ONLY_THE_BASE) -> Mask:
-    """Whether the window around one of the two neighbours holds every level of a cell."""
+def can_protect(
+    problem: Problem, need: AttackerLevels, base: Units | int, readers: ReaderKnowledge = ONLY_THE_BASE
+) -> Mask:
+    """Return whether the window around one of its neighbours contains every level of a cell."""
     above = problem.table.units[need.cells] % base
-    reach = told.reach(base, problem.table.unit, need.cells)
+    reach = readers.reach(base, problem.table.unit, need.cells)
     down = (reach - above >= need.upper) & (reach + above >= need.lower)
     up = (reach + base - above >= need.upper) & (reach - base + above >= need.lower)
-    up &= (above > 0) | told.movable_multiples
+    up &= (above > 0) | readers.movable_multiples
     down |= (
-        told.movable_multiples & (above == 0) & (reach - base >= need.upper) & (reach + base >= need.lower)
+        readers.movable_multiples & (above == 0) & (reach - base >= need.upper) & (reach + base >= need.lower)
     )
-    wide = (2 * reach >= need.sliding) & ((base > problem.table.unit) | told.movable_multiples)
-    if told.exact_multiples:
+    wide = (2 * reach >= need.sliding) & ((base > problem.table.unit) | readers.movable_multiples)
+    if readers.exact_multiples:
         wide &= above > 0
     return np.asarray(wide & (down | up))
 
 
-def _works(problem: Problem, base: int, cells: Mask, needs: list[AttackerLevels], told: Told) -> bool:
-    return all(bool((can_work(problem, need, base, told) | ~cells[need.cells]).all()) for need in needs)
+def _protects_all(
+    problem: Problem, base: int, cells: Mask, needs: list[AttackerLevels], readers: ReaderKnowledge
+) -> bool:
+    return all(bool((can_protect(problem, need, base, readers) | ~cells[need.cells]).all()) for need in needs)
 
 
 def _least_base(problem: Problem, cells: Mask, needs: list[AttackerLevels]) -> int:
-    """Half of what the levels of some cell need, in whole steps."""
+    """Return half of the widest levels of a cell, in steps."""
     step = problem.table.unit
     width = max(
         (
@@ -130,29 +136,29 @@ def _least_base(problem: Problem, cells: Mask, needs: list[AttackerLevels]) -> i
 
 
 def _largest_base(problem: Problem, least: int) -> int:
-    """Beyond twice the largest value with its levels no larger base helps: for every value 0 is nearest."""
+    """Return a base beyond which larger ones make no difference: 0 is the nearest multiple of all values."""
     return 2 * int(np.abs(problem.table.units).max(initial=0)) + 4 * (least + problem.table.unit)
 
 
-def _remedy(problem: Problem, cells: Mask, told: Told) -> str:
+def _remedy(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> str:
     needs, step = list(problem.requirements()), problem.table.unit
     least = _least_base(problem, cells, needs)
     most = min(_largest_base(problem, least), least + MOST_BASES * step)
     for base in range(least, most + step, step):
-        if _works(problem, base, cells, needs, told):
+        if _protects_all(problem, base, cells, needs, readers):
             return f"The smallest base that can work is {exact.to_text(base, problem.table.decimals)}."
     return f"No base below {exact.to_text(most, problem.table.decimals)} can work; use another method for it."
 
 
-def _round_base(problem: Problem, cells: Mask, told: Told) -> int:
-    """The smallest of 1, 2, 5, 10, .. steps that can work for every sensitive cell; else the largest tried,
-    which is refused by name.
+def _round_base(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> int:
+    """Return the smallest of 1, 2, 5, 10, ... steps that can protect every sensitive cell; else the largest
+    tried, for which :func:`refuse_small_bases` raises an error.
     """
     needs, step = list(problem.requirements()), problem.table.unit
     if not any(cells[need.cells].any() for need in needs):
         return USUAL * step
     least = _least_base(problem, cells, needs)
     steps, most = round_number(least // step), _largest_base(problem, least)
-    while not _works(problem, steps * step, cells, needs, told) and steps * step <= most:
+    while not _protects_all(problem, steps * step, cells, needs, readers) and steps * step <= most:
         steps = round_number(steps + 1)
     return steps * step

@@ -1,10 +1,10 @@
-"""What rounding tries to keep small.
+"""The objective functions of rounding.
 
     distance    sum_i w_i |v_i - a_i|^p          w_i = 0 for totals where margins do not count
-    linear      sum_i g_i (v_i - a_i)            coefficients of the user's
+    linear      sum_i g_i (v_i - a_i)            given coefficients
     mean        |v_T - a_T| / n, T the grand total of n inner cells; among those the least distance
 
-Each is a sum over cells of a convex function of the cell's own number, which is all that a search needs.
+Each is a sum over cells of convex functions of the cell's own number.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ import numpy as np
 
 from tacita.core.errors import InputError, did_you_mean
 from tacita.core.exact import Cells, Floats, Units
-from tacita.methods.options.per_cell import weights
+from tacita.methods.options.per_cell import read_weights
 from tacita.problem.problem import Problem
 
 KINDS = ("distance", "mean")
 
 
 @dataclass(frozen=True, eq=False)
-class Goal:
-    """Loss per cell of moving it by so many units.
+class RoundingGoal:
+    """The loss of changes.
 
     Attributes
     ----------
     slope
-        Coefficients of a linear goal; then distance does not count.
+        Coefficients of a linear goal, instead of distance.
     top
         The grand total whose change counts before all distance.
     inner
-        Cells that the grand total sums.
+        Number of inner cells of the grand total.
     """
 
     weight: Floats
@@ -43,46 +43,49 @@ class Goal:
     inner: int = 1
 
     def of(self, cells: Cells, moved: Units | Floats, ahead: float = 0.0) -> Floats:
-        """Loss of some cells; a unit of the grand total counts ``ahead`` more."""
+        """Return the losses of some cells; a unit of the grand total costs ``ahead`` more."""
         far = moved / self.one
         if self.slope is not None:
             return np.asarray(self.slope[cells] * far)
         with np.errstate(over="ignore"):
             loss = self.weight[cells] * np.abs(far) ** self.power
         if not np.isfinite(loss).all():
-            raise InputError(f"option 'power' is {self.power:g}: too much for distances like these; use less")
+            raise InputError(
+                f"option 'power' is {self.power:g}: too much for distances like these", remedy="use less"
+            )
         if self.top is not None:
             loss = loss + np.where(cells == self.top, ahead * np.abs(far), 0.0)
         return np.asarray(loss)
 
-    def reported(self, moved: Units | Floats) -> float:
-        """The loss as the user understands it."""
+    def total(self, moved: Units | Floats) -> float:
+        """Return the loss of the changes of all cells, as it is reported."""
         if self.top is not None:
             return float(abs(moved[self.top]) / self.one / self.inner)
         return float(self.of(np.arange(moved.size), moved).sum())
 
 
-def read_goal(problem: Problem, said: str, power: float, weight: str, margins: bool) -> Goal:
-    """The goal that options ask for."""
+def parse_goal(problem: Problem, said: str, power: float, weight: str, margins: bool) -> RoundingGoal:
+    """Return the goal of the options, checked."""
     table = problem.table
     one, total = 10.0**table.decimals, table.structure.is_total
     if not power >= 1 or not np.isfinite(power):
         raise InputError(f"option 'power' is {power:g}; a distance needs a power of 1 or more")
-    each = weights(problem, weight, "weight")
+    each = read_weights(problem, weight, "weight")
     if not margins:
         each = np.where(total, 0.0, each)
     if said == "distance":
-        return Goal(each, power, one)
+        return RoundingGoal(each, power, one)
     if said == "mean":
         part = np.zeros(len(table), dtype=bool)
         part[table.equations.cells[table.equations.coefficients > 0]] = True
         tops = np.flatnonzero(total & ~part)
         if tops.size != 1:
             raise InputError(
-                f"objective 'mean' needs one grand total, and the table has {tops.size}: use 'distance', or "
-                "a table with totals in every dimension"
+                f"objective 'mean' needs one grand total, and the table has {tops.size}",
+                remedy="use 'distance', or a table with totals in every dimension",
+                options=("objective=distance",),
             )
-        return Goal(each, power, one, top=int(tops[0]), inner=int((~total).sum()))
+        return RoundingGoal(each, power, one, top=int(tops[0]), inner=int((~total).sum()))
     if said not in table.columns:
         known = [*KINDS, *table.columns]
         raise InputError(
@@ -92,4 +95,4 @@ def read_goal(problem: Problem, said: str, power: float, weight: str, margins: b
     slope = np.asarray(table.columns[said], dtype=np.float64)
     if (wrong := np.flatnonzero(~np.isfinite(slope))).size:
         raise InputError(f"column '{said}' has no number for ({table.name(int(wrong[0]))})")
-    return Goal(each, power, one, slope=slope)
+    return RoundingGoal(each, power, one, slope=slope)

@@ -1,11 +1,11 @@
-"""The multiples that cells may be published as, and what each costs.
+"""The multiples that cells may be published as, and their costs.
 
     v_i = low_i + r_i (steps taken in i),    M v = b,    loss = constant + sum of the costs of all steps taken
 
 A cell between two multiples has one step, from the one below to the one above; a multiple of its base has
-none and stays, or has one on either side if multiples may move. Where no such table adds up, cells may be
-given further steps on both sides. The loss of a cell is convex in ``v_i``: its later steps are never cheaper,
-so the cheapest choice takes them in order.
+none, or one on either side if multiples may move. Where no such table adds up, cells may have further steps
+on both sides. The loss of a cell is convex in ``v_i``: its later steps are never cheaper, so that the
+cheapest choice takes them in order.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask, Units
-from tacita.methods.rounding.given import FREE
-from tacita.methods.rounding.goal import Goal
+from tacita.methods.rounding.given_values import FREE
+from tacita.methods.rounding.goal import RoundingGoal
 from tacita.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 class Lattice:
     """Cells, their lowest multiples and their steps; the equations ``matrix v = rhs`` among them.
 
-    Cells from ``own`` on are no cells of the table but subtotals that are watched.
+    Cells from ``own`` on are subtotals that the table does not list.
 
     Attributes
     ----------
     cell, cost
-        Of each step: the cell that it raises by its base, and what that costs.
+        Of each step: the cell that it raises by its base, and its cost.
     """
 
     matrix: csr_array
@@ -46,39 +46,39 @@ class Lattice:
     constant: float
 
     def values(self, taken: Units) -> Units:
-        """The table's numbers when these steps are taken."""
+        """Return the numbers of the table when these steps are taken."""
         steps = np.bincount(self.cell, taken, self.low.size).astype(np.int64)
         return np.asarray((self.low + self.base * steps)[: self.own])
 
     @property
     def rest(self) -> Units:
-        """What the steps must add in every equation, ``b - M low``."""
+        """What the steps must sum to in every equation, ``b - M low``."""
         return np.asarray(self.rhs - self.matrix @ self.low)
 
 
-def lattice(
+def build_lattice(
     problem: Problem,
     base: Units,
-    goal: Goal,
+    goal: RoundingGoal,
     cells: Mask,
     movable_multiples: bool = False,
     beyond: int = 0,
     fewest: bool = False,
     given: Units | None = None,
 ) -> Lattice:
-    """The multiples next to each value, and up to ``beyond`` more on either side.
+    """Return the lattice of the multiples next to each value, and up to ``beyond`` more on either side.
 
     Parameters
     ----------
     cells
-        Those that are rounded; all others, and those that must be published, stay what they are.
+        Those that are rounded; all others, and those that must be published, do not change.
     movable_multiples
-        A multiple of its base may go up or down by one base, within what everyone knows of it. Both ways, so
-        that what readers can deduce of a published number reaches equally far on either side of it.
+        Whether a multiple of its base may go up or down by one base, within the outsider's bounds. It may do
+        both, so that the windows of published numbers are symmetric.
     fewest
-        Every step beyond the neighbours counts more than all distance.
+        Whether every step beyond the neighbours counts more than all distance.
     given
-        Values that some cells have, ``FREE`` for the others.
+        Values of some cells, ``FREE`` for the others.
     """
     table, known = problem.table, problem.outsider
     free = cells & ~problem.must_publish
@@ -98,7 +98,7 @@ def lattice(
             low = np.where(allowed, np.minimum(low, before), low)
             constant += surcharge * float((allowed & ~neighbour).sum())
         else:
-            # A multiple of its base has its first step where others have their second.
+            # For a multiple of its base the step from 0 is already one beyond.
             farther = free & (after <= known.upper) & (k < beyond)
             allowed = between | farther if k == 0 else farther | (between & (after <= known.upper))
         at = np.flatnonzero(allowed)
@@ -119,8 +119,12 @@ def lattice(
     )
 
 
-def _precedence(goal: Goal, base: Units, cells: Cells, reach: int, fewest: bool) -> tuple[float, float]:
-    """What a unit of the grand total, and a step beyond the neighbours, must cost to come before all else."""
+def _precedence(
+    goal: RoundingGoal, base: Units, cells: Cells, reach: int, fewest: bool
+) -> tuple[float, float]:
+    """Return the costs of a unit of the grand total, and of a step beyond the neighbours, that exceed all
+    distance.
+    """
     if goal.top is None and not fewest:
         return 0.0, 0.0
     most = float(np.abs(goal.of(cells, reach * base[cells])).sum()) + 1.0

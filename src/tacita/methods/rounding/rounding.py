@@ -2,18 +2,18 @@
 
     min  sum_i w_i |v_i - a_i|^p      or another goal
     s.t. v_i in { floor_i, floor_i + r_i },   M v = b,
-         every sensitive cell keeps its levels against every attacker who knows v_i - r_i < y_i < v_i + r_i
+         every sensitive cell meets its levels against every attacker who knows v_i - r_i < y_i < v_i + r_i
 
-``r_i`` is the base. A multiple of it stays; readers are not told which cells those are, unless multiples are
+``r_i`` is the base. A multiple of it stays; which cells those are is not published, unless multiples are
 ``exact``. So the truth is less than a base away, and that is the window; ``strict=no`` takes the closed one
 of the literature, which is a step wider on both sides than what readers know.
 
 The loss is linear in the choice between the two neighbours. One- and two-dimensional tables, also with a
-hierarchy in one dimension, always have such a table, a cheapest flow finds the best one, and the rest is an
-integer program. With levels to keep, the engine searches.
+hierarchy in one dimension, always have such a rounding, and a cheapest flow finds the best one; other tables
+need an integer program. With levels, the engine searches.
 
-From three dimensions on there may be no such table. Then, if ``steps`` allows it, some cells go farther from
-their value by whole bases, and the announced radius grows with it.
+From three dimensions on there may be no such rounding. Then, if ``steps`` allows it, some cells go farther
+from their value by whole bases, and the announced radius grows accordingly.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from tacita.core.release import Release
 from tacita.core.run import Run
 from tacita.core.words import pluralize
 from tacita.engine.model import Model
-from tacita.methods.drafting.draft import Draft, StatedModel, refuse_open_secrets
-from tacita.methods.drafting.settle import settle
 from tacita.methods.measuring import shown_changes
-from tacita.methods.moving.sums import missed_with_sums
-from tacita.methods.rounding.bases import Told, chosen_bases, refuse_small_bases
-from tacita.methods.rounding.given import read_given
-from tacita.methods.rounding.goal import Goal, read_goal
-from tacita.methods.rounding.nearest import nearest
-from tacita.methods.rounding.question import ASSUMED, RoundingQuestion
-from tacita.methods.rounding.subtotals import Sums, read_subtotals, write_subtotals
+from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, refuse_published_secrets
+from tacita.methods.modelling.solve_release import solve_release
+from tacita.methods.protection.known_sums import find_missed_with_sums
+from tacita.methods.rounding.bases import ReaderKnowledge, choose_bases, refuse_small_bases
+from tacita.methods.rounding.given_values import read_given
+from tacita.methods.rounding.goal import RoundingGoal, parse_goal
+from tacita.methods.rounding.nearest_table import find_nearest
+from tacita.methods.rounding.rounding_task import ASSUMED, RoundingTask
+from tacita.methods.rounding.subtotals import Sums, format_subtotals, parse_subtotals
 from tacita.problem.problem import Problem, start_run
 
 Multiples = Literal["stay", "exact", "move"]
@@ -118,7 +118,7 @@ class Rounding:
 
     def __post_init__(self) -> None:
         if self.subtotals is not None and not isinstance(self.subtotals, str):
-            object.__setattr__(self, "subtotals", write_subtotals(self.subtotals))
+            object.__setattr__(self, "subtotals", format_subtotals(self.subtotals))
         if not self.power >= 1:
             raise InputError(f"option 'power' is {self.power:g}; a distance needs a power of 1 or more")
         if not 0 <= self.steps <= MOST_STEPS:
@@ -133,37 +133,37 @@ class Rounding:
         }
         if clash := [name for name, used in others.items() if used]:
             raise InputError(
-                f"option 'at_most': where only some cells are rounded, '{clash[0]}' has no meaning; use one "
-                "of both"
+                f"option 'at_most': where only some cells are rounded, '{clash[0]}' has no meaning",
+                remedy="use one of both",
             )
 
     def model(self, problem: Problem) -> Model:
-        """Variables, windows, constraints and loss."""
+        """Return the model: variables, windows, constraints and loss."""
         everything = np.ones(len(problem.table), dtype=bool)
-        return self._stated(self._question(problem, everything, 0)).model
+        return self._build_model(self._make_task(problem, everything, 0)).model
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """A rounded table that adds up and, if ``protected``, keeps every level against every attacker."""
+        """Return a rounded table that adds up and, if ``protected``, meets every level of every attacker."""
         run = start_run(problem, run)
-        asked = problem if self.protected else _without_levels(problem)
+        asked = problem if self.protected else _drop_levels(problem)
         try:
-            release = self._rounded(asked, 0, run)
+            release = self._round(asked, 0, run)
         except InfeasibleError:
             if not self.steps:
                 raise
-            release = self._rounded(asked, self.steps, run)
-        return self._remarked(problem, release, run)
+            release = self._round(asked, self.steps, run)
+        return self._add_remarks(problem, release, run)
 
-    def _remarked(self, problem: Problem, release: Release, run: Run) -> Release:
-        """Return the release with remarks on what readers know beyond its windows."""
+    def _add_remarks(self, problem: Problem, release: Release, run: Run) -> Release:
+        """Return the release with remarks on what readers know besides its windows."""
         remarks = []
         if self.base is None and self.protected and len(problem.sensitive):
             remarks.append(CHOSEN)
         if self.subtotals is not None and not self.protected and len(problem.sensitive):
-            sums = self._question(
-                _without_levels(problem), np.ones(len(problem.table), dtype=bool), 0
+            sums = self._make_task(
+                _drop_levels(problem), np.ones(len(problem.table), dtype=bool), 0
             ).known_sums()
-            missing = np.unique(missed_with_sums(problem, release, sums, run).cell)
+            missing = np.unique(find_missed_with_sums(problem, release, sums, run).cell)
             if missing.size:
                 remarks.append(
                     "a reader who knows which subtotals are kept can deduce more than the audit says of "
@@ -176,34 +176,37 @@ class Rounding:
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the distance of the shown numbers from the true ones, or the goal that takes its place."""
-        return self._goal(problem).reported(shown_changes(problem, release))
+        return self._goal(problem).total(shown_changes(problem, release))
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
         """Return the part of every cell (or of each of some ``cells``) in the loss where that is a sum."""
         return self._goal(problem).of(np.arange(len(problem.table)), shown_changes(problem, release, cells))
 
-    def _goal(self, problem: Problem) -> Goal:
-        return read_goal(problem, self.objective, self.power, self.weight, self.margins)
+    def _goal(self, problem: Problem) -> RoundingGoal:
+        return parse_goal(problem, self.objective, self.power, self.weight, self.margins)
 
-    def state(self, draft: Draft, cells: Mask) -> None:
-        """The method for some cells of a mixture, whose losses are added up and whose levels are all kept."""
+    def add_to_model(self, builder: ModelBuilder, cells: Mask) -> None:
+        """Add the method for some cells of a mixture, which sums losses and meets all levels."""
         if self.objective == "mean":
             raise InputError(
-                "option 'objective': 'mean' comes before all distance, which a part of a mixture cannot; use "
-                "'distance' or a column there"
+                "option 'objective': 'mean' comes before all distance, which a part of a mixture cannot",
+                remedy="use 'distance' or a column there",
             )
         if self.steps:
             raise InputError(
-                "option 'steps': in a mixture all rounded cells stay next to their values; leave it out"
+                "option 'steps': in a mixture all rounded cells stay next to their values",
+                remedy="leave it out",
             )
         if not self.protected:
-            raise InputError("option 'protected': a mixture keeps the levels of all cells; leave it out")
-        self._question(draft.problem, cells, 0).state(draft)
+            raise InputError(
+                "option 'protected': a mixture keeps the levels of all cells", remedy="leave it out"
+            )
+        self._make_task(builder.problem, cells, 0).add_to_model(builder)
 
-    def _rounded(self, problem: Problem, beyond: int, run: Run) -> Release:
-        question = self._question(problem, np.ones(len(problem.table), dtype=bool), beyond)
+    def _round(self, problem: Problem, beyond: int, run: Run) -> Release:
+        task = self._make_task(problem, np.ones(len(problem.table), dtype=bool), beyond)
         if self.at_most is None and not any(need.cells.size for need in problem.requirements()):
-            return self._nearest(question, run)
+            return self._round_to_nearest(task, run)
         made_by = {"method": self.name, "options": asdict(self)}
         remedy = (
             f"Try another base, more steps ({beyond + 1}), a mixture that rounds only some of the cells, or "
@@ -212,36 +215,36 @@ class Rounding:
             else f"Allow more than {pluralize(self.at_most, 'rounded cell')}, or try another base."
         )
         try:
-            release = settle(self._stated(question), made_by, run, remedy)
+            release = solve_release(self._build_model(task), made_by, run, remedy)
         except InfeasibleError as error:
-            why = "" if self.at_most is not None else question.why_none_at_all(run)
-            raise InfeasibleError(why or str(error)) from None
+            why = None if self.at_most is not None else task.explain_without_levels(run)
+            raise why or error from None
         found = release.outcome
         if found is None:
             return release
-        outcome = question.outcome(release.value, bool(found.status), found.bound, found.seconds)
+        outcome = task.outcome(release.value, bool(found.status), found.bound, found.seconds)
         return replace(release, outcome=outcome)
 
-    def _nearest(self, question: RoundingQuestion, run: Run) -> Release:
-        """Nothing is sensitive: the cheapest table of multiples."""
-        problem = question.problem
-        refuse_open_secrets(problem, question.radius == 0)
-        found = nearest(question.points, problem.table.structure, run)
+    def _round_to_nearest(self, task: RoundingTask, run: Run) -> Release:
+        """Return the cheapest table of multiples, where nothing is sensitive."""
+        problem = task.problem
+        refuse_published_secrets(problem, task.radius == 0)
+        found = find_nearest(task.points, problem.table.structure, run)
         if found is None:
-            raise InfeasibleError(question.why_none(run))
-        outcome = question.outcome(found.value, found.proven, found.bound, run.seconds)
+            raise task.explain_infeasible(run)
+        outcome = task.outcome(found.value, found.proven, found.bound, run.seconds)
         return Release.rounded(
             problem.table,
             found.value,
-            question.radius,
+            task.radius,
             made_by={"method": self.name, "options": asdict(self)},
             outcome=outcome,
-            assumption=ASSUMED if question.about_readers() else "",
+            assumption=ASSUMED if task.reader_remarks() else "",
         )
 
     def _nearest_alone(self, problem: Problem) -> Mask | None:
-        """Cells that show the nearest multiple, as every reader can tell: nothing but their own distance
-        counts, since they are in no sum. None where there are none, or where the literature asks for less.
+        """Return the cells in no sum, which are published as their nearest multiple, as every reader knows;
+        None where there are none, or where options rule that out.
         """
         goal, alone = self._goal(problem), np.ones(len(problem.table), dtype=bool)
         alone[problem.table.equations.cells] = False
@@ -249,26 +252,26 @@ class Rounding:
             return None
         return alone & (goal.weight > 0)
 
-    def _stated(self, question: RoundingQuestion) -> StatedModel:
-        draft = Draft(question.problem)
-        question.state(draft)
-        return draft.finish()
+    def _build_model(self, task: RoundingTask) -> ReleaseModel:
+        builder = ModelBuilder(task.problem)
+        task.add_to_model(builder)
+        return builder.build()
 
-    def _question(self, problem: Problem, cells: Mask, beyond: int) -> RoundingQuestion:
-        told = Told(
+    def _make_task(self, problem: Problem, cells: Mask, beyond: int) -> RoundingTask:
+        readers = ReaderKnowledge(
             self.multiples == "exact", self.multiples == "move", self.strict, self._nearest_alone(problem)
         )
-        base = chosen_bases(problem, self.base, cells, told)
+        base = choose_bases(problem, self.base, cells, readers)
         if self.protected and not beyond:
-            refuse_small_bases(problem, base, cells, told)
-        groups = () if self.subtotals is None else read_subtotals(problem.table, str(self.subtotals))
-        return RoundingQuestion(
+            refuse_small_bases(problem, base, cells, readers)
+        groups = () if self.subtotals is None else parse_subtotals(problem.table, str(self.subtotals))
+        return RoundingTask(
             problem,
             cells,
             base,
             self._goal(problem),
             groups,
-            told,
+            readers,
             beyond,
             self.relax == "fewest" and beyond > 0,
             None if self.given is None else read_given(problem, self.given, base, cells),
@@ -276,8 +279,8 @@ class Rounding:
         )
 
 
-def _without_levels(problem: Problem) -> Problem:
-    """The same question with nothing sensitive in it."""
+def _drop_levels(problem: Problem) -> Problem:
+    """Return the problem with nothing sensitive."""
     return Problem(
         problem.table,
         Levels.none(len(problem.table)),

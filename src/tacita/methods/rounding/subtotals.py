@@ -1,15 +1,15 @@
 """Subtotals that rounding keeps within one base of the truth, though the table does not list them.
 
-A group ``G`` of cells with ``A = sum of a_i`` and base ``r`` asks for
+For a group ``G`` of cells with ``A = sum of a_i`` and base ``r``
 
     sum of v_i over G  in  { floor(A / r) r,  ceil(A / r) r }.
 
-It is written as a cell of its own, ``s_G = sum of v_i``, which is rounded like the others. Where all of a
-group stands in one equation, ``s_G`` takes its place there: groups in rows, and groups in columns, leave a
-two-dimensional table a network if those of one row or column are disjoint or lie within each other, and then
-they can always be kept. Groups that overlap, and blocks of rows and columns, cannot (Cox and George 1989).
+The sum becomes a cell of its own, ``s_G = sum of v_i``, which is rounded like the others. Where one equation
+contains all of a group, ``s_G`` replaces it there. So a two-dimensional table with groups in rows and groups
+in columns stays a network if those of one row or column are disjoint or nested, and then such a table always
+exists. With groups that overlap, and blocks of rows and columns, it may not (Cox and George 1989).
 
-Groups are said by codes: ``+`` adds them up, ``|`` lists several sums, a dimension that is not named has a
+Groups are written by codes: ``+`` adds them up, ``|`` lists several sums, a dimension that is not named has a
 sum for each of its codes, and ``;`` separates:
 
     column=1+2+3, row=6|7|8|9;  row=1+2, column=1+2
@@ -32,7 +32,7 @@ from tacita.core.errors import InputError, did_you_mean
 from tacita.core.exact import Cells, Units
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
-from tacita.methods.options.phrases import quoted, split, unquoted
+from tacita.methods.options.phrases import quoted, split_text, unquoted
 from tacita.methods.rounding.lattice import Lattice
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ Sums = Sequence[Mapping[str, Sequence[str] | Sequence[Sequence[str]]]]
 """Groups of cells: per dimension the codes that are added up, or several such lists of codes."""
 
 
-def write_subtotals(sums: Sums) -> str:
+def format_subtotals(sums: Sums) -> str:
     """Return groups in the written form of the option."""
     phrases = []
     for group in [sums] if isinstance(sums, Mapping) else sums:
@@ -58,20 +58,22 @@ def write_subtotals(sums: Sums) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Subtotal:
-    """Cells whose sum is watched."""
+    """Cells whose sum is kept within one base."""
 
     name: str
     cells: Cells
 
 
-def read_subtotals(table: Table, said: str) -> tuple[Subtotal, ...]:
-    """The groups that an option asks for; sums of a single cell are no groups."""
+def parse_subtotals(table: Table, said: str) -> tuple[Subtotal, ...]:
+    """Return the groups of an option; sums of a single cell are no groups."""
     structure = table.structure
     if not structure.dimensions:
-        raise InputError("option 'subtotals' names codes, and this table has none: leave it out")
-    found = [group for phrase in split(said, ";") for group in _groups(structure, phrase)]
+        raise InputError("option 'subtotals' names codes, and this table has none", remedy="leave it out")
+    found = [group for phrase in split_text(said, ";") for group in _groups(structure, phrase)]
     if not found:
-        raise InputError(f"option 'subtotals': '{said}' adds up no cells; write such as 'region=A+B'")
+        raise InputError(
+            f"option 'subtotals': '{said}' adds up no cells", remedy="write such as 'region=A+B'"
+        )
     return tuple(found)
 
 
@@ -79,23 +81,23 @@ def _groups(structure: Structure, phrase: str) -> list[Subtotal]:
     dimensions = structure.dimensions
     position = {d.name: k for k, d in enumerate(dimensions)}
     named: dict[int, list[list[str]]] = {}
-    for piece in split(phrase, ","):
+    for piece in split_text(phrase, ","):
         name, equals, said = piece.partition("=")
         if not equals or unquoted(name) not in position:
             hint = did_you_mean(unquoted(name), position)
             raise InputError(
-                f"option 'subtotals': '{piece}' names no dimension{hint}; write NAME=CODE+CODE with one of "
-                f"{', '.join(position)}"
+                f"option 'subtotals': '{piece}' names no dimension{hint}",
+                remedy=f"write NAME=CODE+CODE with one of {', '.join(position)}",
             )
         at = position[unquoted(name)]
-        sums = [[unquoted(code) for code in split(choice, "+")] for choice in split(said, "|")]
+        sums = [[unquoted(code) for code in split_text(choice, "+")] for choice in split_text(said, "|")]
         if at in named:
             raise InputError(
-                f"option 'subtotals': '{phrase}' names {unquoted(name)} twice; list several sums as "
-                "'NAME=A+B|C+D', or separate them with ';'"
+                f"option 'subtotals': '{phrase}' names {unquoted(name)} twice",
+                remedy="list several sums as 'NAME=A+B|C+D', or separate them with ';'",
             )
         if not sums:
-            raise InputError(f"option 'subtotals': '{piece}' names no code; write NAME=CODE+CODE")
+            raise InputError(f"option 'subtotals': '{piece}' names no code", remedy="write NAME=CODE+CODE")
         named[at] = sums
     others = [k for k in range(len(dimensions)) if k not in named]
     groups = []
@@ -118,48 +120,50 @@ def _groups(structure: Structure, phrase: str) -> list[Subtotal]:
 
 
 def neighbours(table: Table, base: Units, group: Subtotal) -> tuple[int, int]:
-    """The multiple below (or at) a subtotal, and its base, 0 where the subtotal is a multiple itself."""
+    """Return the multiple at or below a subtotal, and its base, 0 where the subtotal is a multiple itself."""
     bases = np.unique(base[group.cells])
     if bases.size > 1:
-        raise InputError(f"subtotal ({group.name}) adds up cells of different bases: give them one base")
+        raise InputError(
+            f"subtotal ({group.name}) adds up cells of different bases", remedy="give them one base"
+        )
     total = int(table.units[group.cells].sum())
     floor = total // int(bases[0]) * int(bases[0])
     return floor, int(bases[0]) if total > floor else 0
 
 
-def watched(lattice: Lattice, table: Table, groups: Sequence[Subtotal]) -> Lattice:
-    """The same lattice with a cell for every group."""
+def add_subtotals(points: Lattice, table: Table, groups: Sequence[Subtotal]) -> Lattice:
+    """Return the lattice with a cell for every group."""
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     if not groups:
-        return lattice
+        return points
     count = len(groups)
     sizes = np.array([group.cells.size for group in groups])
     entries = np.repeat(np.arange(count), sizes), np.concatenate([group.cells for group in groups])
-    sums = csr_array((np.ones(entries[0].size, dtype=np.int64), entries), shape=(count, lattice.own))
-    equations = csr_array(lattice.matrix)
-    # Whatever multiple of a group's equation is taken from another one, the system stays the same.
+    sums = csr_array((np.ones(entries[0].size, dtype=np.int64), entries), shape=(count, points.own))
+    equations = csr_array(points.matrix)
+    # Multiples of a group's equation may be subtracted from others: the system stays equivalent.
     taken = _places(csr_array(vstack([equations, sums])), sums, sizes)
     own = csr_array(hstack([sums, -eye_array(count, dtype=np.int64)]))
     wide = csr_array(hstack([equations, csr_array((equations.shape[0], count), dtype=np.int64)]))
     matrix = csr_array(csr_array(vstack([wide, own])) - taken @ own)
     matrix.eliminate_zeros()
-    floors, bases = np.array([neighbours(table, lattice.base, group) for group in groups], dtype=np.int64).T
-    rises = lattice.own + np.flatnonzero(bases > 0)
+    floors, bases = np.array([neighbours(table, points.base, group) for group in groups], dtype=np.int64).T
+    rises = points.own + np.flatnonzero(bases > 0)
     return replace(
-        lattice,
+        points,
         matrix=matrix,
-        rhs=np.concatenate([lattice.rhs, np.zeros(count, dtype=np.int64)]),
-        base=np.concatenate([lattice.base, np.maximum(bases, 1)]),
-        low=np.concatenate([lattice.low, floors]),
-        cell=np.concatenate([lattice.cell, rises]),
-        cost=np.concatenate([lattice.cost, np.zeros(rises.size)]),
+        rhs=np.concatenate([points.rhs, np.zeros(count, dtype=np.int64)]),
+        base=np.concatenate([points.base, np.maximum(bases, 1)]),
+        low=np.concatenate([points.low, floors]),
+        cell=np.concatenate([points.cell, rises]),
+        cost=np.concatenate([points.cost, np.zeros(rises.size)]),
     )
 
 
 def _places(rows: csr_array, sums: csr_array, sizes: Cells) -> csr_array:
-    """Per group one equation that holds all its cells with one sign, and that sign: the smallest group around
-    it, or else the first equation of the table.
+    """Return for each group one equation that contains all its cells with one sign, and that sign: of the
+    smallest group around it, or else the first of the table.
     """
     from scipy.sparse import coo_array, csr_array
 
@@ -174,12 +178,12 @@ def _places(rows: csr_array, sums: csr_array, sizes: Cells) -> csr_array:
     return csr_array((sign[chosen], (row[chosen], group[chosen])), shape=(rows.shape[0], sizes.size))
 
 
-def smallest_conflict(
+def find_smallest_conflict(
     groups: Sequence[Subtotal], works: Callable[[Sequence[Subtotal]], bool]
 ) -> tuple[Subtotal, ...]:
-    """Groups that cannot all be kept though without any one of them the others can.
+    """Return groups that are infeasible together though without any one of them the others are not.
 
-    Halves are tried before single ones: few questions where few groups are to blame.
+    Groups are removed by halves first, which takes few tests where few of them conflict.
     """
 
     def to_blame(sure: Sequence[Subtotal], doubtful: Sequence[Subtotal], grown: bool) -> list[Subtotal]:

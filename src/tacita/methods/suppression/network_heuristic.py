@@ -1,13 +1,13 @@
-"""Cox's network heuristic for secondary suppression: primary by primary, along a flow of least cost.
+"""Cox's network heuristic for secondary suppression: one primary cell at a time, by a flow of least cost.
 
-Equations are nodes and cells are arcs. To let primary cell ``p`` move by its level ``L``, that much is sent
-around a cycle through ``p``:
+Equations are nodes and cells are arcs. To let primary cell ``p`` move by its level ``L``, a flow of that size
+runs around a cycle through ``p``:
 
     min  sum_i c_i (f_i + g_i)    s.t.  M (f - g) = 0,  f_p - g_p = L,  0 <= f <= up,  0 <= g <= down
 
-with ``c_i`` the cost of cell ``i`` per unit, or next to nothing where it is suppressed already. Every cell
-that carries flow is suppressed. The sum over all primaries is in general not the least possible one; the
-procedure is offered for comparison with the literature and with programs that use it.
+with ``c_i`` the cost of cell ``i`` per unit, or almost 0 where it is suppressed already. Every cell with flow
+is suppressed. The sum over all primary cells is in general not the least possible one; the heuristic is
+offered for comparison with the literature and with programs that use it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tacita.solvers.cheapest_flow import find_cheapest_flow
 from tacita.solvers.network import Network
 
 NEGLIGIBLE = 1e-6
-"""Cost of a suppressed cell in parts of the least cost: it is used first, and cycles stay short."""
+"""Cost of a suppressed cell, relative to the least cost: it is used first, and cycles stay short."""
 SHARES = (1.0, 0.0, 0.5, 0.75, 0.25)
-"""Parts of a sliding level that are tried upwards, the rest downwards."""
+"""Shares of a sliding level that are tried upwards, the rest downwards."""
 
 
 def suppress_one_by_one(model: Model, hidden: Mask, apart: bool, run: Run) -> Mask:
@@ -47,7 +47,9 @@ def suppress_one_by_one(model: Model, hidden: Mask, apart: bool, run: Run) -> Ma
     if network is None:
         raise InputError(
             "option 'search' = network is for tables that are networks: one or two dimensions, one of them "
-            "with a hierarchy. Use search = optimal"
+            "with a hierarchy",
+            remedy="Use search = optimal",
+            options=("search=optimal",),
         )
     routes, hidden = _Routes(model, network, apart, run), hidden.copy()
     requirements = model.requirements
@@ -58,8 +60,10 @@ def suppress_one_by_one(model: Model, hidden: Mask, apart: bool, run: Run) -> Ma
         used = routes.cheapest(int(requirements.attacker[d]), cell, sign, level, hidden)
         if used is None:
             raise InfeasibleError(
-                f"({model.problem.table.name(cell)}): no flow meets its level through the cells that may be "
-                "suppressed. Use search = optimal, which says what stands in the way"
+                "no flow meets its level through the cells that may be suppressed",
+                place=f"({model.problem.table.name(cell)})",
+                remedy="Use search = optimal, which says what stands in the way",
+                options=("search=optimal",),
             )
         hidden |= used
     return hidden
@@ -77,16 +81,16 @@ class _Routes:
     def cheapest(self, attacker: int, cell: int, sign: int, level: int, hidden: Mask) -> Mask | None:
         """Return the cells that carry a level, or None if none can."""
         if sign != SLIDING:
-            return self._carrying(attacker, cell, sign, level, hidden)
+            return self._find_flow(attacker, cell, sign, level, hidden)
         for share in SHARES:
             upwards = round(share * level)
             parts = [(way, amount) for way, amount in ((UP, upwards), (DOWN, level - upwards)) if amount]
-            used = [self._carrying(attacker, cell, way, amount, hidden) for way, amount in parts]
+            used = [self._find_flow(attacker, cell, way, amount, hidden) for way, amount in parts]
             if all(cells is not None for cells in used):
                 return np.asarray(np.any([cells for cells in used if cells is not None], axis=0))
         return None
 
-    def _carrying(self, attacker: int, cell: int, way: int, amount: int, hidden: Mask) -> Mask | None:
+    def _find_flow(self, attacker: int, cell: int, way: int, amount: int, hidden: Mask) -> Mask | None:
         network, model = self.network, self.model
         up, down = room(model.problem, attacker)
         if (up if way == UP else down)[cell] < amount:

@@ -1,9 +1,8 @@
 """Costs multiplied by secret random factors, so that a reader cannot re-run the program.
 
 Cost ``w_i`` becomes ``w_i f_i`` with ``f_i`` drawn between ``1 / (1 + noise)`` and 1, evenly in its
-logarithm. As no factor exceeds 1, what no release can cost less than in secret costs it cannot cost less than
-in the true ones: the bound stays a bound. The release is the best one for secret costs, which is in general
-not the best one.
+logarithm. As no factor exceeds 1, a lower bound in secret costs is one in true costs. The release is optimal
+in secret costs, and in general not in true ones.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ COST_NOISE_HELP = (
 )
 NOISE = 1e-9
 STREAM = 2
-"""Factors have a stream of their own beside whatever else is drawn with the same seed."""
+"""The stream of random numbers for factors, beside others of the same seed."""
 
 
 def check_cost_noise(noise: float) -> None:
-    """Refuse a share that is negative or no number."""
+    """Raise an error for a share that is negative or no number."""
     if not 0 <= noise < np.inf:
-        raise InputError(f"option 'cost_noise' is {noise:g}: give a share of 0 or more, such as 0.5")
+        raise InputError(f"option 'cost_noise' is {noise:g}", remedy="give a share of 0 or more, such as 0.5")
 
 
 def secret_factors(cells: int, noise: float, seed: int) -> Floats:
@@ -40,8 +39,8 @@ def secret_factors(cells: int, noise: float, seed: int) -> Floats:
     return np.asarray(np.exp(-drawn))
 
 
-def in_true_costs(release: Release, loss: float, noise: float, seed: int) -> Release:
-    """Return the release with its loss in true costs, and a remark on what it is the least of."""
+def report_in_true_costs(release: Release, loss: float, noise: float, seed: int) -> Release:
+    """Return the release with its loss in true costs, and a remark on the secret factors."""
     outcome = release.outcome
     if not noise or outcome is None:
         return release
@@ -52,11 +51,11 @@ def in_true_costs(release: Release, loss: float, noise: float, seed: int) -> Rel
         f"{least} multiplied by secret random factors of {1 / (1 + noise):.2g} to 1; loss and bound are in "
         "true costs"
     )
-    told = replace(
+    true_outcome = replace(
         outcome,
         status=Status.OPTIMAL if proven else Status.FEASIBLE,
         loss=loss,
         bound=bound,
         remarks=(*outcome.remarks, remark),
     )
-    return replace(release, outcome=told, made_by={**release.made_by, "seed": seed})
+    return replace(release, outcome=true_outcome, made_by={**release.made_by, "seed": seed})

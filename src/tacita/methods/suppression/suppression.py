@@ -3,7 +3,7 @@
     min  sum_i w_i x_i
     s.t. x_i = 1 where cell i is sensitive or must be hidden,  x_i = 0 where it must be published,
          sum_i x_i <= q,
-         every sensitive cell keeps its levels against every attacker who sees the cells with x_i = 0,
+         every sensitive cell meets its levels against every attacker who sees the cells with x_i = 0,
          max y_i >= a_i + U_i,  min y_i <= a_i - L_i,  max y_i - min y_i >= max(S_i, c |a_i|)
          for the outsider, wherever x_i = 1 and cell i is not sensitive.
 
@@ -11,9 +11,9 @@
 lines are conditional levels (Salazar, section 7): ``c`` is the option ``conditional``, in percent, and ``U``,
 ``L`` and ``S`` are the options ``conditional_upper``, ``conditional_lower`` and ``conditional_sliding``.
 
-Where cells are counts and the table is no network, a level may be met by fractions alone. Then the model gets
-a whole move for that level and is solved again: what is added holds for every protected pattern, so that
-bounds stay bounds.
+Where cells are counts and the table is no network, a level may be met by fractional moves only. Then the
+model gets an integer move for that level and is solved again: the added rows hold for every protected
+pattern, so that lower bounds stay valid.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from tacita.engine.attack.requirements import (
 from tacita.engine.model import Affine, Model
 from tacita.engine.search.conflict import explain_infeasibility
 from tacita.engine.search.proposals import make_patterns
-from tacita.methods.drafting.scaling import solved
-from tacita.methods.measuring import not_exact
-from tacita.methods.moving.moves import unmet
-from tacita.methods.moving.whole_moves import with_whole_moves
-from tacita.methods.options.per_cell import amounts
+from tacita.methods.measuring import inexact_cells
+from tacita.methods.modelling.scaled_losses import solve_scaled
+from tacita.methods.options.per_cell import read_amounts
+from tacita.methods.protection.attacker_moves import find_unmet
+from tacita.methods.protection.integer_moves import add_integer_moves
 from tacita.methods.suppression.network_heuristic import suppress_one_by_one
 from tacita.methods.suppression.secret_costs import (
     COST_NOISE_HELP,
     check_cost_noise,
-    in_true_costs,
+    report_in_true_costs,
     secret_factors,
 )
 from tacita.problem.problem import Problem, start_run
@@ -62,11 +62,11 @@ from tacita.solvers.network import Network
 
 Search = Literal["optimal", "network", "network-apart"]
 FEW = 8
-"""So many insiders are in the model from the start; of more the engine takes in those who get through."""
+"""Insiders up to which all are in the model; of more the engine adds those whose requirements fail."""
 COARSE = 2_500_000
 """Levels in units from which on the engine's arithmetic may be wrong by a unit."""
 MOST_ROUNDS = 20
-"""How often whole moves are added before the table is given up."""
+"""Most rounds of adding integer moves."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,14 @@ class Suppression:
         check_cost_noise(self.cost_noise)
 
     def model(self, problem: Problem) -> Model:
-        """Variables, windows, constraints and loss."""
+        """Return the model: variables, windows, constraints and loss."""
         from scipy.sparse import csr_array
 
         n = len(problem.table)
         forced = problem.levels.sensitive | problem.must_hide
         few = len(problem.insiders) <= FEW
         rows = csr_array((0, n)) if self.at_most is None else csr_array(np.ones((1, n)))
-        stated = Model(
+        model = Model(
             problem=problem,
             cost=problem.cost,
             lower=forced.astype(np.float64),
@@ -136,7 +136,7 @@ class Suppression:
             switch=np.arange(n),
             requirements=all_requirements(problem) if few else outsider_requirements(problem),
         )
-        return self._with_conditional_levels(stated) if self.has_conditional_levels else stated
+        return self._with_conditional_levels(model) if self.has_conditional_levels else model
 
     @property
     def has_conditional_levels(self) -> bool:
@@ -147,25 +147,25 @@ class Suppression:
     def protect(
         self, problem: Problem, run: Run | None = None, start: Release | CellList | None = None
     ) -> Release:
-        """The pattern of least cost that protects every sensitive cell against every attacker of the problem.
+        """Return the pattern of least cost that protects every sensitive cell against every attacker.
 
         Parameters
         ----------
         start
-            A pattern to begin with, last period's or another program's: a release, or the cells
-            that it hides. It is completed where it does not protect.
+            A pattern to begin with, of the last period or of another program: a release, or the cells that it
+            hides. It is completed where it does not protect.
         """
         run = start_run(problem, run)
         model = self.model(problem)
         model = replace(model, cost=model.cost * secret_factors(model.size, self.cost_noise, run.seed))
         if self.search != "optimal":
-            return self._by_network(model, start, run)
-        first = None if start is None else completed(model, _pattern(problem, start), run)
-        # Cells that conditional levels keep published are among the reasons why nothing protects.
+            return self._solve_by_heuristic(model, start, run)
+        first = None if start is None else complete_pattern(model, _pattern(problem, start), run)
+        # Cells that conditional levels keep published may be why there is no protected pattern.
         hideable = np.maximum(model.upper, self._may_be_hidden(problem))
-        solution = _solved(model, run, first, replace(model, upper=hideable))
+        solution = _solve(model, run, first, replace(model, upper=hideable))
         hidden = solution.x[: len(problem.table)] > 0.5
-        return self._released(problem, hidden, solution.status, solution.bound, run)
+        return self._make_release(problem, hidden, solution.status, solution.bound, run)
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return the cost of all cells whose value a release does not give exactly."""
@@ -173,9 +173,11 @@ class Suppression:
 
     def cell_losses(self, problem: Problem, release: Release, cells: Mask | None = None) -> Floats:
         """Return the part of every cell (or of each of some ``cells``) in the loss."""
-        return np.where(not_exact(problem, release), problem.cost, 0.0)
+        return np.where(inexact_cells(problem, release), problem.cost, 0.0)
 
-    def _released(self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run) -> Release:
+    def _make_release(
+        self, problem: Problem, hidden: Mask, status: Status, bound: float, run: Run
+    ) -> Release:
         loss = float(problem.cost[hidden].sum())
         release = Release.suppress(
             problem.table,
@@ -186,31 +188,34 @@ class Suppression:
             ),
             made_by={"method": self.name, "options": asdict(self)},
         )
-        return in_true_costs(release, loss, self.cost_noise, run.seed)
+        return report_in_true_costs(release, loss, self.cost_noise, run.seed)
 
-    def _by_network(self, model: Model, start: Release | CellList | None, run: Run) -> Release:
-        """Return the pattern of Cox's heuristic, completed where it does not hold against every attacker."""
+    def _solve_by_heuristic(self, model: Model, start: Release | CellList | None, run: Run) -> Release:
+        """Return the pattern of Cox's heuristic, completed where it does not protect."""
         problem, forced = model.problem, model.lower > 0
         first = forced if start is None else forced | (_pattern(problem, start) & (model.upper > 0))
         hidden = suppress_one_by_one(model, first, self.search == "network-apart", run)
         for _ in range(MOST_ROUNDS):
-            missing = unmet(model, hidden.astype(np.float64), problem.table.unit, run)
+            missing = find_unmet(model, hidden.astype(np.float64), problem.table.unit, run)
             if not len(missing):
                 break
             grown = replace(model, requirements=Requirements.join([model.requirements, missing]))
-            x = completed(grown, hidden, run, clean=False)
+            x = complete_pattern(grown, hidden, run, clean=False)
             if x is None:
                 raise explain_infeasibility(model, run)
             hidden = x > 0.5
         if self.at_most is not None and int(hidden.sum()) > self.at_most:
             raise InfeasibleError(
-                f"the heuristic hides {pluralize(int(hidden.sum()), 'cell')}, more than {self.at_most:,}: "
-                "allow more, or use search = optimal"
+                f"the heuristic hides {pluralize(int(hidden.sum()), 'cell')}, more than {self.at_most:,}",
+                remedy="allow more, or use search = optimal",
+                options=("search=optimal",),
             )
-        return self._released(problem, hidden, Status.FEASIBLE, float(model.cost[forced].sum()), run)
+        return self._make_release(problem, hidden, Status.FEASIBLE, float(model.cost[forced].sum()), run)
 
     def _may_be_hidden(self, problem: Problem) -> Mask:
-        """Hiding what everyone knows exactly says nothing less."""
+        """Return the cells that may be suppressed. Cells with a known value never are: suppression would not
+        add uncertainty.
+        """
         up, down = room(problem, OUTSIDER)
         allowed = ~problem.must_publish & (up + down > 0)
         return allowed if self.margins else allowed & ~problem.table.structure.is_total
@@ -218,7 +223,7 @@ class Suppression:
     def _with_conditional_levels(self, model: Model) -> Model:
         """Return the model with levels for cells that are hidden though not sensitive.
 
-        A cell that could not keep its level even if everything else were hidden stays published.
+        A cell that could not meet its level even if everything else were hidden stays published.
         """
         problem, table = model.problem, model.problem.table
         may_be_hidden = (model.upper > 0) & ~problem.levels.sensitive
@@ -235,9 +240,10 @@ class Suppression:
             requirements.append(Requirements(attacker, cells, signs, level[cells], cells))
         if (wrong := np.flatnonzero(published & problem.must_hide)).size:
             raise InfeasibleError(
-                f"{table.structure.names(wrong)}: must be hidden and, by 'conditional', stay uncertain, but "
-                "follows from cells that cannot be hidden or from what everyone knows: take it off "
-                "must_hide, lower the conditional level, or free cells around it"
+                "must be hidden and, by 'conditional', stay uncertain, but follows from cells that cannot be "
+                "hidden or from what everyone knows",
+                place=table.structure.names(wrong),
+                remedy="take it off must_hide, lower the conditional level, or free cells around it",
             )
         return replace(
             model, upper=np.where(published, 0.0, model.upper), requirements=Requirements.join(requirements)
@@ -251,7 +257,11 @@ class Suppression:
 
         def level(option: str) -> Units:
             given = getattr(self, option)
-            return np.zeros(len(table), dtype=np.int64) if given is None else amounts(problem, given, option)
+            return (
+                np.zeros(len(table), dtype=np.int64)
+                if given is None
+                else read_amounts(problem, given, option)
+            )
 
         share = ceil_units(np.abs(table.values) * (percent or 0) / 100, table.decimals, table.unit)
         return (
@@ -261,9 +271,9 @@ class Suppression:
         )
 
 
-def completed(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Floats | None:
-    """A protected pattern around one that may not be, as a point of a suppression model; None if there is
-    none or the time is over. ``clean`` takes off it what it does not need.
+def complete_pattern(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Floats | None:
+    """Return a protected pattern that contains ``hidden``, as a point of a suppression model; None if there
+    is none or the time is over. ``clean`` removes cells that it does not need.
     """
     presolved, requirements = PresolvedTable.of(model), model.requirements
     requirements = requirements[presolved.position[requirements.cell] >= 0]
@@ -284,41 +294,40 @@ def completed(model: Model, hidden: Mask, run: Run, clean: bool = True) -> Float
     return x
 
 
-def _solved(model: Model, run: Run, start: Floats | None, explained: Model) -> Solution:
-    """Return the least pattern that also holds against attackers who know that cells are integers; where
-    there is none, conflicts are looked for in the model ``explained``.
+def _solve(model: Model, run: Run, start: Floats | None, explained: Model) -> Solution:
+    """Return the least pattern that also protects against attackers who know that cells are integers; where
+    there is none, the error names a conflict in the model ``explained``.
     """
     table, grown, missing = model.problem.table, model, model.requirements[:0]
     only_whole = table.whole and Network.of(table.equations.matrix.tocsc()) is None
     least = 0 if only_whole else COARSE
     for _ in range(MOST_ROUNDS):
         try:
-            solution = solved(grown, run, start)
+            solution = solve_scaled(grown, run, start)
         except InfeasibleError:
             if grown is not model:
                 break
             raise explain_infeasibility(explained, run) from None
         if only_whole or model.requirements.level.max(initial=0) >= COARSE:
-            missing = unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
+            missing = find_unmet(model, np.rint(solution.x[: model.size]), table.unit, run, least)
             if run.over and solution.status:
-                # The check may have ended early, so the audit has the last word.
+                # The check may have ended early: the audit decides.
                 solution = replace(solution, status=Status.FEASIBLE)
         if not len(missing):
             return solution
-        grown = with_whole_moves(grown, missing) if only_whole else _without(grown, solution.x)
+        grown = add_integer_moves(grown, missing) if only_whole else _exclude_pattern(grown, solution.x)
         start = None
     cells = table.structure.names(np.unique(missing.cell))
     why = "protected by fractions alone, which a reader who knows that cells are counts rules out"
     raise InfeasibleError(
-        f"{cells}: {why if only_whole else 'protected only up to rounding errors'}. "
-        "Lower the levels, or allow more cells to be hidden."
+        why if only_whole else "protected only up to rounding errors",
+        place=cells,
+        remedy="Lower the levels, or allow more cells to be hidden.",
     )
 
 
-def _without(model: Model, x: Floats) -> Model:
-    """The model without a pattern that fails, and without those that hide still less: one more cell of the
-    others must be hidden.
-    """
+def _exclude_pattern(model: Model, x: Floats) -> Model:
+    """Return the model without a pattern and its subsets: one more cell must be hidden."""
     from scipy.sparse import csr_array, vstack
 
     others = ((x < 0.5) & (model.upper > 0)).astype(np.float64)
@@ -331,11 +340,11 @@ def _without(model: Model, x: Floats) -> Model:
 
 
 def _pattern(problem: Problem, start: Release | CellList) -> Mask:
-    """The cells that a start does not publish."""
+    """Return the cells that a start does not publish."""
     if isinstance(start, Release):
         if not start.structure.same_cells(problem.table.structure):
             raise InputError(
-                "the release to start from lists other cells than the table: read it for this table"
+                "the release to start from lists other cells than the table", remedy="read it for this table"
             )
         return start.changed
     return read_cells(problem.table, start, "the pattern to start from")

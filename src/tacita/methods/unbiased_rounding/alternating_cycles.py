@@ -1,21 +1,21 @@
 """Unbiased rounding on a network by alternating cycles (Cox 1987).
 
-``rho_i = a_i mod B`` is what a cell lies above the next multiple of the base. Cells with ``0 < rho_i < B``
-are *open*. The residues that leave and enter a node differ by a multiple of ``B``, so no node has a single
-open arc, and a walk along open arcs returns to a node it has been at: a cycle. Moving along it, arcs passed
-forward rise and arcs passed backward fall by the same amount: every equation still holds. Let ``rise`` and
-``fall`` be the farthest it can go either way before some residue becomes 0 or ``B``, and go
+``rho_i = a_i mod B`` is the residue of a cell above the next multiple of the base. Cells with ``0 < rho_i <
+B`` are *open*. The residues that leave and enter a node differ by a multiple of ``B``, so no node has a
+single open arc, and a walk along open arcs returns to one of its nodes: a cycle. If arcs passed forward rise
+and arcs passed backward fall by the same amount, every equation still holds. Let ``rise`` and ``fall`` be the
+largest amounts in both directions before some residue becomes 0 or ``B``, and go
 
     up by rise    with probability  fall / (rise + fall),
     down by fall  with probability  rise / (rise + fall).
 
 The expected change is zero, and at least one arc is closed for good. When none is open every cell is at one
-of its two neighbours, and by the law of iterated expectations ``E v = a``, totals included. All of this is
-in whole units, and coins are whole numbers too, so that probabilities are exact.
+of its two neighbours, and by the law of iterated expectations ``E v = a``, totals included. All amounts are
+integers, and so are the random numbers (*coins*), so that probabilities are exact.
 
-The part of the walk before a closed arc stays as it is, so that the work is nearly linear in the arcs. The
-functions that walk are plain Python and are compiled for large networks only: loading the compiler takes
-longer than rounding a small table.
+The part of the walk before a closed arc is reused, so that the work is nearly linear in the arcs. The
+functions are plain Python and are compiled for large networks only: loading the compiler takes longer than
+rounding a small table.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from tacita.core.run import Run
 from tacita.solvers.network import Network, Nodes
 
 Coins = Callable[[int], Units]
-"""Gives so many independent whole numbers from ``0 .. 2**63 - 1``, all equally likely."""
+"""Returns so many independent integers from ``0 .. 2**63 - 1``, all equally likely."""
 CHUNK = 1 << 16
-"""Coins, one per cycle, between two looks at the clock."""
+"""Coins, one per cycle, between two checks of the time."""
 MOST = 2**63 - 1
 NONE = -1
 LENGTH, START = 0, 1
 
 
-class Walk(NamedTuple):
+class CycleWalk(NamedTuple):
     """The state of a draw. Arc ``i`` is two entries, ``2 i`` from tail to head and ``2 i + 1`` back.
 
     Attributes
@@ -69,8 +69,8 @@ class Walk(NamedTuple):
     counters: Cells
 
 
-def list_entries(walk: Walk, tail: Nodes, head: Nodes, base: int) -> int:
-    """Fill in ``end`` and the lists of entries; returns a node where residues do not balance, or NONE."""
+def list_entries(walk: CycleWalk, tail: Nodes, head: Nodes, base: int) -> int:
+    """Write ``end`` and the lists of entries; return a node where residues do not balance, or NONE."""
     balance = np.zeros_like(walk.stop)
     for arc in range(tail.size):
         walk.end[2 * arc], walk.end[2 * arc + 1] = head[arc], tail[arc]
@@ -93,11 +93,11 @@ def list_entries(walk: Walk, tail: Nodes, head: Nodes, base: int) -> int:
     return NONE
 
 
-def follow_cycles(walk: Walk, base: int, coins: Units, rises: Units, falls: Units) -> tuple[int, bool]:
-    """Close arcs, a cycle per coin; returns how many coins were used, and whether no arc is open any more.
+def follow_cycles(walk: CycleWalk, base: int, coins: Units, rises: Units, falls: Units) -> tuple[int, bool]:
+    """Close arcs, a cycle per coin; return how many coins were used, and whether no arc is open any more.
 
-    ``rises`` and ``falls``, unless they are empty, get both steps of each cycle. A coin beyond the last whole
-    multiple of the number of outcomes is passed over, which keeps them equally likely.
+    ``rises`` and ``falls``, unless they are empty, receive both steps of each cycle. A coin beyond the last
+    multiple of the number of outcomes is discarded, so that these are equally likely.
     """
     residue, last = walk.residue, walk.first.size
     length, start, used = walk.counters[LENGTH], walk.counters[START], 0
@@ -154,7 +154,7 @@ def follow_cycles(walk: Walk, base: int, coins: Units, rises: Units, falls: Unit
             residue[arc] += -step if walk.taken[k] & 1 else step
             if residue[arc] == 0 or residue[arc] == base:
                 closed = k
-        # The first node may have no open arc left; later ones have the one that led to them, hence another.
+        # The first node may have no open arc left; later ones have the one before them, hence another.
         kept = closed + 1 if closed else 0
         for k in range(kept, length):
             walk.place[walk.node[k]] = NONE
@@ -163,16 +163,16 @@ def follow_cycles(walk: Walk, base: int, coins: Units, rises: Units, falls: Unit
     return used, start == last
 
 
-def coins_of(seed: int) -> Coins:
-    """Coins that a seed stands for, the same ones everywhere and for ever."""
+def make_coins(seed: int) -> Coins:
+    """Return the coins of a seed, the same on every machine and in every version."""
     bits = np.random.PCG64(seed)
     return lambda count: (bits.random_raw(count) >> np.uint64(1)).astype(np.int64)
 
 
-def begin_walk(network: Network, residue: Units, base: int, compile_it: bool) -> Walk:
-    """The state before the first cycle."""
+def start_walk(network: Network, residue: Units, base: int, compile_it: bool) -> CycleWalk:
+    """Return the state before the first cycle."""
     nodes, open_entries = network.n_nodes, 2 * int(np.count_nonzero(residue))
-    walk = Walk(
+    walk = CycleWalk(
         residue=residue.copy(),
         end=np.empty(2 * residue.size, np.int32),
         entry=np.empty(open_entries, np.int32),
@@ -186,14 +186,15 @@ def begin_walk(network: Network, residue: Units, base: int, compile_it: bool) ->
     fill = compile_once(list_entries) if compile_it else list_entries
     if (node := fill(walk, network.tail, network.head, base)) != NONE:
         raise InputError(
-            f"equation number {node} does not balance: its constant is no multiple of the base; use another"
+            f"equation number {node} does not balance: its constant is no multiple of the base",
+            remedy="use another",
         )
     return walk
 
 
-def rounded_up(network: Network, residue: Units, base: int, coins: Coins, run: Run) -> Mask:
-    """Which arcs end at the multiple above them, drawn so that each does with probability ``rho / B`` and
-    that flows still balance; arcs of residue 0 stay.
+def draw_rounded_up(network: Network, residue: Units, base: int, coins: Coins, run: Run) -> Mask:
+    """Return which arcs are rounded up, each with probability ``rho / B``, so that flows still balance; arcs
+    of residue 0 do not change.
 
     Raises
     ------
@@ -202,13 +203,13 @@ def rounded_up(network: Network, residue: Units, base: int, coins: Coins, run: R
     """
     compile_it = residue.size >= LARGE
     follow = compile_once(follow_cycles) if compile_it else follow_cycles
-    walk, nothing = begin_walk(network, residue, base, compile_it), np.empty(0, np.int64)
+    walk, nothing = start_walk(network, residue, base, compile_it), np.empty(0, np.int64)
     finished = False
     while not finished:
         if run.over:
             raise StoppedError(
-                f"stopped after {run.seconds:.0f} s in the middle of a draw, which would be biased: "
-                "allow more time"
+                f"stopped after {run.seconds:.0f} s in the middle of a draw, which would be biased",
+                remedy="allow more time",
             )
         _, finished = follow(walk, base, coins(min(CHUNK, residue.size + 1)), nothing, nothing)
     return np.asarray(walk.residue == base)

@@ -1,11 +1,10 @@
 """The part of any table that is a network: two trees over the same inner cells.
 
-Roll up the inner cells along one dimension after another and every step is a total of totals: a tree. Rolled
-up in another order they give another tree. Inner cells with the totals of two trees are a network: flow runs
-down the first tree to the inner cells and up the second one. Totals in neither tree follow as sums, so that a
-rounding of the network is one of the whole table. Of ``I x J x K`` cells, for example, one tree has the
-totals over J, then over J and I, the other those over I, then over I and K; those over K alone and over J and
-K are sums of rounded cells.
+Inner cells summed along one dimension after another give totals of totals: a tree. Another order gives
+another tree. Inner cells with the totals of two trees are a network: flow runs down the first tree to the
+inner cells and up the second one. Totals in neither tree are sums, so that a rounding of the network is one
+of the whole table. Of ``I x J x K`` cells, for example, one tree has the totals over J, then over J and I,
+the other those over I, then over I and K; those over K alone and over J and K are sums of rounded cells.
 """
 
 from __future__ import annotations
@@ -32,23 +31,22 @@ class TwoTrees:
     Attributes
     ----------
     network
-        Its arcs; a total that is in both trees has an arc in each, and flow makes them equal.
+        Its arcs; a total that is in both trees has an arc in each, with the same flow.
     cell
         The cell of each arc.
-    pieces
-        Per cell, of how many cells of the network it is made up; 1 for these themselves.
+    n_parts
+        Per cell, the number of cells of the network that it is the sum of; 1 for these themselves.
     """
 
     network: Network
     cell: Cells
-    pieces: Units
+    n_parts: Units
 
     @classmethod
     def of(cls, structure: Structure) -> TwoTrees | None:
-        """The largest such part, over the dimension rolled up first in one tree and last in the other.
+        """Return the largest such part, over the dimension that one tree sums first and the other last.
 
-        None if some total is no sum of inner cells, or is one in ways that do not follow from each other,
-        as in linked tables.
+        None if some total is no sum of inner cells, or several independent ones, as in linked tables.
         """
         equations, inner = structure.equations, ~structure.is_total
         if not _sums_hold(equations, inner):
@@ -64,10 +62,10 @@ class TwoTrees:
                 size = int(((down >= 0) | (up >= 0)).sum())
                 if best is None or size > best[0]:
                     best = size, down, up
-        return None if best is None else cls._joined(equations, inner, best[1], best[2])
+        return None if best is None else cls._join(equations, inner, best[1], best[2])
 
     @classmethod
-    def _joined(cls, equations: Equations, inner: Mask, down: Cells, up: Cells) -> TwoTrees:
+    def _join(cls, equations: Equations, inner: Mask, down: Cells, up: Cells) -> TwoTrees:
         n = inner.size
         parts, total_down, total_up = (
             np.flatnonzero(mask) for mask in (inner, ~inner & (down >= 0), ~inner & (up >= 0))
@@ -80,19 +78,19 @@ class TwoTrees:
         head = np.concatenate([node_up[up[parts]], node_down[total_down], node_up[up[total_up]]])
         network = Network(tail, head, np.ones(ground, dtype=np.int8), ground + 1)
         kept = inner | (down >= 0) | (up >= 0)
-        pieces, _ = summed(equations, kept, kept.astype(np.int64))
-        return cls(network, np.concatenate([parts, total_down, total_up]), pieces)
+        n_parts, _ = complete_totals(equations, kept, kept.astype(np.int64))
+        return cls(network, np.concatenate([parts, total_down, total_up]), n_parts)
 
 
-def summed(equations: Equations, known: Mask, value: Units) -> tuple[Units, Mask]:
-    """Values of cells that are totals of known ones, the least where there are several; and what is known
-    then.
+def complete_totals(equations: Equations, known: Mask, value: Units) -> tuple[Units, Mask]:
+    """Return the values with those of totals of known cells, the least where there are several; and which
+    cells are known then.
     """
     value, known = np.where(known, value, 0), known.copy()
     total, length = _totals(equations), np.diff(equations.starts)
     while True:
-        told = np.bincount(equations.row_of_entry, known[equations.cells], len(equations))
-        rows = np.flatnonzero((total >= 0) & (told == length - 1))
+        known_parts = np.bincount(equations.row_of_entry, known[equations.cells], len(equations))
+        rows = np.flatnonzero((total >= 0) & (known_parts == length - 1))
         rows = rows[~known[total[rows]]]
         if not rows.size:
             return value, known
@@ -103,16 +101,14 @@ def summed(equations: Equations, known: Mask, value: Units) -> tuple[Units, Mask
 
 
 def _sums_hold(equations: Equations, inner: Mask) -> bool:
-    """Whether all equations hold as soon as totals are sums of inner cells, whatever these are: tried with
-    random ones, which sums that differ do not survive.
-    """
+    """Return whether all equations follow from the sums of inner cells, tested with random values."""
     random = np.random.default_rng(0).integers(0, PROBE, inner.size) * inner
-    value, known = summed(equations, inner, random)
+    value, known = complete_totals(equations, inner, random)
     return bool(known.all()) and not equations.residuals(value).any()
 
 
 def _labels(structure: Structure) -> Cells:
-    """Per equation the dimension that it sums over; 0 where there are no dimensions."""
+    """Return per equation the dimension that it sums over; 0 where there are no dimensions."""
     equations = structure.equations
     if not structure.dimensions:
         return np.zeros(len(equations), dtype=np.int64)
@@ -121,10 +117,10 @@ def _labels(structure: Structure) -> Cells:
 
 
 def _tree(equations: Equations, inner: Mask, label: Cells, order: Iterable[int], way: int) -> Cells:
-    """Per cell of the tree the total above it, or the number of cells at a root; NONE outside of the tree.
+    """Return per cell of the tree the total above it, or the number of cells at a root; NONE outside of it.
 
-    Dimensions are rolled up in order. An equation is taken when its parts are all roots and its total is
-    not in the tree; where two would take the same part, the first (``way`` 1) or the last does.
+    Dimensions are summed in order. An equation joins the tree when its parts are all roots and its total is
+    not in the tree; where two have a part in common, the first (``way`` 1) or the last does.
     """
     n, row, total = inner.size, equations.row_of_entry, _totals(equations)
     above, length = np.where(inner, n, NONE), np.diff(equations.starts)
@@ -147,7 +143,7 @@ def _tree(equations: Equations, inner: Mask, label: Cells, order: Iterable[int],
 
 
 def _totals(equations: Equations) -> Cells:
-    """Per equation its total, or NONE where it is not one total and its parts."""
+    """Return per equation its total, or NONE where it is not one total and its parts."""
     coefficients = equations.coefficients
     below = np.bincount(equations.row_of_entry, coefficients < 0, len(equations))
     plain = np.bincount(equations.row_of_entry, np.abs(coefficients) == 1, len(equations))

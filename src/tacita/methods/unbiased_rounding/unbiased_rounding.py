@@ -1,4 +1,4 @@
-"""Unbiased controlled rounding: a draw among the roundings that add up, right on average in every cell.
+"""Unbiased controlled rounding: a random draw among the roundings that add up, unbiased in every cell.
 
     v_i = floor_i or floor_i + B,    M v = b,    E v_i = a_i
 
@@ -7,13 +7,14 @@
 It is made by alternating cycles (Cox 1987) on tables that are networks: one dimension (Fellegi 1975), two,
 and two with one hierarchy.
 
-Beyond networks it cannot be had in general. The 2 x 2 x 2 table with inner cells ``[[0, 0], [0, 1]]`` and
-``[[0, 1], [1, 0]]`` has to base 2 no rounding at all that adds up with every cell next to its value, hence no
-draw of one. What can be had is unbiased and additive everywhere, with neighbours in a part that is a network:
-every other total is a sum of ``k`` rounded cells, known beforehand, and lies within ``k B`` of its value.
+Beyond networks it does not exist in general. The 2 x 2 x 2 table with inner cells ``[[0, 0], [0, 1]]`` and
+``[[0, 1], [1, 0]]`` has to base 2 no rounding that adds up with every cell next to its value, hence no draw
+of one. With ``partial`` the draw is unbiased and additive everywhere, with neighbours in a part that is a
+network: every other total is a sum of ``k`` rounded cells, known beforehand, and lies within ``k B`` of its
+value.
 
-Readers know the truth to be less than ``B`` away from each rounded cell, multiples too: they do not know
-which these are. So the window is one step less than ``B`` on either side, ``k`` times that for a sum of
+Readers know the truth to be less than ``B`` away from each rounded cell, also from multiples, as they do not
+know which these are. So the window is one step less than ``B`` on either side, ``k`` times that for a sum of
 ``k``.
 """
 
@@ -33,12 +34,12 @@ from tacita.core.run import Run
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.methods.measuring import shown_changes
-from tacita.methods.moving.missed import missed
 from tacita.methods.options.per_cell import largest_level, round_number
-from tacita.methods.rounding.bases import Told, chosen_bases, refuse_small_bases
-from tacita.methods.rounding.question import ASSUMED, CLOSED
-from tacita.methods.unbiased_rounding.alternating_cycles import MOST, Coins, coins_of, rounded_up
-from tacita.methods.unbiased_rounding.two_trees import TwoTrees, summed
+from tacita.methods.protection.missed_levels import find_missed
+from tacita.methods.rounding.bases import ReaderKnowledge, choose_bases, refuse_small_bases
+from tacita.methods.rounding.rounding_task import ASSUMED, CLOSED
+from tacita.methods.unbiased_rounding.alternating_cycles import MOST, Coins, draw_rounded_up, make_coins
+from tacita.methods.unbiased_rounding.two_trees import TwoTrees, complete_totals
 from tacita.problem.problem import AttackerLevels, Problem, start_run
 from tacita.solvers.network import Network
 
@@ -93,33 +94,33 @@ class UnbiasedRounding:
         return float(np.abs(shown_changes(problem, release)).sum() / 10.0**problem.table.decimals)
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """A rounded table drawn with the seed of the run; its loss is ``sum |v - a|``.
+        """Return a rounded table drawn with the seed of the run; its loss is ``sum |v - a|``.
 
         Raises
         ------
         InfeasibleError
-            No such draw can be had, or the one that was drawn misses a protection level. It is not drawn
-            anew: a draw that is chosen by its result is not unbiased.
+            There is no such draw, or the one that was drawn misses a protection level. It is not repeated: a
+            draw that is chosen by its result is not unbiased.
         """
         run = start_run(problem, run)
         table = problem.table
         base = self._base(problem)
         residue = table.units % base
-        network, trees = self._parts(table, base)
-        pieces = np.ones(len(table), dtype=np.int64) if trees is None else trees.pieces
-        radius = _radius(problem, base, residue, pieces, self.strict)
-        coins = coins_of(run.seed)
+        network, trees = self._choose_network(table, base)
+        n_parts = np.ones(len(table), dtype=np.int64) if trees is None else trees.n_parts
+        radius = _radius(problem, base, residue, n_parts, self.strict)
+        coins = make_coins(run.seed)
         floor = table.units - residue
         if network is not None:
-            value = floor + base * rounded_up(network, residue, base, coins, run)
+            value = floor + base * draw_rounded_up(network, residue, base, coins, run)
         elif trees is not None:
-            above = rounded_up(trees.network, residue[trees.cell], base, coins, run)
+            above = draw_rounded_up(trees.network, residue[trees.cell], base, coins, run)
             floor[trees.cell] = floor[trees.cell] + base * above
-            value, _ = summed(table.equations, ~table.structure.is_total, floor)
+            value, _ = complete_totals(table.equations, ~table.structure.is_total, floor)
         else:
-            value = floor + base * _on_its_own(residue, base, coins)
+            value = floor + base * _draw_independently(residue, base, coins)
         if self.protected and len(problem.sensitive):
-            self._refuse_missed(problem, base, value, radius, network, run)
+            self._check_levels(problem, base, value, radius, network, run)
         one = 10.0**table.decimals
         return Release.rounded(
             table,
@@ -132,7 +133,7 @@ class UnbiasedRounding:
                 float(np.abs(value - table.units).astype(np.float64).sum()) / one,
                 float(np.minimum(residue, base - residue).astype(np.float64).sum()) / one,
                 run.seconds,
-                (*self._remarks(pieces), *run.seed_remarks),
+                (*self._remarks(n_parts), *run.seed_remarks),
             ),
             notice="" if self.additive else NOT_ADDITIVE,
             assumption="" if self.strict else ASSUMED,
@@ -140,23 +141,24 @@ class UnbiasedRounding:
 
     def _base(self, problem: Problem) -> int:
         rounded = ~problem.must_publish
-        told = Told(strict=self.strict)
-        base = chosen_bases(problem, self.base, rounded, told)
+        readers = ReaderKnowledge(strict=self.strict)
+        base = choose_bases(problem, self.base, rounded, readers)
         if self.base is None:
             least = max(int(base.max(initial=1)), 2 * problem.table.unit)
-            base = np.full(base.size, _either_way(problem, least, self.strict) or least)
+            base = np.full(base.size, _find_sure_base(problem, least, self.strict) or least)
         one = int(base[rounded].max(initial=1))
         if (wrong := np.flatnonzero(rounded & (base != one))).size:
             raise InputError(
                 f"option 'base' differs between cells, see ({problem.table.name(int(wrong[0]))}): one base "
-                "is needed for a draw that adds up. Give a number, or use the method 'rounding'."
+                "is needed for a draw that adds up",
+                remedy="Give a number, or use the method 'rounding'.",
             )
         if self.protected:
-            refuse_small_bases(problem, base, rounded, told)
+            refuse_small_bases(problem, base, rounded, readers)
         return one
 
-    def _parts(self, table: Table, base: int) -> tuple[Network | None, TwoTrees | None]:
-        """The network to draw on: the table itself, or a part of it; none where cells go on their own."""
+    def _choose_network(self, table: Table, base: int) -> tuple[Network | None, TwoTrees | None]:
+        """Return the network of the draw: the table, or a part of it; none where cells are independent."""
         if not self.additive:
             return None, None
         if (wrong := np.flatnonzero(table.equations.rhs % base)).size:
@@ -180,18 +182,18 @@ class UnbiasedRounding:
         if trees is None:
             raise InfeasibleError(
                 "the table has totals that are no sums of its inner cells, or are in several ways, as in "
-                "linked tables: rounding a part of it does not round the rest. Round the tables one by one, "
-                "or use the method 'rounding'."
+                "linked tables: rounding a part of it does not round the rest",
+                remedy="Round the tables one by one, or use the method 'rounding'.",
             )
         return None, trees
 
-    def _refuse_missed(
+    def _check_levels(
         self, problem: Problem, base: int, value: Units, radius: Units, network: Network | None, run: Run
     ) -> None:
         moved = np.where(radius > 0, value - problem.table.units, 0)
-        missing = missed(problem, radius + moved, radius - moved, run, network)
+        missing = find_missed(problem, radius + moved, radius - moved, run, network)
         if len(missing):
-            table, sure = problem.table, _either_way(problem, base + 1, self.strict)
+            table, sure = problem.table, _find_sure_base(problem, base + 1, self.strict)
             room = ""
             if sure is not None:
                 room = f" ({exact.to_text(sure, table.decimals)} has room whichever way cells go)"
@@ -204,65 +206,68 @@ class UnbiasedRounding:
                 options=["protected=no"],
             )
 
-    def _remarks(self, pieces: Units) -> tuple[str, ...]:
-        said = [] if self.strict else [CLOSED]
-        said += [] if self.additive else [NOT_ADDITIVE]
-        if (farther := pieces[pieces > 1]).size:
-            said.append(
+    def _remarks(self, n_parts: Units) -> tuple[str, ...]:
+        remarks = [] if self.strict else [CLOSED]
+        remarks += [] if self.additive else [NOT_ADDITIVE]
+        if (farther := n_parts[n_parts > 1]).size:
+            remarks.append(
                 f"sums of rounded cells, up to {int(farther.max()):,} bases from their values: "
                 f"{pluralize(farther.size, 'total')}; all others lie next to theirs"
             )
-        return tuple(said)
+        return tuple(remarks)
 
 
-def _radius(problem: Problem, base: int, residue: Units, pieces: Units, strict: bool) -> Units:
-    """What readers know per cell, in units: it follows from base and structure, not from values."""
+def _radius(problem: Problem, base: int, residue: Units, n_parts: Units, strict: bool) -> Units:
+    """Return the announced radius per cell, in units: it depends on base and structure, not on values."""
     table = problem.table
-    if (wrong := np.flatnonzero(problem.must_publish & ((residue > 0) | (pieces > 1)))).size:
+    if (wrong := np.flatnonzero(problem.must_publish & ((residue > 0) | (n_parts > 1)))).size:
         raise InfeasibleError(
-            f"{table.structure.names(wrong)}: must be published, but rounding changes it; choose a base that "
-            "it is a multiple of, or take it off the list"
+            "must be published, but rounding changes it",
+            place=table.structure.names(wrong),
+            remedy="choose a base that it is a multiple of, or take it off the list",
         )
-    if (wrong := np.flatnonzero(np.abs(table.units) + 2.0 * base * pieces >= UNBOUNDED)).size:
+    if (wrong := np.flatnonzero(np.abs(table.units) + 2.0 * base * n_parts >= UNBOUNDED)).size:
         raise InputError(
-            f"{table.structure.names(wrong)}: value and radius are too large to be counted exactly; use a "
-            "larger unit, such as thousands, or a smaller base"
+            "value and radius are too large to be counted exactly",
+            place=table.structure.names(wrong),
+            remedy="use a larger unit, such as thousands, or a smaller base",
         )
-    # Rounding to a single step changes nothing, as everyone can tell.
+    # Rounding to a single step changes nothing, which everyone knows.
     exactly = problem.must_publish | (base == table.unit)
     if (wrong := np.flatnonzero(problem.must_hide & exactly)).size:
         raise InfeasibleError(
-            f"{table.structure.names(wrong)}: must be hidden, but a base of one step leaves it as it is; use "
-            "a larger base"
+            "must be hidden, but a base of one step leaves it as it is",
+            place=table.structure.names(wrong),
+            remedy="use a larger base",
         )
-    return np.where(exactly, 0, pieces * (base - table.unit * strict))
+    return np.where(exactly, 0, n_parts * (base - table.unit * strict))
 
 
-def _on_its_own(residue: Units, base: int, coins: Coins) -> Mask:
-    """Up with probability ``residue / base``, each cell independently of the others."""
+def _draw_independently(residue: Units, base: int, coins: Coins) -> Mask:
+    """Return which cells go up: each with probability ``residue / base``, independently of the others."""
     coin = coins(residue.size)
     while (again := np.flatnonzero(coin >= MOST // base * base)).size:
         coin[again] = coins(again.size)
     return np.asarray(coin % base < residue)
 
 
-def _either_way(problem: Problem, least: int, strict: bool) -> int | None:
-    """The first round number of steps from ``least`` on with ``a - floor >= LPL``, ``floor + B - a >= UPL``
-    (each a step more where readers know that much) in every sensitive cell: its window holds its levels
-    whichever way it goes. None if even a base beyond all values does not.
+def _find_sure_base(problem: Problem, least: int, strict: bool) -> int | None:
+    """Return the first round number of steps from ``least`` on with ``a - floor >= LPL``, ``floor + B - a >=
+    UPL`` (each a step more where windows are strict) in every sensitive cell: its window contains its levels
+    whether it goes up or down. None if even a base beyond all values does not.
     """
     table, needs = problem.table, list(problem.requirements())
     most = max(least, int(np.abs(table.units).max(initial=0)) + largest_level(problem))
     steps = round_number(-(-least // table.unit))
     less = table.unit * strict
-    while not all(_holds(table.units[need.cells], need, steps * table.unit, less) for need in needs):
+    while not all(_has_room(table.units[need.cells], need, steps * table.unit, less) for need in needs):
         if steps * table.unit > most:
             return None
         steps = round_number(steps + 1)
     return steps * table.unit
 
 
-def _holds(units: Units, need: AttackerLevels, base: int, less: int) -> bool:
+def _has_room(units: Units, need: AttackerLevels, base: int, less: int) -> bool:
     above = units % base
     below = np.where(above == 0, base, above) - less
     wide = 2 * (base - less) >= need.sliding

@@ -20,8 +20,8 @@ from tacita.app.work.workspace import Workspace
 from tacita.core.errors import InputError, TacitaError
 from tacita.core.words import pluralize
 from tacita.methods.method import make_method, method_class, method_names, options_of
-from tacita.methods.options.per_cell import amounts
-from tacita.methods.rounding.bases import chosen_bases
+from tacita.methods.options.per_cell import read_amounts
+from tacita.methods.rounding.bases import choose_bases
 from tacita.problem.problem import Problem
 from tacita.specification.specification import Protection
 
@@ -244,6 +244,6 @@ def refuse_misfits(problem: Problem, method: str, values: Mapping[str, Any]) -> 
         if said is None or float not in option.kinds:
             continue
         if option.name == "base":
-            chosen_bases(problem, said, np.ones(len(problem.table), dtype=bool))
+            choose_bases(problem, said, np.ones(len(problem.table), dtype=bool))
         elif str in option.kinds and not str(said).endswith("%"):
-            amounts(problem, said, option.name)
+            read_amounts(problem, said, option.name)

@@ -1,12 +1,11 @@
-"""Sums of cells that readers know more of than the windows of the cells say.
+"""Sums of cells that readers know more of than the windows of the cells imply.
 
-A method that promises to keep a sum of cells ``G`` near the truth tells readers
+From a method that keeps a sum of cells ``G`` near the truth readers know
 
     | sum of y_i over G  -  sum of v_i over G |  <=  reach
 
-besides the windows. The table does not list the sum, so that no audit of its cells sees this. The sum is
-written as a cell of its own here, ``s = sum of y_i``, with the window that readers know, and every level is
-asked for once more.
+besides the windows. The table does not list the sum, so that no audit of its cells covers this. Here the sum
+is a cell of its own, ``s = sum of y_i``, with the window that readers know, and every level is checked again.
 """
 
 from __future__ import annotations
@@ -25,20 +24,22 @@ from tacita.core.run import Run
 from tacita.core.tables.equations import Equations
 from tacita.core.tables.structure import Structure
 from tacita.engine.attack.requirements import Requirements
-from tacita.methods.moving.missed import missed
+from tacita.methods.protection.missed_levels import find_missed
 from tacita.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
 class KnownSum:
-    """Cells whose published sum is at most ``reach`` units from the true one, as readers know."""
+    """Cells whose published sum readers know to be at most ``reach`` units from the true one."""
 
     name: str
     cells: Cells
     reach: int
 
 
-def missed_with_sums(problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run) -> Requirements:
+def find_missed_with_sums(
+    problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run
+) -> Requirements:
     """Return the requirements that fail against readers who know the sums as well as the windows."""
     table = problem.table
     moved = [int((release.value - table.units)[known.cells].sum()) for known in sums]
@@ -46,24 +47,27 @@ def missed_with_sums(problem: Problem, release: Release, sums: Sequence[KnownSum
     shift = np.array(moved, dtype=np.int64)
     above = np.minimum(release.high, UNBOUNDED // 2) - table.units
     below = table.units - np.maximum(release.low, -UNBOUNDED // 2)
-    wide = _with_cells(problem, sums)
-    return missed(wide, np.concatenate([above, reach + shift]), np.concatenate([below, reach - shift]), run)
+    wide = _add_sum_cells(problem, sums)
+    return find_missed(
+        wide, np.concatenate([above, reach + shift]), np.concatenate([below, reach - shift]), run
+    )
 
 
-def refuse_telling_sums(problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run) -> None:
-    """Raise where readers who know the sums can deduce more of a cell than its levels allow."""
-    missing = missed_with_sums(problem, release, sums, run)
+def check_levels_with_sums(problem: Problem, release: Release, sums: Sequence[KnownSum], run: Run) -> None:
+    """Raise an error if readers who know the sums can deduce more of a cell than its levels allow."""
+    missing = find_missed_with_sums(problem, release, sums, run)
     if len(missing):
         cells = problem.table.structure.names(np.unique(missing.cell))
         raise InfeasibleError(
-            f"{cells}: the windows protect it, but not against a reader who knows which subtotals are kept "
-            f"within a base ({'; '.join(known.name for known in sums[:5])}). Leave subtotals with this cell "
-            "out, or use a larger base."
+            "the windows protect it, but not against a reader who knows which subtotals are kept within a "
+            f"base ({'; '.join(known.name for known in sums[:5])})",
+            place=cells,
+            remedy="Leave subtotals with this cell out, or use a larger base.",
         )
 
 
-def _with_cells(problem: Problem, sums: Sequence[KnownSum]) -> Problem:
-    """Return the problem with a cell for every sum, of which nobody knows anything beforehand."""
+def _add_sum_cells(problem: Problem, sums: Sequence[KnownSum]) -> Problem:
+    """Return the problem with a cell for every sum, without bounds that everyone knows."""
     table, count = problem.table, len(sums)
     n = len(table) + count
     rows = [(c.tolist(), m.tolist(), rhs) for c, m, rhs in table.equations]

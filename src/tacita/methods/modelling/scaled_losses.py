@@ -1,8 +1,8 @@
-"""Losses in a unit that solvers can bear.
+"""Models solved with losses in a unit that suits solvers.
 
 Weights of 1e11 for intervals of 1e10 make losses of 1e21, and weights of one over the value make losses of
-1e-11. A solver works with absolute tolerances: it is given losses in a power of ten that keeps the largest
-between 1 and 1e7.
+1e-11. Solvers have absolute tolerances: losses are divided by a power of ten so that the largest lies between
+1 and 1e7.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from tacita.engine.model import Model
 from tacita.engine.search.solve_model import solve_model
 from tacita.solvers.linear_program import Solution
 
-CHEAP, DEAR = 1.0, 1e7
-"""What the dearest variable costs, at least and at most; brought up it costs ``USUAL``."""
-USUAL = 1e3
+LEAST, MOST, USUAL = 1.0, 1e7, 1e3
+"""The largest cost of a variable, at least and at most, and where it was below."""
 
 
-def solved(model: Model, run: Run, start: Floats | None = None) -> Solution:
-    """The solution, found with losses counted in a unit that suits solvers."""
+def solve_scaled(model: Model, run: Run, start: Floats | None = None) -> Solution:
+    """Return the solution of a model, found with losses in a unit that suits solvers."""
     model = model.with_fixed_costs_in_constant()
-    dearest = float(np.abs(model.cost * np.maximum(np.abs(model.lower), model.upper)).max(initial=0.0))
-    if dearest == 0.0 or CHEAP <= dearest <= DEAR:
+    largest = float(np.abs(model.cost * np.maximum(np.abs(model.lower), model.upper)).max(initial=0.0))
+    if largest == 0.0 or LEAST <= largest <= MOST:
         return solve_model(model, run, start)
-    unit = 10.0 ** np.ceil(np.log10(dearest / (DEAR if dearest > DEAR else USUAL)))
+    unit = 10.0 ** np.ceil(np.log10(largest / (MOST if largest > MOST else USUAL)))
     small = replace(model, cost=model.cost / unit, constant=model.constant / unit)
     solution = solve_model(small, run.translated(lambda loss: loss * unit), start)
     return replace(solution, loss=solution.loss * unit, bound=solution.bound * unit)

@@ -1,12 +1,12 @@
-"""A model while it is written: methods add variables, windows, rows and loss for the cells they are given.
+"""A builder of models: methods add variables, windows, rows and loss for the cells they are given.
 
-Several methods may write into one draft, each for its own cells; that is all a mixture is. For every cell a
-draft ends up with a window ``a_i - D_i(x) .. a_i + U_i(x)``, perhaps a switch that opens it altogether, and
-perhaps a number ``v_i = a_i + moved_i(x)`` that is shown. Numbers that are shown add up:
+Several methods may use one builder, each for its own cells: a mixture. Every cell gets a window ``a_i -
+D_i(x) .. a_i + U_i(x)``, possibly a switch that suppresses it, and possibly a published number ``v_i = a_i +
+moved_i(x)``. Published numbers add up,
 
     M (v - a) = 0    in every equation all of whose cells show a number of a rounded or perturbed part;
 
-in the other equations the reader has windows.
+in the other equations readers have windows.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ from tacita.core.exact import Cells, Floats, Mask, Units
 from tacita.core.release import Mark
 from tacita.engine.attack.requirements import Requirements, outsider_requirements
 from tacita.engine.model import NO_SWITCH, Affine, Model
-from tacita.methods.intervals.drawn_ends import further
-from tacita.methods.moving.sums import KnownSum
+from tacita.methods.intervals.drawn_ends import draw_extensions
 from tacita.methods.options.distances import Draws
-from tacita.methods.options.per_cell import largest_level, scale_for
+from tacita.methods.options.per_cell import choose_scale, largest_level
+from tacita.methods.protection.known_sums import KnownSum
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
 
 NO_VARIABLE = -1
 FINE = 10**6
-"""Ends of intervals are counted so that no level exceeds this."""
+"""Ends of intervals are scaled so that no level exceeds this."""
 
 
 @dataclass(frozen=True, eq=False)
-class StatedModel:
-    """A finished model, and how its solution reads as a release.
+class ReleaseModel:
+    """A model, and how its solution becomes a release.
 
     Attributes
     ----------
     marks
-        How a cell is published where its window is open and no switch is on.
+        The mark of a cell whose window has a width and whose switch is off.
     radius
-        Units that are announced around a number that is shown; zero elsewhere.
+        Announced radius of published numbers, in units; zero elsewhere.
     moved
         ``v - a`` in units.
     end_above, end_below
-        Variables that move the upper and the lower end of an interval.
+        Variables of the upper and the lower end of an interval.
     scale
         Units per unit of those variables: a power of ten of a step that keeps levels below ``FINE``.
     network
-        The table is a network: whole windows leave whole moves.
+        Whether the table is a network, where integer windows have integer moves.
     remarks, assumption
         What the options of the methods mean for readers, and what protection rests on besides the windows.
     sums
-        Sums of cells that readers know more of than the windows say.
-    further
-        Share of its reach by which each end above and below goes out further than the model asks.
+        Sums of cells that readers know more of than the windows imply.
+    extension
+        Share of its reach by which each end above and below is moved further out after the solution.
     drawn
-        Random distances are part of the model.
+        Whether random distances are part of the model.
     """
 
     model: Model
@@ -76,16 +76,16 @@ class StatedModel:
     sums: tuple[KnownSum, ...] = ()
     assumption: str = ""
     drawn: bool = False
-    further: Floats | None = None
+    extension: Floats | None = None
 
     @property
     def intervals(self) -> Cells:
-        """Cells that may be published as an interval."""
+        """The cells that may be published as an interval."""
         return np.flatnonzero((self.end_above != NO_VARIABLE) | (self.end_below != NO_VARIABLE))
 
 
 class AffineEntries:
-    """Coefficients of a sparse matrix in the order they come."""
+    """Coefficients of affine functions, collected one after the other."""
 
     def __init__(self) -> None:
         self._rows: list[Cells] = []
@@ -97,27 +97,27 @@ class AffineEntries:
         self._columns.append(columns)
         self._values.append(np.broadcast_to(np.asarray(values, dtype=np.float64), rows.shape))
 
-    def affine(self, base: Floats, variables: int) -> Affine:
+    def affine(self, base: Floats, add_variables: int) -> Affine:
         from scipy.sparse import csr_array
 
         nothing: list[Cells] = [np.zeros(0, dtype=np.int64)]
         rows, columns = np.concatenate(self._rows + nothing), np.concatenate(self._columns + nothing)
         values = np.concatenate([*self._values, np.zeros(0)])
-        return Affine(base, csr_array((values, (rows, columns)), shape=(base.size, variables)))
+        return Affine(base, csr_array((values, (rows, columns)), shape=(base.size, add_variables)))
 
 
-class Draft:
-    """Variables, windows, rows and loss of one problem, as methods add them."""
+class ModelBuilder:
+    """Collects variables, windows, rows and loss of one problem."""
 
     def __init__(self, problem: Problem, draws: Draws | None = None) -> None:
         n = len(problem.table)
         self.problem, self.constant, self.size = problem, 0.0, 0
         self.draws, self.drawn = draws or Draws(), False
-        self.scale = scale_for(problem, largest_level(problem), FINE)
+        self.scale = choose_scale(problem, largest_level(problem), FINE)
         self.switch = np.full(n, NO_SWITCH, dtype=np.int64)
         self._cost: list[Floats] = []
         self._bounds: list[tuple[Floats, Floats]] = []
-        self._whole: list[Mask] = []
+        self._integer: list[Mask] = []
         self._rows, self._row_bounds, self._n_rows = AffineEntries(), list[tuple[Floats, Floats]](), 0
         self._above, self._below, self._moved = AffineEntries(), AffineEntries(), AffineEntries()
         self._bases = np.zeros((3, n))
@@ -129,97 +129,102 @@ class Draft:
         self._remarks: dict[str, None] = {}
         self._assumptions = dict[str, None]()
         self._sums: list[KnownSum] = []
-        self._further = np.zeros((2, n))
+        self._extension = np.zeros((2, n))
 
     @cached_property
     def network(self) -> bool:
         """Whether the table is a network."""
         return Network.of(self.problem.table.equations.matrix.tocsc()) is not None
 
-    def variables(
-        self, count: int, cost: ArrayLike, upper: ArrayLike = 1.0, lower: ArrayLike = 0.0, whole: bool = True
+    def add_variables(
+        self,
+        count: int,
+        cost: ArrayLike,
+        upper: ArrayLike = 1.0,
+        lower: ArrayLike = 0.0,
+        integer: bool = True,
     ) -> Cells:
-        """More variables; their positions."""
+        """Add variables; return their positions."""
         self._cost.append(_each(cost, count))
         self._bounds.append((_each(lower, count), _each(upper, count)))
-        self._whole.append(np.full(count, whole))
+        self._integer.append(np.full(count, integer))
         self.size += count
         return np.arange(self.size - count, self.size)
 
-    def require(
+    def add_rows(
         self, terms: Sequence[tuple[Cells, ArrayLike]], lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf
     ) -> None:
-        """One row per position of the terms: ``lower <= sum of coefficient * variable <= upper``."""
+        """Add a row per position of the terms: ``lower <= sum of coefficient * variable <= upper``."""
         count = terms[0][0].size
         rows = np.arange(self._n_rows, self._n_rows + count)
-        for variables, coefficients in terms:
-            self._rows.add(rows, variables, coefficients)
+        for add_variables, coefficients in terms:
+            self._rows.add(rows, add_variables, coefficients)
         self._row_bounds.append((_each(lower, count), _each(upper, count)))
         self._n_rows += count
 
-    def bracket(self, variables: Cells, least: float, most: float) -> None:
-        """One row: ``least <= sum of variables <= most``."""
-        self._rows.add(np.full(variables.size, self._n_rows), variables, 1.0)
+    def limit_sum(self, add_variables: Cells, least: float, most: float) -> None:
+        """Add one row ``least <= sum of variables <= most``."""
+        self._rows.add(np.full(add_variables.size, self._n_rows), add_variables, 1.0)
         self._row_bounds.append((np.array([least]), np.array([most])))
         self._n_rows += 1
 
-    def hide(self, cells: Cells, switches: Cells) -> None:
-        """Binary variables that open the windows of some cells altogether."""
+    def add_switches(self, cells: Cells, switches: Cells) -> None:
+        """Make binary variables the switches that suppress some cells."""
         self.switch[cells] = switches
 
-    def stretch(self, cells: Cells, above: Cells, below: Cells) -> None:
-        """Publish intervals whose ends are moved by variables, each worth ``scale`` units."""
+    def add_intervals(self, cells: Cells, above: Cells, below: Cells) -> None:
+        """Publish cells as intervals whose ends are variables in ``scale`` units."""
         self._marks[cells] = Mark.INTERVAL
         self._ends[0, cells], self._ends[1, cells] = above, below
         self._above.add(cells, above, self.scale)
         self._below.add(cells, below, self.scale)
 
-    def show(self, cells: Cells, mark: Mark, radius: Units, moved: ArrayLike = 0.0) -> None:
-        """Show a number ``a + moved`` and announce a radius; :meth:`move` adds what depends on variables."""
+    def show_numbers(self, cells: Cells, mark: Mark, radius: Units, moved: ArrayLike = 0.0) -> None:
+        """Publish numbers ``a + moved`` with a radius; :meth:`move` adds what depends on variables."""
         self._marks[cells], self._radius[cells], self._shown[cells] = mark, radius, True
         self._bases[0, cells] = radius + np.asarray(moved)
         self._bases[1, cells] = radius - np.asarray(moved)
         self._bases[2, cells] = moved
 
-    def move(self, cells: Cells, variables: Cells, units: ArrayLike) -> None:
-        """The number shown in a cell moves by ``units`` times a variable, and its window with it."""
+    def move(self, cells: Cells, add_variables: Cells, units: ArrayLike) -> None:
+        """Move the published numbers of cells, and their windows, by ``units`` times a variable."""
         amount = np.asarray(units, dtype=np.float64)
-        self._above.add(cells, variables, amount)
-        self._below.add(cells, variables, -amount)
-        self._moved.add(cells, variables, amount)
+        self._above.add(cells, add_variables, amount)
+        self._below.add(cells, add_variables, -amount)
+        self._moved.add(cells, add_variables, amount)
 
     def close(self, cells: Cells) -> None:
-        """Take the windows of numbers that are shown away, until variables open them."""
+        """Remove the windows of published numbers; :meth:`open` adds them again."""
         self._bases[:2, cells] = 0.0
 
-    def open(self, cells: Cells, variables: Cells, radius: Units) -> None:
-        """Give windows of a radius to cells where a variable is 1."""
-        self._above.add(cells, variables, radius)
-        self._below.add(cells, variables, radius)
+    def open(self, cells: Cells, add_variables: Cells, radius: Units) -> None:
+        """Add windows of a radius to cells where a variable is 1."""
+        self._above.add(cells, add_variables, radius)
+        self._below.add(cells, add_variables, radius)
 
-    def requirement(self, requirements: Requirements) -> None:
-        """Further requirements, such as those that hold only where a variable is 1."""
+    def add_requirements(self, requirements: Requirements) -> None:
+        """Add requirements, such as those that hold only where a variable is 1."""
         self._requirements.append(requirements)
 
-    def remark(self, remark: str, assumption: str = "") -> None:
-        """Add a remark for the outcome, once, and what protection rests on besides the windows."""
-        self._remarks[remark] = None
+    def add_remark(self, add_remark: str, assumption: str = "") -> None:
+        """Add a remark for the outcome, once, and an assumption that protection rests on."""
+        self._remarks[add_remark] = None
         self._assumptions |= dict.fromkeys(filter(None, [assumption]))
 
-    def widen(self, cells: Cells) -> None:
-        """Let the ends of the intervals of some cells go out further by random amounts."""
-        self._further[:, cells] = further(self.draws, len(self.problem.table))[:, cells]
+    def extend_ends(self, cells: Cells) -> None:
+        """Let the ends of the intervals of some cells be moved further out by random amounts."""
+        self._extension[:, cells] = draw_extensions(self.draws, len(self.problem.table))[:, cells]
 
-    def keep_sum(self, known: KnownSum) -> None:
-        """Add a sum of cells that readers know more of than the windows say."""
+    def add_known_sum(self, known: KnownSum) -> None:
+        """Add a sum of cells that readers know more of than the windows imply."""
         self._sums.append(known)
 
-    def finish(self) -> StatedModel:
-        """The model, with the rows that make shown numbers add up."""
+    def build(self) -> ReleaseModel:
+        """Return the model, with the equations of published numbers."""
         closed = (self.switch == NO_SWITCH) & (self._ends == NO_VARIABLE).all(axis=0) & (self._radius == 0)
-        refuse_open_secrets(self.problem, closed)
+        refuse_published_secrets(self.problem, closed)
         moved = self._moved.affine(self._bases[2], self.size)
-        self._add_up(moved)
+        self._add_equations(moved)
         rows = self._rows.affine(np.zeros(self._n_rows), self.size).matrix
         nothing = np.zeros(0)
         lower, upper = (np.concatenate([*(b[k] for b in self._bounds), nothing]) for k in (0, 1))
@@ -231,7 +236,7 @@ class Draft:
             rows=rows,
             row_lower=row_lower,
             row_upper=row_upper,
-            integer=np.concatenate([*self._whole, np.zeros(0, dtype=bool)]),
+            integer=np.concatenate([*self._integer, np.zeros(0, dtype=bool)]),
             problem=self.problem,
             above=self._above.affine(self._bases[0], self.size),
             below=self._below.affine(self._bases[1], self.size),
@@ -239,7 +244,7 @@ class Draft:
             requirements=Requirements.join(self._requirements),
             constant=self.constant,
         )
-        return StatedModel(
+        return ReleaseModel(
             model,
             self._marks,
             self._radius,
@@ -252,10 +257,10 @@ class Draft:
             tuple(self._sums),
             "; ".join(self._assumptions),
             self.drawn,
-            self._further if self._further.any() else None,
+            self._extension if self._extension.any() else None,
         )
 
-    def _add_up(self, moved: Affine) -> None:
+    def _add_equations(self, moved: Affine) -> None:
         from scipy.sparse import csr_array
 
         equations = self.problem.table.equations
@@ -266,7 +271,7 @@ class Draft:
         lengths = np.diff(rows.indptr)
         kept = np.flatnonzero((lengths > 0) | (rest != 0))
         of_entry = np.repeat(np.arange(lengths.size), lengths)
-        # Small coefficients: a row of tens of millions of units is one of ones where it can be.
+        # Rows are divided by the greatest common divisor of their coefficients, for solvers.
         divisor = np.zeros(lengths.size, dtype=np.int64)
         np.gcd.at(divisor, of_entry, np.abs(rows.data).astype(np.int64))
         divisor = np.maximum(divisor, 1)
@@ -278,27 +283,28 @@ class Draft:
         self._n_rows += kept.size
 
 
-def refuse_open_secrets(problem: Problem, open_cells: Mask) -> None:
-    """Raise where a cell that must be hidden is among those that are published as they are."""
+def refuse_published_secrets(problem: Problem, open_cells: Mask) -> None:
+    """Raise an error if a cell that must be hidden is among those that are published as they are."""
     if (wrong := np.flatnonzero(problem.must_hide & open_cells)).size:
         raise InfeasibleError(
-            f"{problem.table.structure.names(wrong)}: must be hidden, but the method publishes it as it "
-            "is; choose other options or another method for it"
+            "must be hidden, but the method publishes it as it is",
+            place=problem.table.structure.names(wrong),
+            remedy="choose other options or another method for it",
         )
 
 
-class Statement(Protocol):
-    """A method that can be stated for some of the cells."""
+class PartialMethod(Protocol):
+    """A method that can be applied to some of the cells."""
 
-    def state(self, draft: Draft, cells: Mask) -> None:
+    def add_to_model(self, builder: ModelBuilder, cells: Mask) -> None:
         """Add the method's variables, windows, rows and loss for some cells."""
 
 
-def alone(method: Statement, problem: Problem, draws: Draws | None = None) -> StatedModel:
-    """One method for all cells."""
-    draft = Draft(problem, draws)
-    method.state(draft, np.ones(len(problem.table), dtype=bool))
-    return draft.finish()
+def build_alone(method: PartialMethod, problem: Problem, draws: Draws | None = None) -> ReleaseModel:
+    """Return the model of one method for all cells."""
+    builder = ModelBuilder(problem, draws)
+    method.add_to_model(builder, np.ones(len(problem.table), dtype=bool))
+    return builder.build()
 
 
 def _each(value: ArrayLike, count: int) -> Floats:

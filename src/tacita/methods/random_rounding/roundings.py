@@ -1,14 +1,14 @@
-"""Roundings of the sensitive cells to a base: all of them, or draws that are right on average.
+"""Roundings of the sensitive cells to a base: all of them, or unbiased draws.
 
 A cell ``a`` between the multiples ``f`` and ``f + b`` goes to one of them; a multiple stays. The sum of the
 sensitive cells goes to a multiple next to it as well, and stays where it is one already. Draws are Fellegi's:
-put the residues ``rho = a - f`` end to end on a line, in random order, and throw a point ``u``, whole and
-from 0 to ``b - 1``. The cells with one of ``u, u + b, u + 2 b, ..`` in their part of the line go up. A part
-is shorter than ``b`` and ``rho`` of ``b`` points meet it, so cell by cell
+the residues ``rho = a - f`` are put end to end on a line, in random order, and an integer ``u`` is drawn from
+0 to ``b - 1``. The cells with one of ``u, u + b, u + 2 b, ..`` in their part of the line go up. A part is
+shorter than ``b`` and contains ``rho`` of ``b`` possible points, so for every cell
 
     P(up) = rho / b,    E x = a,
 
-while the number that goes up is always ``sum rho / b``, rounded down or up.
+while the number of cells that go up is always ``sum rho / b``, rounded down or up.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tacita.methods.unbiased_rounding.alternating_cycles import MOST, Coins
 Roundings = NDArray[np.bool_]
 """A row per rounding, a column per cell: True where the cell goes up."""
 THROWS = 4
-"""Draws per rounding that is wanted, as some come twice."""
+"""Most draws per wanted rounding, as some are drawn twice."""
 
 
-def all_roundings(residue: Units, base: int, most: int) -> Roundings | None:
-    """Every rounding whose sum is next to the sum of the values; None if there are more than ``most``."""
+def enumerate_roundings(residue: Units, base: int, most: int) -> Roundings | None:
+    """Return every rounding whose sum is next to that of the values; None if they are more than ``most``."""
     open_cells = np.flatnonzero(residue)
     least = int(residue.sum()) // base
     counts = [least] if int(residue.sum()) % base == 0 else [least, least + 1]
@@ -42,27 +42,27 @@ def all_roundings(residue: Units, base: int, most: int) -> Roundings | None:
     return up
 
 
-def drawn_roundings(
+def draw_roundings(
     residue: Units, base: int, wanted: int, coins: Coins, must: tuple[Mask, Mask] | None = None
 ) -> Roundings:
-    """Up to ``wanted`` different roundings in the order they were drawn, each right on average in the cells
-    that are not among those which ``must`` go down, or up.
+    """Return up to ``wanted`` different roundings in the order of the draws, unbiased in the cells that are
+    not among those which ``must`` go down, or up.
     """
     down, up = must or (np.zeros(residue.size, dtype=bool),) * 2
     drawn = np.where(down | up, 0, residue)
     found: dict[bytes, Mask] = {}
     for _ in range(THROWS * wanted):
-        rounding = draw(drawn, base, coins) | (up & (residue > 0))
+        rounding = draw_rounding(drawn, base, coins) | (up & (residue > 0))
         found.setdefault(rounding.tobytes(), rounding)
         if len(found) == wanted:
             break
     return np.array(list(found.values()))
 
 
-def draw(residue: Units, base: int, coins: Coins) -> Mask:
-    """Which cells go up: each with probability ``rho / b``, their number next to its mean."""
+def draw_rounding(residue: Units, base: int, coins: Coins) -> Mask:
+    """Return which cells go up: each with probability ``rho / b``, their number next to its mean."""
     order = np.argsort(coins(residue.size), kind="stable")
-    # Coins beyond the last multiple of the base would favour small points.
+    # Random numbers beyond the last multiple of the base would favour small points.
     while (coin := int(coins(1)[0])) >= MOST // base * base:
         continue
     end = np.cumsum(residue[order])

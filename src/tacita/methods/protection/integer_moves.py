@@ -1,13 +1,13 @@
-"""Attackers who know that cells are whole numbers, beyond networks.
+"""Attackers who know that cells are integer, beyond networks.
 
-A requirement holds against them only if a whole-number move meets it; a release may protect by fractions
-alone. Then the model gets the missing move as variables of its own, one whole ``f_i`` per cell:
+A requirement holds against them only if an integer move meets it; a release may protect by fractional moves
+only. Then the model gets the missing move as variables of its own, one integer ``f_i`` per cell:
 
     M f = 0,   -down_i <= f_i <= up_i,   f_p >= L,
     -D_i(x) - down_i x_switch(i) <= f_i <= U_i(x) + up_i x_switch(i),
 
-and is solved again. Only requirements that fail are treated so, and what is added holds for every release
-that protects: a bound stays a bound.
+and is solved again. Only requirements that fail are treated so, and the added rows hold for every release
+that protects: lower bounds stay valid.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 LONGEST = 16
-"""Largest change of a cell in such a move, in parts of the level; circuits of tables stay far below."""
+"""Limit of the change of a cell in such a move, as a multiple of the level; circuits of tables need less."""
 
 
-def with_whole_moves(model: Model, requirements: Requirements) -> Model:
-    """The same model, in which each of these requirements has a whole move of its own."""
+def add_integer_moves(model: Model, requirements: Requirements) -> Model:
+    """Return the model in which each of these requirements has an integer move of its own."""
     for d in range(len(requirements)):
-        model = _with_move(model, requirements[np.array([d])])
+        model = _add_move(model, requirements[np.array([d])])
     return model
 
 
-def _with_move(model: Model, requirement: Requirements) -> Model:
+def _add_move(model: Model, requirement: Requirements) -> Model:
     from scipy.sparse import csr_array, hstack, vstack
 
     step, level, sign = model.problem.table.unit, int(requirement.level[0]), int(requirement.sign[0])
@@ -47,7 +47,7 @@ def _with_move(model: Model, requirement: Requirements) -> Model:
     n, added = up.size, up.size * len(ways)
     size = model.size + added
     firsts = model.size + n * np.arange(len(ways))
-    blocks = [block for first in firsts for block in _confined(model, first + np.arange(n), up, down, size)]
+    blocks = [block for first in firsts for block in _confine(model, first + np.arange(n), up, down, size)]
     target = csr_array(
         (np.array(ways, dtype=np.float64), (np.zeros(len(ways), int), firsts + int(requirement.cell[0]))),
         shape=(1, size),
@@ -66,15 +66,15 @@ def _with_move(model: Model, requirement: Requirements) -> Model:
         rows=csr_array(vstack([own, *(rows for rows, _, _ in blocks), target])),
         row_lower=np.concatenate([model.row_lower, *(least for _, least, _ in blocks), [asked]]),
         row_upper=np.concatenate([model.row_upper, *(most for _, _, most in blocks), [np.inf]]),
-        above=_wider(model.above, added),
-        below=_wider(model.below, added),
+        above=_widen(model.above, added),
+        below=_widen(model.below, added),
     )
 
 
-def _confined(
+def _confine(
     model: Model, columns: Cells, up: Floats, down: Floats, size: int
 ) -> list[tuple[csr_array, Floats, Floats]]:
-    """Rows and their bounds that keep one move in the equations and inside the windows that ``x`` opens."""
+    """Return rows and bounds that keep a move within the equations and the windows that ``x`` opens."""
     from scipy.sparse import csr_array, diags_array
 
     step = model.problem.table.unit
@@ -85,12 +85,12 @@ def _confined(
     opens = csr_array((np.ones(switched.size), (switched, model.switch[switched])), shape=(n, size))
     found = [(csr_array(matrix @ place), nothing, nothing)]
     for sign, window, most in ((1.0, model.above, up), (-1.0, model.below, down)):
-        stretched = _wider(window, size - model.size).matrix / step + diags_array(most) @ opens
+        stretched = _widen(window, size - model.size).matrix / step + diags_array(most) @ opens
         found.append((csr_array(sign * place - stretched), np.full(n, -np.inf), window.base / step))
     return found
 
 
-def _wider(affine: Affine, added: int) -> Affine:
+def _widen(affine: Affine, added: int) -> Affine:
     from scipy.sparse import csr_array, hstack
 
     return Affine(affine.base, csr_array(hstack([affine.matrix, csr_array((affine.base.size, added))])))

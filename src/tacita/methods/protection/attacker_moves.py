@@ -1,8 +1,8 @@
-"""How far cells can move inside the windows of a release: what a method checks before it lets go of one.
+"""How far cells can move within the windows of a release: a method's own check before it returns one.
 
 For one attacker a move ``z`` satisfies ``M z = 0, -below <= z <= above``. Cells that cannot move are left
-out, so the program is as large as what is hidden. Where cells are counts only whole moves count. A vertex of
-a network is whole; where one is not, a search for whole moves follows.
+out, so that the program is as small as the hidden part. For counts only integer moves are possible. Vertices
+of networks are integer; where one is not, an integer program follows.
 """
 
 from __future__ import annotations
@@ -30,26 +30,22 @@ from tacita.solvers.highs import Answer, Ended, Session
 from tacita.solvers.linear_program import LinearProgram
 
 EXACT = 1e-11
-"""Relative error of a vertex that solves whole equations with coefficients -1 and 1."""
+"""Relative error of a vertex of integer equations with coefficients -1 and 1."""
 NOISE = 1e-6
-"""What a solver's float may miss, in units of its variable."""
-
-
+"""Absolute error of a solver's float, in units of its variable."""
 FAR = 1e3
-"""Levels that a cell may move by in a move that shows one."""
+"""Limit of a cell's change in a move that meets a level, as a multiple of the level."""
 
 
-class Moves:
-    """Moves of a table inside ``-below .. above``, both in units and the answers too; solved in parts of
-    ``scale``.
-    """
+class AttackerMoves:
+    """Moves of a table within ``-below .. above``, in units; the solver works in multiples of ``scale``."""
 
     def __init__(self, table: Table, above: Floats, below: Floats, scale: int) -> None:
         from scipy.sparse import csc_array
 
-        self._only_whole, self._scale = table.whole, table.unit if table.whole else scale
+        self._integer_only, self._scale = table.whole, table.unit if table.whole else scale
         room_up, room_down = above / self._scale, below / self._scale
-        if self._only_whole:
+        if self._integer_only:
             room_up, room_down = np.floor(room_up + NOISE), np.floor(room_down + NOISE)
         self.cells = np.flatnonzero(room_up + room_down > 0)
         matrix = csc_array(csc_array(table.equations.matrix)[:, self.cells].astype(np.float64))
@@ -58,69 +54,62 @@ class Moves:
             matrix, -room_down[self.cells], room_up[self.cells], nothing
         )
         self._linear = Session(self._program)
-        self._whole: Session | None = None
+        self._integer_session: Session | None = None
 
     def farthest(self, cell: int, sign: int, run: Run) -> tuple[float, Floats]:
-        """The largest ``sign * z_cell`` and a move that attains it, over ``cells``; infinite and no move
-        where nothing stops it or the time ends.
+        """Return the largest ``sign * z_cell`` and a move that attains it, over ``cells``; infinity and no
+        move where it is unbounded or the time ends.
         """
         at = int(np.searchsorted(self.cells, cell))
         if at == self.cells.size or self.cells[at] != cell:
             return 0.0, np.zeros(self.cells.size)
         answer = self._linear.find_extreme(at, sign, run)
-        if self._only_whole and not _is_whole(answer):
-            # A search for whole moves may hear nothing for seconds.
+        if self._integer_only and not _is_integer(answer):
+            # An integer program may not react to the end of the time for seconds.
             if run.late:
                 return np.inf, np.empty(0)
-            if self._whole is None:
-                self._whole = Session(self._program.in_integers())
-            answer = self._whole.find_extreme(at, sign, run)
+            if self._integer_session is None:
+                self._integer_session = Session(self._program.in_integers())
+            answer = self._integer_session.find_extreme(at, sign, run)
         if answer.status is not Ended.OPTIMAL:
             return np.inf, np.empty(0)
-        point = np.rint(answer.point) if self._only_whole else answer.point
+        point = np.rint(answer.point) if self._integer_only else answer.point
         return sign * float(point[at]) * self._scale, point * self._scale
 
-    def meets(self, cell: int, sign: int, level: int, run: Run) -> bool:
-        """Whether a level is reached; for a sliding one, by both ways together."""
-        return self._reached(cell, sign, level, run)[0]
-
-    def shown(
+    def find_witness(
         self, requirement: int, cell: int, sign: int, level: int, run: Run
     ) -> tuple[bool, OutsiderWitness | None]:
-        """Whether a level is reached, and moves that show it, no longer than it takes; none where the time
-        ends.
+        """Return whether a level is reached, and moves that reach it, no longer than needed; None where the
+        time ends.
         """
-        met, moves = self._reached(cell, sign, level, run)
+        signs = (UP, DOWN) if sign == SLIDING else (sign,)
+        found = [self.farthest(cell, one, run) for one in signs]
+        moves = [move for _, move in found]
+        met = sum(distance for distance, _ in found) >= level - max(NOISE, EXACT * level)
         if not met or not all(move.size for move in moves):
             return met, None
         at = int(np.searchsorted(self.cells, cell))
         total = sum(abs(float(move[at])) for move in moves)
-        # Moves of counts are whole; those of amounts can be cut short.
-        share = 1.0 if self._only_whole else min(1.0, level / total)
+        # Moves of counts stay integer; those of amounts can be shortened.
+        share = 1.0 if self._integer_only else min(1.0, level / total)
         used = [(np.flatnonzero(move), move) for move in moves]
         return met, OutsiderWitness(
             requirement, tuple((self.cells[moved], share * move[moved]) for moved, move in used)
         )
 
-    def _reached(self, cell: int, sign: int, level: int, run: Run) -> tuple[bool, list[Floats]]:
-        ways = (UP, DOWN) if sign == SLIDING else (sign,)
-        found = [self.farthest(cell, way, run) for way in ways]
-        reached = sum(distance for distance, _ in found)
-        return reached >= level - max(NOISE, EXACT * level), [move for _, move in found]
 
-
-def outward(units: Floats, step: int) -> Floats:
-    """The least multiples of a step that are not below some floats, their noise aside."""
+def round_outward(units: Floats, step: int) -> Floats:
+    """Return the least multiples of a step that are not below some floats, up to rounding errors."""
     steps = units / step
     near = np.rint(steps)
     return np.where(np.abs(steps - near) <= NOISE, near, np.ceil(steps * (1 + EXACT))) * step
 
 
-def unmet(
+def find_unmet(
     model: Model, x: Floats, scale: int, run: Run, least: float = 0.0, most: float = np.inf
 ) -> Requirements:
-    """Requirements of any attacker, with levels of ``least`` to ``most`` units, that fail when the variables
-    are ``x``. What was not looked at when the time ended is not among them: the audit will find it.
+    """Return the requirements of any attacker, with levels of ``least`` to ``most`` units, that the variables
+    ``x`` miss. What was not checked when the time ended is not among them: the audit will find it.
     """
     problem = model.problem
     conditional = model.requirements[model.requirements.switch != ALWAYS]
@@ -131,23 +120,23 @@ def unmet(
     own = screening.own.level
     largest = max(int(levels.max(initial=1)) for levels in (everyone.level, own[own <= most]))
 
-    def moves_within(up: Floats, down: Floats) -> Moves:
-        # Room that is far beyond every level only upsets the solver.
+    def moves_within(up: Floats, down: Floats) -> AttackerMoves:
+        # Room far beyond every level only causes rounding errors.
         above, below = (np.minimum(side, FAR * largest) for side in model.attacker_windows(x, up, down))
-        return Moves(problem.table, above, below, scale)
+        return AttackerMoves(problem.table, above, below, scale)
 
-    failed, shown = asked_of(moves_within(*room(problem, OUTSIDER)), everyone, run)
+    failed, witnesses = check_requirements(moves_within(*room(problem, OUTSIDER)), everyone, run)
     stopped = run.over
     if stopped or not screening:
         return everyone[failed]
     common = np.flatnonzero(~failed & (everyone.switch == ALWAYS))
     place = {int(d): k for k, d in enumerate(common)}
-    kept = [replace(one, requirement=place[one.requirement]) for one in shown if one.requirement in place]
+    kept = [replace(one, requirement=place[one.requirement]) for one in witnesses if one.requirement in place]
     requirements = everyone[common]
 
     def convince(k: int, up: Floats, down: Floats) -> OutsiderWitness | None:
         asked = int(requirements.cell[k]), int(requirements.sign[k]), int(requirements.level[k])
-        return moves_within(up, down).shown(k, *asked, run)[1]
+        return moves_within(up, down).find_witness(k, *asked, run)[1]
 
     left, best = screening.screen_common(requirements, kept, convince)
     left = Requirements.join([left, screening.screen_own(requirements, best)])
@@ -157,26 +146,28 @@ def unmet(
         if run.over:
             break
         theirs = left[left.attacker == attacker]
-        missing.append(theirs[asked_of(moves_within(*room(problem, attacker)), theirs, run)[0]])
+        missing.append(theirs[check_requirements(moves_within(*room(problem, attacker)), theirs, run)[0]])
     return Requirements.join(missing)
 
 
-def asked_of(moves: Moves, requirements: Requirements, run: Run) -> tuple[Mask, list[OutsiderWitness]]:
-    """Which requirements fail, and moves that show the others as met; until the time ends."""
-    failed, shown = np.zeros(len(requirements), dtype=bool), []
+def check_requirements(
+    moves: AttackerMoves, requirements: Requirements, run: Run
+) -> tuple[Mask, list[OutsiderWitness]]:
+    """Return which requirements fail, and witnesses of the others; until the time ends."""
+    failed, witnesses = np.zeros(len(requirements), dtype=bool), []
     for d in range(len(requirements)):
         if run.over:
             break
-        met, found = moves.shown(
+        met, found = moves.find_witness(
             d, int(requirements.cell[d]), int(requirements.sign[d]), int(requirements.level[d]), run
         )
         failed[d] = not met
         if found is not None:
-            shown.append(found)
-    return failed, shown
+            witnesses.append(found)
+    return failed, witnesses
 
 
-def _is_whole(answer: Answer) -> bool:
+def _is_integer(answer: Answer) -> bool:
     if answer.status is not Ended.OPTIMAL:
         return answer.status is Ended.UNBOUNDED
     return bool(np.abs(answer.point - np.rint(answer.point)).max(initial=0.0) < NOISE)

@@ -1,0 +1,1 @@
+"""Models that methods build for the engine, and their solutions as releases."""

@@ -1,1 +1,0 @@
-"""How far cells can move inside the windows of a release, and the requirements that are missed."""

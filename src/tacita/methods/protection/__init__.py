@@ -1,0 +1,1 @@
+"""Whether windows protect: moves of attackers within them, and the requirements that are missed."""
