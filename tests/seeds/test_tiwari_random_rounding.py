@@ -43,7 +43,7 @@ def problem_of(case: str) -> tc.Problem:
 
 def question(case: str) -> tuple[tc.Problem, RandomRoundingTask]:
     problem = problem_of(case)
-    return problem, RandomRoundingTask.of(problem, BASES[case], below=0.5, above=1.0, margins_told=False)
+    return problem, RandomRoundingTask.of(problem, BASES[case], below=0.5, above=1.0, margins_announced=False)
 
 
 def rounding(asked: RandomRoundingTask, to: list[int]) -> np.ndarray:
@@ -106,7 +106,7 @@ def test_integer_optima_over_all_cells(case: str, everything: float) -> None:
 def test_example_2_third_set_cannot_be_adjusted() -> None:
     _, asked = question("two")
     assert minimise_squares(asked.squares(rounding(asked, [14, 14, 28, 14])), tc.Run()) is None
-    freer = RandomRoundingTask.of(asked.problem, 14, below=1.0, above=1.0, margins_told=False)
+    freer = RandomRoundingTask.of(asked.problem, 14, below=1.0, above=1.0, margins_announced=False)
     assert minimise_squares(freer.squares(rounding(freer, [14, 14, 28, 14])), tc.Run()) is not None
 
 
@@ -150,7 +150,7 @@ def test_example_1_protection_inequalities() -> None:
     problem, asked = question("one")
     needed = derive_inequalities(problem, asked.windows(), tc.Run())
     sets = {to: rounding(asked, list(to)) for to in ((0, 5), (0, 10), (5, 5), (5, 10))}
-    met = needed.met(np.array(list(sets.values()))).all(axis=1)
+    met = needed.are_met(np.array(list(sets.values()))).all(axis=1)
     assert dict(zip(sets, met.tolist(), strict=True)) == {
         (0, 5): False,
         (0, 10): True,
@@ -175,7 +175,7 @@ def test_example_2(base: int | None) -> None:
     problem, asked = question("two")
     needed = derive_inequalities(problem, asked.windows(), tc.Run())
     sets = [[28, 14, 14, 14], [14, 28, 14, 14], [14, 14, 28, 14], [28, 28, 14, 0], [14, 28, 28, 0]]
-    met = needed.met(np.array([rounding(asked, to) for to in sets])).all(axis=1)
+    met = needed.are_met(np.array([rounding(asked, to) for to in sets])).all(axis=1)
     assert met.tolist() == [True, True, True, False, False]
     release = check_method(tc.RandomRounding(base=base), problem)
     assert np.array_equal(release.value, tc.Table.from_array(PRINTED["two"]).units)
@@ -191,7 +191,7 @@ def test_example_3_a_better_set_than_in_print() -> None:
     )
     assert asked.distances(np.array([printed, better])) == pytest.approx([18.38, 12.17], abs=0.005)
     needed = derive_inequalities(problem, asked.windows(), tc.Run())
-    met = needed.met(np.array([better]))[0]
+    met = needed.are_met(np.array([better]))[0]
     failed = {problem.table.structure.key(int(c)) for c in needed.requirements.cell[~met]}
     assert failed <= {("3", "3")}
     release = tc.RandomRounding(base=19, protected=False).protect(problem)
