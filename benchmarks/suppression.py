@@ -41,7 +41,7 @@ from tacita.engine.attack.requirements import all_requirements
 from tacita.methods.suppression.suppression import Suppression
 from tacita.problem.problem import Problem
 from tacita.specification.read_case import read_case
-from tacita.testing.explicit_model import solve_first_model
+from tacita.testing.explicit_model import solve_explicit_model
 
 T = TypeVar("T")
 
@@ -204,7 +204,7 @@ def bare(problem: Problem, limit: float) -> Bare:
     """The same optimum by HiGHS alone."""
 
     model = Suppression().model(problem)
-    seconds, found = timed(lambda: solve_first_model(model, Run(time_limit=limit)))
+    seconds, found = timed(lambda: solve_explicit_model(model, Run(time_limit=limit)))
     return Bare(found and Outcome(found.status, found.loss, found.bound), seconds)
 
 

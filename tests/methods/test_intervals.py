@@ -20,7 +20,7 @@ from tacita.methods.intervals.wide_start import find_wide_start
 from tacita.methods.modelling.model_builder import build_alone
 from tacita.methods.protection.attacker_moves import find_unmet
 from tacita.testing import brute_force_intervals, check_method, problems, tables
-from tacita.testing.explicit_model import solve_first_model
+from tacita.testing.explicit_model import solve_explicit_model
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 # Room below and above the values of a 2x3x3 table in which cell 14 rises by 1 only if others move by halves.
@@ -162,7 +162,7 @@ def test_counts_beyond_networks_are_protected_by_whole_numbers() -> None:
             attackers=[tc.Outsider(table.units - room_down, table.units + room_up)],
         )
         priced = Intervals(weight_up="price", weight_down="price", ends="exact")
-        assert solve_first_model(priced.model(problem)).loss < 100
+        assert solve_explicit_model(priced.model(problem)).loss < 100
         if safe:
             assert check_method(priced, problem).outcome.loss > 100
         else:

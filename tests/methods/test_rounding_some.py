@@ -15,7 +15,7 @@ from tacita.core.errors import InfeasibleError, InputError
 from tacita.core.release import Mark, Release
 from tacita.methods.rounding.rounding import Rounding
 from tacita.testing import check_method
-from tacita.testing.explicit_model import solve_first_model
+from tacita.testing.explicit_model import solve_explicit_model
 
 FIGURE_1 = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
 TABLE = tc.Table.from_array(FIGURE_1, counts=False)
@@ -112,7 +112,7 @@ def test_no_rounded_cells_are_nearer(values: list[int], lower: int, upper: int, 
     release = check_method(method, problem)
     assert release.outcome.status
     assert release.outcome.loss == pytest.approx(best)
-    assert solve_first_model(method.model(problem)).loss == pytest.approx(best)
+    assert solve_explicit_model(method.model(problem)).loss == pytest.approx(best)
 
 
 @pytest.mark.parametrize(

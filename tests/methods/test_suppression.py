@@ -27,7 +27,7 @@ from tacita.methods.suppression.suppression import Suppression, complete_pattern
 from tacita.problem.problem import Problem
 from tacita.solvers.network import Network
 from tacita.testing import check_method, hard_problem, hard_problems
-from tacita.testing.explicit_model import solve_first_model
+from tacita.testing.explicit_model import solve_explicit_model
 
 FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
 TABLE = tc.Table.from_array(
@@ -125,7 +125,7 @@ def test_sensitive_cells_carry_conditional_levels_too() -> None:
     """A problem in which the cheapest pattern needs moves through cells that are hidden in any case."""
     problem = hard_problem(Random(160), "flat")
     method = Suppression(conditional=100.0)
-    assert method.protect(problem).outcome.loss == solve_first_model(method.model(problem)).loss
+    assert method.protect(problem).outcome.loss == solve_explicit_model(method.model(problem)).loss
 
 
 def conditional_column(**level_of: float) -> tc.Table:
@@ -147,7 +147,7 @@ def test_conditional_amounts_hold_on_their_side() -> None:
         assert most - value >= 15
         assert value - least >= 4
         assert most - least >= 30
-    assert release.outcome.loss == solve_first_model(method.model(problem)).loss > 85
+    assert release.outcome.loss == solve_explicit_model(method.model(problem)).loss > 85
 
 
 def test_conditional_amounts_can_differ_from_cell_to_cell() -> None:
@@ -251,7 +251,7 @@ def fractions(room: int, may_hide_all: bool) -> tc.Problem:
 
 def test_counts_are_not_protected_by_fractions() -> None:
     problem = fractions(room=1, may_hide_all=True)
-    assert solve_first_model(Suppression().model(problem)).loss == len(FRACTIONS)
+    assert solve_explicit_model(Suppression().model(problem)).loss == len(FRACTIONS)
     release = check_method(Suppression(), problem)
     assert release.outcome.loss == 1000 + 7
     assert release.outcome.status
@@ -352,7 +352,7 @@ def test_no_pattern_of_the_model_is_cheaper(problem: Problem, random: Random) ->
     )
     start = np.array([random.random() < 0.4 for _ in range(len(problem.table))])
     try:
-        expected = solve_first_model(method.model(problem)).loss
+        expected = solve_explicit_model(method.model(problem)).loss
     except InfeasibleError:
         with pytest.raises(InfeasibleError):
             method.protect(problem)

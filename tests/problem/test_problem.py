@@ -97,7 +97,7 @@ def test_an_insiders_own_levels_need_a_sensitive_cell() -> None:
     """Else no audit would look at the cell."""
     at, level = np.array([OTHER]), np.array([1])
     insider = Insider("firm", np.array([CELL]), np.array([10]), np.array([10]), at, level, level, level)
-    with pytest.raises(InputError, match=r"firm has levels of his own for \(row=2, column=2\)"):
+    with pytest.raises(InputError, match=r"firm has levels of their own for \(row=2, column=2\)"):
         Problem(TABLE, one(), attackers=insider)
     assert Problem(TABLE, one() | one(OTHER), attackers=insider).insiders[:] == [insider]
 

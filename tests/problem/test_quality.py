@@ -8,7 +8,7 @@ import pytest
 import tacita as tc
 from tacita.core.errors import ReleaseError
 from tacita.core.levels import Levels
-from tacita.problem.quality import Risk, risk
+from tacita.problem.quality import Risk, measure_risk
 
 
 def problem_of(values: list, rule: tc.Rule | None = None) -> tc.Problem:
@@ -75,33 +75,35 @@ def intervals(problem: tc.Problem, *ends: tuple[float, float]) -> tuple:
 
 def test_risk_is_the_width_asked_for_over_the_width_left() -> None:
     problem = leveled((1, 2, 0), (1, 1, 8), (5, 5, 0))
-    assert risk(problem, *intervals(problem, (8, 14), (18, 22), (25, 35))) == Risk(2.0, 1.0, 0)
+    assert measure_risk(problem, *intervals(problem, (8, 14), (18, 22), (25, 35))) == Risk(2.0, 1.0, 0)
 
 
 def test_levels_are_counted_in_plain_numbers() -> None:
     problem = leveled((100, 200, 0), decimals=2)
-    assert risk(problem, *intervals(problem, (8, 14))) == Risk(0.5, 0.5, 0)
+    assert measure_risk(problem, *intervals(problem, (8, 14))) == Risk(0.5, 0.5, 0)
 
 
 def test_what_is_known_exactly_is_an_infinite_risk_and_what_is_unbounded_none() -> None:
     problem = leveled((1, 2, 0), (1, 2, 0), (1, 2, 0))
-    found = risk(problem, *intervals(problem, (10, 10), (0, np.inf)))
+    found = measure_risk(problem, *intervals(problem, (10, 10), (0, np.inf)))
     assert (found.worst, found.median, found.exact) == (np.inf, np.inf, 2)
-    assert risk(problem, *intervals(problem, (0, np.inf), (-np.inf, np.inf), (0, np.inf))) == Risk(0, 0, 0)
+    assert measure_risk(problem, *intervals(problem, (0, np.inf), (-np.inf, np.inf), (0, np.inf))) == Risk(
+        0, 0, 0
+    )
 
 
 def test_an_interval_that_is_not_settled_leaves_the_risk_open_unless_another_is_known() -> None:
     problem = leveled((1, 2, 0), (1, 2, 0))
-    found = risk(problem, *intervals(problem, (np.nan, 14), (8, 14)))
+    found = measure_risk(problem, *intervals(problem, (np.nan, 14), (8, 14)))
     assert np.isnan([found.worst, found.median]).all()
     assert found.exact == 0
-    found = risk(problem, *intervals(problem, (np.nan, 14), (10, 10)))
+    found = measure_risk(problem, *intervals(problem, (np.nan, 14), (10, 10)))
     assert (found.worst, found.exact) == (np.inf, 1)
 
 
 def test_nothing_sensitive_is_no_risk() -> None:
     problem = leveled()
-    assert risk(problem, *intervals(problem)) == Risk(0.0, 0.0, 0)
+    assert measure_risk(problem, *intervals(problem)) == Risk(0.0, 0.0, 0)
 
 
 def test_risk_of_a_deduction() -> None:
@@ -113,4 +115,4 @@ def test_risk_of_a_deduction() -> None:
     deduced = tc.deduce(problem, tc.Release.suppress(problem.table, cells))
     need = problem.levels.lower + problem.levels.upper
     asked = max(int(need[cells[0]]), int(problem.levels.sliding[cells[0]]))
-    assert risk(problem, deduced.cells, deduced.low, deduced.high) == Risk(asked / 6, asked / 6, 0)
+    assert measure_risk(problem, deduced.cells, deduced.low, deduced.high) == Risk(asked / 6, asked / 6, 0)

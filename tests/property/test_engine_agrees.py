@@ -41,7 +41,7 @@ from tacita.methods.rounding.rounding import Rounding
 from tacita.problem.problem import Problem
 from tacita.solvers.linear_program import Solution
 from tacita.testing import hard_problems
-from tacita.testing.explicit_model import solve_first_model
+from tacita.testing.explicit_model import solve_explicit_model
 
 WIDEST = 60.0
 """No interval is wider to one side than this: more than twice every level of a hard problem."""
@@ -274,7 +274,7 @@ def test_engine_and_first_model_lose_the_same(
     method: Callable[[Problem, Random], Model], problem: Problem, random: Random
 ) -> None:
     model = method(problem, random)
-    expected = least_loss(solve_first_model, model)
+    expected = least_loss(solve_explicit_model, model)
     assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
@@ -290,5 +290,5 @@ def test_engine_and_first_model_agree_on_the_methods_own_models(
         model = method(problem, random)
     except InfeasibleError:
         return  # Refused while it was stated: there is no model to solve.
-    expected = least_loss(solve_first_model, model)
+    expected = least_loss(solve_explicit_model, model)
     assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)

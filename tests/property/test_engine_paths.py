@@ -42,7 +42,7 @@ from tacita.solvers import row_pool as rows
 from tacita.solvers import scip
 from tacita.solvers.linear_program import IntegerProgram, Solution
 from tacita.testing import TABLE_KINDS, hard_problem
-from tacita.testing.explicit_model import solve_first_model
+from tacita.testing.explicit_model import solve_explicit_model
 
 NETWORKS = ("flat", "tree")
 SOME = settings(max_examples=max(1, settings.default.max_examples // 4))
@@ -117,7 +117,7 @@ def problem_of(seed: int, kinds: tuple[str, ...]) -> Problem:
 @given(seed=SEEDS)
 def test_every_path_leads_to_the_least_loss(path: Path, seed: int) -> None:
     problem = problem_of(seed, path.kinds)
-    expected = least_loss(solve_first_model, Suppression().model(problem))
+    expected = least_loss(solve_explicit_model, Suppression().model(problem))
     with moved_by(path.moved):
         model = Suppression().model(problem)
         assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -133,7 +133,7 @@ def test_every_path_keeps_conditional_levels(name: str, seed: int) -> None:
         model = Suppression(conditional=40.0).model(problem)
     except InfeasibleError:
         return
-    expected = least_loss(solve_first_model, model)
+    expected = least_loss(solve_explicit_model, model)
     with moved_by(path.moved):
         assert least_loss(solve_model, model) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
@@ -186,13 +186,13 @@ def test_sifting_bounds_from_below_and_fixes_only_what_nothing_better_hides(seed
         sifting.sift(separation.Separation(presolved, model.requirements, cutter, search.run), search)
     if search.best is None:
         return
-    least = least_loss(solve_first_model, model)
+    least = least_loss(solve_explicit_model, model)
     assert search.bound <= least * (1 + 1e-6) + 1e-6
     assert search.loss >= least * (1 - 1e-6) - 1e-6
     for cell in np.flatnonzero(model.upper > search.upper)[:3]:
         lower = model.lower.copy()
         lower[cell] = 1.0
-        hiding_it = least_loss(solve_first_model, replace(model, lower=lower))
+        hiding_it = least_loss(solve_explicit_model, replace(model, lower=lower))
         assert hiding_it >= search.loss * (1 - 1e-6) - 1e-6
 
 
@@ -229,7 +229,7 @@ def test_many_insiders_bind_the_same_whether_listed_or_not(seed: int, flows: boo
         must_publish=np.flatnonzero(problem.must_publish),
         must_hide=np.flatnonzero(problem.must_hide),
     )
-    expected = least_loss(solve_first_model, Suppression().model(problem))
+    expected = least_loss(solve_explicit_model, Suppression().model(problem))
     with moved_by(LAZY + FLOWS if flows else LAZY):
         assert least_loss(solve_model, Suppression().model(crowd)) == pytest.approx(expected, rel=1e-6)
 
@@ -377,7 +377,7 @@ def extreme(kind: str, seed: int) -> Problem:
 def test_extreme_values(kind: str, seed: int, moved: Moved) -> None:
     """Huge values with small levels, negative cells, sensitive zeros, cells that cost nothing."""
     problem = extreme(kind, seed)
-    expected = least_loss(solve_first_model, Suppression().model(problem))
+    expected = least_loss(solve_explicit_model, Suppression().model(problem))
     with moved_by(moved):
         try:
             release = Suppression().protect(problem)

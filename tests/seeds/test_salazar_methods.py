@@ -20,7 +20,7 @@ from tacita.methods.mixture.mixture import Mixture
 from tacita.methods.perturbation import Perturbation
 from tacita.methods.rounding.rounding import Rounding
 from tacita.testing import check_method
-from tacita.testing.explicit_model import solve_first_model
+from tacita.testing.explicit_model import solve_explicit_model
 
 TABLE = example("salazar").table
 INVERSE = tuple(1 / TABLE.values)
@@ -34,7 +34,7 @@ def figure_1(lower: int = 10, upper: int = 12, cost="unit", **columns: np.ndarra
 
 def least_loss(method, problem: tc.Problem) -> tc.Release:
     """The release of a method whose loss is that of the first model, and proven."""
-    oracle = solve_first_model(method.model(problem))
+    oracle = solve_explicit_model(method.model(problem))
     release = check_method(method, problem)
     assert release.outcome.loss == pytest.approx(oracle.loss)
     assert release.outcome.status is Status.OPTIMAL

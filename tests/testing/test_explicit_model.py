@@ -23,7 +23,7 @@ from tacita.engine.attack.requirements import OUTSIDER, SLIDING, Requirements, a
 from tacita.engine.model import NO_SWITCH, Affine, Model
 from tacita.problem.problem import Problem
 from tacita.testing import TABLE_KINDS, hard_problem, hard_problems, problems, tables
-from tacita.testing.explicit_model import solve_first_model
+from tacita.testing.explicit_model import solve_explicit_model
 
 FIGURE_1 = [[20, 50, 10, 80], [8, 19, 22, 49], [17, 32, 12, 61], [45, 101, 44, 190]]
 
@@ -124,14 +124,14 @@ def patterns(problem: Problem, free: np.ndarray) -> Iterator[np.ndarray]:
 
 def least_loss(model: Model) -> float:
     try:
-        return solve_first_model(model).loss
+        return solve_explicit_model(model).loss
     except InfeasibleError:
         return np.inf
 
 
 def test_figure_1_by_value_is_85_and_unique() -> None:
     problem = figure_1(10, 12)
-    found = solve_first_model(suppression(problem))
+    found = solve_explicit_model(suppression(problem))
     assert (found.loss, found.bound, found.status) == (pytest.approx(85), pytest.approx(85), Status.OPTIMAL)
     hidden = {problem.table.find(*at) for at in (("II", "B"), ("II", "C"), ("III", "B"), ("III", "C"))}
     assert set(np.flatnonzero(found.x)) == hidden
@@ -195,7 +195,7 @@ def test_larger_tables_by_the_definition(problem: Problem) -> None:
     to be none, hiding everything does not help: hiding more never makes an attacker wiser.
     """
     try:
-        found = solve_first_model(suppression(problem))
+        found = solve_explicit_model(suppression(problem))
     except InfeasibleError:
         assert not protects(problem, ~problem.must_publish)
         return
@@ -216,7 +216,7 @@ def test_a_conditional_level_counts_only_when_its_switch_is_on() -> None:
     """
     problem = figure_1(10, 12)
     cell = problem.table.find("III", "B")
-    before = solve_first_model(suppression(problem))
+    before = solve_explicit_model(suppression(problem))
     assert before.x[cell] == 1
 
     def with_level(level: int) -> Model:
@@ -232,7 +232,7 @@ def test_a_conditional_level_counts_only_when_its_switch_is_on() -> None:
     least, most = deduced(problem, None, before.x > 0.5, cell)
     width = round(most - least)
     assert least_loss(with_level(width)) == pytest.approx(85)
-    after = solve_first_model(with_level(width + 1))
+    after = solve_explicit_model(with_level(width + 1))
     assert after.loss > 86
     least, most = deduced(problem, None, after.x > 0.5, cell)
     assert after.x[cell] == 0 or most - least >= width + 1
@@ -240,7 +240,7 @@ def test_a_conditional_level_counts_only_when_its_switch_is_on() -> None:
 
 def test_no_time_is_no_solution() -> None:
     with pytest.raises(StoppedError, match="allow more time"):
-        solve_first_model(suppression(figure_1(10, 12)), Run(time_limit=0.0))
+        solve_explicit_model(suppression(figure_1(10, 12)), Run(time_limit=0.0))
 
 
 @pytest.mark.parametrize("kind", TABLE_KINDS)

@@ -1,4 +1,4 @@
-"""Whom the attackers of a problem stand for: what every verdict names."""
+"""The attackers that a problem considers, by kind and number, as every verdict names them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from tacita.core.words import pluralize
 
 KINDS = {"respondents": "respondent", "holdings": "holding"}
-"""Contributors that can be attackers, by the word for all of them."""
+"""Kinds of contributors that can be attackers: plural and singular."""
 
 
 @dataclass(frozen=True)
 class Considered:
-    """How many attackers of each kind were considered besides the outsider, dropped ones included.
+    """The number of attackers of each kind besides the outsider, with those whom another one implies.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Considered:
 
     @property
     def text(self) -> str:
-        """In words, such as ``an outsider and 1,806 respondents``."""
+        """The attackers in words, such as ``an outsider and 1,806 respondents``."""
         numbers = {
             "respondent": self.respondents,
             "holding": self.holdings,

@@ -1,4 +1,4 @@
-"""Attackers that need no attention of their own.
+"""Dominated attackers: those whom another one implies, so that they need not be considered.
 
 Attacker ``A`` is implied by ``B`` if ``B`` knows at least as much, ``lower_A <= lower_B`` and
 ``upper_B <= upper_A`` in every cell, and every level asked against ``A`` is at most the one asked against
@@ -6,53 +6,58 @@ Attacker ``A`` is implied by ``B`` if ``B`` knows at least as much, ``lower_A <=
 outsider implies whoever knows nothing more and needs no higher level.
 
 Whoever implies ``A`` knows all cells that ``A`` knows, so also the one that fewest know. For a contributor to
-a single leaf cell that is this cell. Those who know most of it are tried, strongest first: some who are
-implied by another one may stay, which costs time and nothing else.
+a single leaf cell that is this cell. The ``RIVALS`` who know most of it are compared, strongest first: some
+implied attackers may be missed, which only costs time.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tacita.attackers.insider_list import InsiderList, find_sorted, spans
+from tacita.attackers.insider_list import InsiderList, find_rows, find_sorted
 from tacita.core.exact import Cells, Mask, Units
 from tacita.core.levels import Levels
 
 RIVALS = 8
-"""How many of those who know most of a cell are tried."""
+"""How many of those who know most of a cell are compared."""
 
 
-def without_dominated(insiders: InsiderList, levels: Levels) -> InsiderList:
-    """Insiders (``others``) that neither the outsider nor one of those tried implies; of equals the first."""
+def drop_dominated(insiders: InsiderList, levels: Levels) -> InsiderList:
+    """Return the insiders whom neither the outsider nor a compared insider implies; of equals the first.
+
+    All of them attack every sensitive cell (``others``).
+    """
     if not len(insiders):
         return insiders
     left = insiders.take(np.flatnonzero(~_implied_by_outsider(insiders, levels)))
     compare = _Comparison(left, levels)
     dropped = np.zeros(len(left), dtype=bool)
     for place in range(RIVALS):
-        a, b = compare.rivals(place, ~dropped)
-        weaker = compare.implied(a, b)
+        a, b = compare.list_rivals(place, ~dropped)
+        weaker = compare.find_implied(a, b)
         a, b = a[weaker], b[weaker]
         # Of two who imply each other the first stays.
         later = np.flatnonzero(b > a)
         equal = np.zeros(a.size, dtype=bool)
-        equal[later] = compare.implied(b[later], a[later])
+        equal[later] = compare.find_implied(b[later], a[later])
         dropped[a[~equal]] = True
     return left.take(np.flatnonzero(~dropped))
 
 
 def _implied_by_outsider(insiders: InsiderList, levels: Levels) -> Mask:
-    higher = (insiders.levels > _everyones(insiders.targets, levels)).any(axis=0)
+    """Return the insiders who know nothing more than the outsider and have no higher level."""
+    higher = (insiders.levels > _common_levels(insiders.targets, levels)).any(axis=0)
     above = np.bincount(insiders.target_owner, weights=higher, minlength=len(insiders))
     return np.asarray((np.diff(insiders.starts) == 0) & (above == 0))
 
 
-def _everyones(cells: Cells, levels: Levels) -> Units:
+def _common_levels(cells: Cells, levels: Levels) -> Units:
+    """Return LPL, UPL and SPL that hold against everyone in some cells."""
     return np.array([levels.lower[cells], levels.upper[cells], levels.sliding[cells]])
 
 
 class _Comparison:
-    """Answers who implies whom, for many pairs at once."""
+    """Compares many pairs of insiders at once."""
 
     def __init__(self, insiders: InsiderList, levels: Levels) -> None:
         self.insiders, self.levels, self.n_cells = insiders, levels, levels.sensitive.size
@@ -71,8 +76,8 @@ class _Comparison:
         first = insiders.starts[:-1][sizes > 0]
         self._rarest[sizes > 0] = cells[rarest[first]]
 
-    def rivals(self, place: int, among: Mask) -> tuple[Cells, Cells]:
-        """Pairs of an insider and who stands at ``place`` in the order of their rarest cell."""
+    def list_rivals(self, place: int, among: Mask) -> tuple[Cells, Cells]:
+        """Return pairs of an insider and the one at ``place`` in the order of the cell that fewest know."""
         a = np.flatnonzero(among & (self._rarest >= 0))
         at = self._cell_starts[self._rarest[a]] + place
         there = at < self._cell_starts[self._rarest[a] + 1]
@@ -80,41 +85,43 @@ class _Comparison:
         b = self.insiders.owner[self._by_cell[at]]
         return a[a != b], b[a != b]
 
-    def implied(self, a: Cells, b: Cells) -> Mask:
-        """Whether insider ``b[i]`` implies ``a[i]``."""
+    def find_implied(self, a: Cells, b: Cells) -> Mask:
+        """Return whether insider ``b[i]`` implies ``a[i]``."""
         insiders = self.insiders
-        rows, sizes = spans(insiders.starts, a)
+        rows, sizes = find_rows(insiders.starts, a)
         at = find_sorted(self._bounds, np.repeat(b, sizes) * self.n_cells + insiders.cells[rows])
         stronger = (insiders.lower[at] >= insiders.lower[rows]) & (insiders.upper[at] <= insiders.upper[rows])
         inside = (at >= 0) & stronger
         holds = np.bincount(np.repeat(np.arange(a.size), sizes), weights=~inside, minlength=a.size) == 0
         pairs = np.flatnonzero(holds)
-        for place, cells in self._special(a[pairs], b[pairs]):
+        for place, cells in self._list_special_cells(a[pairs], b[pairs]):
             pair = pairs[place]
-            higher = (self._needed(a[pair], cells) > self._needed(b[pair], cells)).any(axis=0)
+            higher = (self._find_levels(a[pair], cells) > self._find_levels(b[pair], cells)).any(axis=0)
             holds[pair[higher]] = False
         return np.asarray(holds)
 
-    def _special(self, a: Cells, b: Cells) -> list[tuple[Cells, Cells]]:
-        """Cells where the two may need other levels than everyone, each with the position of its pair."""
+    def _list_special_cells(self, a: Cells, b: Cells) -> list[tuple[Cells, Cells]]:
+        """Return cells where one of a pair may have other levels than everyone, with the position of the
+        pair.
+        """
         insiders = self.insiders
         found = []
         for who in (a, b):
-            rows, sizes = spans(insiders.target_starts, who)
+            rows, sizes = find_rows(insiders.target_starts, who)
             found.append((np.repeat(np.arange(who.size), sizes), insiders.targets[rows]))
-        rows, sizes = spans(insiders.starts, b)
+        rows, sizes = find_rows(insiders.starts, b)
         exact = insiders.lower[rows] == insiders.upper[rows]
         found.append((np.repeat(np.arange(b.size), sizes)[exact], insiders.cells[rows][exact]))
         return found
 
-    def _needed(self, who: Cells, cells: Cells) -> Units:
-        """LPL, UPL and SPL that hold against insiders in some cells."""
-        needed = _everyones(cells, self.levels)
+    def _find_levels(self, who: Cells, cells: Cells) -> Units:
+        """Return LPL, UPL and SPL that hold against insiders in some cells."""
+        found = _common_levels(cells, self.levels)
         keys = who * self.n_cells + cells
         own = find_sorted(self._targets, keys)
-        needed[:, own >= 0] = self.insiders.levels[:, own[own >= 0]]
+        found[:, own >= 0] = self.insiders.levels[:, own[own >= 0]]
         known = find_sorted(self._bounds, keys)
         here = np.flatnonzero(known >= 0)
         exact = self.insiders.lower[known[here]] == self.insiders.upper[known[here]]
-        needed[:, here[exact]] = 0
-        return needed
+        found[:, here[exact]] = 0
+        return found

@@ -1,4 +1,4 @@
-"""Many insiders as columns: a contributor of microdata becomes an object only when they are asked for.
+"""Many insiders as columns of numbers, of which single ones become :class:`Insider` objects on demand.
 
 Insider ``k`` knows ``lower[r] <= y <= upper[r]`` of ``cells[r]`` for the rows ``r`` from ``starts[k]`` to
 ``starts[k + 1] - 1``, and has levels of their own, ``levels[:, t]`` (LPL, UPL, SPL), for ``targets[t]`` with
@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacita.core.attacker import Insider
 from tacita.core.exact import Cells, Mask, Units
@@ -23,7 +24,7 @@ NONE = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class InsiderList(Sequence[Insider]):
-    """Insiders in order; see the head of this file."""
+    """Insiders in order, as columns that the docstring of this file explains."""
 
     names: Sequence[str]
     starts: Cells
@@ -38,7 +39,7 @@ class InsiderList(Sequence[Insider]):
 
     @classmethod
     def of(cls, insiders: Iterable[Insider]) -> InsiderList:
-        """Insiders that exist as objects, which stay the same objects."""
+        """Return a list of insiders that exist as objects, which stay the same objects."""
         every = list(insiders)
         own = [insider.own_targets() for insider in every]
         return cls(
@@ -56,30 +57,30 @@ class InsiderList(Sequence[Insider]):
 
     @classmethod
     def join(cls, parts: Iterable[InsiderList]) -> InsiderList:
-        """All insiders of several lists, in their order."""
+        """Return the insiders of several lists, in their order."""
         lists = [cls.of(()), *parts]
         made: dict[int, Insider] = {}
         before = 0
         for part in lists:
             made |= {before + k: insider for k, insider in part._made.items()}
             before += len(part)
+
+        def join_columns(name: str) -> NDArray[Any]:
+            return np.concatenate([getattr(part, name) for part in lists], axis=-1)
+
+        columns = ("cells", "lower", "upper", "targets", "levels", "others")
         return cls(
-            [name for part in lists for name in part.names],
-            _edges(np.concatenate([np.diff(part.starts) for part in lists])),
-            np.concatenate([part.cells for part in lists]),
-            np.concatenate([part.lower for part in lists]),
-            np.concatenate([part.upper for part in lists]),
-            _edges(np.concatenate([np.diff(part.target_starts) for part in lists])),
-            np.concatenate([part.targets for part in lists]),
-            np.concatenate([part.levels for part in lists], axis=1),
-            np.concatenate([part.others for part in lists]),
-            made,
+            names=[name for part in lists for name in part.names],
+            starts=_edges(np.concatenate([np.diff(part.starts) for part in lists])),
+            target_starts=_edges(np.concatenate([np.diff(part.target_starts) for part in lists])),
+            **{name: join_columns(name) for name in columns},
+            _made=made,
         )
 
     def take(self, which: Cells) -> InsiderList:
-        """Some of them, in this order."""
-        rows, sizes = spans(self.starts, which)
-        aims, aimed = spans(self.target_starts, which)
+        """Return some of the insiders, in this order."""
+        rows, sizes = find_rows(self.starts, which)
+        targets, target_sizes = find_rows(self.target_starts, which)
         place = {int(k): i for i, k in enumerate(which)} if self._made else {}
         return InsiderList(
             [self.names[k] for k in which.tolist()],
@@ -87,9 +88,9 @@ class InsiderList(Sequence[Insider]):
             self.cells[rows],
             self.lower[rows],
             self.upper[rows],
-            _edges(aimed),
-            self.targets[aims],
-            self.levels[:, aims],
+            _edges(target_sizes),
+            self.targets[targets],
+            self.levels[:, targets],
             self.others[which],
             {place[k]: insider for k, insider in self._made.items() if k in place},
         )
@@ -108,36 +109,24 @@ class InsiderList(Sequence[Insider]):
             return [self[i] for i in range(*k.indices(len(self)))]
         k = range(len(self))[k]
         if k not in self._made:
-            at, aims = self.rows(k), slice(self.target_starts[k], self.target_starts[k + 1])
-            lower, upper, sliding = self.levels[:, aims]
-            self._made[k] = Insider(
-                self.names[k],
-                self.cells[at],
-                self.lower[at],
-                self.upper[at],
-                self.targets[aims],
-                lower,
-                upper,
-                sliding,
-                bool(self.others[k]),
-            )
+            at, own = (slice(*edges[k : k + 2].tolist()) for edges in (self.starts, self.target_starts))
+            lower, upper, sliding = self.levels[:, own]
+            levels, others = (self.targets[own], lower, upper, sliding), bool(self.others[k])
+            bounds = self.cells[at], self.lower[at], self.upper[at]
+            self._made[k] = Insider(self.names[k], *bounds, *levels, others)
         return self._made[k]
 
     def __iter__(self) -> Iterator[Insider]:
         return (self[k] for k in range(len(self)))
 
-    def rows(self, k: int) -> slice:
-        """Where the bounds of insider ``k`` stand."""
-        return slice(int(self.starts[k]), int(self.starts[k + 1]))
-
     @cached_property
     def owner(self) -> Cells:
-        """Per row of ``cells`` whose it is."""
+        """The insider of each row of ``cells``."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     @cached_property
     def target_owner(self) -> Cells:
-        """Per row of ``targets`` whose it is."""
+        """The insider of each row of ``targets``."""
         return np.repeat(np.arange(len(self)), np.diff(self.target_starts))
 
     @cached_property
@@ -156,37 +145,35 @@ class InsiderList(Sequence[Insider]):
 
     @property
     def spared(self) -> tuple[Cells, Cells]:
-        """Pairs of insider and cell where the problem's levels do not hold; see :meth:`is_spared`."""
+        """The pairs of insider and cell where the problem's levels do not hold; see :meth:`is_spared`."""
         return self._spared // self._span, self._spared % self._span
 
     def find(self, who: Cells, cells: Cells) -> Cells:
-        """The row of bounds of insider ``who[i]`` for ``cells[i]``, -1 where they know nothing of it."""
+        """Return the row of bounds of insider ``who[i]`` for ``cells[i]``, or -1 if they know nothing."""
         there = (who >= 0) & (cells < self._span)
         return np.where(there, find_sorted(self._keys, who * self._span + cells), -1)
 
     def is_spared(self, who: Cells, cells: Cells) -> Mask:
-        """Where the problem's levels do not hold against insiders: they have levels of their own there, or
-        know the value.
+        """Return where the problem's levels do not hold against insiders: where they have levels of their
+        own, or know the value.
         """
         there = cells < self._span
         return np.asarray(there & (find_sorted(self._spared, who * self._span + cells) >= 0))
 
-    def tightest(self, lower: Units, upper: Units) -> tuple[Units, Units]:
-        """Bounds per cell that know all that anyone here knows, on top of ``lower`` and ``upper``."""
-        low, high = lower.copy(), upper.copy()
-        np.maximum.at(low, self.cells, self.lower)
-        np.minimum.at(high, self.cells, self.upper)
-        return low, high
 
-
-def spans(starts: Cells, which: Cells) -> tuple[Cells, Cells]:
-    """The rows of some owners one after the other, and how many each has."""
+def find_rows(starts: Cells, which: Cells) -> tuple[Cells, Cells]:
+    """Return the rows of some insiders, one insider after the other, and how many each has."""
     sizes = starts[which + 1] - starts[which]
-    return np.arange(sizes.sum()) + np.repeat(starts[which] - (np.cumsum(sizes) - sizes), sizes), sizes
+    return list_ranges(starts[which], sizes), sizes
+
+
+def list_ranges(first: Cells, sizes: Cells) -> Cells:
+    """Return the integers of ranges, one range after the other, given where each begins and its size."""
+    return np.asarray(np.arange(sizes.sum()) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes))
 
 
 def find_sorted(keys: Cells, wanted: Cells) -> Cells:
-    """Positions in an ascending list, -1 for what is not in it."""
+    """Return positions in an ascending list, -1 for what is not in it."""
     if not keys.size:
         return np.full(wanted.size, -1, dtype=np.int64)
     at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
@@ -194,4 +181,5 @@ def find_sorted(keys: Cells, wanted: Cells) -> Cells:
 
 
 def _edges(sizes: Cells | list[int]) -> Cells:
+    """Return where parts of these sizes begin and the last one ends."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Attackers from microdata: who contributes to a cell knows more about it than an outsider.
+"""Insiders from microdata: a contributor to a cell knows more about it than the outsider.
 
 A contributor who put ``s >= 0`` into a cell of value ``a`` knows ``y >= s``; one who is alone in it knows
 ``y = a``. This replaces special treatment of "singletons": a sole contributor is an attacker like any other.
@@ -11,9 +11,9 @@ were sampled, the others are unknown to them too. Every contributor that the tab
   problem's, LPL capped at ``a - s``. A cell that they share with one single other contributor keeps at least
   one step of uncertainty.
 
-Everywhere else they face the problem's levels. Attackers who can deduce nothing that another one could not,
-and who need no higher level, are dropped: of those in a single leaf cell the largest remains, and whoever
-needs another level than the largest.
+Everywhere else the problem's levels hold. Insiders who can deduce nothing that another one could not, and who
+have no higher level, are dropped: of those in a single leaf cell the largest remains, and whoever has another
+level than the largest.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacita.attackers.considered import KINDS, Considered
-from tacita.attackers.dominated import without_dominated
-from tacita.attackers.insider_list import InsiderList
+from tacita.attackers.dominated import drop_dominated
+from tacita.attackers.insider_list import InsiderList, list_ranges
 from tacita.core.attacker import Insider, Outsider
 from tacita.core.errors import InputError, did_you_mean
 from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
@@ -35,7 +35,7 @@ from tacita.core.tables.table import Table
 from tacita.rules import Inside, Rule
 
 AT_ONCE = 20_000
-"""Contributors whose cells are worked on together."""
+"""Contributors that are processed together."""
 
 
 @dataclass(frozen=True, init=False)
@@ -49,17 +49,17 @@ class Coalition:
 
     def __init__(self, *members: object, of: str = "respondents") -> None:
         if not members:
-            raise InputError("a coalition needs members: name at least one")
+            raise InputError("a coalition needs members", remedy="name at least one")
         if of not in KINDS:
             raise InputError(f"a coalition is one of {' or '.join(KINDS)}, not of '{of}'")
         object.__setattr__(self, "members", tuple(dict.fromkeys(map(str, members))))
         object.__setattr__(self, "of", of)
 
 
-def pooling(
+def make_coalitions(
     respondents: Iterable[Sequence[str]], holdings: Iterable[Sequence[str]] = ()
 ) -> list[AttackerLike]:
-    """Coalitions of respondents and of holdings by the names of their members."""
+    """Return coalitions of respondents and of holdings, given the names of their members."""
     return [
         Coalition(*members, of=kind)
         for kind, groups in zip(KINDS, (respondents, holdings), strict=True)
@@ -89,34 +89,35 @@ class _Presence:
     people: Cells
 
 
-def outsider_among(table: Table, attackers: Sequence[AttackerLike]) -> Outsider:
-    """The one outsider, who is always there: with the usual bounds if none is given."""
+def find_outsider(table: Table, attackers: Sequence[AttackerLike]) -> Outsider:
+    """Return the outsider among the attackers, or one with the usual bounds if none is given."""
     outsiders = [a for a in attackers if isinstance(a, Outsider)]
     if len(outsiders) > 1:
-        raise InputError("two outsiders are given: join them into one, which has the tighter of their bounds")
+        remedy = "join them into one, which has the tighter of their bounds"
+        raise InputError("two outsiders are given", remedy=remedy)
     return outsiders[0] if outsiders else Outsider.of(table)
 
 
-def listed(attackers: AttackerLike | Sequence[AttackerLike] | None) -> tuple[AttackerLike, ...]:
-    """Attackers as a list, whether one, several or none are given."""
+def list_attackers(attackers: AttackerLike | Sequence[AttackerLike] | None) -> tuple[AttackerLike, ...]:
+    """Return attackers as a tuple, whether one, several or none are given."""
     if attackers is None:
         return ()
     return (attackers,) if isinstance(attackers, AttackerLike) else tuple(attackers)
 
 
-def kinds_known(table: Table) -> tuple[str, ...]:
-    """The kinds of contributors that a table can tell apart: respondents, holdings."""
+def list_known_kinds(table: Table) -> tuple[str, ...]:
+    """Return the kinds of contributors that a table identifies: respondents, holdings."""
     return tuple(word for word, by in KINDS.items() if _are_known(_contributions(table, by)))
 
 
-def insiders_among(
+def find_insiders(
     table: Table,
     rule: Rule | None,
     levels: Levels,
     outsider: Outsider,
     attackers: Sequence[AttackerLike],
 ) -> tuple[InsiderList, Considered]:
-    """All insiders that have to be looked at, and whom they stand for.
+    """Return the insiders that no other one implies, and how many of each kind were considered.
 
     Parameters
     ----------
@@ -128,8 +129,9 @@ def insiders_among(
     words = [a for a in attackers if isinstance(a, str)]
     if wrong := [word for word in words if word not in ("outsider", *KINDS)]:
         known = ", ".join(["outsider", *KINDS])
-        raise InputError(f"there are no attackers '{wrong[0]}': use {known}, a coalition or an insider")
-    kinds = words if words else list(kinds_known(table))
+        remedy = f"use {known}, a coalition or an insider"
+        raise InputError(f"there are no attackers '{wrong[0]}'", remedy=remedy, options=["attackers"])
+    kinds = words if words else list(list_known_kinds(table))
     coalitions = [a for a in attackers if isinstance(a, Coalition)]
     by_hand = list(dict.fromkeys(a for a in attackers if isinstance(a, Insider)))
     found, numbers, only = [InsiderList.of(by_hand)], dict[str, int](), 0
@@ -137,7 +139,7 @@ def insiders_among(
         pooled = [coalition for coalition in coalitions if coalition.of == word]
         if word not in kinds and not pooled:
             continue
-        source = _Source(table, rule, levels, outsider, _identified(table, by), by)
+        source = _Source(table, rule, levels, outsider, _require_contributions(table, by), by)
         parts = []
         if word in kinds:
             everyone = source.contributions.everyone()
@@ -145,32 +147,27 @@ def insiders_among(
                 chunk = everyone[start : start + AT_ONCE]
                 names = [f"{by} {source.contributions.name(int(who))}" for who in chunk]
                 groups = _Groups(names, chunk, np.arange(chunk.size))
-                parts.append(_insiders(source, groups))
+                parts.append(_make_insiders(source, groups))
                 if everyone.size > AT_ONCE:
-                    parts[-1] = without_dominated(parts[-1], levels)
-            numbers[word] = _how_many(source, everyone.size)
+                    parts[-1] = drop_dominated(parts[-1], levels)
+            numbers[word] = _count_contributors(source, everyone.size)
             only = max(only, 0 if _stand_for_all(source) else source.contributions.depth)
         if pooled:
-            parts.append(_insiders(source, _pools(source.contributions, pooled)))
-        found.append(without_dominated(InsiderList.join(parts), levels))
+            parts.append(_make_insiders(source, _make_pools(source.contributions, pooled)))
+        found.append(drop_dominated(InsiderList.join(parts), levels))
     derived = InsiderList.join(found[1:])
     if len(found) > 2:
-        derived = without_dominated(derived, levels)
-    left_out = tuple(word for word in kinds_known(table) if word not in kinds)
+        derived = drop_dominated(derived, levels)
+    left_out = tuple(word for word in list_known_kinds(table) if word not in kinds)
     considered = Considered(
-        numbers.get("respondents", 0),
-        numbers.get("holdings", 0),
-        len(coalitions),
-        len(by_hand),
-        left_out,
-        only,
+        **numbers, coalitions=len(coalitions), insiders=len(by_hand), left_out=left_out, largest=only
     )
     return InsiderList.join([found[0], derived]), considered
 
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """What attackers of one kind are derived from."""
+    """What insiders of one kind are derived from."""
 
     table: Table
     rule: Rule | None
@@ -192,25 +189,26 @@ def _are_known(contributions: Contributions | None) -> bool:
     return contributions is not None and bool((contributions.who >= 0).any())
 
 
-def _identified(table: Table, by: str) -> Contributions:
+def _require_contributions(table: Table, by: str) -> Contributions:
     contributions = _contributions(table, by)
+    """Return the contributions of a kind; refuse a table that does not identify contributors."""
     if contributions is None or (len(table) and not _are_known(contributions)):
         raise InputError(
-            f"attackers who are {by}s need to be known: the table does not say who stands behind its cells; "
-            f"tabulate records with a column of {by}s, or attack as an outsider only"
+            f"attackers who are {by}s need to be known: the table does not say who stands behind its cells",
+            remedy=f"tabulate records with a column of {by}s, or attack as an outsider only",
         )
     return contributions
 
 
-def _how_many(source: _Source, known: int) -> int:
-    """How many contributors there are; at least those who are known."""
+def _count_contributors(source: _Source, known: int) -> int:
+    """Return the number of contributors, at least of those who are known."""
     if source.contributions.beyond is Beyond.SMALLER and source.count is not None:
         return max(known, int(source.count.max(initial=0)))
     return known
 
 
 def _stand_for_all(source: _Source) -> bool:
-    """Whether those who are known imply everyone else.
+    """Return whether those who are known imply everyone else.
 
     Someone with ``s`` in a single leaf cell is implied by the larger ones there whom they do not attack,
     except where a lower level is capped at ``a - s``: the smaller ``s``, the higher such a level.
@@ -222,9 +220,10 @@ def _stand_for_all(source: _Source) -> bool:
     return bool((levels.lower[cells] <= table.units[cells] - contributions.values[cells, -1]).all())
 
 
-def _pools(contributions: Contributions, coalitions: Sequence[Coalition]) -> _Groups:
+def _make_pools(contributions: Contributions, coalitions: Sequence[Coalition]) -> _Groups:
+    """Return coalitions as groups of contributors."""
     position = {str(name): i for i, name in enumerate(contributions.names)}
-    members = [[_position(name, position) for name in coalition.members] for coalition in coalitions]
+    members = [[_find_member(name, position) for name in coalition.members] for coalition in coalitions]
     return _Groups(
         [f"coalition of {', '.join(coalition.members)}" for coalition in coalitions],
         np.array([who for group in members for who in group], dtype=np.int64),
@@ -232,43 +231,44 @@ def _pools(contributions: Contributions, coalitions: Sequence[Coalition]) -> _Gr
     )
 
 
-def _position(name: str, position: dict[str, int]) -> int:
+def _find_member(name: str, position: dict[str, int]) -> int:
     if name not in position:
         raise InputError(
             f"coalition member '{name}'{did_you_mean(name, position)} is not among the contributors that "
-            "the table knows: correct the name, or tabulate with more of the largest contributions"
+            "the table knows",
+            remedy="correct the name, or tabulate with more of the largest contributions",
         )
     return position[name]
 
 
-def _fully_sampled(table: Table) -> Mask:
-    """Cells whose population (the sum of the weights) rounds to no more than the respondents sampled."""
+def _find_fully_sampled(table: Table) -> Mask:
+    """Return the cells whose population (the sum of the weights) rounds to no more than those sampled."""
     if table.population is None or table.count is None:
         return np.ones(len(table), dtype=bool)
     return np.asarray(np.rint(table.population) <= table.count)
 
 
-def _insiders(source: _Source, groups: _Groups) -> InsiderList:
-    """What each group knows, and the levels that hold against it alone."""
+def _make_insiders(source: _Source, groups: _Groups) -> InsiderList:
+    """Return each group as an insider: what it knows, and the levels that hold against it alone."""
     table, levels, contributions, count = source.table, source.levels, source.contributions, source.count
     everyone = source.outsider
-    found = _presence(contributions.of(np.unique(groups.who)), groups, len(table))
+    found = _gather_presence(contributions.of(np.unique(groups.who)), groups, len(table))
     cells = found.cells
     value, sums = table.units[cells], contributions.sums[cells]
     alone = found.known == sums if count is None else found.people == count[cells]
-    alone &= _fully_sampled(table)[cells]
-    # Absolute contributions sum up to the value exactly where none is negative. A weight below one puts in
-    # less than they have: they are taken to know the most that is true.
+    alone &= _find_fully_sampled(table)[cells]
+    # Absolute contributions sum up to the value exactly where none is negative. With weights below one a
+    # contributor can have more than the value: the value is then the bound.
     at_least = np.where(sums == value, np.minimum(found.known, value), -UNBOUNDED)
     lower = np.maximum(np.where(alone, value, at_least), everyone.lower[cells])
     upper = np.minimum(np.where(alone, value, UNBOUNDED), everyone.upper[cells])
     tighter = np.flatnonzero((lower > everyone.lower[cells]) | (upper < everyone.upper[cells]))
 
     shared = np.flatnonzero(levels.sensitive[cells] & ~alone)
-    mine = _members_at(contributions.who[cells[shared]], found.group[shared], groups)
+    mine = _find_members(contributions.who[cells[shared]], found.group[shared], groups)
     inside = Inside(cells[shared], found.known[shared], mine, source.by)
     room = value[shared] - np.maximum(lower[shared], -UNBOUNDED // 2), upper[shared] - value[shared]
-    one_other = _one_other(contributions, count, inside, found.people[shared])
+    one_other = _find_one_other(contributions, count, inside, found.people[shared])
     common = np.array([levels.lower, levels.upper, levels.sliding])[:, inside.cells]
     own = np.array(source.rule.against(table, inside)) if source.rule is not None else common.copy()
     own = np.minimum(own, np.array([room[0], room[1], room[0] + room[1]]))
@@ -291,8 +291,8 @@ def _insiders(source: _Source, groups: _Groups) -> InsiderList:
     )
 
 
-def _presence(shares: Shares, groups: _Groups, n_cells: int) -> _Presence:
-    """Shares of single contributors brought together by group and cell."""
+def _gather_presence(shares: Shares, groups: _Groups, n_cells: int) -> _Presence:
+    """Return the shares of single contributors summed by group and cell."""
     key, row = np.unique(shares.who * n_cells + shares.cells, return_inverse=True)
     who, cells = key // n_cells, key % n_cells
     amount = np.zeros(key.size, dtype=np.int64)
@@ -302,23 +302,22 @@ def _presence(shares: Shares, groups: _Groups, n_cells: int) -> _Presence:
     first, last = np.searchsorted(sorted_who, who, "left"), np.searchsorted(sorted_who, who, "right")
     times = last - first
     share = np.repeat(np.arange(key.size), times)
-    within = np.arange(share.size) - np.repeat(np.cumsum(times) - times, times)
-    group = groups.group[order[np.repeat(first, times) + within]]
+    group = groups.group[order[list_ranges(first, times)]]
     both, at, people = np.unique(group * n_cells + cells[share], return_inverse=True, return_counts=True)
     known = np.zeros(both.size, dtype=np.int64)
     np.add.at(known, at, np.abs(amount[share]))
     return _Presence(both // n_cells, both % n_cells, known, people)
 
 
-def _members_at(who: Cells, group: Cells, groups: _Groups) -> Mask:
-    """True where ``who[r, j]`` is a member of ``group[r]``."""
+def _find_members(who: Cells, group: Cells, groups: _Groups) -> Mask:
+    """Return where ``who[r, j]`` is a member of ``group[r]``."""
     size = int(max(who.max(initial=0), groups.who.max(initial=0))) + 1
     pairs = groups.group * size + groups.who
     return np.isin(group[:, None] * size + who, pairs) & (who >= 0)
 
 
-def _one_other(contributions: Contributions, count: Units | None, inside: Inside, people: Cells) -> Mask:
-    """Cells where all but one contributor belong to the attacker: he has only to subtract."""
+def _find_one_other(contributions: Contributions, count: Units | None, inside: Inside, people: Cells) -> Mask:
+    """Return the cells where all contributors but one belong to the attacker, who has only to subtract."""
     if count is not None:
         return np.asarray(count[inside.cells] - people == 1)
     largest_other = np.where(inside.mine, 0, contributions.values[inside.cells]).max(axis=1, initial=0)

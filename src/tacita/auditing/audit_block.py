@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacita.attackers.sight import Sight
+from tacita.attackers.insider_bounds import InsiderBounds
+from tacita.attackers.insider_list import list_ranges
 from tacita.auditing.block_tasks import OUTSIDER, BlockResult, BlockTask, BlockVerdicts
 from tacita.auditing.examiner import Examiner
 from tacita.core.exact import Cells, Mask, Units
@@ -39,7 +40,7 @@ class _BlockInsiders:
         self.examiner, self.task, self.insiders = examiner, examiner.task, examiner.task.insiders
         self.n = self.task.block.cells.size
         insiders = self.insiders
-        self._sight = Sight(insiders.who, insiders.columns, insiders.low, insiders.high, self.n)
+        self._bounds = InsiderBounds(insiders.who, insiders.columns, insiders.low, insiders.high, self.n)
         self._spared = np.unique(insiders.spared * self.n + insiders.spared_columns)
 
     def judge_all(self) -> None:
@@ -62,7 +63,7 @@ class _BlockInsiders:
         """Return pairs ``insider * size + move`` where an insider can rule out a move, ascending."""
         number, columns, below, above = self.examiner.pool.entries()
         used = np.isin(number, moves)
-        who, move = self._sight.through(number[used], columns[used], below[used], above[used])
+        who, move = self._bounds.find_ruled_out(number[used], columns[used], below[used], above[used])
         return np.unique(who * len(self.examiner.pool.moves) + move)
 
     def _find_unproven(self) -> tuple[Cells, Cells]:
@@ -81,7 +82,7 @@ class _BlockInsiders:
         order = np.argsort(moves, kind="stable")
         first = np.searchsorted(moves[order], move, "left")
         sizes = np.searchsorted(moves[order], move, "right") - first
-        rows = np.arange(sizes.sum()) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
+        rows = list_ranges(first, sizes)
         n = self.task.common.columns.size
         pairs = np.unique(np.repeat(who, sizes) * n + targets[order[rows]])
         who, target = np.divmod(pairs, max(n, 1))

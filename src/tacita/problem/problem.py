@@ -1,11 +1,10 @@
-"""The question put to a method and to the audit: this table, these levels, these attackers, this cost.
+"""The problem that methods solve and the audit judges: a table with its levels, attackers and costs.
 
-Before anything is solved the question itself is checked. For each attacker ``k`` and each sensitive cell
-``p``
+Before anything is solved the problem itself is checked. For each attacker ``k`` and each sensitive cell ``p``
 
     lower_kp <= a_p - LPL,    a_p + UPL <= upper_kp,    upper_kp - lower_kp >= SPL,
 
-since no release can keep an attacker from what he knew before.
+since no release takes from attackers what they knew before.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from tacita.attackers.considered import Considered
 from tacita.attackers.insider_list import InsiderList
-from tacita.attackers.insiders import AttackerLike, insiders_among, listed, outsider_among
+from tacita.attackers.insiders import AttackerLike, find_insiders, find_outsider, list_attackers
 from tacita.core import exact
 from tacita.core.attacker import Insider, Outsider, refuse_negative
 from tacita.core.errors import BoundsError, InputError, LevelsError, and_others, issue_warnings
@@ -35,21 +34,20 @@ from tacita.rules import Rule, parse_rule
 from tacita.rules.protection import cap_levels, warn_of_percentages
 
 COSTS = ("value", "unit", "log", "percent", "count", "distance")
-"""What hiding a cell can be said to cost, besides a column or one number per cell."""
+"""Named costs of hiding a cell; others are a column of the table or one number per cell."""
 LEVELS = ("lower protection level", "upper protection level", "sliding protection level")
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
-    """A table with its requirement, its threat and its costs; immutable.
+    """A table with its levels, its attackers and its costs; immutable.
 
     Parameters
     ----------
     table
         The table to protect.
     rule
-        A rule (or several joined with ``|``), its written form such as ``"threshold(3)"``, or levels that
-        were worked out elsewhere.
+        A rule (or several joined with ``|``), its written form such as ``"threshold(3)"``, or levels.
     attackers
         ``"outsider"``, ``"respondents"``, ``"holdings"``, an :class:`Outsider`, :class:`Coalition` s,
         :class:`Insider` s, or a list of these. An outsider is always among them. Unless one of the three
@@ -71,16 +69,15 @@ class Problem:
     outsider
         What everyone knows, ``already_published`` included.
     outsider_beforehand
-        What everyone would know without it.
+        What everyone would know without ``already_published``.
     exempt
         Cells that a rule or a mark hits, and that are not sensitive as they were declared safe by hand.
     considered
-        Whom the attackers stand for: ``insiders`` lacks those whom another one implies.
+        How many attackers of each kind are considered; ``insiders`` lacks those whom another one implies.
     given_attackers
         The attackers as they were given, without the outsider's bounds.
     warnings
-        What may not be meant as it stands, of the table and of the rule, in sentences. Those of the rule are
-        issued as :class:`TacitaWarning` too.
+        Warnings of the table and of the rule. Those of the rule are issued as :class:`TacitaWarning` too.
     """
 
     table: Table
@@ -108,41 +105,40 @@ class Problem:
         must_hide: CellList = (),
         already_published: Release | Iterable[Release] = (),
     ) -> None:
-        rule = _read_question(table, rule)
+        rule = _read_rule(table, rule)
         own_rule = None if isinstance(rule, Levels) else rule
         if isinstance(rule, Levels):
             _refuse_broken_levels(table, rule)
         # Levels are not capped at what an earlier release leaves possible: it must not lower them silently.
-        given = listed(attackers)
-        outsider = _knowing_structural_zeros(table, outsider_among(table, given))
+        given = list_attackers(attackers)
+        outsider = _add_structural_zeros(table, find_outsider(table, given))
         earlier = (already_published,) if isinstance(already_published, Release) else tuple(already_published)
         levels = (
             cap_levels(rule, table, outsider) if isinstance(rule, Levels) else rule.required(table, outsider)
         )
         _refuse_broken_levels(table, levels)
-        insiders, considered = insiders_among(table, own_rule, levels, outsider, given)
-        fields = {
-            "table": table,
-            "levels": levels,
-            "outsider": _knowing_releases(table, outsider, earlier),
-            "insiders": insiders,
-            "considered": considered,
-            "given_attackers": tuple(a for a in given if not isinstance(a, Outsider)),
-            "cost": freeze(_costs(table, cost, levels.sensitive)),
-            "must_publish": freeze(read_cells(table, must_publish, "must_publish")),
-            "must_hide": freeze(read_cells(table, must_hide, "must_hide")),
-            "exempt": freeze(_none(table) if own_rule is None else own_rule.exempted(table)),
-            "rule": own_rule,
-            "already_published": earlier,
-            "outsider_beforehand": outsider,
-        }
+        insiders, considered = find_insiders(table, own_rule, levels, outsider, given)
         own_warnings = warn_of_percentages(levels, table, outsider)
+        exempt = np.zeros(len(table), dtype=bool)
         if own_rule is not None:
             own_warnings = (*own_rule.warnings(table), *own_warnings)
-        fields["warnings"] = (*table.warnings, *own_warnings)
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-        self._check()
+            exempt = own_rule.exempted(table)
+        self._set(
+            table=table,
+            levels=levels,
+            outsider=_add_releases(table, outsider, earlier),
+            insiders=insiders,
+            considered=considered,
+            given_attackers=tuple(a for a in given if not isinstance(a, Outsider)),
+            cost=freeze(_find_costs(table, cost, levels.sensitive)),
+            must_publish=freeze(read_cells(table, must_publish, "must_publish")),
+            must_hide=freeze(read_cells(table, must_hide, "must_hide")),
+            exempt=freeze(exempt),
+            rule=own_rule,
+            already_published=earlier,
+            outsider_beforehand=outsider,
+            warnings=(*table.warnings, *own_warnings),
+        )
         issue_warnings(own_warnings)
 
     def __repr__(self) -> str:
@@ -156,24 +152,24 @@ class Problem:
 
     @property
     def sensitive(self) -> Cells:
-        """Positions of the sensitive cells."""
+        """The positions of the sensitive cells."""
         return self.levels.cells
 
     @property
     def attackers(self) -> tuple[str, ...]:
-        """The attackers by name, the outsider first."""
+        """The names of the attackers, the outsider first."""
         return (self.outsider.name, *self.insiders.names)
 
     @property
     def published_notes(self) -> tuple[str, ...]:
-        """What to know of the earlier releases: those that speak of other cells, too."""
+        """Notes on earlier releases that also list cells which the table does not have."""
         return tuple(note_unshared(self.table, self.already_published))
 
     def with_published(self, releases: Iterable[Release]) -> Problem:
-        """The same question to readers who have further releases."""
+        """Return the same problem for readers who have further releases."""
         earlier = (*self.already_published, *releases)
-        outsider = _knowing_releases(self.table, self.outsider_beforehand, earlier)
-        return self._changed(outsider=outsider, already_published=earlier)
+        outsider = _add_releases(self.table, self.outsider_beforehand, earlier)
+        return self._replace(outsider=outsider, already_published=earlier)
 
     def with_everyone_knowing(self, lower: Units, upper: Units) -> Problem:
         """Return the same problem in which everyone also knows that cells lie within these bounds.
@@ -184,37 +180,35 @@ class Problem:
             The bounds are false, or narrower than levels.
         """
         low, high = np.maximum(self.outsider.lower, lower), np.minimum(self.outsider.upper, upper)
-        return self._changed(outsider=replace(self.outsider, lower=low, upper=high))
+        return self._replace(outsider=replace(self.outsider, lower=low, upper=high))
 
-    def _changed(self, **changed: object) -> Problem:
-        """The same problem with other fields, checked."""
+    def _replace(self, **changed: object) -> Problem:
+        """Return the same problem with other fields, checked."""
         problem = object.__new__(Problem)
-        for field in fields(self):
-            object.__setattr__(problem, field.name, changed.get(field.name, getattr(self, field.name)))
-        problem._check()
+        problem._set(**{field.name: getattr(self, field.name) for field in fields(self)} | changed)
         return problem
 
+    def _set(self, **values: object) -> None:
+        """Set the fields of a new problem and check them."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
     def requirements(self) -> Iterator[AttackerLevels]:
-        """What must hold against each attacker, the outsider first; long where there are many insiders."""
+        """Yield the levels that hold against each attacker, the outsider first."""
         yield self.against_everyone()
         for insider in self.insiders:
             yield self.against(insider, self.sensitive)
 
     def against_everyone(self) -> AttackerLevels:
-        """What must hold against the outsider."""
-        at = self.sensitive
-        return AttackerLevels(
-            self.outsider.name,
-            None,
-            at,
-            self.levels.lower[at],
-            self.levels.upper[at],
-            self.levels.sliding[at],
-        )
+        """Return the levels that hold against the outsider."""
+        at, levels = self.sensitive, self.levels
+        each = levels.lower[at], levels.upper[at], levels.sliding[at]
+        return AttackerLevels(self.outsider.name, None, at, *each)
 
     def against(self, insider: Insider, sensitive: Cells) -> AttackerLevels:
-        """What must hold against an insider in his own targets and, unless he has only these, in
-        ``sensitive``.
+        """Return the levels that hold against an insider: their own, and unless they have only these, the
+        problem's in ``sensitive`` cells.
         """
         own, own_levels = insider.own_targets()
         common = np.zeros(0, dtype=np.int64)
@@ -226,13 +220,13 @@ class Problem:
         order = np.argsort(cells, kind="stable")
         problem_levels = (self.levels.lower, self.levels.upper, self.levels.sliding)
         lower, upper, sliding = (
-            np.concatenate([his[attacked], everyones[common]])[order]
-            for his, everyones in zip(own_levels, problem_levels, strict=True)
+            np.concatenate([theirs[attacked], everyones[common]])[order]
+            for theirs, everyones in zip(own_levels, problem_levels, strict=True)
         )
         return AttackerLevels(insider.name, insider, cells[order], lower, upper, sliding)
 
     def bounds_at(self, insider: Insider | None, cells: Cells) -> tuple[Units, Units]:
-        """What an attacker knows of some cells beforehand."""
+        """Return the lower and upper bounds that an attacker knows of some cells beforehand, in units."""
         low, high = self.outsider.lower[cells].copy(), self.outsider.upper[cells].copy()
         if insider is not None and insider.cells.size:
             at = np.minimum(np.searchsorted(insider.cells, cells), insider.cells.size - 1)
@@ -242,82 +236,83 @@ class Problem:
         return low, high
 
     def _check(self) -> None:
-        table = self.table
+        """Refuse lists, bounds and levels that contradict each other or the table."""
+        table, names = self.table, self.table.structure.names
         if (wrong := np.flatnonzero(self.must_publish & self.levels.sensitive)).size:
-            raise InputError(
-                f"{table.structure.names(wrong)}: sensitive, yet must be published; "
-                "take it off one of the two lists"
-            )
+            fault, remedy = "sensitive, yet must be published", "take it off one of the two lists"
+            raise InputError(fault, place=names(wrong), remedy=remedy)
         if (wrong := np.flatnonzero(self.must_publish & self.must_hide)).size:
-            raise InputError(
-                f"{table.structure.names(wrong)}: must be published and must be hidden; choose one"
-            )
+            fault = "must be published and must be hidden"
+            raise InputError(fault, place=names(wrong), remedy="choose one")
         _refuse_false_bounds(table, self.outsider_beforehand)
         self._check_insiders()
-        need = self.against_everyone()
-        nobody = np.full(need.cells.size, -1)
-        self._check_levels(nobody, need.cells, np.array([need.lower, need.upper, need.sliding]))
-        # Where insiders know nothing and have no levels of their own they are like the outsider.
         insiders, levels = self.insiders, self.levels
+        each, at = np.array([levels.lower, levels.upper, levels.sliding]), self.sensitive
+        self._check_levels(np.full(at.size, -1), at, each[:, at])
+        # Where insiders know nothing and have no levels of their own they are like the outsider.
         common = np.flatnonzero(levels.sensitive[insiders.cells] & insiders.others[insiders.owner])
         common = common[~insiders.is_spared(insiders.owner[common], insiders.cells[common])]
         at = insiders.cells[common]
         self._check_levels(
             np.concatenate([insiders.target_owner, insiders.owner[common]]),
             np.concatenate([insiders.targets, at]),
-            np.hstack([insiders.levels, [levels.lower[at], levels.upper[at], levels.sliding[at]]]),
+            np.hstack([insiders.levels, each[:, at]]),
         )
 
     def _check_insiders(self) -> None:
-        """Refuse bounds that are not true, levels of cells that are not sensitive, and cells that are not."""
+        """Refuse unknown cells, levels of cells that are not sensitive, and bounds that are not true."""
         table, insiders = self.table, self.insiders
         for cells, owner in ((insiders.cells, insiders.owner), (insiders.targets, insiders.target_owner)):
             if (wrong := np.flatnonzero((cells < 0) | (cells >= len(table)))).size:
-                k = int(owner[wrong[0]])
-                _refuse_unknown_cells(len(table), cells[wrong], insiders.names[k])
+                raise InputError(
+                    f"there is no cell number {cells[wrong[0]]}",
+                    place=insiders.names[int(owner[wrong[0]])],
+                    remedy=f"cells are numbered 0 to {len(table) - 1}",
+                )
         stray = insiders.levels.any(axis=0) & ~self.levels.sensitive[insiders.targets]
         if (wrong := np.flatnonzero(stray)).size:
             k = int(insiders.target_owner[wrong[0]])
-            theirs = insiders.targets[wrong[insiders.target_owner[wrong] == k]]
+            names = table.structure.names(insiders.targets[wrong[insiders.target_owner[wrong] == k]])
             raise InputError(
-                f"{insiders.names[k]} has levels of his own for {table.structure.names(theirs)}, which no "
-                "rule calls sensitive: mark the cell as sensitive too"
+                f"{insiders.names[k]} has levels of their own for {names}, which no rule calls sensitive",
+                remedy="mark the cell as sensitive too",
             )
         value = table.units[insiders.cells]
         if (wrong := np.flatnonzero((insiders.lower > value) | (insiders.upper < value))).size:
             k = int(insiders.owner[wrong[0]])
             theirs = insiders.cells[wrong[insiders.owner[wrong] == k]]
-            raise InputError(
-                f"{insiders.names[k]} is said to know bounds that are not true of "
-                f"{table.structure.names(theirs)}: widen the bounds so that they contain the value"
-            )
+            raise _false_bounds_error(table, insiders.names[k], theirs, InputError)
 
     def _check_levels(self, who: Cells, cells: Cells, levels: Units) -> None:
         """Refuse levels (rows LPL, UPL, SPL) that insiders, or the outsider (-1), can rule out beforehand."""
         table = self.table
-        rooms = self._rooms(who, cells, self.outsider)
+        rooms = self._find_room(who, cells, self.outsider)
         for what, level, room in zip(LEVELS, levels, rooms, strict=True):
             if (wrong := np.flatnonzero(level > room)).size:
                 p = int(wrong[0])
                 alike = and_others(int((who[wrong] == who[p]).sum()), "cell")
                 wanted = exact.to_text(int(level[p]), table.decimals)
                 name = self.outsider.name if who[p] < 0 else self.insiders.names[int(who[p])]
-                told = f"({table.name(int(cells[p]))}): the {what} of {wanted} cannot be met against {name}"
-                before = self._rooms(who, cells, self.outsider_beforehand)[LEVELS.index(what)]
+                place = f"({table.name(int(cells[p]))})"
+                fault = f"the {what} of {wanted} cannot be met against {name}"
+                before = self._find_room(who, cells, self.outsider_beforehand)[LEVELS.index(what)]
                 if level[p] <= before[p]:
                     raise LevelsError(
-                        f"{told} any more: what was published earlier lies closer to the value{alike}",
+                        f"{fault} any more: what was published earlier lies closer to the value{alike}",
+                        place=place,
                         remedy="Exempt the cell, lower its level, or withdraw the earlier release.",
                         options=["published"],
                     )
                 raise LevelsError(
-                    f"{told}, whose own bounds lie closer to the value{alike}. Lower the level (it can be "
-                    "capped at what the bounds allow), or widen the attacker's bounds."
+                    f"{fault}, whose own bounds lie closer to the value{alike}",
+                    place=place,
+                    remedy="Lower the level (it can be capped at what the bounds allow), or widen the "
+                    "attacker's bounds.",
                 )
 
-    def _rooms(self, who: Cells, cells: Cells, everyone: Outsider) -> tuple[Units, Units, Units]:
-        """How far the bounds of insiders, or the outsider's (-1), lie below and above the values, and in
-        all.
+    def _find_room(self, who: Cells, cells: Cells, everyone: Outsider) -> tuple[Units, Units, Units]:
+        """Return how far the bounds of insiders, or the outsider's (-1), lie below and above the values, and
+        the sum of both.
         """
         low, high, value = everyone.lower[cells], everyone.upper[cells], self.table.units[cells]
         known = self.insiders.find(who, cells)
@@ -331,7 +326,9 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class AttackerLevels:
-    """Levels of one attacker's target cells; ``insider`` is None for the outsider."""
+    """The levels that hold against one attacker in their target cells, in units; ``insider`` is None for the
+    outsider.
+    """
 
     attacker: str
     insider: Insider | None
@@ -355,68 +352,71 @@ def start_run(problem: object, run: object) -> Run:
             if isinstance(problem, Table)
             else "give the problem first, then the rest"
         )
-        raise InputError(f"a problem is needed, not a {type(problem).__name__}: {remedy}")
+        raise InputError(f"a problem is needed, not a {type(problem).__name__}", remedy=remedy)
     if run is None:
         run = Run()
     if not isinstance(run, Run):
         number = isinstance(run, int | float) and not isinstance(run, bool)
-        remedy = f"Run(time_limit={run}) for so many seconds" if number else "Run(time_limit=60), for example"
-        raise InputError(f"a run is needed, not {run!r}: write {remedy}")
+        example = (
+            f"Run(time_limit={run}) for so many seconds" if number else "Run(time_limit=60), for example"
+        )
+        raise InputError(f"a run is needed, not {run!r}", remedy=f"write {example}")
     LOG.info("begin with %r", problem)
     return run.begin()
 
 
-def _read_question(table: object, rule: object) -> Rule | Levels:
-    """The rule or levels that were given; refuse what is neither, and a table that is none."""
+def _read_rule(table: object, rule: object) -> Rule | Levels:
+    """Return the rule or levels that were given; refuse what is neither, and a table that is none."""
     if not isinstance(table, Table):
-        raise InputError(
-            f"a problem needs a Table, not a {type(table).__name__}: make one with Table.from_array, "
-            "Table.from_frame, tabulate or read_case"
-        )
+        remedy = "make one with Table.from_array, Table.from_frame, tabulate or read_case"
+        raise InputError(f"a problem needs a Table, not a {type(table).__name__}", remedy=remedy)
     if isinstance(rule, str):
         return parse_rule(rule)
     if not isinstance(rule, Rule | Levels):
-        raise InputError(
-            f"a problem needs a rule, not a {type(rule).__name__}: give one such as Threshold(3), its "
-            "written form 'threshold(3)', or Levels"
-        )
+        remedy = "give one such as Threshold(3), its written form 'threshold(3)', or Levels"
+        raise InputError(f"a problem needs a rule, not a {type(rule).__name__}", remedy=remedy)
     return rule
 
 
 def _refuse_false_bounds(table: Table, everyone: Outsider) -> None:
-    """That a cell is negative is told in plain words: most who make it so never spoke of bounds."""
-    # Structural zeros, whose upper bound is 0 too, no wider bounds would help.
+    """Raise if a value is outside the bounds that everyone knows.
+
+    Negative cells get an error of their own: those who have them seldom gave bounds.
+    """
+    # Wider bounds would not help structural zeros, whose upper bound is 0 too.
     negative = np.flatnonzero((table.units < 0) & (everyone.lower == 0) & (everyone.upper > 0))
     if negative.size:
         refuse_negative(table, int(negative[np.argmin(table.units[negative])]))
     wrong = (everyone.lower > table.units) | (everyone.upper < table.units)
     if wrong.any():
-        raise BoundsError(
-            f"{everyone.name} is said to know bounds that are not true of "
-            f"{table.structure.names(np.flatnonzero(wrong))}: widen the bounds so that they contain the value"
-        )
+        raise _false_bounds_error(table, everyone.name, np.flatnonzero(wrong), BoundsError)
+
+
+def _false_bounds_error(table: Table, who: str, cells: Cells, kind: type[InputError]) -> InputError:
+    fault = f"{who} is said to know bounds that are not true of {table.structure.names(cells)}"
+    return kind(fault, remedy="widen the bounds so that they contain the value")
 
 
 def _refuse_broken_levels(table: Table, levels: Levels) -> None:
+    """Raise if levels have another shape than the table, are negative or huge, or lack a sensitive cell."""
     columns = (levels.sensitive, levels.lower, levels.upper, levels.sliding)
     if any(column.shape != (len(table),) for column in columns):
         raise LevelsError(f"levels are needed for each cell of the table, {len(table):,} in all")
     each = np.array(columns[1:])
-    if (wrong := np.flatnonzero((each < 0).any(axis=0))).size:
-        raise LevelsError(f"{table.structure.names(wrong)}: a protection level is negative; use 0 or more")
-    if (wrong := np.flatnonzero((each >= UNBOUNDED // 2).any(axis=0))).size:
-        raise LevelsError(
-            f"{table.structure.names(wrong)}: a protection level is larger than any value can be; lower it"
-        )
-    if (wrong := np.flatnonzero(levels.sensitive != each.any(axis=0))).size:
-        raise LevelsError(
-            f"{table.structure.names(wrong)}: a sensitive cell needs a level above zero, and levels need a "
-            "sensitive cell; Levels.of sees to both"
-        )
+    negative, huge = (each < 0).any(axis=0), (each >= UNBOUNDED // 2).any(axis=0)
+    neither = "a sensitive cell needs a level above zero, and levels need a sensitive cell"
+    for wrong, fault, remedy in (
+        (negative, "a protection level is negative", "use 0 or more"),
+        (huge, "a protection level is larger than any value can be", "lower it"),
+        (levels.sensitive != each.any(axis=0), neither, "Levels.of sees to both"),
+    ):
+        if wrong.any():
+            place = table.structure.names(np.flatnonzero(wrong))
+            raise LevelsError(fault, place=place, remedy=remedy)
 
 
-def _knowing_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
-    """Everyone knows that a structural zero is zero, whatever bounds are given."""
+def _add_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
+    """Return the outsider with bounds of 0 for structural zeros, whatever bounds are given."""
     if outsider.lower.shape != (len(table),) or outsider.upper.shape != (len(table),):
         raise InputError(
             f"{outsider.name} needs a lower and an upper bound for each cell, {len(table):,} in all"
@@ -427,30 +427,21 @@ def _knowing_structural_zeros(table: Table, outsider: Outsider) -> Outsider:
     return replace(outsider, lower=low, upper=high)
 
 
-def _knowing_releases(table: Table, outsider: Outsider, earlier: Sequence[Release]) -> Outsider:
-    """Everyone knows what was published earlier."""
+def _add_releases(table: Table, outsider: Outsider, earlier: Sequence[Release]) -> Outsider:
+    """Return the outsider who also knows what was published earlier."""
     if not earlier:
         return outsider
     low, high = intersect_windows(table, earlier)
     return replace(outsider, lower=np.maximum(outsider.lower, low), upper=np.minimum(outsider.upper, high))
 
 
-def _refuse_unknown_cells(n: int, cells: Cells, who: str) -> None:
-    if (wrong := cells[(cells < 0) | (cells >= n)]).size:
-        raise InputError(f"{who}: there is no cell number {wrong[0]}; cells are numbered 0 to {n - 1}")
-
-
-def _none(table: Table) -> Mask:
-    return np.zeros(len(table), dtype=bool)
-
-
-def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
+def _find_costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
+    """Return the cost of hiding each cell."""
     if not isinstance(cost, str):
         array = np.asarray(cost, dtype=np.float64)
         if array.shape != (len(table),):
-            raise InputError(
-                f"{pluralize(array.size, 'cost')} for {pluralize(len(table), 'cell')}: give one per cell"
-            )
+            fault = f"{pluralize(array.size, 'cost')} for {pluralize(len(table), 'cell')}"
+            raise InputError(fault, remedy="give one per cell", options=["cost"])
     elif cost == "value":
         array = np.abs(table.values).copy()
     elif cost == "unit":
@@ -461,7 +452,7 @@ def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
         size = np.abs(table.values)
         array = 100 * size / max(float(size[~table.structure.is_total].sum()), np.finfo(float).tiny)
     elif cost == "distance":
-        array = 1.0 + _distances(table, sensitive)
+        array = 1.0 + _count_steps_to(table, sensitive)
     elif cost == "count":
         if table.count is None:
             raise InputError(
@@ -473,19 +464,17 @@ def _costs(table: Table, cost: str | ArrayLike, sensitive: Mask) -> Floats:
     elif cost in table.columns:
         array = np.asarray(table.columns[cost], dtype=np.float64).copy()
     else:
-        known = [*COSTS, *table.columns]
-        raise InputError(f"unknown cost '{cost}': use one of {', '.join(known)}, or one number per cell")
-    if not np.isfinite(array).all() or (array < 0).any():
-        cell = int(np.flatnonzero(~np.isfinite(array) | (array < 0))[0])
-        raise InputError(
-            f"the cost of ({table.name(cell)}) is negative or not a number: costs must be zero or more"
-        )
+        remedy = f"use one of {', '.join([*COSTS, *table.columns])}, or one number per cell"
+        raise InputError(f"unknown cost '{cost}'", remedy=remedy, options=["cost"])
+    if (wrong := np.flatnonzero(~np.isfinite(array) | (array < 0))).size:
+        fault = f"the cost of ({table.name(int(wrong[0]))}) is negative or not a number"
+        raise InputError(fault, remedy="costs must be zero or more", options=["cost"])
     return array
 
 
-def _distances(table: Table, targets: Mask) -> Floats:
-    """How many sums lead from the nearest target to each cell; cells that none lead to are one step beyond
-    the farthest.
+def _count_steps_to(table: Table, targets: Mask) -> Floats:
+    """Return how many sums lead from the nearest target to each cell; cells that none lead to are one step
+    beyond the farthest.
     """
     together = abs(table.equations.matrix)
     reached, steps = targets.copy(), np.zeros(len(table))

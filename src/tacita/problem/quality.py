@@ -1,4 +1,4 @@
-"""What releases of one table lost, side by side.
+"""Losses of releases of one table, side by side, and the risk that is left.
 
 With ``v`` shown and ``a`` true, over all cells that show a number, totals included:
 
@@ -12,14 +12,14 @@ With ``v`` shown and ``a`` true, over all cells that show a number, totals inclu
 | ``others`` | of these the cells that are not sensitive |
 | ``silent`` | of these the cells that show no number |
 
-Distances say what was lost, not whether it protects: for that there is the audit. Beside them stands the
-risk: for a sensitive cell ``p`` of which an attacker deduces ``[low_p, high_p]``
+Distances say what was lost; whether a release protects is for the audit to say. Beside them stands the risk:
+for a sensitive cell ``p`` of which an attacker deduces ``[low_p, high_p]``
 
     r_p = max(LPL_p + UPL_p, SPL_p) / (high_p - low_p),
 
-the width that its levels ask for over the width that is left. ``r_p <= 1`` is necessary for safety, not
-sufficient, since the levels also say on which side of the value the room must be. All of this is for the
-house, as it tells of true values.
+the width that its levels require over the width of what is deduced. ``r_p <= 1`` is necessary for safety, not
+sufficient, since the levels also say on which side of the value the room must be. All of this is for internal
+use, as it reveals true values.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 
 class Protects(Protocol):
-    """Anything that makes releases of problems: a method."""
+    """Anything that returns releases of problems: a method."""
 
     name: ClassVar[str]
 
     def protect(self, problem: Problem, run: Run | None = None) -> Release:
-        """A release of the problem."""
+        """Return a release of the problem."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Lost:
 
 
 class Comparison(Framed, tuple[Lost, ...]):
-    """Rows in the order they were asked for; as text, a table."""
+    """One row per release, in the order given; as text, a table."""
 
     def to_arrow(self) -> pa.Table:
         """Return one row per release, with the columns of :class:`Lost`."""
@@ -102,8 +102,8 @@ class Risk:
     exact: int
 
 
-def risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
-    """What the intervals that an attacker deduces leave of the protection that the levels ask for.
+def measure_risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
+    """Return the risk that intervals which an attacker deduces leave in the sensitive cells.
 
     ``r_p`` is infinite for a cell that is known exactly, and zero for one of which nothing is known.
 
@@ -111,8 +111,8 @@ def risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
     ----------
     cells, low, high
         The hidden cells with their intervals, in plain numbers, as in a :class:`Deduction`. A sensitive cell
-        that is not among them is published, hence known. Where an end is not settled (NaN) the risk is not
-        either, unless some cell is known exactly: what is not known is called neither small nor large.
+        that is not among them is published, hence known. Where an end is unknown (NaN) the risk is NaN,
+        unless some cell is known exactly.
     """
     levels, at = problem.levels, problem.sensitive
     if at.size == 0:
@@ -131,40 +131,41 @@ def risk(problem: Problem, cells: Cells, low: Floats, high: Floats) -> Risk:
 
 
 def compare(problem: Problem, releases: Sequence[Release | Protects], run: Run | None = None) -> Comparison:
-    """What each release lost; a method is asked for its release first.
+    """Return what each release lost; a method makes its release first.
 
     A method that finds none has a row that says why.
     """
-    return Comparison(_row(problem, one, run) for one in releases)
+    return Comparison(_compare_one(problem, one, run) for one in releases)
 
 
-def _row(problem: Problem, one: Release | Protects, run: Run | None) -> Lost:
+def _compare_one(problem: Problem, one: Release | Protects, run: Run | None) -> Lost:
     if isinstance(one, Release):
-        return _lost(problem, one, str(one.made_by.get("method", "release")))
+        return _measure(problem, one, str(one.made_by.get("method", "release")))
     try:
-        return _lost(problem, one.protect(problem, run), one.name)
+        return _measure(problem, one.protect(problem, run), one.name)
     except InfeasibleError as error:
         return Lost(one.name, none=str(error))
 
 
-def not_as_they_are(table: Table, release: Release) -> Mask:
-    """True for cells whose number is not the true one, or that show none.
+def find_changed(table: Table, release: Release) -> Mask:
+    """Return the cells whose number is not the true one, or that show none.
 
-    A number that is told with a radius, and is the true one, is shown as it is.
+    A number that is published with a radius, and is the true one, is not changed.
     """
     decimals = max(table.decimals, release.decimals)
     true = rescale(table.units, table.decimals, decimals)
     return np.asarray(~release.shown | (release.with_decimals(decimals).value != true))
 
 
-def _lost(problem: Problem, release: Release, name: str) -> Lost:
+def _measure(problem: Problem, release: Release, name: str) -> Lost:
     table = problem.table
     if not release.structure.same_cells(table.structure):
-        raise ReleaseError(f"the release '{name}' lists other cells than the table: compare releases of it")
+        fault = f"the release '{name}' lists other cells than the table"
+        raise ReleaseError(fault, remedy="compare releases of it")
     decimals = max(table.decimals, release.decimals)
     true, shown = rescale(table.units, table.decimals, decimals), release.with_decimals(decimals).value
     distance = np.where(release.shown, np.abs(shown - true), 0) / 10.0**decimals
-    changed = not_as_they_are(table, release)
+    changed = find_changed(table, release)
     return Lost(
         name,
         float(distance.sum()),

@@ -113,7 +113,7 @@ def measured(
     seconds
         How long protecting and auditing took.
     """
-    from tacita.problem.quality import risk
+    from tacita.problem.quality import measure_risk
 
     found: dict[str, float] = dict.fromkeys((measure.key for measure in MEASURES), nan)
     if outcome is not None:
@@ -122,7 +122,7 @@ def measured(
         names = ("changed", "percent", "others", "silent", "l1", "l2", "largest")
         found |= {name: getattr(lost, name) for name in names}
     if intervals is not None:
-        danger = risk(problem, intervals.cells, intervals.low, intervals.high)
+        danger = measure_risk(problem, intervals.cells, intervals.low, intervals.high)
         found |= {"risk": danger.worst, "median": danger.median, "exact": danger.exact}
     return found | {"seconds": seconds}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tacita.attackers.insiders import AttackerLike, pooling
+from tacita.attackers.insiders import AttackerLike, make_coalitions
 from tacita.core.attacker import Insider, Outsider
 from tacita.core.errors import InputError
 from tacita.core.hierarchy import DEFAULT_TOTAL, Hierarchy
@@ -187,7 +187,7 @@ def _build_attackers(
 ) -> list[AttackerLike]:
     known = specification.attackers
     attackers: list[AttackerLike] = list(known.kinds)
-    attackers.extend(pooling(known.coalitions, known.holding_coalitions))
+    attackers.extend(make_coalitions(known.coalitions, known.holding_coalitions))
     attackers.extend(
         stated.insiders if isinstance(stated, Statement) else _read_insiders(specification, table)
     )

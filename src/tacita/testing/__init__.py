@@ -1,5 +1,5 @@
-"""For people who test methods: random small problems, a brute-force attacker, the contract of methods, and a
-reader who re-runs the program.
+"""Tests of methods: random small problems, a brute-force attacker, a conformance suite, and a reader who
+re-runs the program.
 
 Imports: everything but cli and app.
 """

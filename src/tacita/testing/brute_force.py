@@ -1,7 +1,6 @@
-"""An attacker who simply tries everything.
+"""A brute-force attacker, who enumerates every integer table in their region.
 
-They enumerate every integer table in their region. This shares no code with the audit, so that the two can be
-held against each other; it is meant for a handful of hidden cells.
+This shares no code with the audit, so that tests can compare the two; it is meant for a few hidden cells.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Rows = list[tuple[list[int], list[int], int]]
 def brute_force_intervals(
     problem: Problem, release: Release, insider: Insider | None = None
 ) -> tuple[Units, Units]:
-    """Smallest and largest value of every cell over all whole-number tables that the attacker thinks
+    """Return the smallest and largest value of every cell over all integer tables that the attacker thinks
     possible.
     """
     low, high = problem.bounds_at(insider, np.arange(len(problem.table)))
@@ -39,7 +38,7 @@ def brute_force_intervals(
 def all_tables(
     equations: Rows, low: list[int], high: list[int], known: dict[int, int]
 ) -> Iterator[dict[int, int]]:
-    """Every way to complete a table: follow what is forced, then try each value of the next open cell."""
+    """Yield every completion of a table: follow what is forced, then try each value of the next open cell."""
     known = dict(known)
     while True:
         forced = False
@@ -65,16 +64,16 @@ def all_tables(
 
 
 def brute_force_safe(problem: Problem, release: Release) -> Mask:
-    """Per requirement and target, joined: True where all whole-number tables leave the cell as uncertain as
-    its levels ask.
+    """Return, attacker by attacker and target by target, whether the integer tables leave the cell as
+    uncertain as its levels require.
     """
     verdicts = []
-    for need in problem.requirements():
-        least, most = brute_force_intervals(problem, release, need.insider)
-        value = problem.table.units[need.cells]
+    for levels in problem.requirements():
+        least, most = brute_force_intervals(problem, release, levels.insider)
+        value = problem.table.units[levels.cells]
         verdicts.append(
-            (most[need.cells] >= value + need.upper)
-            & (least[need.cells] <= value - need.lower)
-            & (most[need.cells] - least[need.cells] >= need.sliding)
+            (most[levels.cells] >= value + levels.upper)
+            & (least[levels.cells] <= value - levels.lower)
+            & (most[levels.cells] - least[levels.cells] >= levels.sliding)
         )
     return np.concatenate(verdicts)

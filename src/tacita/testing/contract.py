@@ -1,4 +1,4 @@
-"""What every method must do, built in or not."""
+"""The conformance suite of methods, built in or not."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tacita.problem.problem import Problem
 from tacita.testing.problems import TABLE_KINDS, hard_problem
 
 SEEDS = (3, 4)
-"""Of hard problems, for each kind of table: some have cells that must stay or go, some have no solution."""
+"""Seeds of hard problems, for each kind of table: some have cells that must stay or go, some no solution."""
 
 
 def check_method(method: Method, problem: Problem | None = None, run: Run | None = None) -> Release:
-    """Hold a method to its word and return its release of a problem; without one, run the conformance suite.
+    """Check a method on a problem, or without one by the conformance suite, and return its last release.
 
-    Of a problem: the audit finds the release safe, and inputs are unchanged. The suite asks for that on small
-    tables of several kinds with several attackers, and besides:
+    On a problem, the audit must find the release safe, and inputs must be unchanged. The suite checks this on
+    small tables of several kinds with several attackers, and besides:
 
     - the class names itself, says what it does and when to choose it, and each of its options has a default
       and a help text;
@@ -47,17 +47,18 @@ def check_method(method: Method, problem: Problem | None = None, run: Run | None
         return _check_safe(method, problem, run)
     _check_class(method)
     release = None
-    for each in _suite():
+    for each in _list_problems():
         try:
             release = _check_release(method, each)
         except InfeasibleError:
             continue
     if release is None:
-        raise InfeasibleError(f"{method.name} protects no problem of the suite: try other options")
+        raise InfeasibleError(f"{method.name} protects no problem of the suite", remedy="try other options")
     return release
 
 
 def _check_safe(method: Method, problem: Problem, run: Run | None) -> Release:
+    """Return a release of the method; raise unless its audit is safe and inputs are unchanged."""
     from tacita.auditing.audit import audit
 
     before = problem.table.units.copy()
@@ -100,7 +101,7 @@ def _check_release(method: Method, problem: Problem) -> Release:
     return release
 
 
-def _suite() -> Iterator[Problem]:
+def _list_problems() -> Iterator[Problem]:
     """Yield a table in which nothing is sensitive, one of counts, and hard ones of every kind."""
     table = Table.from_array([[20, 50, 10, 61], [8, 19, 3, 44], [17, 32, 12, 38], [26, 4, 31, 57]])
     small = (table.units > 0) & (table.units < 5)

@@ -1,6 +1,6 @@
-"""Salazar's first model: for every requirement a witness that the program itself must find.
+"""The explicit model (Salazar's first): one integer program with a witness for every requirement.
 
-    min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  some x_j whole,
+    min  constant + cost x    s.t.  row_lower <= rows x <= row_upper,  lower <= x <= upper,  some x_j integer,
          and for every requirement (k, p, L) a move z with
               M z = 0,   z_p >= L,
               z_i <= U_i(x) + up_ik x_switch(i),     z_i <= up_ik + up_ik x_switch(i),
@@ -8,10 +8,10 @@
 
 ``-z_p >= L`` where the requirement is downwards, ``L x_switch`` for ``L`` where it has a switch. A sliding
 requirement has two moves, and the first less the second reaches ``L`` at ``p``. One program holds it all, so
-its size is the number of requirements times that of the table: slow, plain, and the oracle that the engine is
+its size is the number of requirements times that of the table: slow and plain, the oracle that the engine is
 tested against.
 
-Moves are counted in parts of their level, ``z / L``, and none need be longer than ``LONGEST``, which stands
+Moves are in parts of their level, ``z / L``, and none need be longer than ``LONGEST``, which stands
 for infinite room. For a move is a sum of circuits of ``M`` (moves of smallest support) whose signs agree with
 its own. Those that leave ``p`` alone can be dropped and the rest scaled until ``z_p = L``: this shrinks every
 entry, so the windows, which contain the truth, still hold it. Then ``|z_i| / L`` is at most the largest ratio
@@ -44,8 +44,8 @@ LONGEST = 16.0
 """Largest change of a cell in any move, in parts of the level."""
 
 
-def solve_first_model(model: Model, run: Run | None = None) -> Solution:
-    """The least loss, by one mixed-integer program that states every attacker's move.
+def solve_explicit_model(model: Model, run: Run | None = None) -> Solution:
+    """Return the least loss, by one mixed-integer program that contains every attacker's moves.
 
     Raises
     ------
@@ -55,14 +55,14 @@ def solve_first_model(model: Model, run: Run | None = None) -> Solution:
         The time ended before any were found.
     """
     run = run or Run()
-    found = solve_mip(_program(model), run)
+    found = solve_mip(_make_program(model), run)
     if found.status is Ended.INFEASIBLE:
-        raise InfeasibleError(
-            "no choice of the method's variables protects the table: lower the levels, free cells "
-            f"that must be published ({int(model.problem.must_publish.sum()):,}), or relax the method"
-        )
+        published = int(model.problem.must_publish.sum())
+        remedy = f"lower the levels, free cells that must be published ({published:,}), or relax the method"
+        raise InfeasibleError("no choice of the method's variables protects the table", remedy=remedy)
     if not found.point.size:
-        raise StoppedError(f"stopped after {run.seconds:.0f} s before a first solution: allow more time")
+        fault = f"stopped after {run.seconds:.0f} s before a first solution"
+        raise StoppedError(fault, remedy="allow more time", options=["time_limit"])
     x = found.point[: model.size]
     x = np.where(model.integer, np.rint(x), x)
     status = Status.OPTIMAL if found.status is Ended.OPTIMAL else Status.FEASIBLE
@@ -70,10 +70,10 @@ def solve_first_model(model: Model, run: Run | None = None) -> Solution:
     return Solution(x, loss, min(loss, model.constant + found.bound), status)
 
 
-def _program(model: Model) -> IntegerProgram:
+def _make_program(model: Model) -> IntegerProgram:
     from scipy.sparse import block_array, block_diag, csr_array, vstack
 
-    cells, witnesses = len(model.problem.table), _witnesses(model)
+    cells, witnesses = len(model.problem.table), _make_witnesses(model)
     if not witnesses:
         return model
     moved = cells * sum(w.moves for w in witnesses)
@@ -105,48 +105,49 @@ class _Witness:
     row_upper: Floats
 
 
-def _witnesses(model: Model) -> list[_Witness]:
+def _make_witnesses(model: Model) -> list[_Witness]:
     conditional = model.requirements[model.requirements.switch != ALWAYS]
     requirements = Requirements.join([all_requirements(model.problem), conditional])
     rooms = {int(k): room(model.problem, int(k)) for k in np.unique(requirements.attacker)}
     return [
-        _witness(model, rooms[int(requirements.attacker[d])], requirements, d)
+        _make_witness(model, rooms[int(requirements.attacker[d])], requirements, d)
         for d in range(len(requirements))
         if requirements.level[d] > 0
     ]
 
 
-def _witness(
+def _make_witness(
     model: Model, room_of_attacker: tuple[Floats, Floats], requirements: Requirements, d: int
 ) -> _Witness:
     from scipy.sparse import block_diag, csr_array, vstack
 
     level, cell, sign = float(requirements.level[d]), int(requirements.cell[d]), int(requirements.sign[d])
-    ways = (UP, DOWN) if sign == SLIDING else (sign,)
-    on_variables, on_move, row_lower, row_upper = _confined(model, room_of_attacker, level)
+    directions = (UP, DOWN) if sign == SLIDING else (sign,)
+    on_variables, on_move, row_lower, row_upper = _make_rows(model, room_of_attacker, level)
     cells = on_move.shape[1]
-    columns = np.arange(len(ways)) * cells + cell
+    columns = np.arange(len(directions)) * cells + cell
     reached = csr_array(
-        (np.array(ways, dtype=float), (np.zeros(len(ways), int), columns)), (1, len(ways) * cells)
+        (np.array(directions, dtype=float), (np.zeros(len(directions), int), columns)),
+        (1, len(directions) * cells),
     )
     switch = int(requirements.switch[d])
     asked = csr_array((1, model.size))
     if switch != ALWAYS:
         asked = csr_array((np.array([-1.0]), (np.array([0]), np.array([switch]))), (1, model.size))
     return _Witness(
-        len(ways),
-        csr_array(vstack([*[on_variables] * len(ways), asked])),
-        csr_array(vstack([block_diag([on_move] * len(ways)), reached])),
-        np.concatenate([*[row_lower] * len(ways), [1.0 if switch == ALWAYS else 0.0]]),
-        np.concatenate([*[row_upper] * len(ways), [np.inf]]),
+        len(directions),
+        csr_array(vstack([*[on_variables] * len(directions), asked])),
+        csr_array(vstack([block_diag([on_move] * len(directions)), reached])),
+        np.concatenate([*[row_lower] * len(directions), [1.0 if switch == ALWAYS else 0.0]]),
+        np.concatenate([*[row_upper] * len(directions), [np.inf]]),
     )
 
 
-def _confined(
+def _make_rows(
     model: Model, room_of_attacker: tuple[Floats, Floats], level: float
 ) -> tuple[csr_array, csr_array, Floats, Floats]:
-    """What holds for every move, in parts of the level: it keeps the equations and stays inside the windows
-    and inside what the attacker knows.
+    """Return the rows that every move satisfies, in parts of the level: the equations, the windows and the
+    bounds that the attacker knows.
     """
     from scipy.sparse import csr_array, diags_array, eye_array, vstack
 

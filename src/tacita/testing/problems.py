@@ -30,7 +30,7 @@ TABLE_KINDS = ("flat", "cube", "tree", "two trees", "linked")
 
 @st.composite
 def tables(draw: Callable[..., Any], shapes: tuple[tuple[int, ...], ...] = SHAPES, largest: int = 4) -> Table:
-    """Small tables of counts, totals computed."""
+    """Draw small tables of counts, totals computed."""
     shape = draw(st.sampled_from(shapes))
     size = int(np.prod(shape))
     values = draw(st.lists(st.integers(0, largest), min_size=size, max_size=size))
@@ -41,7 +41,7 @@ def tables(draw: Callable[..., Any], shapes: tuple[tuple[int, ...], ...] = SHAPE
 def problems(
     draw: Callable[..., Any], tables_from: st.SearchStrategy[Table] | None = None, insiders: int = 2
 ) -> Problem:
-    """A table with one to three sensitive cells, levels within reach, a bounded outsider and up to
+    """Draw tables with one to three sensitive cells, levels within reach, a bounded outsider and up to
     ``insiders`` insiders.
     """
     table: Table = draw(tables_from if tables_from is not None else tables())
@@ -63,15 +63,17 @@ def problems(
 def _insiders(
     draw: Callable[..., Any], table: Table, outsider: Outsider, levels: Levels, number: int
 ) -> Insider:
-    """Someone who knows a few cells better and attacks every sensitive cell with the levels his knowledge
-    leaves room for: all of them listed, or those in his own cells listed and the others implied.
+    """Draw insiders who know a few cells better and attack every sensitive cell with the levels that their
+    knowledge leaves room for: all of them listed, or those in their own cells listed and the others implied.
     """
     cells = np.array(draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=3, unique=True)))
     margins = draw(st.integers(0, 2)), draw(st.integers(0, 2))
-    return _insider(f"insider {number + 1}", table, outsider, levels, cells, margins, draw(st.booleans()))
+    return _make_insider(
+        f"insider {number + 1}", table, outsider, levels, cells, margins, draw(st.booleans())
+    )
 
 
-def _insider(
+def _make_insider(
     name: str,
     table: Table,
     outsider: Outsider,
@@ -80,11 +82,13 @@ def _insider(
     margins: tuple[int, int],
     others: bool,
 ) -> Insider:
-    """Someone who knows ``cells`` up to ``margins`` below and above, with the levels that leaves room for."""
+    """Return an insider who knows ``cells`` up to ``margins`` below and above, with the levels that leaves
+    room for.
+    """
     low, high = outsider.lower.copy(), outsider.upper.copy()
     low[cells] = np.maximum(low[cells], table.units[cells] - margins[0])
     high[cells] = np.minimum(high[cells], table.units[cells] + margins[1])
-    below, above = _room(table, low, high)
+    below, above = _find_room(table, low, high)
     listed = levels.cells[np.isin(levels.cells, cells)] if others else levels.cells
     at = listed[(below + above)[listed] > 0]
     return Insider(
@@ -100,30 +104,30 @@ def _insider(
     )
 
 
-def _room(table: Table, low: Units, high: Units) -> tuple[Units, Units]:
-    """Distance to the bounds; capped, so that two infinite ones can be added."""
+def _find_room(table: Table, low: Units, high: Units) -> tuple[Units, Units]:
+    """Return the distances to the bounds, capped, so that two infinite ones can be added."""
     return np.minimum(table.units - low, UNBOUNDED // 4), np.minimum(high - table.units, UNBOUNDED // 4)
 
 
 def hard_problems(kinds: tuple[str, ...] = TABLE_KINDS) -> st.SearchStrategy[Problem]:
-    """Problems made by :func:`hard_problem`, of some kinds of table."""
+    """Draw problems of :func:`hard_problem`, of some kinds of table."""
     return st.builds(hard_problem, st.randoms(use_true_random=False), st.sampled_from(kinds))
 
 
 def hard_problem(random: Random, kind: str) -> Problem:
-    """One to three sensitive cells with one to four attackers, of whom the insiders know cells that protect
-    cheaply.
+    """Return a random problem of one to three sensitive cells and one to four attackers, of whom the insiders
+    know cells that protect cheaply.
 
     Levels differ by side and cell, some of them sliding; the outsider has bounds or none; the cost is value,
     unit or log; some cells must be published or hidden. A part of the problems has no solution.
     """
     table = hard_table(random, kind)
-    outsider = _some_outsider(random, table)
-    levels = _some_levels(random, table, outsider)
+    outsider = _draw_outsider(random, table)
+    levels = _draw_levels(random, table, outsider)
     cost = random.choice(["value", "value", "unit", "log"])
     weight = Problem(table, levels, attackers=outsider, cost=cost).cost
     insiders = [
-        _well_placed(random, table, outsider, levels, weight, k)
+        _draw_insider(random, table, outsider, levels, weight, k)
         for k in range(random.choice([0, 1, 1, 2, 2, 3]))
     ]
     free = np.flatnonzero(~levels.sensitive).tolist()
@@ -133,13 +137,15 @@ def hard_problem(random: Random, kind: str) -> Problem:
 
 
 def hard_table(random: Random, kind: str) -> Table:
-    """A table of 12 to 48 cells: two or three plain axes, an axis with subtotals or two, or linked tables."""
+    """Return a random table of 12 to 48 cells: two or three plain axes, an axis with subtotals or two, or
+    linked tables.
+    """
     plain = [Hierarchy.flat([str(i + 1) for i in range(n)]) for n in (2, 3, 4)]
     small = Hierarchy.from_dict({"A": ["a1", "a2"], "B": []})
     large = Hierarchy.from_dict({"A": ["a1", "a2"], "B": ["b1", "b2"]})
     two, three, four = plain
     if kind == "linked":
-        return _linked_tables(random)
+        return _draw_linked_tables(random)
     axes: dict[str, list[tuple[Hierarchy, ...]]] = {
         "flat": [(two, three), (three, three), (three, four), (four, four)],
         "cube": [(two, two, two), (two, two, two), (two, two, three), (three, three, two)],
@@ -149,12 +155,14 @@ def hard_table(random: Random, kind: str) -> Table:
     dimensions = [Dimension(f"axis{k}", (tree,)) for k, tree in enumerate(random.choice(axes[kind]))]
     leaves = [[d.position[code] for code in d.trees[0].leaves] for d in dimensions]
     codes = np.stack(np.meshgrid(*leaves, indexing="ij"), axis=-1).reshape(-1, len(leaves)).astype(np.int32)
-    return build_table(dimensions, codes, _values(random, len(codes)), 0, compute_totals=True, whole=True)
+    return build_table(
+        dimensions, codes, _draw_values(random, len(codes)), 0, compute_totals=True, whole=True
+    )
 
 
-def _linked_tables(random: Random) -> Table:
-    """Two or three faces of one cube, which share the margins of its axes."""
-    cube = _values(random, 12).reshape(2, 2, 3)
+def _draw_linked_tables(random: Random) -> Table:
+    """Return two or three linked faces of one cube, which share the margins of its axes."""
+    cube = _draw_values(random, 12).reshape(2, 2, 3)
     names = ("region", "size", "kind")
     faces = [
         Table.from_array(cube.sum(axis=axis), names=[name for k, name in enumerate(names) if k != axis])
@@ -163,11 +171,11 @@ def _linked_tables(random: Random) -> Table:
     return link({f"face {k}": face for k, face in enumerate(faces)})
 
 
-def _values(random: Random, size: int) -> Units:
+def _draw_values(random: Random, size: int) -> Units:
     return np.array([random.choice([0, 1, 1, 1, 1, 1]) * random.randint(1, 20) for _ in range(size)])
 
 
-def _some_outsider(random: Random, table: Table) -> Outsider:
+def _draw_outsider(random: Random, table: Table) -> Outsider:
     kind = random.choice(["not negative", "not negative", "anything", "share", "near"])
     if kind == "not negative":
         return Outsider.of(table)
@@ -179,45 +187,45 @@ def _some_outsider(random: Random, table: Table) -> Outsider:
     return Outsider(np.maximum(table.units - room, 0), table.units + room)
 
 
-def _some_levels(random: Random, table: Table, outsider: Outsider) -> Levels:
-    """Levels of up to half the value for one to three cells which the outsider does not know exactly."""
-    below, above = _room(table, outsider.lower, outsider.upper)
+def _draw_levels(random: Random, table: Table, outsider: Outsider) -> Levels:
+    """Return levels of up to half the value for one to three cells that the outsider does not know."""
+    below, above = _find_room(table, outsider.lower, outsider.upper)
     inner = np.flatnonzero((table.units > 0) & (below + above > 0) & (table.units <= 20))
     possible = (inner if inner.size else np.flatnonzero(below + above > 0)).tolist()
     cells = random.sample(possible, min(len(possible), random.randint(1, 3)))
     sensitive = np.zeros(len(table), dtype=bool)
     sensitive[cells] = True
-    asked = np.zeros((3, len(table)), dtype=np.int64)
+    required = np.zeros((3, len(table)), dtype=np.int64)
     for cell in cells:
         half = 1 + int(table.units[cell]) // 2
         up, down = random.randint(0, half), random.randint(0, half)
-        asked[:, cell] = up, down, random.choice([0, 0, up + down + random.randint(1, 3)])
-    upper, lower = np.minimum(asked[0], above), np.minimum(asked[1], below)
-    return Levels.of(sensitive, lower=lower, upper=upper, sliding=np.minimum(asked[2], below + above))
+        required[:, cell] = down, up, random.choice([0, 0, up + down + random.randint(1, 3)])
+    lower, upper, sliding = np.minimum(required, [below, above, below + above])
+    return Levels.of(sensitive, lower=lower, upper=upper, sliding=sliding)
 
 
-def _well_placed(
+def _draw_insider(
     random: Random, table: Table, outsider: Outsider, levels: Levels, weight: Floats, number: int
 ) -> Insider:
-    """Someone who knows, exactly or nearly, cheap cells that stand in a sum with a sensitive one."""
-    beside = _beside(table, levels.cells)
-    cheap = beside[np.argsort(weight[beside], kind="stable")][:6].tolist()
+    """Return an insider who knows, exactly or nearly, cheap cells in a sum with a sensitive one."""
+    near = _find_neighbours(table, levels.cells)
+    cheap = near[np.argsort(weight[near], kind="stable")][:6].tolist()
     cells = np.array(random.sample(cheap, min(len(cheap), random.choice([1, 1, 2]))))
     if random.random() < 0.2:
         cells = np.append(cells, random.choice(levels.cells.tolist()))
     margin = random.choice([0, 0, 1, 3])
-    return _insider(f"insider {number + 1}", table, outsider, levels, cells, (margin, margin), False)
+    return _make_insider(f"insider {number + 1}", table, outsider, levels, cells, (margin, margin), False)
 
 
-def _beside(table: Table, targets: Cells) -> Cells:
-    """The cells, not targets themselves, that share an equation with a target."""
+def _find_neighbours(table: Table, targets: Cells) -> Cells:
+    """Return the cells, other than targets, that share an equation with a target."""
     shared = {int(c) for cells, _, _ in table.equations if np.isin(cells, targets).any() for c in cells}
     return np.array(sorted(shared - set(targets.tolist())), dtype=np.int64)
 
 
 @st.composite
 def releases(draw: Callable[..., Any], problem: Problem) -> Release:
-    """Any mixture of windows that is true of the table: some boxes of cells that can balance each other,
+    """Draw mixtures of windows that are true of the table: some boxes of cells that can balance each other,
     some single cells.
     """
     table = problem.table
@@ -244,7 +252,7 @@ def releases(draw: Callable[..., Any], problem: Problem) -> Release:
 
 @st.composite
 def _boxes(draw: Callable[..., Any], table: Table) -> Mask:
-    """Two codes along each dimension, totals included, and all cells at their crossings."""
+    """Draw two codes along each dimension, totals included, and return all cells at their crossings."""
     inside = np.ones(len(table), dtype=bool)
     for d, dimension in enumerate(table.structure.dimensions):
         pair = draw(st.lists(st.integers(0, len(dimension.codes) - 1), min_size=2, max_size=2, unique=True))

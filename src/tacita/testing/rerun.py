@@ -5,14 +5,14 @@ table ``y`` that agrees with the release,
 
     M y = b,    window low <= y <= window high,    lower <= y <= upper,
 
-ask the program what it would have published of each, and keep those that give the same release. The interval
-that is left of a sensitive cell may be narrower than the audit's, which counts every ``y`` as possible.
+run the program on each, and retain those that give the same release. The interval that is left of a sensitive
+cell may be narrower than the audit's, which counts every ``y`` as possible.
 
-Levels follow from values, so the question is put anew for every table. A table that the program refuses is
-not kept: it would not have led to a release. A method that draws random numbers gives a release by a seed
-that readers do not know, so that a table is possible if some seed leads from it to the release. Only a few
-seeds can be tried: what is left is then a part of what a reader must think possible, and the attack looks
-stronger than it is.
+Levels follow from values, so a new problem is made for every table. A table that the program refuses is not
+retained: it would not have led to a release. A method that draws random numbers gives a release by a seed
+that readers do not know, so a table is possible if some seed leads from it to the release. Only a few seeds
+can be tried: what is left is then a part of what a reader must think possible, and the attack looks stronger
+than it is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tacita.problem.problem import Problem
 from tacita.testing.brute_force import Rows, all_tables
 
 Question = Callable[[Table], Problem]
-"""How a table becomes a problem: with its rule, attackers and costs."""
+"""Makes a problem of a table, with its rule, attackers and costs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Rerun:
     low, high
         The smallest and the largest value of each over the tables that are left, in units.
     lost
-        True where this is less than the levels ask, though the windows alone keep them.
+        Where this is less than the levels require, though the windows alone meet them.
     """
 
     release: Release
@@ -64,7 +64,7 @@ class Rerun:
 
     @property
     def exact(self) -> Mask:
-        """True where a single value is left."""
+        """Where a single value is left."""
         return np.asarray(self.low == self.high)
 
 
@@ -99,18 +99,20 @@ def rerun_attack(
         The problem has no rule and no question is given, its cells are no counts, or too many tables fit.
     """
     run = run or Run(seed=1)
-    ask = question or _same_question(problem)
+    ask = question or _repeat_rule(problem)
     release = method.protect(problem, run)
-    fitting = list(_fitting_tables(problem, release, most))
+    fitting = list(_list_fitting(problem, release, most))
     kept = [
         units
         for units in fitting
-        if any(_leads_to(method, ask, _table(problem.table, units), release, s) for s in (run.seed, *seeds))
+        if any(
+            _leads_to(method, ask, _with_counts(problem.table, units), release, s) for s in (run.seed, *seeds)
+        )
     ]
     cells, truth, levels = problem.sensitive, problem.table.units, problem.levels
-    before = _extremes(fitting, cells)
+    before = _find_extremes(fitting, cells)
     # The truth is always among them: it led to the release.
-    after = _extremes(kept, cells)
+    after = _find_extremes(kept, cells)
     safe = [
         (high >= truth[cells] + levels.upper[cells])
         & (low <= truth[cells] - levels.lower[cells])
@@ -120,10 +122,12 @@ def rerun_attack(
     return Rerun(release, len(fitting), len(kept), cells, *after, np.asarray(safe[0] & ~safe[1]))
 
 
-def _same_question(problem: Problem) -> Question:
+def _repeat_rule(problem: Problem) -> Question:
+    """Return a function that applies the rule of a problem to other tables."""
     rule = problem.rule
     if rule is None:
-        raise InputError("the problem has levels and no rule: give the function that makes it from a table")
+        remedy = "give the function that makes it from a table"
+        raise InputError("the problem has levels and no rule", remedy=remedy)
     return lambda table: Problem(table, rule, attackers=problem.outsider)
 
 
@@ -139,46 +143,43 @@ def _leads_to(method: Method, ask: Question, table: Table, release: Release, see
     )
 
 
-def _table(table: Table, units: Units) -> Table:
+def _with_counts(table: Table, units: Units) -> Table:
     """Return the table with other counts; what was known of its contributors belongs to the true ones."""
-    return replace(
-        table,
-        units=units,
-        count=None,
-        population=None,
-        contributions=None,
-        holding_count=None,
-        holdings=None,
-    )
+    bare = replace(table, units=units, count=None, population=None, contributions=None)
+    return replace(bare, holding_count=None, holdings=None)
 
 
-def _extremes(found: list[Units], cells: Cells) -> tuple[Units, Units]:
+def _find_extremes(found: list[Units], cells: Cells) -> tuple[Units, Units]:
+    """Return the smallest and largest value of each cell over some tables."""
     values = np.array(found)[:, cells]
     return values.min(axis=0), values.max(axis=0)
 
 
-def _fitting_tables(problem: Problem, release: Release, most: int) -> Iterator[Units]:
+def _list_fitting(problem: Problem, release: Release, most: int) -> Iterator[Units]:
+    """Yield the tables, in units, that agree with the release and the outsider's bounds."""
     table, step = problem.table, problem.table.unit
     if not table.whole:
         raise InputError("only tables of counts can be listed: this one has amounts")
     low = np.maximum(problem.outsider.lower, release.low) // step
     high = np.minimum(problem.outsider.upper, release.high) // step
     equations: Rows = [(c.tolist(), m.tolist(), rhs // step) for c, m, rhs in table.equations]
-    low, high = _drawn_in(equations, low, high)
+    low, high = _tighten_bounds(equations, low, high)
     if (wrong := np.flatnonzero(high - low >= UNBOUNDED // step // 2)).size:
         raise InputError(
-            f"{table.structure.names(wrong)}: nothing published bounds it, so the tables that fit cannot be "
-            "listed; give the outsider bounds"
+            "nothing published bounds it, so the tables that fit cannot be listed",
+            place=table.structure.names(wrong),
+            remedy="give the outsider bounds",
         )
     known = {int(c): int(low[c]) for c in np.flatnonzero(low == high)}
     for number, found in enumerate(all_tables(equations, low.tolist(), high.tolist(), known)):
         if number == most:
-            raise InputError(f"more than {pluralize(most, 'table')} fit the release: take a smaller one")
+            fault = f"more than {pluralize(most, 'table')} fit the release"
+            raise InputError(fault, remedy="take a smaller one")
         yield np.array([found[c] for c in range(low.size)], dtype=np.int64) * step
 
 
-def _drawn_in(equations: Rows, low: Units, high: Units) -> tuple[Units, Units]:
-    """Return bounds that follow from the others in each equation, until none changes."""
+def _tighten_bounds(equations: Rows, low: Units, high: Units) -> tuple[Units, Units]:
+    """Return the bounds tightened by the others in each equation, until none changes."""
     low, high = low.copy(), high.copy()
     far = UNBOUNDED // 4
     while True:

@@ -14,7 +14,7 @@ from tacita.core.exact import Units
 from tacita.core.release import Mark, Release
 from tacita.core.words import pluralize
 from tacita.problem.problem import Problem
-from tacita.problem.quality import not_as_they_are
+from tacita.problem.quality import find_changed
 
 
 def announced(problem: Problem, release: Release) -> list[str]:
@@ -33,7 +33,7 @@ def announced(problem: Problem, release: Release) -> list[str]:
     else:
         sentence = f"for {near.sum():,} of {pluralize(len(release), 'cell')} {told}"
     sentences = [f"{sentence[0].upper()}{sentence[1:]}."]
-    true = near & problem.levels.sensitive & ~not_as_they_are(problem.table, release)
+    true = near & problem.levels.sensitive & ~find_changed(problem.table, release)
     if count := int(true.sum()):
         happens = "happens to show its true value" if count == 1 else "happen to show their true values"
         sentences.append(

@@ -24,7 +24,7 @@ from tacita.core.tables.layout import Layout, lay_out
 from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
-from tacita.problem.quality import not_as_they_are
+from tacita.problem.quality import find_changed
 from tacita.report.picture import KINDS, kinds
 
 Flags = NDArray[np.uint8]
@@ -217,7 +217,7 @@ def kinds_in_the_house(table: Table, release: Release, sensitive: Mask) -> NDArr
     radius around it: among cells that did change it must not stand out.
     """
     told = kinds(release, sensitive)
-    return np.where(sensitive | not_as_they_are(table, release), told, KINDS.index("published"))
+    return np.where(sensitive | find_changed(table, release), told, KINDS.index("published"))
 
 
 def view_of_release(table: Table, release: Release, sensitive: Mask, where: Layout) -> View:

@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tacita.attackers.insider_list import spans
-from tacita.attackers.sight import Sight
+from tacita.attackers.insider_bounds import InsiderBounds
+from tacita.attackers.insider_list import find_rows
 from tacita.core.exact import UNBOUNDED, Cells, Floats, Mask
 from tacita.engine.attack.requirements import ALWAYS, OUTSIDER, Requirements, own_requirements, room
 from tacita.problem.problem import Problem
@@ -46,14 +46,14 @@ class InsiderScreening:
         insiders, n = problem.insiders, len(problem.table)
         self.problem = problem
         self._up, self._down = room(problem, OUTSIDER)
-        rows, _ = spans(insiders.starts, who)
+        rows, _ = find_rows(insiders.starts, who)
         cells, owner = insiders.cells[rows], insiders.owner[rows]
         units = problem.table.units[cells]
         low = np.where(insiders.lower[rows] <= -UNBOUNDED, -np.inf, insiders.lower[rows] - units)
         high = np.where(insiders.upper[rows] >= UNBOUNDED, np.inf, insiders.upper[rows] - units)
         better = np.flatnonzero((low > -self._down[cells]) | (high < self._up[cells]))
         self._owner, self._cells, self._low, self._high = (c[better] for c in (owner, cells, low, high))
-        self._sight = Sight(self._owner, self._cells, self._low, self._high, n)
+        self._bounds = InsiderBounds(self._owner, self._cells, self._low, self._high, n)
         own = own_requirements(problem)
         self.own = own[np.isin(own.attacker, who)]
         self._others = who[insiders.others[who]]
@@ -136,7 +136,7 @@ class InsiderScreening:
         k = np.repeat([d for d, _, _ in every], [cells.size for _, cells, _ in every])
         cells, change = (np.concatenate([move[i] for move in every]) for i in (1, 2))
         noise = NOISE * requirements.level[k]
-        return self._sight.through(k, cells, change + noise, change - noise)
+        return self._bounds.find_ruled_out(k, cells, change + noise, change - noise)
 
     def _find_unproven(
         self, requirements: Requirements, best: dict[int, OutsiderWitness]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacita.attackers.insider_list import list_ranges
 from tacita.core.exact import Cells, Floats, Mask
 from tacita.engine.attack.presolved import PresolvedTable
 
@@ -124,7 +125,6 @@ class Support:
 
 def _list_equations(matrix: csc_array, cells: Cells) -> tuple[Cells, Cells]:
     """Return the equations of some cells, one cell after the other, and how many each has."""
-    starts, lengths = matrix.indptr[cells], np.diff(matrix.indptr)[cells]
-    first = np.cumsum(lengths) - lengths
-    entries = np.repeat(starts - first, lengths) + np.arange(int(lengths.sum()))
+    lengths = np.diff(matrix.indptr)[cells]
+    entries = list_ranges(matrix.indptr[cells].astype(np.int64), lengths)
     return matrix.indices[entries].astype(np.int64), lengths

@@ -11,7 +11,7 @@ from tacita.app.screens.rules.contributor_names import joined, listed, nobody_kn
 from tacita.app.work.desk import Desk
 from tacita.app.work.open_case import Case
 from tacita.attackers.considered import KINDS
-from tacita.attackers.insiders import kinds_known
+from tacita.attackers.insiders import list_known_kinds
 
 FILE, POSITIVE, BOUNDS, WITHIN = "file", "positive", "bounds", "within"
 KNOWN = {
@@ -117,7 +117,7 @@ def _way(case: Case) -> str:
 
 def _insiders(desk: Desk, kind: str, reason: str) -> None:
     def choose(on: bool) -> None:
-        known = kinds_known(desk.case.table)
+        known = list_known_kinds(desk.case.table)
         others = [word for word in desk.case.attackers.kinds or known if word not in (kind, "outsider")]
         chosen = {*others, kind} if on else set(others)
         # All that are known is what holds if nothing is said; none of them has to be said.
@@ -126,7 +126,7 @@ def _insiders(desk: Desk, kind: str, reason: str) -> None:
         desk.settle()
 
     with ui.element("div"):
-        chosen = desk.case.attackers.kinds or kinds_known(desk.case.table)
+        chosen = desk.case.attackers.kinds or list_known_kinds(desk.case.table)
         switch = ui.switch(as_label(kind), value=kind in chosen, on_change=lambda e: choose(e.value))
         switch.props(f"data-testid=attack-{kind}").set_enabled(not reason)
         ui.label(f"Not available: {reason}." if reason else ABOUT[kind]).classes("muted small")

@@ -1,7 +1,7 @@
-"""Who sees through a move: a change of the table that leaves the bounds of an insider.
+"""Bounds of many insiders by cell: who can rule out a move, a change of the table that leaves their bounds.
 
-Moves that convince the outsider are shown to all insiders at once. Per cell the bounds of all who know it are
-sorted, so that those whom a change contradicts stand together, and the others cost nothing.
+Moves that prove something against the outsider are compared with the bounds of all insiders at once. Per cell
+the bounds are sorted, so that insiders whom a change contradicts are one range, and the others cost nothing.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tacita.attackers.insider_list import list_ranges
 from tacita.core.exact import Cells
 
 Changes = NDArray[np.int64] | NDArray[np.float64]
 
 
-class Sight:
+class InsiderBounds:
     """Insider ``who[r]`` thinks possible that cell ``cells[r]`` changes by ``low[r]`` to ``high[r]``."""
 
     def __init__(self, who: Cells, cells: Cells, low: Changes, high: Changes, n_cells: int) -> None:
@@ -25,8 +26,8 @@ class Sight:
         self._below = low[below], who[below]
         self._above = -high[above], who[above]
 
-    def through(self, move: Cells, cells: Cells, least: Changes, most: Changes) -> tuple[Cells, Cells]:
-        """Pairs of insider and move where the insider can rule the move out.
+    def find_ruled_out(self, move: Cells, cells: Cells, least: Changes, most: Changes) -> tuple[Cells, Cells]:
+        """Return pairs of insider and move where the insider can rule out the move.
 
         Parameters
         ----------
@@ -36,18 +37,18 @@ class Sight:
             By how much. A fraction is given as the integers below and above it.
         """
         pairs = [
-            self._beyond(bounds, who, move, cells, change)
+            self._find_above(bounds, who, move, cells, change)
             for (bounds, who), change in ((self._below, least), (self._above, -most))
         ]
-        who, seen = (np.concatenate(column) for column in zip(*pairs, strict=True))
+        who, moves = (np.concatenate(column) for column in zip(*pairs, strict=True))
         size = int(move.max(initial=0)) + 1
-        distinct = np.unique(who * size + seen)
+        distinct = np.unique(who * size + moves)
         return distinct // size, distinct % size
 
-    def _beyond(
+    def _find_above(
         self, bounds: Changes, who: Cells, move: Cells, cells: Cells, change: Changes
     ) -> tuple[Cells, Cells]:
-        """Those whose lower bound is above the change."""
+        """Return pairs of insider and move where the insider's bound is above the change, by bisection."""
         low, last = self._first[cells], self._last[cells]
         high = last.copy()
         while (searching := low < high).any():
@@ -57,5 +58,4 @@ class Sight:
             low = np.where(holds, middle + 1, low)
             high = np.where(searching & ~holds, middle, high)
         sizes = last - low
-        rows = np.arange(sizes.sum()) + np.repeat(low - (np.cumsum(sizes) - sizes), sizes)
-        return who[rows], np.repeat(move, sizes)
+        return who[list_ranges(low, sizes)], np.repeat(move, sizes)
