@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from budget import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,6 +101,7 @@ def test_the_suite_finds_the_promise_that_a_method_breaks(method: Sound, promise
 
 @pytest.mark.parametrize("name", method_names())
 @given(data=st.data())
+@examples(30)
 def test_releases_pass_the_audit(name: str, data: st.DataObject) -> None:
     problem = data.draw(problems(tables(NETWORKS)))
     method = make_method(name)
@@ -116,6 +118,7 @@ def test_releases_pass_the_audit(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", method_names())
 @given(data=st.data())
+@examples(10)
 def test_the_same_seed_gives_the_same_release(name: str, data: st.DataObject) -> None:
     problem = data.draw(problems(tables(NETWORKS)))
     try:
@@ -128,6 +131,7 @@ def test_the_same_seed_gives_the_same_release(name: str, data: st.DataObject) ->
 
 @pytest.mark.parametrize("name", method_names())
 @given(data=st.data())
+@examples(20)
 def test_only_what_draws_numbers_differs_without_a_seed(name: str, data: st.DataObject) -> None:
     """Searches follow an order of their own, so that releases in which nothing is drawn can be repeated."""
     problem = data.draw(problems(tables(NETWORKS)))

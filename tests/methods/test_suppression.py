@@ -339,6 +339,7 @@ def test_no_smaller_set_of_frozen_cells_would_do(random: Random) -> None:
 
 
 @given(problem=hard_problems(), random=st.randoms(use_true_random=False))
+@examples(20)
 def test_no_pattern_of_the_model_is_cheaper(problem: Problem, random: Random) -> None:
     """Networks only lose what the model says; beyond them whole moves may cost more, never less."""
     forced = int((problem.levels.sensitive | problem.must_hide).sum())

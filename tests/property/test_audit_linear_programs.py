@@ -173,7 +173,7 @@ def attained(problem: Problem, release: Release, need: AttackerLevels) -> list[b
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
-@examples(200)
+@examples(100)
 def test_verdicts_are_those_of_the_linear_programs(kind: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, random_table(generator, kind))

@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 import pytest
 from budget import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
@@ -269,7 +269,7 @@ def least_loss(solver: Callable[[Model], Solution], model: Model) -> float:
 
 @pytest.mark.parametrize("method", [suppression, intervals, perturbation, rounding, mixture])
 @given(problem=hard_problems(), random=st.randoms(use_true_random=False))
-@examples(25)
+@examples(15)
 def test_engine_and_first_model_lose_the_same(
     method: Callable[[Problem, Random], Model], problem: Problem, random: Random
 ) -> None:
@@ -281,8 +281,8 @@ def test_engine_and_first_model_lose_the_same(
 @pytest.mark.parametrize(
     "method", [stated_by_intervals, stated_by_perturbation, stated_by_rounding, stated_by_mixture]
 )
-@settings(max_examples=settings.default.max_examples // 2)
 @given(problem=hard_problems(), random=st.randoms(use_true_random=False))
+@examples(12)
 def test_engine_and_first_model_agree_on_the_methods_own_models(
     method: Callable[[Problem, Random], Model], problem: Problem, random: Random
 ) -> None:
