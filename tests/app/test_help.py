@@ -9,7 +9,7 @@ import pytest
 from tacita.app.controls.page_parts import as_label
 from tacita.app.screens.rules.screen import COSTS
 from tacita.methods.method import method_names
-from tacita.report.compared import MEASURES
+from tacita.report.measures import MEASURES
 from tacita.rules import RULES
 
 

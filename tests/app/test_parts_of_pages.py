@@ -31,7 +31,7 @@ from tacita.core.outcome import Outcome, Status
 from tacita.core.run import Event
 from tacita.core.tables.table import Table
 from tacita.examples import example
-from tacita.report.progress import known_so_far
+from tacita.report.measures import describe_progress
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_the_gap_is_the_same_in_every_place(
     workspace: Workspace, loss: float, bound: float, wanted: str
 ) -> None:
     assert f"{Outcome(Status.FEASIBLE, loss, bound).gap:.2%}" == wanted
-    assert known_so_far(Event("searching", incumbent=loss, bound=bound)).endswith(f"gap {wanted}")
+    assert describe_progress(Event("searching", incumbent=loss, bound=bound)).endswith(f"gap {wanted}")
     job = Job(1, workspace.current(), "suppression", {})
     job._listen(Event("searching", incumbent=loss, bound=bound))
     workspace.jobs.append(job)

@@ -101,7 +101,7 @@ def test_a_coalition_of_holdings_pools_what_they_know() -> None:
 def test_without_all_contributors_the_verdict_says_how_many_of_each_cell_were_considered() -> None:
     table = firms()
     assert table.contributions is not None
-    known = replace(table.contributions, ask=None, beyond=Beyond.ANYONE)
+    known = replace(table.contributions, query=None, beyond=Beyond.ANYONE)
     problem = tc.Problem(replace(table, contributions=known), RULE)
     assert "(only the 2 largest of each cell are known)" in problem.considered.text
     nobody = replace(known, who=np.full_like(known.who, -1), names=())

@@ -19,7 +19,7 @@ from tacita.cli import main
 from tacita.core.errors import StoppedError
 from tacita.formats.table_write import write_table
 from tacita.methods import method as registry
-from tacita.report.compared import MEASURES, best, method_title
+from tacita.report.measures import MEASURES, find_best, method_title
 
 # Totals last. The first cell is sensitive and must stay uncertain by 50 either way.
 GRID = np.array(
@@ -256,12 +256,12 @@ def test_the_least_wins_among_equals_of_its_kind() -> None:
     near = {"l1": 3.0, "changed": 9, "silent": 0, "loss": 2.0}
     far = {"l1": 5.0, "changed": 9, "silent": 0, "loss": nan}
     rows = {"silent": silent, "near": near, "far": far}
-    assert best(by_key["changed"], rows) == {"silent"}
+    assert find_best(by_key["changed"], rows) == {"silent"}
     # What shows no number is at no distance, and wins nothing by that.
-    assert best(by_key["l1"], rows) == {"near"}
+    assert find_best(by_key["l1"], rows) == {"near"}
     # Losses of different methods are not measured alike.
-    assert best(by_key["loss"], rows) == set()
-    assert best(by_key["changed"], {"near": near, "far": far}) == set()
+    assert find_best(by_key["loss"], rows) == set()
+    assert find_best(by_key["changed"], {"near": near, "far": far}) == set()
 
 
 def test_measures_as_they_are_written() -> None:

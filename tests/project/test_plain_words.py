@@ -33,9 +33,9 @@ NEVER_ONE = {
     "cli/demo.py: made.records.num_rows records",
     "core/exact.py: most decimals",
     "examples/catalogue.py: sensitive sensitive cells",
-    "generate/tables.py: _listed(shape) codes",
+    "generate/tables.py: _join_numbers(shape) codes",
     "generate/tables.py: len(NAMES) dimensions",
-    "generate/tables.py: _listed(depths) levels",
+    "generate/tables.py: _join_numbers(depths) levels",
     "formats/columns.py: Path(path).suffix files",
     "formats/pasted.py: ', '.join(names[:5]) numbers",
     "formats/table_write.py: linked linked tables",
@@ -45,7 +45,7 @@ NEVER_ONE = {
     "rules/concentration.py: self.n attackers",
     "core/tables/structure.py: len(dimensions) dimensions",
     "core/tables/structure.py: size possible cells",
-    "tabulation/source.py: kind records",
+    "tabulation/records.py: kind records",
     "verify.py: len(cells) sensitive cells",
 }
 """What is no number, or several wherever it is said."""

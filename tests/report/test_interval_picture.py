@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacita.report.interval_picture import WIDTH, covers, interval_svg
+from tacita.report.interval_picture import WIDTH, covers_levels, interval_svg
 
 sizes = st.floats(0, 1e9).map(lambda x: round(x, 3))
 
@@ -95,7 +95,7 @@ def test_numbers_are_in_the_text_alternative() -> None:
 def test_what_was_not_worked_out_has_no_bar() -> None:
     picture = interval_svg(nan, nan, 20, 10, 12)
     assert "deduced" not in parts(picture)
-    assert "not worked out" in picture
+    assert "not computed" in picture
 
 
 def test_a_known_cell_says_so() -> None:
@@ -117,5 +117,5 @@ def test_a_known_cell_says_so() -> None:
     ],
 )
 def test_covers_is_the_definition(low: float, high: float, sliding: float, expected: bool) -> None:
-    assert covers(low, high, 20, 10, 12, sliding) is expected
+    assert covers_levels(low, high, 20, 10, 12, sliding) is expected
     assert ("stroke-dasharray" not in interval_svg(low, high, 20, 10, 12, sliding=sliding)) >= expected

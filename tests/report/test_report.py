@@ -15,12 +15,18 @@ from tacita.core.levels import Levels
 from tacita.core.release import Release
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
-from tacita.report.compared import MEASURES, shorter
 from tacita.report.html import report_page
-from tacita.report.picture import KINDS, crosstab, kinds, shown_text
+from tacita.report.measures import MEASURES, format_short
+from tacita.report.picture import KINDS, build_crosstab, classify_cells, shown_text
 from tacita.report.record import audit_object, audit_record
-from tacita.report.side_by_side import Row, side_by_side
-from tacita.report.terminal import crosstab_table, findings_table, legend, verdict_line
+from tacita.report.terminal import (
+    ComparisonRow,
+    comparison_table,
+    crosstab_table,
+    findings_table,
+    legend,
+    verdict_line,
+)
 from tacita.report.verdicts import MEANINGS, verdict_key
 from tacita.rules import Marked
 
@@ -74,12 +80,13 @@ class Page(HTMLParser):
 
 def test_kinds_tell_sensitive_other_and_exposed_apart(problem: Problem) -> None:
     table, sensitive = problem.table, problem.levels.sensitive
-    hidden = kinds(audited(problem, SQUARE).release, sensitive)
+    hidden = classify_cells(audited(problem, SQUARE).release, sensitive)
     assert KINDS[hidden[table.find(*SENSITIVE)]] == "sensitive"
     assert KINDS[hidden[table.find("3", "1")]] == "other"
     assert KINDS[hidden[table.find("1", "1")]] == "published"
     assert (
-        KINDS[kinds(audited(problem, (("1", "1"),)).release, sensitive)[table.find(*SENSITIVE)]] == "exposed"
+        KINDS[classify_cells(audited(problem, (("1", "1"),)).release, sensitive)[table.find(*SENSITIVE)]]
+        == "exposed"
     )
 
 
@@ -102,7 +109,7 @@ def test_crosstab_follows_the_classification_and_leaves_empty_cells_empty() -> N
     tree = Hierarchy.from_dict({"N": ["N1", "N2"], "S": ["S1", "S2"]})
     rows = pa.table({"region": ["N1", "N2", "S1", "S2"], "sex": ["f", "m", "f", "m"], "value": [1, 2, 3, 4]})
     table = Table.from_frame(rows, {"region": tree, "sex": None}, value="value")
-    picture = crosstab(table.structure)
+    picture = build_crosstab(table.structure)
     assert picture is not None
     assert [(line.code, line.depth) for line in picture.rows] == [
         *(("Total", 0), ("N", 1), ("N1", 2), ("N2", 2)),
@@ -118,7 +125,7 @@ def test_crosstab_of_many_codes_keeps_whole_upper_levels() -> None:
     import pyarrow as pa
 
     rows = pa.table({"g": list(tree.leaves), "value": [1] * 20})
-    picture = crosstab(Table.from_frame(rows, {"g": tree}, value="value").structure, most_rows=10)
+    picture = build_crosstab(Table.from_frame(rows, {"g": tree}, value="value").structure, most_rows=10)
     assert picture is not None
     assert [line.code for line in picture.rows] == ["Total", "G0", "G1", "G2", "G3"]
     assert "upper levels" in picture.about
@@ -229,13 +236,13 @@ def test_nothing_checked_is_neither_safe_nor_proven() -> None:
     """For all of none is true, and proves nothing: no sentence, line, page or row calls it so."""
     table = Table.from_array(VALUES)
     found = audit(Problem(table, Levels.none(len(table))), Release.suppress(table, np.array([], dtype=int)))
-    row = Row("as it is", {measure.key: 0.0 for measure in MEASURES}, found)
+    row = ComparisonRow("as it is", {measure.key: 0.0 for measure in MEASURES}, found)
     told = {
         "sentence": found.verdict,
         "record": audit_record(found)["verdict"],
         "line": drawn(verdict_line(found)),
         "page": report_page(found.problem, found.release, found, "Nothing").partition("<body>")[2],
-        "row": drawn(side_by_side([row], 100)).splitlines()[3],
+        "row": drawn(comparison_table([row], 100)).splitlines()[3],
     }
     assert found.safe
     for where, text in told.items():
@@ -261,4 +268,4 @@ def test_nothing_checked_is_neither_safe_nor_proven() -> None:
     ],
 )
 def test_numbers_are_shown_in_six_digits_and_whole_ones_in_full(value: float, text: str) -> None:
-    assert shorter(value) == text
+    assert format_short(value) == text

@@ -8,7 +8,7 @@ import numpy as np
 
 import tacita as tc
 from tacita.auditing.block_tasks import BELOW_UPPER, EXACT
-from tacita.report.interval_picture import covers
+from tacita.report.interval_picture import covers_levels
 from tacita.report.sensitive_cells import SensitiveCells
 
 
@@ -70,4 +70,4 @@ def test_the_worst_attacker_is_the_one_shown() -> None:
     assert row.bits & BELOW_UPPER
     # He knows that 50 loses at most 2, so that 20 gains at most 2.
     assert row.high == 22
-    assert not covers(row.low, row.high, row.value, row.lower, row.upper, row.sliding)
+    assert not covers_levels(row.low, row.high, row.value, row.lower, row.upper, row.sliding)

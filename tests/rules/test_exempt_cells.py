@@ -133,7 +133,7 @@ def test_where_all_that_rules_hit_is_exempt_the_verdict_says_so(tmp_path: Path) 
     release = tc.Suppression().protect(problem)
     audit = tc.audit(problem, release)
     assert audit.verdict.endswith("nothing to check; 2 cells that rules or marks hit are exempt by hand")
-    assert "exempt by hand, and not looked at" in report_page(problem, release, audit, "x")
+    assert "exempt by hand, and not checked" in report_page(problem, release, audit, "x")
 
 
 def test_rules_of_the_command_line_leave_decisions_on_cells_as_they_are(

@@ -19,13 +19,13 @@ from tacita.cli.release_options import ReleaseOptions, load_release
 from tacita.cli.verb import DONE, ERROR, UNSAFE, Output
 from tacita.core.errors import InfeasibleError, InputError, ReleaseError, TacitaError
 from tacita.core.outcome import Status
-from tacita.report.compared import MEASURED, MEASURES, measured, method_title
+from tacita.report.measures import MEASURED, MEASURES, compute_measures, method_title
 
 if TYPE_CHECKING:
     from tacita.core.release import Release
     from tacita.methods import Method
     from tacita.problem.problem import Problem
-    from tacita.report.side_by_side import Row
+    from tacita.report.terminal import ComparisonRow
     from tacita.specification.specification import Specification
 
 COLUMNS = f"Columns: {'; '.join(f'{measure.head}: {measure.meaning}' for measure in MEASURES)}."
@@ -130,28 +130,28 @@ def _parse_options(options: str, text: str) -> dict[str, str]:
         raise InputError("a quote is not closed", place=text, remedy=f"write {WRITTEN}") from None
 
 
-def _row(problem: Problem, candidate: Candidate, by: Method | None) -> Row:
+def _row(problem: Problem, candidate: Candidate, by: Method | None) -> ComparisonRow:
     """Return verdict, losses and what an outsider deduces of a release, or why there is none."""
     from tacita.auditing.deduce import deduce
     from tacita.problem.quality import compare as lost_by
-    from tacita.report.side_by_side import Row
+    from tacita.report.terminal import ComparisonRow
 
     effort, started = candidate.effort, time.perf_counter()
     try:
         release = _release(problem, candidate)
     except TacitaError as error:
-        numbers = measured(problem, None, None, None, time.perf_counter() - started)
+        numbers = compute_measures(problem, None, None, None, time.perf_counter() - started)
         numbers = numbers if by is None else {**numbers, MEASURED.key: nan}
         status = Status.INFEASIBLE if isinstance(error, InfeasibleError) else Status.FAILED
-        return Row(candidate.name, numbers, status=status, error=str(error))
+        return ComparisonRow(candidate.name, numbers, status=status, error=str(error))
     found = run_audit(problem, release, effort)
     hidden = problem.sensitive[release.hidden[problem.sensitive]]
     intervals = carry_out(lambda run: deduce(problem, release, run=run, cells=hidden), effort)
     lost, outcome = lost_by(problem, [release])[0], release.outcome
-    numbers = measured(problem, outcome, lost, intervals, time.perf_counter() - started)
+    numbers = compute_measures(problem, outcome, lost, intervals, time.perf_counter() - started)
     if by is not None:
         numbers = {**numbers, MEASURED.key: _measure(by, problem, release)}
-    return Row(candidate.name, numbers, found, outcome.status if outcome is not None else None)
+    return ComparisonRow(candidate.name, numbers, found, outcome.status if outcome is not None else None)
 
 
 def _measure(by: Method, problem: Problem, release: Release) -> float:
@@ -170,18 +170,18 @@ def _release(problem: Problem, candidate: Candidate) -> Release:
     return carry_out(lambda run: method.protect(problem, run), effort, time_limit=effort.time_limit)
 
 
-def _verdicts(rows: list[Row]) -> list[bool]:
+def _verdicts(rows: list[ComparisonRow]) -> list[bool]:
     return [row.audit.safe for row in rows if row.audit is not None]
 
 
-def _code(rows: list[Row]) -> int:
+def _code(rows: list[ComparisonRow]) -> int:
     verdicts = _verdicts(rows)
     if not all(verdicts):
         return UNSAFE
     return ERROR if not verdicts or any(row.status is Status.FAILED for row in rows) else DONE
 
 
-def _answer(problem: Problem, candidates: list[Candidate], rows: list[Row]) -> dict[str, Any]:
+def _answer(problem: Problem, candidates: list[Candidate], rows: list[ComparisonRow]) -> dict[str, Any]:
     """Return the answer for JSON; ``safe`` is true if there is a release and each is proven safe."""
     verdicts = _verdicts(rows)
     return {
@@ -192,7 +192,7 @@ def _answer(problem: Problem, candidates: list[Candidate], rows: list[Row]) -> d
     }
 
 
-def _entry(candidate: Candidate, row: Row) -> dict[str, Any]:
+def _entry(candidate: Candidate, row: ComparisonRow) -> dict[str, Any]:
     """Return a row for JSON, with the same keys for all; what is not known, or infinite, becomes null."""
     from tacita.report.record import audit_object
 
@@ -210,10 +210,10 @@ def _entry(candidate: Candidate, row: Row) -> dict[str, Any]:
     }
 
 
-def _print_rows(rows: list[Row]) -> None:
-    from tacita.report.side_by_side import side_by_side
+def _print_rows(rows: list[ComparisonRow]) -> None:
+    from tacita.report.terminal import comparison_table
 
     console = out()
-    console.print(side_by_side(rows, console.width))
+    console.print(comparison_table(rows, console.width))
     for row in rows:
         print_notes(*(f"{row.name}: {text}" for text in (row.outcome.remarks if row.outcome else ())))

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tacita.report.record import finite
+from tacita.report.record import to_json_values
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,5 +57,7 @@ def print_error(message: str) -> None:
 
 def print_json(content: dict[str, Any]) -> None:
     """Print exactly one JSON object on stdout; numbers that JSON does not have become null."""
-    sys.stdout.write(json.dumps(finite(content), allow_nan=False, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(
+        json.dumps(to_json_values(content), allow_nan=False, ensure_ascii=False, indent=2) + "\n"
+    )
     sys.stdout.flush()

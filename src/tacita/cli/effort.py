@@ -18,7 +18,7 @@ import typer
 
 from tacita.cli.console import err, print_notes
 from tacita.core.run import Event, InThisThread, Run, draw_seed
-from tacita.report.progress import known_so_far
+from tacita.report.measures import describe_progress
 from tacita.storage.signals import ENDING
 
 if TYPE_CHECKING:
@@ -136,5 +136,5 @@ class _Listener:
             self.tasks[event.phase],
             completed=event.done,
             total=event.total or None,
-            known=known_so_far(event),
+            known=describe_progress(event),
         )

@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from tacita.core.errors import InputError, did_you_mean
 from tacita.examples.printed import nchs, petrenko, salazar, tiwari
-from tacita.generate import problem as generated
+from tacita.generate import problem as draw_problem
 from tacita.problem.problem import Problem
 
 
 @dataclass(frozen=True)
 class Example:
-    """A problem with a name to show (``title``) and a sentence ``about`` its source and what to look for."""
+    """A problem with a ``title`` and a sentence ``about`` its source and what to look for."""
 
     title: str
     about: str
@@ -23,31 +23,30 @@ class Example:
 
 
 def example_names() -> tuple[str, ...]:
-    """All examples, printed tables first."""
+    """Return the names of all examples, printed tables first."""
     return tuple(EXAMPLES)
 
 
 def example(name: str) -> Problem:
-    """The problem of that name; unknown names are refused with what there is."""
+    """Return the problem of that name; refuse unknown names with those there are."""
     if name not in EXAMPLES:
-        raise InputError(
-            f"there is no example '{name}'{did_you_mean(name, EXAMPLES)}: choose one of {', '.join(EXAMPLES)}"
-        )
+        fault = f"there is no example '{name}'{did_you_mean(name, EXAMPLES)}"
+        raise InputError(fault, remedy=f"choose one of {', '.join(EXAMPLES)}")
     return EXAMPLES[name].make()
 
 
-def _thesis(rows: int, columns: int, sensitive: int) -> Problem:
-    """Whole amounts between 1 and 999 and so many sensitive cells, all drawn at random, always the same."""
-    drawn = generated((rows, columns), "uniform", sensitive=sensitive, seed=rows)
+def _draw_thesis_table(rows: int, columns: int, sensitive: int) -> Problem:
+    """Return integer amounts between 1 and 999 with so many sensitive cells, from a fixed seed."""
+    drawn = draw_problem((rows, columns), "uniform", sensitive=sensitive, seed=rows)
     return Problem(replace(drawn.table, whole=False), drawn.levels)
 
 
-def _sized(rows: int, columns: int, sensitive: int) -> Example:
+def _thesis_example(rows: int, columns: int, sensitive: int) -> Example:
     return Example(
         f"Thesis size, {rows} × {columns}",
         f"As large as a table that Petrenko's thesis program kept; drawn at random, {sensitive} sensitive "
         "cells: compare how long the norms of adjustment take.",
-        partial(_thesis, rows, columns, sensitive),
+        partial(_draw_thesis_table, rows, columns, sensitive),
     )
 
 
@@ -95,9 +94,9 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
             "least squares lose 59.6571.",
             petrenko,
         ),
-        "thesis-10x15": _sized(10, 15, 20),
-        "thesis-20x30": _sized(20, 30, 50),
-        "thesis-50x75": _sized(50, 75, 100),
-        "thesis-100x120": _sized(100, 120, 100),
+        "thesis-10x15": _thesis_example(10, 15, 20),
+        "thesis-20x30": _thesis_example(20, 30, 50),
+        "thesis-50x75": _thesis_example(50, 75, 100),
+        "thesis-100x120": _thesis_example(100, 120, 100),
     }
 )

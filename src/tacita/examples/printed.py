@@ -1,4 +1,4 @@
-"""Tables as they are printed, with the sensitive cells and the protection levels that their authors ask for.
+"""Tables as they are printed, with the sensitive cells and the protection levels of their authors.
 
 Misprints are left out: a total that is wrong in print follows from its parts here.
 """
@@ -36,7 +36,7 @@ TIWARI = (
     ((200, 40, 50, 200, 120), (20, 70, 60, 100, 120), (40, 90, 250, 100, 30), (100, 150, 30, 80, 150)),
     tuple(row[:3] for row in SALAZAR[:3]),
 )
-# LPL, UPL and SPL. Left out, as nobody can keep it, is the sliding level of 5 of the first example's fourth
+# LPL, UPL and SPL. Left out, as no release meets it, is the sliding level of 5 of the first example's fourth
 # cell, which everyone knows to lie between 1.5 and 6; and the first cell of the third, which has no levels.
 TIWARI_LEVELS: tuple[Mapping[tuple[str, ...], tuple[int, int, int]], ...] = (
     {("4",): (1, 2, 0), ("9",): (2, 4, 5)},
@@ -73,10 +73,10 @@ def salazar() -> Problem:
 def petrenko() -> Problem:
     """Petrenko, Figure 6.1: 3 x 4 amounts, levels 3 and 5 both ways.
 
-    Four decimals, so that least squares and pseudo-Huber, whose best tables are not whole, show theirs.
+    Four decimals, so that least squares and pseudo-Huber, whose best tables have no integers, show theirs.
     """
     table = Table.from_array(PETRENKO, decimals=4, counts=False)
-    return Problem(table, _marked({("1", "1"): (3, 3, 0), ("3", "4"): (5, 5, 0)}))
+    return Problem(table, _join_marks({("1", "1"): (3, 3, 0), ("3", "4"): (5, 5, 0)}))
 
 
 def tiwari(number: int) -> Problem:
@@ -84,10 +84,10 @@ def tiwari(number: int) -> Problem:
     values: ArrayLike = TIWARI[number - 1]
     table = Table.from_array(values)
     everyone = Outsider.within(table, below=0.5, above=1.0)
-    return Problem(table, _marked(TIWARI_LEVELS[number - 1]), attackers=everyone)
+    return Problem(table, _join_marks(TIWARI_LEVELS[number - 1]), attackers=everyone)
 
 
-def _marked(levels: Mapping[tuple[str, ...], Sequence[int]]) -> Rule:
+def _join_marks(levels: Mapping[tuple[str, ...], Sequence[int]]) -> Rule:
     marks: list[Rule] = [
         Marked([codes], lower=lower, upper=upper, sliding=sliding)
         for codes, (lower, upper, sliding) in levels.items()

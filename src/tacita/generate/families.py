@@ -1,7 +1,7 @@
 """Families of random cell values, each with the figures of the public tables it imitates.
 
 A family says how leaf cells are drawn, which share of them is empty, and which of the others are sensitive
-and by how much they must stay uncertain. Draws are whole numbers of the last decimal place, so the last bit
+and by how much they must stay uncertain. Draws are integers of the last decimal place, so the last bit
 of a float never shows.
 """
 
@@ -73,7 +73,7 @@ FAMILIES = {
     "lognormal": Family(_lognormal(6.3, 1.3, scale=100), counts=False, decimals=2),
     # The test problems of Fischetti and Salazar: values 0..499, sensitive if 1..4.
     "fs": Family(_uniform(0, 499), counts=True, sensitive=(1, 4)),
-    # Whole lognormal values exp(N(4, 1.2)) + 1, sensitive cells anywhere.
+    # Integer lognormal values exp(N(4, 1.2)) + 1, sensitive cells anywhere.
     "logn": Family(_lognormal(4.0, 1.2), counts=True),
     # Turnover of enterprises by 88 activities, regions and size classes: 70 % of the finest cells empty,
     # logarithms of the totals N(7.7, 3.0), largest firm 57 % of its cell in the median, 39 % of the cells
@@ -98,22 +98,23 @@ FAMILIES = {
 }
 
 
-def family_named(name: str, between: tuple[int, int] | None = None) -> Family:
-    """The family of that name, its values drawn from ``between``; unknown names are refused, and so are
-    ranges of families that are not uniform.
+def find_family(name: str, between: tuple[int, int] | None = None) -> Family:
+    """Return the family of that name, its values drawn from ``between``; refuse unknown names, and ranges of
+    families that are not uniform.
     """
     if name not in FAMILIES:
-        raise InputError(f"there is no family '{name}': choose one of {', '.join(FAMILIES)}")
+        raise InputError(f"there is no family '{name}'", remedy=f"choose one of {', '.join(FAMILIES)}")
     if between is None:
         return FAMILIES[name]
     low, high = between
     if name != "uniform":
         raise InputError(
-            f"values of '{name}' are not drawn between {low} and {high}: choose 'uniform', or no range"
+            f"values of '{name}' are not drawn between {low} and {high}",
+            remedy="choose 'uniform', or no range",
         )
     if not 0 <= low <= high <= LARGEST_DRAWN:
         raise InputError(
-            f"values between {low} and {high} cannot be drawn: give the least and the largest value, from 0 "
-            f"to {LARGEST_DRAWN:,}, the least first"
+            f"values between {low} and {high} cannot be drawn",
+            remedy=f"give the least and the largest value, from 0 to {LARGEST_DRAWN:,}, the least first",
         )
     return replace(FAMILIES[name], draw=_uniform(low, high))

@@ -19,7 +19,7 @@ from tacita.core.errors import InputError
 from tacita.core.exact import Cells
 from tacita.core.hierarchy import Hierarchy
 from tacita.core.words import pluralize
-from tacita.generate.trees import tree_over
+from tacita.generate.trees import draw_tree
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +49,7 @@ def microdata(
     decimals: int = 2,
     seed: int = 0,
 ) -> Microdata:
-    """Random records with the columns of ``dimensions``, ``value``, and on request ``respondent``,
+    """Return random records with the columns of ``dimensions``, ``value``, and on request ``respondent``,
     ``holding``, ``weight``.
 
     Parameters
@@ -61,8 +61,8 @@ def microdata(
     respondents
         Number of respondents; each has at least one record, and a few have many. Default: no such column.
     spread
-        Share of a respondent's records outside his home region (the first column), his other codes being the
-        same.
+        Share of a respondent's records outside their home region (the first column), with the same other
+        codes.
     holdings
         Add holdings: one respondent in ten belongs to a group of about five.
     weights
@@ -77,50 +77,52 @@ def microdata(
     if n < 1 or (respondents is not None and not 1 <= respondents <= n):
         raise InputError(
             f"{pluralize(n, 'record')} of "
-            f"{pluralize(n if respondents is None else respondents, 'respondent')} cannot be made: give at "
-            "least one record, and one record per respondent"
+            f"{pluralize(n if respondents is None else respondents, 'respondent')} cannot be made",
+            remedy="give at least one record, and one record per respondent",
         )
     random = np.random.default_rng(seed)
     trees = {
-        name: tree if isinstance(tree, Hierarchy) else tree_over(*tree, random, prefix=name[:1].upper())
+        name: tree if isinstance(tree, Hierarchy) else draw_tree(*tree, random, prefix=name[:1].upper())
         for name, tree in dimensions.items()
     }
     people = n if respondents is None else respondents
-    who = _records_of(random, n, people)
-    homes = _homes(random, people, [len(tree.leaves) for tree in trees.values()], clustering)
+    who = _draw_respondents(random, n, people)
+    homes = _draw_home_codes(random, people, [len(tree.leaves) for tree in trees.values()], clustering)
     columns: dict[str, Any] = {}
     for d, (name, tree) in enumerate(trees.items()):
         codes = homes[d][who]
         if d == 0 and respondents is not None:
             away = np.flatnonzero(random.random(n, dtype=np.float32) < spread)
-            codes[away] = _popular(random, len(tree.leaves), away.size)
+            codes[away] = _draw_codes(random, len(tree.leaves), away.size)
         columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(tree.leaves))
-    columns["value"] = pa.array(_values(random, who, people, decimals))
+    columns["value"] = pa.array(_draw_values(random, who, people, decimals))
     if respondents is not None:
         columns["respondent"] = pa.array(who)
     if holdings:
-        columns["holding"] = pa.array(_holdings(random, people)[who])
+        columns["holding"] = pa.array(_draw_holdings(random, people)[who])
     if weights:
-        columns["weight"] = pa.array(_weights(random, people)[who])
+        columns["weight"] = pa.array(_draw_weights(random, people)[who])
     return Microdata(pa.table(columns), trees)
 
 
-def _records_of(random: np.random.Generator, n: int, people: int) -> Cells:
-    """Who made each record: everyone one, the rest mostly those with low numbers."""
+def _draw_respondents(random: np.random.Generator, n: int, people: int) -> Cells:
+    """Return the respondent of each record: everyone has one, and those with low numbers mostly more."""
     more = (random.random(n - people) ** 2 * people).astype(np.int64)
     return np.concatenate([np.arange(people), more])
 
 
-def _popular(random: np.random.Generator, codes: int, n: int) -> Index:
-    """Leaf codes of uneven popularity: shares are lognormal, in steps of one in 65,536."""
+def _draw_codes(random: np.random.Generator, codes: int, n: int) -> Index:
+    """Return leaf codes of uneven popularity: shares are lognormal, in steps of one in 65,536."""
     shares = np.exp(1.1 * random.standard_normal(codes))
     ends = np.floor(np.cumsum(shares) / shares.sum() * 65_536 + 0.5)
     lookup = np.searchsorted(ends, np.arange(65_536), side="right").clip(0, codes - 1).astype(np.int32)
     return lookup[random.integers(0, 65_536, n, dtype=np.uint16)]
 
 
-def _homes(random: np.random.Generator, people: int, sizes: list[int], clustering: float) -> list[Index]:
-    homes = [_popular(random, size, people) for size in sizes]
+def _draw_home_codes(
+    random: np.random.Generator, people: int, sizes: list[int], clustering: float
+) -> list[Index]:
+    homes = [_draw_codes(random, size, people) for size in sizes]
     if len(homes) > 1:
         favourites = random.integers(0, sizes[1], (sizes[0], FAVOURITES), dtype=np.int32)
         typical = np.flatnonzero(random.random(people, dtype=np.float32) < clustering)
@@ -129,9 +131,9 @@ def _homes(random: np.random.Generator, people: int, sizes: list[int], clusterin
     return homes
 
 
-def _values(random: np.random.Generator, who: Cells, people: int, decimals: int) -> NDArray[np.float64]:
-    """Turnover: the size of its respondent (lognormal, one in fifty with a Pareto tail), a little
-    different each time.
+def _draw_values(random: np.random.Generator, who: Cells, people: int, decimals: int) -> NDArray[np.float64]:
+    """Return the turnover of each record: the size of its respondent (lognormal, one in fifty with a Pareto
+    tail), a little different each time.
     """
     size = 6.3 + 1.27 * random.standard_normal(people)
     giants = np.flatnonzero(random.random(people, dtype=np.float32) < 0.02)
@@ -140,8 +142,8 @@ def _values(random: np.random.Generator, who: Cells, people: int, decimals: int)
     return np.rint(np.exp(np.minimum(sizes, 16.0)) * 10.0**decimals) / 10.0**decimals
 
 
-def _holdings(random: np.random.Generator, people: int) -> Cells:
-    """The holding of each respondent; who stands alone is a holding of his own."""
+def _draw_holdings(random: np.random.Generator, people: int) -> Cells:
+    """Return the holding of each respondent; who belongs to no group is a holding of their own."""
     holding = np.arange(people)
     grouped = np.flatnonzero(random.random(people, dtype=np.float32) < 0.1)
     groups = grouped[: max(1, grouped.size // 5)]
@@ -150,7 +152,7 @@ def _holdings(random: np.random.Generator, people: int) -> Cells:
     return holding
 
 
-def _weights(random: np.random.Generator, people: int) -> NDArray[np.float64]:
+def _draw_weights(random: np.random.Generator, people: int) -> NDArray[np.float64]:
     weight = np.ones(people)
     sampled = np.flatnonzero(random.random(people, dtype=np.float32) < 0.05)
     weight[sampled] += np.rint(np.exp(3.2 + 1.3 * random.standard_normal(sampled.size)) * 100.0) / 100.0

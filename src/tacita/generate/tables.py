@@ -1,7 +1,7 @@
 """Random tables and problems: seeded, calibrated, for tests and for trying things out.
 
 The same seed gives the same data on any machine: everything is drawn from numpy's ``Generator(PCG64(seed))``
-and rounded to whole units. :data:`FAMILIES` says what the tables look like; none of it is real.
+and rounded to integer units. :data:`FAMILIES` describes the tables; none of it is real.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tacita.core.tables.build import build_table
 from tacita.core.tables.dimension import Codes, Dimension
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
-from tacita.generate.families import Family, family_named
-from tacita.generate.trees import tree_over
+from tacita.generate.families import Family, find_family
+from tacita.generate.trees import draw_tree
 
 if TYPE_CHECKING:
     from tacita.problem.problem import Problem
@@ -38,7 +38,7 @@ def table(
     hierarchy: Sequence[int] | None = None,
     seed: int = 0,
 ) -> Table:
-    """A random table with all its totals.
+    """Return a random table with all its totals.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def table(
     family
         One of :data:`FAMILIES`.
     kind
-        ``"counts"`` or ``"magnitudes"``, whether everyone knows that cells are whole. Default: as the family
-        is.
+        ``"counts"`` or ``"magnitudes"``, whether everyone knows that cells are integers. Default: as
+        the family is.
     between
         Least and largest value of leaf cells, for the family ``uniform``. Default: 1 and 999.
     zeros
@@ -59,11 +59,11 @@ def table(
     seed
         Same seed, same table.
     """
-    chosen = family_named(family, between)
+    chosen = find_family(family, between)
     random = np.random.default_rng(seed)
-    dimensions = _dimensions(shape, hierarchy, random)
+    dimensions = _draw_dimensions(shape, hierarchy, random)
     empty = chosen.empty if zeros is None else zeros
-    cells = _filled(random, shape, empty)
+    cells = _draw_filled_cells(random, shape, empty)
     leaves = [np.array([d.position[leaf] for leaf in d.trees[0].leaves], dtype=np.int32) for d in dimensions]
     codes = np.column_stack(
         [leaf[i] for leaf, i in zip(leaves, np.unravel_index(cells, tuple(shape)), strict=True)]
@@ -74,7 +74,7 @@ def table(
         chosen.draw(random, cells.size),
         chosen.decimals,
         compute_totals=True,
-        whole=_whole(chosen, kind),
+        whole=_are_counts(chosen, kind),
         value_name="count" if chosen.counts else "value",
     )
 
@@ -93,12 +93,12 @@ def problem(
     hierarchy: Sequence[int] | None = None,
     seed: int = 0,
 ) -> Problem:
-    """A random table with sensitive leaf cells, against an outsider.
+    """Return a random table with sensitive leaf cells, against an outsider.
 
     Parameters
     ----------
     sensitive
-        How many leaf cells (a whole number) or which share of the positive ones (a fraction). Default: as in
+        How many leaf cells (an integer) or which share of the positive ones (a fraction). Default: as in
         the family.
     pattern
         ``uniform``; ``clustered``, around a few centres, as small industries of one region are; ``smallest``,
@@ -111,11 +111,11 @@ def problem(
     """
     from tacita.problem.problem import Problem
 
-    chosen = family_named(family)
+    chosen = find_family(family)
     made = table(shape, family, kind=kind, between=between, zeros=zeros, hierarchy=hierarchy, seed=seed)
     # A second stream, so that the table of a problem is the table of the same seed.
     random = np.random.default_rng([seed, 1])
-    marked = _sensitive(made, chosen, sensitive, pattern or chosen.pattern, random)
+    marked = _draw_sensitive_cells(made, chosen, sensitive, pattern or chosen.pattern, random)
     percent = chosen.protection if protection is None else protection
     level = np.maximum(ceil_units(made.units * (percent / 100.0), 0, made.unit), made.unit)
     reason = Reason(
@@ -131,34 +131,35 @@ def problem(
     return Problem(made, levels, cost=cost)
 
 
-def _dimensions(
+def _draw_dimensions(
     shape: Sequence[int], depths: Sequence[int] | None, random: np.random.Generator
 ) -> tuple[Dimension, ...]:
     if not 1 <= len(shape) <= len(NAMES) or min(shape) < 1:
         raise InputError(
-            f"a shape of {_listed(shape)} codes cannot be made: give one to {len(NAMES)} dimensions of at "
-            "least one code each"
+            f"a shape of {_join_numbers(shape)} codes cannot be made",
+            remedy=f"give one to {len(NAMES)} dimensions of at least one code each",
         )
     depths = [1] * len(shape) if depths is None else list(depths)
     if len(depths) != len(shape) or min(depths) < 1:
         raise InputError(
-            f"hierarchies of {_listed(depths)} levels cannot be made: give at least 1 level per dimension, "
-            f"{pluralize(len(shape), 'number')} in all"
+            f"hierarchies of {_join_numbers(depths)} levels cannot be made",
+            remedy=f"give at least 1 level per dimension, {pluralize(len(shape), 'number')} in all",
         )
     return tuple(
-        Dimension(name, (tree_over(leaves, depth, random),))
+        Dimension(name, (draw_tree(leaves, depth, random),))
         for name, leaves, depth in zip(NAMES, shape, depths, strict=False)
     )
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _join_numbers(numbers: Sequence[int]) -> str:
     return " by ".join(map(str, numbers)) or "no"
 
 
-def _filled(random: np.random.Generator, shape: Sequence[int], empty: float) -> Cells:
-    """Positions of the leaf cells that are not empty, in order; at least one."""
+def _draw_filled_cells(random: np.random.Generator, shape: Sequence[int], empty: float) -> Cells:
+    """Return the positions of the leaf cells that are not empty, in order; at least one."""
     if not 0.0 <= empty < 1.0:
-        raise InputError(f"the share of zeros is {empty:g}: give one from 0 up to but not including 1")
+        remedy = "give one from 0 up to but not including 1"
+        raise InputError(f"the share of zeros is {empty:g}", remedy=remedy)
     size = int(np.prod(shape, dtype=np.int64))
     if empty == 0.0:
         return np.arange(size)
@@ -166,22 +167,23 @@ def _filled(random: np.random.Generator, shape: Sequence[int], empty: float) -> 
     return np.sort(random.choice(size, wanted, replace=False, shuffle=False))
 
 
-def _whole(family: Family, kind: str | None) -> bool:
+def _are_counts(family: Family, kind: str | None) -> bool:
     if kind not in (None, "counts", "magnitudes"):
-        raise InputError(f"there is no kind '{kind}': choose 'counts' or 'magnitudes'")
+        raise InputError(f"there is no kind '{kind}'", remedy="choose 'counts' or 'magnitudes'")
     if kind == "counts" and family.decimals:
         raise InputError(
-            f"this family has {pluralize(family.decimals, 'decimal')}: choose another one for counts"
+            f"this family has {pluralize(family.decimals, 'decimal')}",
+            remedy="choose another one for counts",
         )
     return family.counts if kind is None else kind == "counts"
 
 
-def _sensitive(
+def _draw_sensitive_cells(
     made: Table, family: Family, wanted: float | int | None, pattern: str, random: np.random.Generator
 ) -> Mask:
-    """Which leaf cells are sensitive."""
+    """Return a mask of the leaf cells that are sensitive."""
     if pattern not in PATTERNS:
-        raise InputError(f"there is no pattern '{pattern}': choose one of {', '.join(PATTERNS)}")
+        raise InputError(f"there is no pattern '{pattern}'", remedy=f"choose one of {', '.join(PATTERNS)}")
     marked = np.zeros(len(made), dtype=bool)
     candidates = np.flatnonzero(~made.structure.is_total & (made.units > 0))
     share = family.sensitive if wanted is None else wanted
@@ -201,13 +203,13 @@ def _sensitive(
     elif pattern == "smallest":
         order = np.lexsort((random.permutation(candidates.size), made.units[candidates]))
     else:
-        order = _around_centres(made.structure.codes[candidates], number, random)
+        order = _order_by_centres(made.structure.codes[candidates], number, random)
     marked[candidates[order[:number]]] = True
     return marked
 
 
-def _around_centres(codes: Codes, number: int, random: np.random.Generator) -> Cells:
-    """Cells ordered by their distance (sum of steps in code order) to the nearest of a few centres."""
+def _order_by_centres(codes: Codes, number: int, random: np.random.Generator) -> Cells:
+    """Return cells ordered by their distance (sum of steps in code order) to the nearest of a few centres."""
     centres = random.choice(codes.shape[0], min(max(1, number // 12), codes.shape[0]), replace=False)
     distance = np.full(codes.shape[0], np.iinfo(np.int64).max)
     for centre in centres:

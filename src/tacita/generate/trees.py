@@ -1,4 +1,4 @@
-"""Random classifications: code trees whose codes tell their path, such as ``2``, ``2.1``, ``2.1.3``."""
+"""Random classifications: trees whose codes contain their path, such as ``2``, ``2.1``, ``2.1.3``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacita.core.words import pluralize
 def hierarchy(
     depth: int = 2, branching: int | tuple[int, int] = 4, *, seed: int = 0, prefix: str = ""
 ) -> Hierarchy:
-    """A tree of ``depth`` levels below its total.
+    """Return a random tree of ``depth`` levels below its total.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ def hierarchy(
     low, high = (branching, branching) if isinstance(branching, int) else branching
     if depth < 1 or low < 1 or high < low:
         raise InputError(
-            f"{pluralize(depth, 'level')} with {low} to {high} children per node cannot be made: give at "
-            "least 1 of each"
+            f"{pluralize(depth, 'level')} with {low} to {high} children per node cannot be made",
+            remedy="give at least 1 of each",
         )
     random = np.random.default_rng(seed)
     links: list[tuple[str, str]] = []
@@ -38,36 +38,34 @@ def hierarchy(
                 links.append((parent, code))
                 below.append(code)
         level = below
-    return _tree(links)
+    return _to_hierarchy(links)
 
 
-def tree_over(leaves: int, depth: int, random: np.random.Generator, prefix: str = "") -> Hierarchy:
-    """A tree of ``depth`` levels with so many leaves, spread unevenly over its branches."""
+def draw_tree(leaves: int, depth: int, random: np.random.Generator, prefix: str = "") -> Hierarchy:
+    """Return a tree of ``depth`` levels with so many leaves, spread unevenly over its branches."""
     links: list[tuple[str, str]] = []
     level = [("", leaves)]
     for remaining in range(depth, 0, -1):
         below: list[tuple[str, int]] = []
         for parent, size in level:
             branches = size if remaining == 1 else max(1, round(size ** (1.0 / remaining)))
-            for child, share in enumerate(_split(size, branches, random), start=1):
+            for child, share in enumerate(_split_number(size, branches, random), start=1):
                 code = f"{parent}.{child}" if parent else f"{prefix}{child}"
                 links.append((parent, code))
                 below.append((code, share))
         level = below
-    return _tree(links)
+    return _to_hierarchy(links)
 
 
-def _split(size: int, parts: int, random: np.random.Generator) -> list[int]:
-    """A number as a sum of so many positive ones."""
-    cuts = (
-        np.sort(random.choice(size - 1, parts - 1, replace=False)) + 1
-        if parts > 1
-        else np.zeros(0, dtype=np.int64)
-    )
-    return [int(part) for part in np.diff(np.concatenate([[0], cuts, [size]]))]
+def _split_number(size: int, parts: int, random: np.random.Generator) -> list[int]:
+    """Return so many positive numbers whose sum is ``size``."""
+    if parts == 1:
+        return [size]
+    cuts = np.sort(random.choice(size - 1, parts - 1, replace=False)) + 1
+    return [int(part) for part in np.diff(cuts, prepend=0, append=size)]
 
 
-def _tree(links: list[tuple[str, str]]) -> Hierarchy:
+def _to_hierarchy(links: list[tuple[str, str]]) -> Hierarchy:
     below: dict[str, dict[str, object]] = {"": {}}
     for parent, code in links:
         below[code] = {}

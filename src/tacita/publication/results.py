@@ -195,9 +195,9 @@ def _free_name(folder: Path) -> str:
 
 def _write_verdict(audit: Audit, folder: Path) -> None:
     from tacita.auditing.certificate import certify, dump
-    from tacita.report.record import audit_record, finite
+    from tacita.report.record import audit_record, to_json_values
 
-    record = json.dumps(finite(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
+    record = json.dumps(to_json_values(audit_record(audit)), allow_nan=False, ensure_ascii=False, indent=1)
     write_text(folder / "audit.json", record + "\n")
     if audit.safe:
         write_text(folder / CERTIFICATE, dump(certify(audit)))

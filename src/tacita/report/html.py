@@ -1,6 +1,6 @@
 """A report as one page of HTML: no script, no outside request, nothing that the release hides.
 
-It names which cells are sensitive, so it is for the house; the values it shows are those of the release.
+It names the sensitive cells, so it is internal; the values it shows are those of the release.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tacita.auditing.audit import Audit
 from tacita.core.exact import Mask
 from tacita.core.release import Release
 from tacita.problem.problem import Problem
-from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
-from tacita.report.verdicts import tone_of, verdict_key
+from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, shown_text
+from tacita.report.verdicts import find_tone, verdict_key
 
 STYLE = Path(__file__).with_name("report.css")
 MOST_SQUARES = 4000
@@ -26,7 +26,7 @@ MOST_SQUARES = 4000
 def report_page(
     problem: Problem, release: Release, audit: Audit, title: str, story: Iterable[str] = ()
 ) -> str:
-    """The page: verdict, figures, picture of the table, rules, attackers, and what is not safe.
+    """Return the page: verdict, figures, the table, rules, attackers, and what is not safe.
 
     Parameters
     ----------
@@ -36,18 +36,18 @@ def report_page(
     sensitive = problem.levels.sensitive
     parts = [
         f"<h1>{escape(title)}</h1>",
-        _verdict(audit),
+        _verdict_section(audit),
         "".join(f"<p>{escape(sentence)}</p>" for sentence in story),
         "<h2>Figures</h2>",
-        _figures(problem, release),
+        _figures_list(problem, release),
         "<h2>Cells by what became of them</h2>",
-        _bar(release, sensitive),
+        _kinds_bar(release, sensitive),
         "<h2>The table as published</h2>",
-        _picture(release, sensitive),
+        _table_section(release, sensitive),
         "<h2>Sensitive cells by rule</h2>",
-        _words(("rule", "cells"), _by_rule(problem)),
-        _unsafe(audit),
-        f'<p class="faint">tacita {__version__}. For the house: it tells which cells are sensitive.</p>',
+        _word_table(("rule", "cells"), _count_by_rule(problem)),
+        _unsafe_section(audit),
+        f'<p class="faint">tacita {__version__}. Internal: this page names the sensitive cells.</p>',
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -58,39 +58,39 @@ def report_page(
     )
 
 
-def _verdict(audit: Audit) -> str:
-    tone = tone_of(audit)
-    said = f'<span class="{tone.kind}">{tone.sign} {tone.word.capitalize()}.</span>'
-    return f'<p class="verdict">{said} {escape(audit.verdict)}.</p>'
+def _verdict_section(audit: Audit) -> str:
+    tone = find_tone(audit)
+    word = f'<span class="{tone.kind}">{tone.sign} {tone.word.capitalize()}.</span>'
+    return f'<p class="verdict">{word} {escape(audit.verdict)}.</p>'
 
 
-def _by_rule(problem: Problem) -> list[tuple[str, int]]:
-    """How many cells each rule makes sensitive, and how many are exempt from all."""
+def _count_by_rule(problem: Problem) -> list[tuple[str, int]]:
+    """Return how many cells each rule makes sensitive, and how many are exempt from all."""
     exempt = int(problem.exempt.sum())
-    told = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
-    return [*told, ("exempt by hand, and not looked at", exempt)] if exempt else told
+    counts = [(reason.rule, reason.cells.size) for reason in problem.levels.reasons]
+    return [*counts, ("exempt by hand, and not checked", exempt)] if exempt else counts
 
 
-def _figures(problem: Problem, release: Release) -> str:
+def _figures_list(problem: Problem, release: Release) -> str:
     figures = {
         "cells": f"{len(problem.table):,}",
         "sensitive": f"{len(problem.levels):,}",
-        "not shown as they are": f"{int(release.changed.sum()):,}",
+        "not published as they are": f"{int(release.changed.sum()):,}",
         "attackers": problem.considered.text,
         "method": str(release.made_by.get("method", "read from a file")),
     }
     if release.outcome is not None:
         outcome = release.outcome
         figures["information lost"] = f"{outcome.loss:,.6g} ({outcome.status.value})"
-        figures["nobody can lose less than"] = f"{outcome.bound:,.6g} (gap {outcome.gap:.1%})"
+        figures["lower bound"] = f"{outcome.bound:,.6g} (gap {outcome.gap:.1%})"
         if outcome.remarks:
             figures["remarks"] = "; ".join(outcome.remarks)
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in figures.items()) + "</dl>"
 
 
-def _bar(release: Release, sensitive: Mask) -> str:
-    """One bar, its lengths in proportion to the numbers of cells, with a legend in words."""
-    counts = np.bincount(kinds(release, sensitive), minlength=len(KINDS)).tolist()
+def _kinds_bar(release: Release, sensitive: Mask) -> str:
+    """Return one bar, its lengths in proportion to the numbers of cells, with a legend in words."""
+    counts = np.bincount(classify_cells(release, sensitive), minlength=len(KINDS)).tolist()
     width, x = 720.0, 0.0
     pieces: list[str] = []
     legend: list[str] = []
@@ -112,11 +112,11 @@ def _bar(release: Release, sensitive: Mask) -> str:
     )
 
 
-def _picture(release: Release, sensitive: Mask) -> str:
-    table = crosstab(release.structure)
+def _table_section(release: Release, sensitive: Mask) -> str:
+    table = build_crosstab(release.structure)
     if table is None:
         return _mosaic(release, sensitive)
-    kind = kinds(release, sensitive)
+    kind = classify_cells(release, sensitive)
     head = "".join(f"<th scope='col'>{escape(column.code)}</th>" for column in table.columns)
     body = []
     for line, cells in zip(table.rows, table.cells, strict=True):
@@ -143,8 +143,8 @@ def _cell(release: Release, cell: int, name: str) -> str:
 
 
 def _mosaic(release: Release, sensitive: Mask) -> str:
-    """Tables without dimensions: one square per cell, in the order of the file."""
-    kind = kinds(release, sensitive)[:MOST_SQUARES].tolist()
+    """Return one square per cell, in the order of the file, for tables without dimensions."""
+    kind = classify_cells(release, sensitive)[:MOST_SQUARES].tolist()
     across = 80
     squares = "".join(
         f'<rect x="{9 * (i % across)}" y="{9 * (i // across)}" width="8" height="8" class="fill-{KINDS[k]}"/>'
@@ -156,18 +156,18 @@ def _mosaic(release: Release, sensitive: Mask) -> str:
     return f"{cut}<svg {frame}>{squares}</svg>"
 
 
-def _unsafe(audit: Audit, most: int = 200) -> str:
+def _unsafe_section(audit: Audit, most: int = 200) -> str:
     if audit.safe:
         return ""
     findings = list(audit.findings(only_unsafe=True))
     rows = [(f.name, f.attacker, f.verdict) for f in findings[:most]]
     more = f"<p>and {len(findings) - most:,} more</p>" if len(findings) > most else ""
     key = f'<p class="faint">{escape(verdict_key(findings))}</p>'
-    return "<h2>Not safe</h2>" + _words(("cell", "attacker", "verdict"), rows) + more + key
+    return "<h2>Not safe</h2>" + _word_table(("cell", "attacker", "verdict"), rows) + more + key
 
 
-def _words(headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]]) -> str:
-    """A table of words, which stand left, and numbers, which stand right; headings stand as their columns."""
+def _word_table(headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]]) -> str:
+    """Return a table of words, aligned left, and numbers, aligned right, each with its heading."""
     listed = list(rows)
     aligned = [' class="number"' if isinstance(entry, int) else "" for entry in listed[0]] if listed else []
     aligned += [""] * (len(headings) - len(aligned))

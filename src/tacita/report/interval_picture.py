@@ -1,4 +1,4 @@
-"""One cell's secret as a strip: what was known before, what can be deduced, what is required.
+"""A strip for one cell: what was known before, what can be deduced, what is required.
 
 For a cell with value ``a``, an attacker who knew ``[lower, upper]`` beforehand and deduces ``[low, high]``, a
 line from left to right shows in one scale
@@ -6,7 +6,7 @@ line from left to right shows in one scale
     lower ------[===== low .. high =====]------ upper        with marks at a - LPL, a and a + UPL.
 
 The cell is protected if the bar reaches both outer marks and is at least as wide as SPL. Ends that lie far
-beyond what is required, or nowhere, are arrows. The picture names the true value: it is for the house.
+beyond what is required, and missing ones, are arrows. The picture shows the true value: it is internal.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ SHORT, SHORT_OUTLINE = "var(--other-ground, #fbe3e4)", "var(--other, #9b1c26)"
 INK = "var(--ink, #1b2733)"
 
 
-def covers(
+def covers_levels(
     low: float, high: float, value: float, lower_level: float, upper_level: float, sliding: float = 0.0
 ) -> bool:
-    """``low <= a - LPL``, ``high >= a + UPL``, ``high - low >= SPL``; False where an end is not known."""
+    """Return whether ``low <= a - LPL``, ``high >= a + UPL`` and ``high - low >= SPL``; False where an end is
+    unknown.
+    """
     reach = low <= value - lower_level and high >= value + upper_level
     return reach and high - low >= sliding and low < high
 
@@ -44,12 +46,12 @@ def interval_svg(
     bounds: tuple[float, float] = (-inf, inf),
     sliding: float = 0.0,
 ) -> str:
-    """The strip as SVG with its numbers as text alternative.
+    """Return the strip as SVG, with its numbers as text alternative.
 
     Parameters
     ----------
     low, high
-        The interval deduced; infinite where there is no end, NaN where it was not worked out.
+        The interval deduced; infinite where there is no end, NaN where it was not computed.
     value
         The true value ``a``.
     lower_level, upper_level, sliding
@@ -58,22 +60,24 @@ def interval_svg(
         What the attacker knew beforehand.
     """
     scale = _Scale((low, high, *bounds), value - lower_level, value, value + upper_level, sliding)
-    told = escape(interval_words(low, high, value, lower_level, upper_level, bounds, sliding), quote=True)
-    parts = [_line(scale, *bounds)]
+    label = escape(describe_interval(low, high, value, lower_level, upper_level, bounds, sliding), quote=True)
+    parts = [_draw_line(scale, *bounds)]
     if not (isnan(low) or isnan(high)):
-        parts.append(_bar(scale, low, high, covers(low, high, value, lower_level, upper_level, sliding)))
+        parts.append(
+            _draw_bar(scale, low, high, covers_levels(low, high, value, lower_level, upper_level, sliding))
+        )
     parts += [
-        _bracket(scale.at(value - lower_level), "level-lower", 4),
-        _bracket(scale.at(value + upper_level), "level-upper", -4),
-        _truth(scale.at(value)),
+        _draw_bracket(scale.at(value - lower_level), "level-lower", 4),
+        _draw_bracket(scale.at(value + upper_level), "level-upper", -4),
+        _draw_value(scale.at(value)),
     ]
     return (
         f'<svg class="interval" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
-        f'aria-label="{told}"><title>{told}</title>{"".join(parts)}</svg>'
+        f'aria-label="{label}"><title>{label}</title>{"".join(parts)}</svg>'
     )
 
 
-def interval_words(
+def describe_interval(
     low: float,
     high: float,
     value: float,
@@ -82,23 +86,24 @@ def interval_words(
     bounds: tuple[float, float] = (-inf, inf),
     sliding: float = 0.0,
 ) -> str:
-    """What the strip shows, in a sentence."""
-    required = f"required {_number(value - lower_level)} or less to {_number(value + upper_level)} or more"
-    wide = f", at least {_number(sliding)} wide" if sliding else ""
-    before = f"known before {_number(bounds[0])} to {_number(bounds[1])}"
+    """Return what the strip shows, in a sentence."""
+    least, most = _format_amount(value - lower_level), _format_amount(value + upper_level)
+    required = f"required {least} or less to {most} or more"
+    wide = f", at least {_format_amount(sliding)} wide" if sliding else ""
+    before = f"known before {_format_amount(bounds[0])} to {_format_amount(bounds[1])}"
     if isnan(low) or isnan(high):
-        deduced = "interval not worked out"
+        deduced = "interval not computed"
     elif low == high:
-        deduced = f"known exactly: {_number(low)}"
+        deduced = f"known exactly: {_format_amount(low)}"
     else:
-        deduced = f"deduced {_number(low)} to {_number(high)}"
-    return f"value {_number(value)}; {deduced}; {required}{wide}; {before}"
+        deduced = f"deduced {_format_amount(low)} to {_format_amount(high)}"
+    return f"value {_format_amount(value)}; {deduced}; {required}{wide}; {before}"
 
 
 class _Scale:
-    """Numbers to pixels: what is required, and of all ends those that are not far off.
+    """Numbers to pixels, from the required ends to those of all ends that are not far beyond them.
 
-    A bar that is a hundred times as wide as required would leave nothing to see of what is required.
+    A bar a hundred times as wide as required would make the required part invisible.
     """
 
     def __init__(
@@ -112,7 +117,7 @@ class _Scale:
             self.left, self.right = self.left - reach / 2, self.right + reach / 2
 
     def at(self, number: float) -> float:
-        """Pixels from the left; what lies beyond the scale is at the very edge."""
+        """Return the pixels from the left; numbers beyond the scale are at the edge."""
         if number < self.left:
             return 1.0
         if number > self.right:
@@ -124,8 +129,8 @@ class _Scale:
         return not self.left <= number <= self.right
 
 
-def _line(scale: _Scale, lower: float, upper: float) -> str:
-    """What was known beforehand: a thin line with stops, or arrows where it goes on."""
+def _draw_line(scale: _Scale, lower: float, upper: float) -> str:
+    """Return what was known beforehand: a thin line with stops, or arrows where it goes on."""
     x, y, middle = scale.at(lower), scale.at(upper), HEIGHT / 2
     ends = "".join(
         f'<path d="M{at + inward:.1f} {middle - 4}L{at:.1f} {middle}L{at + inward:.1f} {middle + 4}"/>'
@@ -137,8 +142,8 @@ def _line(scale: _Scale, lower: float, upper: float) -> str:
     return f'<g fill="none" stroke="{KNOWN}" stroke-width="1.5">{line}{ends}</g>'
 
 
-def _bar(scale: _Scale, low: float, high: float, covered: bool) -> str:
-    """What is deduced: a bar, pointed where it has no end; at least a stroke where it is a single value."""
+def _draw_bar(scale: _Scale, low: float, high: float, covered: bool) -> str:
+    """Return what is deduced: a bar, pointed where it has no end, a stroke where it is a single value."""
     x, y = scale.at(low), scale.at(high)
     top, bottom, middle = 7, HEIGHT - 7, HEIGHT / 2
     left = f"M{x:.1f} {middle}L{x + 9:.1f} {top}" if scale.beyond(low) else f"M{x:.1f} {bottom}V{top}"
@@ -154,19 +159,19 @@ def _bar(scale: _Scale, low: float, high: float, covered: bool) -> str:
     )
 
 
-def _bracket(x: float, name: str, inward: int) -> str:
-    """A required end, open towards the value."""
+def _draw_bracket(x: float, name: str, inward: int) -> str:
+    """Return a required end, open towards the value."""
     shape = f"M{x + inward:.1f} 2H{x:.1f}V{HEIGHT - 2}H{x + inward:.1f}"
     return (
         f'<path class="{name}" data-at="{x:.1f}" d="{shape}" fill="none" stroke="{INK}" stroke-width="1.5"/>'
     )
 
 
-def _truth(x: float) -> str:
+def _draw_value(x: float) -> str:
     return f'<circle class="value" cx="{x:.1f}" cy="{HEIGHT / 2}" r="3.2" fill="{INK}"/>'
 
 
-def _number(number: float) -> str:
+def _format_amount(number: float) -> str:
     if not isfinite(number):
         return "no end" if not isnan(number) else "?"
     return f"{number:,.12g}"

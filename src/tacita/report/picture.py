@@ -1,15 +1,15 @@
-"""What a reader sees of a table: which cell stands where, what it shows, and what kind of cell it is.
+"""A released table as readers see it: rows by columns, the text of each cell, and its kind.
 
-Kinds carry a sign besides their colour, so that nobody depends on seeing colours:
+Kinds have a sign besides their colour, so that nobody depends on seeing colours:
 
 | kind | sign | meaning |
 |---|---|---|
-| ``published`` | | shown as it is |
-| ``sensitive`` | ■ | sensitive and not shown as it is |
-| ``other`` | ▲ | not shown as it is, to protect the sensitive ones |
-| ``exposed`` | ! | sensitive, yet shown as it is |
+| ``published`` | | published as it is |
+| ``sensitive`` | ■ | primary cell: sensitive, not published as it is |
+| ``other`` | ▲ | secondary cell: not published as it is, to protect the primary ones |
+| ``exposed`` | ! | sensitive, yet published as it is |
 
-Nothing here knows a value that the release hides.
+No value that the release hides is used here.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ KINDS = ("published", "sensitive", "other", "exposed")
 SIGNS = {"published": "", "sensitive": "■", "other": "▲", "exposed": "!"}
 MEANINGS = {
     "published": "published as it is",
-    "sensitive": "sensitive, not published exactly",
-    "other": "protects the sensitive ones",
+    "sensitive": "primary, not published exactly",
+    "other": "secondary, to protect these",
     "exposed": "sensitive, yet published",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Crosstab:
-    """Rows by columns; ``cells[r, c]`` is a cell, -1 an empty one. ``about`` says what was left out."""
+    """Rows by columns; ``cells[r, c]`` is a cell, -1 an empty one. ``about`` is what was left out."""
 
     row_name: str
     column_name: str
@@ -48,23 +48,23 @@ class Crosstab:
     about: str
 
 
-def kinds(release: Release, sensitive: Mask) -> NDArray[np.int64]:
-    """Position in ``KINDS`` of each cell."""
+def classify_cells(release: Release, sensitive: Mask) -> NDArray[np.int64]:
+    """Return the position in ``KINDS`` of each cell."""
     changed = release.changed
     return np.where(sensitive, np.where(changed, 1, 3), np.where(changed, 2, 0))
 
 
 def shown_text(release: Release, cell: int) -> str:
-    """A cell as it is published: its number, its interval, or nothing."""
+    """Return a cell as it is published: its number, its interval, or nothing."""
     if release.shown[cell]:
-        return _number(int(release.value[cell]), release.decimals)
+        return _format_units(int(release.value[cell]), release.decimals)
     if release.marks[cell] == Mark.INTERVAL:
         low, high = int(release.low[cell]), int(release.high[cell])
-        return f"{_number(low, release.decimals)}…{_number(high, release.decimals)}"
+        return f"{_format_units(low, release.decimals)}…{_format_units(high, release.decimals)}"
     return ""
 
 
-def _number(units: int, decimals: int) -> str:
+def _format_units(units: int, decimals: int) -> str:
     if abs(units) >= UNBOUNDED:
         return "∞" if units > 0 else "−∞"
     whole, _, fraction = exact.to_text(abs(units), decimals).partition(".")
@@ -72,8 +72,8 @@ def _number(units: int, decimals: int) -> str:
     return sign + f"{int(whole):,}".replace(",", "\u202f") + (f".{fraction}" if fraction else "")
 
 
-def crosstab(structure: Structure, most_rows: int = 60, most_columns: int = 24) -> Crosstab | None:
-    """The table as rows by columns, other dimensions at their total; None if it has no dimensions."""
+def build_crosstab(structure: Structure, most_rows: int = 60, most_columns: int = 24) -> Crosstab | None:
+    """Return the table as rows by columns, other dimensions at their total; None if it has no dimensions."""
     if not structure.dimensions:
         return None
     order = sorted(range(len(structure.dimensions)), key=lambda d: -len(structure.dimensions[d].codes))
@@ -95,7 +95,7 @@ def crosstab(structure: Structure, most_rows: int = 60, most_columns: int = 24) 
 
 
 def _upper_codes(dimension: Dimension, most: int) -> Codes:
-    """Codes to list: one per cell, whole levels from the top as long as they fit."""
+    """Return the codes to list: one per cell, complete levels from the top as long as they fit."""
     codes, listed = list_lines(dimension, False, np.unique(dimension.representative))
     if codes.size <= most:
         return codes

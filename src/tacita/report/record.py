@@ -1,7 +1,7 @@
 """Results as plain data, ready for JSON.
 
-The *audit object* holds numbers of cells only. Everything that lists cells is for the house. Nothing heavy is
-imported here, since the command line tells its errors in JSON too.
+The *audit object* holds numbers of cells only. Everything that lists cells is internal. Nothing heavy is
+imported here, since the command line reports its errors in JSON too.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from tacita.problem.problem import Problem
 
 
-def finite(content: Any) -> Any:
-    """The same content with null for every number that JSON cannot write."""
+def to_json_values(content: Any) -> Any:
+    """Return the same content with None for every number that JSON cannot write."""
     if isinstance(content, dict):
-        return {str(key): finite(value) for key, value in content.items()}
+        return {str(key): to_json_values(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [finite(value) for value in content]
+        return [to_json_values(value) for value in content]
     if isinstance(content, float) and not math.isfinite(content):
         return None
     return content
 
 
 def cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:
-    """A cell in JSON: its number in the file it came from, or its code per dimension."""
+    """Return a cell in JSON: its number in the file it came from, or its code per dimension."""
     key = structure.key(cell)
     if structure.labels:
         return int(key[0]) if key[0].isdecimal() else key[0]
@@ -37,9 +37,11 @@ def cell_key(structure: Structure, cell: int) -> int | str | dict[str, str]:
 
 
 def audit_object(audit: Audit) -> dict[str, Any]:
-    """``safe`` is the verdict; the rest count cells: sensitive ones looked at, proven, not safe, known
-    exactly, and those that would be sensitive, had they not been exempt by hand; ``against`` names the
-    attackers by kind and number.
+    """Return the verdict and numbers of cells.
+
+    ``safe`` is the verdict; the rest count cells: sensitive ones checked, proven, not safe, known exactly,
+    and those that would be sensitive, had they not been exempt by hand; ``against`` names the attackers by
+    kind and number.
     """
     counts = {k: n for k, n in audit.counts.items() if k != "safe"}
     problem = audit.problem
@@ -52,10 +54,10 @@ def audit_object(audit: Audit) -> dict[str, Any]:
 
 
 def audit_record(audit: Audit) -> dict[str, Any]:
-    """Everything an audit found, true values left out.
+    """Return everything an audit found, without true values.
 
     ``cells`` are the sensitive ones with their rules and their worst verdict over all attackers, ``findings``
-    the pairs of cell and attacker that are not safe, ``exempt_cells`` those that were not looked at.
+    the pairs of cell and attacker that are not safe, ``exempt_cells`` those that were not checked.
     """
     from tacita.auditing.audit import describe_bits
 
@@ -79,8 +81,8 @@ def audit_record(audit: Audit) -> dict[str, Any]:
 
 
 def published_list(audit: Audit) -> list[dict[str, Any]]:
-    """The earlier releases that were judged together with this one: by file, if they have one, and how many
-    of their cells are not of this table.
+    """Return the earlier releases that were audited together with this one: their file, if they have one, and
+    how many of their cells are not of this table.
     """
     from tacita.core.windows import count_unshared_cells
 
@@ -92,12 +94,12 @@ def published_list(audit: Audit) -> list[dict[str, Any]]:
 
 
 def exempt_list(problem: Problem) -> list[int | str | dict[str, str]]:
-    """Cells that would be sensitive, had they not been declared safe by hand."""
+    """Return the cells that would be sensitive, had they not been declared safe by hand."""
     return [cell_key(problem.table.structure, cell) for cell in problem.exempt.nonzero()[0].tolist()]
 
 
 def findings_list(audit: Audit) -> list[dict[str, Any]]:
-    """The pairs of cell and attacker that are not safe, with the verdict on each; no values."""
+    """Return the pairs of cell and attacker that are not safe, with the verdict on each; no values."""
     structure = audit.problem.table.structure
     return [
         {"cell": cell_key(structure, f.cell), "attacker": f.attacker, "verdict": f.verdict}
@@ -106,7 +108,7 @@ def findings_list(audit: Audit) -> list[dict[str, Any]]:
 
 
 def intervals_list(deduction: Deduction) -> list[dict[str, Any]]:
-    """The interval an outsider computes for each hidden cell."""
+    """Return the interval that an outsider deduces for each hidden cell."""
     return [
         {"cell": cell_key(deduction.structure, cell), "low": low, "high": high}
         for cell, low, high in zip(
@@ -116,7 +118,7 @@ def intervals_list(deduction: Deduction) -> list[dict[str, Any]]:
 
 
 def rules_by_cell(problem: Problem) -> dict[int, list[str]]:
-    """For each sensitive cell the rules that hit it."""
+    """Return the rules that hit each sensitive cell."""
     rules: dict[int, list[str]] = {cell: [] for cell in problem.sensitive.tolist()}
     for reason in problem.levels.reasons:
         for cell in reason.cells.tolist():
@@ -126,7 +128,7 @@ def rules_by_cell(problem: Problem) -> dict[int, list[str]]:
 
 
 def release_figures(problem: Problem, release: Release) -> dict[str, Any]:
-    """What a release changed: how many cells, and the sum of their true values without sign."""
+    """Return how many cells a release changed, and the sum of their true values without sign."""
     table, changed = problem.table, release.changed
     value = int(abs(table.units[changed]).sum()) / 10**table.decimals
     return {

@@ -1,8 +1,8 @@
-"""The sensitive cells of an audited release, one by one, each as its worst attacker sees it.
+"""The sensitive cells of an audited release, one by one, each against its worst attacker.
 
 For cell ``p`` with value ``a`` the row holds LPL, UPL, SPL, what the attacker knew beforehand, the interval
-``[low, high]`` that he deduces, and the verdict over all attackers. Against an insider the interval is the
-part of it that the audit needed: an end that meets its level may lie farther out. For the house.
+``[low, high]`` that they deduce, and the verdict over all attackers. Against an insider the interval is the
+part of it that the audit needed: an end that meets its level may lie farther out. All of it is internal.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SensitiveCell:
 
 
 class SensitiveCells:
-    """The sensitive cells of an audit, worked out when they are asked for.
+    """The sensitive cells of an audit, computed when they are used.
 
     Parameters
     ----------
@@ -80,7 +80,9 @@ class SensitiveCells:
             for t in np.flatnonzero(answers.bits).tolist():
                 cell = int(answers.cells[t])
                 known = found.get(cell)
-                if known is None or _severity(int(answers.bits[t])) > _severity(int(known[0].bits[known[1]])):
+                if known is None or _rank_severity(int(answers.bits[t])) > _rank_severity(
+                    int(known[0].bits[known[1]])
+                ):
                     found[cell] = answers, t
         return found
 
@@ -123,7 +125,7 @@ class SensitiveCells:
         )
 
     def _outsiders(self, cell: int) -> tuple[float, float]:
-        """His interval: a single value where the cell is published, not known where nobody worked it out."""
+        """Return the outsider's interval: a single value where the cell is published, NaN if not computed."""
         if (place := self._place.get(cell)) is not None:
             return float(self._intervals.low[place]), float(self._intervals.high[place])
         if self._audit.release.hidden[cell]:
@@ -132,5 +134,5 @@ class SensitiveCells:
         return value, value
 
 
-def _severity(bits: int) -> int:
+def _rank_severity(bits: int) -> int:
     return 4 * bool(bits & EXACT) + 2 * bool(bits & UNSAFE) + bool(bits & UNPROVEN)

@@ -1,8 +1,9 @@
-"""Results as tables in the terminal. Colours only repeat what signs and words say."""
+"""Results as tables in the terminal. Colours only repeat signs and words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,34 +14,43 @@ from rich.text import Text
 
 from tacita.core import exact
 from tacita.core.words import pluralize
-from tacita.report.picture import KINDS, MEANINGS, SIGNS, crosstab, kinds, shown_text
-from tacita.report.verdicts import NOT_SAFE, tone_of, verdict_key
+from tacita.report.measures import MEASURED, MEASURES, Measure, Measures, find_best
+from tacita.report.picture import KINDS, MEANINGS, SIGNS, build_crosstab, classify_cells, shown_text
+from tacita.report.verdicts import NOT_SAFE, SAFE, find_tone, verdict_key
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit, Finding
     from tacita.auditing.deduce import Deduction
     from tacita.core.exact import Mask
+    from tacita.core.outcome import Outcome, Status
     from tacita.core.release import Release
     from tacita.methods import Option
     from tacita.problem.problem import Problem
 
 TONES = {"safe": "bold green", "unsafe": "bold red", "unchecked": "bold yellow"}
 STYLES = {"published": "", "sensitive": "bold blue", "other": "red", "exposed": "bold white on red"}
+WIDEST_NAME = 32
+FRAME = 3
+"""What a column takes besides its text: a space on either side and a line."""
+READING = (
+    "★ the least of its column among the safe ones. Loss and bound are in each method's own measure: "
+    "compare them between releases of one method only."
+)
 
 
 def verdict_line(audit: Audit) -> Text:
-    """The verdict as one sentence, its sign first."""
-    tone = tone_of(audit)
+    """Return the verdict as one sentence, its sign first."""
+    tone = find_tone(audit)
     word = tone.word.upper() if tone is NOT_SAFE else tone.word
     return Text.assemble((f"{tone.sign} {word}", TONES[tone.kind]), f"  {audit.verdict}")
 
 
 def crosstab_table(release: Release, sensitive: Mask, width: int, most_rows: int = 40) -> RichTable | None:
-    """The release as a crosstab, as many columns as fit; None for tables without dimensions."""
-    picture = crosstab(release.structure, most_rows)
+    """Return the release as a crosstab, as many columns as fit; None for tables without dimensions."""
+    picture = build_crosstab(release.structure, most_rows)
     if picture is None:
         return None
-    kind = kinds(release, sensitive)
+    kind = classify_cells(release, sensitive)
     corner = " \\ ".join(filter(None, (picture.row_name, picture.column_name)))
     heads = ["  " * line.depth + line.code for line in picture.rows]
     left = width - max(map(len, [corner, *heads])) - 4
@@ -48,7 +58,7 @@ def crosstab_table(release: Release, sensitive: Mask, width: int, most_rows: int
     table.add_column(corner, no_wrap=True)
     columns: list[list[Text]] = []
     for column, cells in zip(picture.columns, picture.cells.T.tolist(), strict=True):
-        texts = [_shown(release, cell, KINDS[kind[cell]] if cell >= 0 else "published") for cell in cells]
+        texts = [_cell_text(release, cell, KINDS[kind[cell]] if cell >= 0 else "published") for cell in cells]
         left -= max(len(column.code), *(len(text) for text in texts)) + 3
         if left < 0 and columns:
             more = pluralize(len(picture.columns) - len(columns), "more column")
@@ -61,26 +71,25 @@ def crosstab_table(release: Release, sensitive: Mask, width: int, most_rows: int
     return table
 
 
-def _shown(release: Release, cell: int, name: str) -> Text:
+def _cell_text(release: Release, cell: int, name: str) -> Text:
     parts = (SIGNS[name], shown_text(release, cell)) if cell >= 0 else ()
     return Text(" ".join(filter(None, parts)), style=STYLES[name])
 
 
 def legend(release: Release, sensitive: Mask) -> Text:
-    """What the signs mean, and how many cells carry each."""
-    counts = np.bincount(kinds(release, sensitive), minlength=len(KINDS))
-    told = Text()
+    """Return the meaning of the signs, and how many cells have each."""
+    counts = np.bincount(classify_cells(release, sensitive), minlength=len(KINDS))
+    text = Text()
     for name, count in zip(KINDS, counts.tolist(), strict=True):
         if count:
-            told.append(f"{SIGNS[name]} {MEANINGS[name]}: {count:,}".strip(), style=STYLES[name]).append(
-                "   "
-            )
-    return told
+            text.append(f"{SIGNS[name]} {MEANINGS[name]}: {count:,}".strip(), style=STYLES[name])
+            text.append("   ")
+    return text
 
 
 def findings_table(problem: Problem, findings: Iterable[Finding], show_values: bool, most: int = 40) -> Group:
-    """Cells that are not safe: cell, attacker, verdict; with ``show_values`` also what he can deduce. Below
-    them a key to the verdicts.
+    """Return the cells that are not safe: cell, attacker, verdict; with ``show_values`` also the interval
+    that the attacker deduces. Below them is a key to the verdicts.
     """
     table = RichTable(title="not safe", title_justify="left", header_style="bold")
     for heading in ("cell", "attacker", "verdict"):
@@ -92,25 +101,25 @@ def findings_table(problem: Problem, findings: Iterable[Finding], show_values: b
     for finding in found[:most]:
         row = [finding.name, finding.attacker, finding.verdict]
         if show_values:
-            row += _deduced(problem, finding)
+            row += _deduced_texts(problem, finding)
         table.add_row(*(Text(word) for word in row))
     if len(found) > most:
         table.caption = f"and {len(found) - most:,} more; audit.json lists all (--out)"
     return Group(table, Text(verdict_key(found)))
 
 
-def _deduced(problem: Problem, finding: Finding) -> list[str]:
+def _deduced_texts(problem: Problem, finding: Finding) -> list[str]:
     units, decimals = int(problem.table.units[finding.cell]), problem.table.decimals
-    ends = [_end(units, -finding.below, decimals), _end(units, finding.above, decimals)]
+    ends = [_format_end(units, -finding.below, decimals), _format_end(units, finding.above, decimals)]
     return [exact.to_text(units, decimals), *ends]
 
 
-def _end(units: int, change: float, decimals: int) -> str:
+def _format_end(units: int, change: float, decimals: int) -> str:
     return exact.to_text(units + round(change), decimals) if np.isfinite(change) else "unbounded"
 
 
 def rules_table(problem: Problem) -> RichTable:
-    """How many cells each rule makes sensitive."""
+    """Return how many cells each rule makes sensitive."""
     table = RichTable(title="sensitive cells", title_justify="left", header_style="bold")
     table.add_column("rule")
     table.add_column("cells", justify="right")
@@ -124,7 +133,7 @@ def rules_table(problem: Problem) -> RichTable:
 
 
 def levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTable:
-    """The sensitive cells and the rules that hit them; values and levels only with ``show_values``."""
+    """Return the sensitive cells and the rules that hit them; values and levels only with ``show_values``."""
     levels, table = problem.levels, problem.table
     shown = RichTable(header_style="bold")
     shown.add_column("cell", overflow="fold")
@@ -144,27 +153,27 @@ def levels_table(problem: Problem, show_values: bool, most: int = 20) -> RichTab
 
 
 def intervals_table(deduction: Deduction, most: int = 60) -> RichTable:
-    """What an outsider computes for each hidden cell."""
+    """Return the interval that an outsider deduces for each hidden cell."""
     table = RichTable(title="what an outsider can deduce", title_justify="left", header_style="bold")
     table.add_column("cell", overflow="fold")
     for heading in ("from", "to"):
         table.add_column(heading, justify="right")
     rows = zip(deduction.cells.tolist(), deduction.low.tolist(), deduction.high.tolist(), strict=True)
     for cell, low, high in islice(rows, most):
-        table.add_row(Text(deduction.structure.name(cell)), _plain(low), _plain(high))
+        table.add_row(Text(deduction.structure.name(cell)), _format_bound(low), _format_bound(high))
     if len(deduction) > most:
         table.caption = f"and {len(deduction) - most:,} more; --json lists all"
     return table
 
 
-def _plain(number: float) -> str:
+def _format_bound(number: float) -> str:
     if np.isnan(number):
-        return "not settled"
+        return "not computed"
     return f"{number:,.12g}" if np.isfinite(number) else "unbounded"
 
 
 def figures_table(figures: Mapping[str, Any]) -> RichTable:
-    """What a method achieved, one figure per line."""
+    """Return the figures of a protected table, one per line."""
     table = RichTable(show_header=False, box=None)
     table.add_column(style="dim")
     table.add_column()
@@ -176,10 +185,85 @@ def figures_table(figures: Mapping[str, Any]) -> RichTable:
 
 
 def options_table(method: str, options: Sequence[Option], about: Sequence[str] = ()) -> Group:
-    """What is to be said about a method, and its options with their defaults."""
+    """Return the options of a method with their defaults, under some sentences about it."""
     table = RichTable(title=f"options of {method}", title_justify="left", header_style="bold")
     for heading in ("option", "default", "meaning"):
         table.add_column(heading, overflow="fold")
     for option in options:
         table.add_row(*(Text(word) for word in (option.name, str(option.default), option.help)))
     return Group(*map(Text, about), table)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonRow:
+    """A release with its numbers and the verdict on it; ``error`` is why there is no release."""
+
+    name: str
+    numbers: Measures
+    audit: Audit | None = None
+    status: Status | None = None
+    error: str | None = None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return self.audit.release.outcome if self.audit is not None else None
+
+
+def comparison_table(rows: Sequence[ComparisonRow], width: int) -> Group:
+    """Return releases of one table side by side: one row each, the measures across.
+
+    Where the table is wider than ``width`` it goes on below, under the same names. Then follows how to read
+    it, and why some have no release.
+    """
+    # Without sensitive cells nothing was checked, so that no release is called the best.
+    safe = {k: row.numbers for k, row in enumerate(rows) if row.audit and find_tone(row.audit) is SAFE}
+    columns = {"verdict": [_format_verdict(row) for row in rows]}
+    asked = any(MEASURED.key in row.numbers for row in rows)
+    for measure in (*MEASURES, *([MEASURED] if asked else ())):
+        winners = find_best(measure, safe)
+        columns[measure.head] = [
+            Text(_format_entry(measure, row, k in winners)) for k, row in enumerate(rows)
+        ]
+    reasons = (Text(f"{row.name}: {row.error}") for row in rows if row.error is not None)
+    return Group(*_split_table([row.name for row in rows], columns, width), Text(READING), *reasons)
+
+
+def _format_verdict(row: ComparisonRow) -> Text:
+    if row.audit is None:
+        return Text("! no release", "bold yellow")
+    tone = find_tone(row.audit)
+    return Text(f"{tone.sign} {tone.word}", TONES[tone.kind])
+
+
+def _format_entry(measure: Measure, row: ComparisonRow, wins: bool) -> str:
+    if measure.key == "gap" and row.error is not None and row.status is not None:
+        return row.status.value
+    text = measure.text(row.numbers[measure.key], row.outcome)
+    return f"★ {text}" if wins else text
+
+
+def _split_table(names: Sequence[str], columns: dict[str, list[Text]], width: int) -> Iterator[RichTable]:
+    """Yield tables of as many columns beside the names as fit."""
+    room = width - 1 - FRAME - min(WIDEST_NAME, max(map(len, ("release", *names))))
+    table, left = _start_table(), room
+    for head, texts in columns.items():
+        needed = FRAME + max(len(head), *map(len, texts))
+        if needed > left and len(table.columns) > 1:
+            yield _fill_table(table, names, columns)
+            table, left = _start_table(), room
+        table.add_column(head, justify="left" if head == "verdict" else "right", no_wrap=True)
+        left -= needed
+    yield _fill_table(table, names, columns)
+
+
+def _start_table() -> RichTable:
+    table = RichTable(header_style="bold")
+    table.add_column("release", overflow="fold", max_width=WIDEST_NAME)
+    return table
+
+
+def _fill_table(table: RichTable, names: Sequence[str], columns: dict[str, list[Text]]) -> RichTable:
+    heads = [str(column.header) for column in table.columns[1:]]
+    for k, name in enumerate(names):
+        table.add_row(Text(name), *(columns[head][k] for head in heads))
+    return table

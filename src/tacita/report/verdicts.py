@@ -1,4 +1,4 @@
-"""The words of verdicts, explained to people who read an audit for the first time."""
+"""Verdicts in words and signs, with an explanation of each word."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MEANINGS = {
     BELOW_UPPER: "the attacker can tell that it is not much larger",
     BELOW_LOWER: "the attacker can tell that it is not much smaller",
     BELOW_SLIDING: "the range of possible values is too narrow",
-    FRACTIONAL: "safe only from those who do not know that cells are whole numbers",
-    UNPROVEN: "not settled, hence not called safe",
+    FRACTIONAL: "safe only from those who do not know that cells are integers",
+    UNPROVEN: "not decided, hence not called safe",
 }
 
 
 @dataclass(frozen=True)
 class Tone:
-    """How a verdict is shown: by its sign, in a word or two, and in the colour of its kind."""
+    """How a verdict is shown: a sign, a word or two, and a kind that has a colour."""
 
     kind: str
     sign: str
@@ -34,15 +34,15 @@ SAFE, NOT_SAFE, UNCHECKED = (
 )
 
 
-def tone_of(audit: Audit) -> Tone:
-    """An audit that had nothing to look at finds nothing wrong: that is not called safe."""
+def find_tone(audit: Audit) -> Tone:
+    """Return how the verdict of an audit is shown; an audit without sensitive cells is not called safe."""
     if not len(audit.problem.levels):
         return UNCHECKED
     return SAFE if audit.safe else NOT_SAFE
 
 
 def verdict_key(findings: Iterable[Finding]) -> str:
-    """What the words of these verdicts mean, in one line, the worst first."""
+    """Return what the words of these verdicts mean, in one line, the worst first."""
     bits = 0
     for finding in findings:
         bits |= finding.bits

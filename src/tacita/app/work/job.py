@@ -26,8 +26,7 @@ from tacita.core.words import pluralize
 from tacita.methods import make_method
 from tacita.problem.problem import Problem
 from tacita.problem.quality import Lost, compare
-from tacita.report.compared import method_title
-from tacita.report.progress import known_so_far
+from tacita.report.measures import describe_progress, method_title
 
 MOST_EVENTS = 2000
 """A chart shows no more; of a longer story every second report is dropped."""
@@ -239,7 +238,7 @@ class Job:
         self.latest = event
         events = self.events if len(self.events) < MOST_EVENTS else self.events[::2]
         self.events = [*events, event] if event.incumbent is not None or event.bound is not None else events
-        if (said := f"{event.phase}: {known_so_far(event)}".rstrip(": ")) != self._said:
+        if (said := f"{event.phase}: {describe_progress(event)}".rstrip(": ")) != self._said:
             self._said = said
             self._say(said)
 

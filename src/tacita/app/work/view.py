@@ -25,7 +25,7 @@ from tacita.core.tables.structure import Structure
 from tacita.core.tables.table import Table
 from tacita.problem.problem import Problem
 from tacita.problem.quality import find_changed
-from tacita.report.picture import KINDS, kinds
+from tacita.report.picture import KINDS, classify_cells
 
 Flags = NDArray[np.uint8]
 
@@ -216,7 +216,7 @@ def kinds_in_the_house(table: Table, release: Release, sensitive: Mask) -> NDArr
     A cell that is not sensitive and shows its true number counts as published, also where readers are told a
     radius around it: among cells that did change it must not stand out.
     """
-    told = kinds(release, sensitive)
+    told = classify_cells(release, sensitive)
     return np.where(sensitive | find_changed(table, release), told, KINDS.index("published"))
 
 

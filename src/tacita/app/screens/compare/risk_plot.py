@@ -13,7 +13,7 @@ from tacita.app.controls.runs import in_words
 from tacita.app.screens.compare.run_measures import measures, show_verdict, text
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
-from tacita.report.compared import MEASURES, number
+from tacita.report.measures import MEASURES, format_number
 
 ACROSS = {"l1": "l1", "l2": "l2", "changed": "cells changed", "percent": "percent of cells changed"}
 SYMBOLS = {State.SAFE: "circle", State.UNSAFE: "triangle", State.UNCHECKED: "diamond"}
@@ -76,7 +76,7 @@ def labels(drawn: Mapping[int, tuple[float, float]], near: tuple[float, float]) 
 
 def _told(job: Job, points: dict[int, Any], key: str, now: Case | None) -> str:
     own = points[job.number]
-    return f"{ACROSS[key]} {number(own[key])}, risk {number(own['risk'])}, {in_words(job, now)}"
+    return f"{ACROSS[key]} {format_number(own[key])}, risk {format_number(own['risk'])}, {in_words(job, now)}"
 
 
 def _table(jobs: Sequence[Job], points: dict[int, Any], key: str, now: Case | None) -> None:

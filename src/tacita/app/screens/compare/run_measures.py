@@ -9,14 +9,13 @@ from nicegui import ui
 from tacita.app.controls.runs import EARLIER, in_words
 from tacita.app.work.job import Job, State
 from tacita.app.work.open_case import Case
-from tacita.report import compared
-from tacita.report.compared import Measure, Measures
+from tacita.report.measures import Measure, Measures, compute_measures, find_best
 
 
 def measures(job: Job) -> Measures:
     """The numbers of one run by the keys of the measures; NaN where there is none."""
     outcome = job.release.outcome if job.release is not None else None
-    return compared.measured(job.problem, outcome, job.lost, job.intervals, job.seconds)
+    return compute_measures(job.problem, outcome, job.lost, job.intervals, job.seconds)
 
 
 def text(measure: Measure, value: float, job: Job) -> str:
@@ -26,7 +25,7 @@ def text(measure: Measure, value: float, job: Job) -> str:
 
 def best(measure: Measure, jobs: Sequence[Job], by_run: Mapping[int, Measures]) -> set[int]:
     """The numbers of the safe runs with the least of a measure."""
-    return compared.best(measure, {job.number: by_run[job.number] for job in jobs if job.state is State.SAFE})
+    return find_best(measure, {job.number: by_run[job.number] for job in jobs if job.state is State.SAFE})
 
 
 DAGGER = "†"

@@ -13,7 +13,7 @@ from tacita.app.screens.compare.together import TogetherPanel
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import Workspace
 from tacita.core.tables.table import Table
-from tacita.report.compared import MEASURES, Measure, number
+from tacita.report.measures import MEASURES, Measure, format_number
 
 EXPLAINED = ("median", "exact", "changed", "others", "silent", "l1", "l2", "largest")
 """Columns whose heads do not say what they are; risk is explained below the plot, for it is drawn there."""
@@ -139,7 +139,7 @@ class RunTable:
         value = self._measures[job.number][column.key]
         entry = text(column, value, job)
         with ui.element("td").classes("wins" if wins else "") as place:
-            place.props(f'data-testid={column.key}-{job.number} title="{number(value)}"')
+            place.props(f'data-testid={column.key}-{job.number} title="{format_number(value)}"')
             ui.label(f"★ {entry}" if wins else entry)
 
     def _open(self, job: Job) -> None:

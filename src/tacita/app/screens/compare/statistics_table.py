@@ -9,7 +9,7 @@ from nicegui import ui
 from tacita.app.controls.page_parts import heading, scroll_region, words_in
 from tacita.app.work.job import Job
 from tacita.methods.adjustment.statistics.measures import measure_changes
-from tacita.report.compared import number
+from tacita.report.measures import format_number
 
 MEANINGS = {
     "mean": "Mean",
@@ -53,4 +53,4 @@ def changed_statistics(job: Job) -> dict[str, float]:
 
 
 def _percent(change: float) -> str:
-    return number(change) if change != change else f"{change:+.4f}"
+    return format_number(change) if change != change else f"{change:+.4f}"

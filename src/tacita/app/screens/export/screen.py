@@ -17,7 +17,7 @@ from tacita.app.screens.export.places import PlaceField, busy
 from tacita.app.work.open_case import Case
 from tacita.app.work.parcels import FOLDERS, plain_name, save, zipped
 from tacita.app.work.workspace import Workspace
-from tacita.report.compared import method_title
+from tacita.report.measures import method_title
 
 
 def build(workspace: Workspace) -> None:

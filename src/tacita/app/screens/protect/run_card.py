@@ -12,7 +12,7 @@ from tacita.app.screens.protect.run_chart import RunChart
 from tacita.app.work.job import Job, State
 from tacita.app.work.workspace import SIDE_BY_SIDE
 from tacita.core.outcome import Outcome, gap_between
-from tacita.report.compared import number, shorter
+from tacita.report.measures import format_number, format_short
 
 LINES = 400
 """Lines of a log that are shown."""
@@ -182,8 +182,8 @@ class _Figures:
 
     def _tell(self, loss: float | None, bound: float | None) -> None:
         for name, figure in (("loss", loss), ("bound", bound)):
-            self._shown[name].set_text("–" if figure is None else shorter(figure))
-            self._shown[name].props["title"] = "" if figure is None else number(figure)
+            self._shown[name].set_text("–" if figure is None else format_short(figure))
+            self._shown[name].props["title"] = "" if figure is None else format_number(figure)
         gap = None if loss is None or bound is None else gap_between(loss, bound)
         self._shown["gap"].set_text("–" if gap is None else f"{gap:.2%}")
 

@@ -15,7 +15,7 @@ from tacita.auditing.block_tasks import FRACTIONAL, UNPROVEN
 from tacita.core.release import Release
 from tacita.core.run import AVERAGES
 from tacita.core.words import pluralize
-from tacita.report.compared import shorter
+from tacita.report.measures import format_short
 
 MOST_NAMED = 5
 
@@ -89,16 +89,19 @@ def _figures(job: Job, release: Release) -> None:
     outcome, lost = release.outcome, job.lost
     figures = {"solution": ("solution", how_good(outcome))}
     if outcome is not None:
-        figures["loss"] = ("information lost", shorter(outcome.loss))
-        figures["bound"] = ("nobody can lose less than", f"{shorter(outcome.bound)} (gap {outcome.gap:.2%})")
+        figures["loss"] = ("information lost", format_short(outcome.loss))
+        figures["bound"] = (
+            "nobody can lose less than",
+            f"{format_short(outcome.bound)} (gap {outcome.gap:.2%})",
+        )
     if lost is not None:
         whose = f"{lost.changed - lost.others:,} sensitive, {pluralize(lost.others, 'other')}"
         share = f"{lost.changed:,} of {len(release):,} ({lost.percent:.1f} %): {whose}"
         figures["changed"] = ("cells not shown as they are", share)
         if lost.silent < lost.changed:
             far = (
-                f"{shorter(lost.l1)} in all (l1), at most {shorter(lost.largest)} in one cell; "
-                f"root of the sum of squares {shorter(lost.l2)} (l2)"
+                f"{format_short(lost.l1)} in all (l1), at most {format_short(lost.largest)} in one cell; "
+                f"root of the sum of squares {format_short(lost.l2)} (l2)"
             )
             figures["distance"] = ("distance to the truth", far)
     if job.used_seed is not None:

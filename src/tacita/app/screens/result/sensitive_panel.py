@@ -12,7 +12,7 @@ from tacita.app.controls.page_parts import scroll_region
 from tacita.auditing.audit import Audit
 from tacita.auditing.deduce import Deduction
 from tacita.core.exact import Cells
-from tacita.report.compared import number
+from tacita.report.measures import format_number
 from tacita.report.sensitive_cells import SensitiveCell, SensitiveCells
 from tacita.report.verdicts import verdict_key
 
@@ -117,7 +117,7 @@ def _table(rows: list[SensitiveCell]) -> str:
 
 def _row(row: SensitiveCell, sliding: bool) -> str:
     levels = (row.lower, row.upper, row.sliding)[: 3 if sliding else 2]
-    numbers = "".join(f"<td>{number(level)}</td>" for level in (row.value, *levels))
+    numbers = "".join(f"<td>{format_number(level)}</td>" for level in (row.value, *levels))
     sign, tone = ("✔", "verdict-safe") if not row.bits else ("✘", "verdict-unsafe")
     return (
         f'<tr><th scope="row"><button type="button" class="leads" data-cell="{row.cell}">'
@@ -132,5 +132,5 @@ def _interval(row: SensitiveCell) -> str:
     if row.low != row.low or row.high != row.high:
         return "not worked out"
     if row.low == row.high:
-        return f"exactly {number(row.low)}"
-    return f"{number(row.low)} … {number(row.high)}"
+        return f"exactly {format_number(row.low)}"
+    return f"{format_number(row.low)} … {format_number(row.high)}"

@@ -1,8 +1,7 @@
-"""What releases of one table are compared by: one number each, in the words and the order of all who show
-them.
+"""The measures by which releases of one table are compared, with their names, order and formats.
 
 The numbers are those of :mod:`tacita.problem.quality`; loss and bound are the method's own, and a release
-that was read from a file has none. For the house, as they tell of true values.
+that was read from a file has none. They are internal, as they depend on true values.
 """
 
 from __future__ import annotations
@@ -11,6 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import floor, inf, isfinite, log10, nan
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from tacita.core.outcome import gap_between
+from tacita.core.run import Event
 
 if TYPE_CHECKING:
     from tacita.auditing.deduce import Deduction
@@ -23,8 +25,8 @@ Measures = Mapping[str, float]
 """A number by the key of each measure; NaN where there is none."""
 
 
-def number(value: float) -> str:
-    """A number as people read it; an infinite or missing one in signs."""
+def format_number(value: float) -> str:
+    """Return a number as people read it; an infinite or missing one as a sign."""
     if value != value:
         return "–"
     if value in (inf, -inf):
@@ -32,29 +34,29 @@ def number(value: float) -> str:
     return f"{value:,.10g}"
 
 
-def shorter(value: float) -> str:
-    """A number in six significant digits, whole ones in full: ``8.02795``, ``1,234,567``."""
+def format_short(value: float) -> str:
+    """Return a number in six significant digits, integers in full: ``8.02795``, ``1,234,567``."""
     if not isfinite(value) or value == int(value) or abs(value) < 0.001:
-        return number(value)
+        return format_number(value)
     decimals = max(0, 5 - floor(log10(abs(value))))
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text
 
 
-def _short(value: float) -> str:
+def _format_three_digits(value: float) -> str:
     if not isfinite(value):
-        return number(value)
+        return format_number(value)
     return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def _to(decimals: int) -> Callable[[float], str]:
-    return lambda value: f"{value:,.{decimals}f}" if isfinite(value) else number(value)
+def _format_decimals(decimals: int) -> Callable[[float], str]:
+    return lambda value: f"{value:,.{decimals}f}" if isfinite(value) else format_number(value)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What is measured: ``contest`` if less of it is better and releases of different methods may be set
-    against each other in it; ``of_numbers`` if only releases that show a number in every cell can win.
+    """A measure: ``contest`` if less of it is better and releases of different methods may be compared by it;
+    ``of_numbers`` if only releases that show a number in every cell can win.
     """
 
     key: str
@@ -62,49 +64,62 @@ class Measure:
     meaning: str
     contest: bool = True
     of_numbers: bool = False
-    write: Callable[[float], str] = number
+    write: Callable[[float], str] = format_number
 
     def text(self, value: float, outcome: Outcome | None) -> str:
-        """As it stands in a table."""
+        """Return a value of the measure as a table shows it."""
         if self.key == "gap" and outcome is not None:
             return "optimal" if outcome.status else f"gap {value:.1%}"
         return self.write(value)
 
 
 MEASURES = (
-    Measure("loss", "loss", "what the method itself counts as lost", contest=False, write=shorter),
-    Measure("bound", "bound", "nothing of this method's kind loses less", contest=False, write=shorter),
+    Measure("loss", "loss", "what the method itself counts as lost", contest=False, write=format_short),
+    Measure(
+        "bound",
+        "bound",
+        "lower bound: nothing of this method's kind loses less",
+        contest=False,
+        write=format_short,
+    ),
     Measure("gap", "status", "proven optimal, or how far from the bound", contest=False),
     Measure(
         "risk",
         "risk",
         "the worst cell's required width over the width of what is deduced: above 1 is too narrow",
-        write=_short,
+        write=_format_three_digits,
     ),
-    Measure("median", "median", "half of the sensitive cells have no more risk", write=_short),
+    Measure("median", "median", "half of the sensitive cells have no more risk", write=_format_three_digits),
     Measure("exact", "exact", "sensitive cells that are known exactly"),
     Measure("changed", "changed", "cells whose number is not the true one, or that show none"),
-    Measure("percent", "%", "these, in percent of all cells", write=_to(1)),
+    Measure("percent", "%", "these, in percent of all cells", write=_format_decimals(1)),
     Measure("others", "others", "of these the cells that are not sensitive"),
     Measure("silent", "silent", "cells that show no number"),
-    Measure("l1", "l1", "sum of the distances to the truth, of cells that show a number", True, True, _short),
-    Measure("l2", "l2", "root of the sum of their squares", True, True, _short),
-    Measure("largest", "largest", "the largest distance", True, True, _short),
-    Measure("seconds", "time", "seconds with the audit", contest=False, write=_to(2)),
+    Measure(
+        "l1",
+        "l1",
+        "sum of the distances to the truth, of cells that show a number",
+        True,
+        True,
+        _format_three_digits,
+    ),
+    Measure("l2", "l2", "root of the sum of their squares", True, True, _format_three_digits),
+    Measure("largest", "largest", "the largest distance", True, True, _format_three_digits),
+    Measure("seconds", "time", "seconds with the audit", contest=False, write=_format_decimals(2)),
 )
 
-MEASURED = Measure("measured", "measured", "the loss in the measure that was asked for", write=shorter)
+MEASURED = Measure("measured", "measured", "the loss in the measure that was requested", write=format_short)
 """The loss of every release in one method's own measure, which makes losses comparable."""
 
 
-def measured(
+def compute_measures(
     problem: Problem,
     outcome: Outcome | None,
     lost: Lost | None,
     intervals: Deduction | None,
     seconds: float,
 ) -> Measures:
-    """The numbers of one release, as far as they are known.
+    """Return the numbers of one release, as far as they are known.
 
     Parameters
     ----------
@@ -127,8 +142,8 @@ def measured(
     return found | {"seconds": seconds}
 
 
-def best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
-    """The safe releases with the least of a measure; none where all are equal, or where it is no contest."""
+def find_best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
+    """Return the safe releases with the least of a measure; none where all are equal, or without contest."""
     known = {
         name: own[measure.key]
         for name, own in safe.items()
@@ -141,16 +156,32 @@ def best(measure: Measure, safe: Mapping[K, Measures]) -> set[K]:
 
 
 def method_title(name: str, options: Mapping[str, Any]) -> str:
-    """``suppression (at most 4, margins off)``: a method, and what was chosen besides defaults."""
-    chosen = ", ".join(f"{option.replace('_', ' ')} {_in_words(value)}" for option, value in options.items())
+    """Return a method and its options that are not at their defaults: ``suppression (at most 4, margins
+    off)``.
+    """
+    chosen = ", ".join(
+        f"{option.replace('_', ' ')} {_format_option(value)}" for option, value in options.items()
+    )
     return f"{name} ({chosen})" if chosen else name
 
 
-def _in_words(value: Any) -> str:
+def _format_option(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if value is None:
         return "none"
     if isinstance(value, tuple | list):
-        return ", ".join(map(_in_words, value))
-    return number(value) if isinstance(value, int | float) else str(value)
+        return ", ".join(map(_format_option, value))
+    return format_number(value) if isinstance(value, int | float) else str(value)
+
+
+def describe_progress(event: Event) -> str:
+    """Return ``loss 120, bound 100, gap 16.67 %``, as far as it is known."""
+    parts = []
+    if event.incumbent is not None:
+        parts.append(f"loss {event.incumbent:,.6g}")
+    if event.bound is not None:
+        parts.append(f"bound {event.bound:,.6g}")
+    if event.incumbent is not None and event.bound is not None:
+        parts.append(f"gap {gap_between(event.incumbent, event.bound):.2%}")
+    return ", ".join(parts)
