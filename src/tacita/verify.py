@@ -133,23 +133,22 @@ def outcome(proven: int, cells: int) -> str:
 
 def load(path: str) -> dict[str, Any]:
     """Read a certificate; refuse what is not one."""
-    with _opened(path) as file:
+    with _open_file(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES or data.count(b"[") > MOST_LISTS or data.count(b",") > MOST_ITEMS:
         raise RefusedError(f"{path} is larger than a certificate can be")
     try:
-        hooks: Any = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), _number)
-        certificate = json.loads(data.decode("utf-8"), object_pairs_hook=_object, **hooks)
+        hooks: Any = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), _read_integer)
+        certificate = json.loads(data.decode("utf-8"), object_pairs_hook=_read_object, **hooks)
     except (ValueError, RecursionError, MemoryError) as error:
-        raise RefusedError(
-            f"{path} cannot be read as a certificate (truncated or no JSON): {error}"
-        ) from None
+        reason = f"{path} cannot be read as a certificate (truncated or no JSON): {error}"
+        raise RefusedError(reason) from None
     if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
         raise RefusedError(f"{path} is not a Tacita certificate")
     return certificate
 
 
-def _opened(path: str) -> BinaryIO:
+def _open_file(path: str) -> BinaryIO:
     """Open a regular file. A pipe or device may never end."""
     try:
         if os.path.isfile(path):
@@ -159,7 +158,8 @@ def _opened(path: str) -> BinaryIO:
     raise RefusedError(f"{path} is not a file that can be read")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of the file; refuse one that has a key twice."""
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:
@@ -168,64 +168,66 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _number(text: str) -> int:
+def _read_integer(text: str) -> int:
     if len(text) > MOST_DIGITS + 1 or not text.removeprefix("-").isdigit():
         raise RefusedError(f"the certificate holds {text[:30]}, which is not an integer of a table")
     return int(text)
 
 
-def _list(value: Any, what: str, size: int | None = None, most: int = MOST_ITEMS) -> list[Any]:
+def _check_list(value: Any, what: str, size: int | None = None, most: int = MOST_ITEMS) -> list[Any]:
     if not isinstance(value, list) or len(value) > most or size not in (None, len(value)):
         raise RefusedError(f"{what}: not a list of {f'at most {most:,}' if size is None else f'{size:,}'}")
     return value
 
 
-def _integers(
+def _check_integers(
     given: Any, what: str, size: int | None = None, low: int = -LARGEST, high: int = LARGEST
 ) -> Any:
-    for item in _list(given, what, size):
+    for item in _check_list(given, what, size):
         if type(item) is not int or not low <= item <= high:
             raise RefusedError(f"{what}: {item!r:.50} is not an integer, or out of range")
     return given
 
 
-def _bounds(value: Any, what: str, size: int) -> Any:
-    _integers([bound for bound in _list(value, what, size) if bound is not None], what)
+def _check_bounds(value: Any, what: str, size: int) -> Any:
+    _check_integers([bound for bound in _check_list(value, what, size) if bound is not None], what)
     return value
 
 
-def _cells(value: Any, n: int, what: str) -> Any:
-    if len(set(_integers(value, what, low=0, high=n - 1))) != len(value):
+def _check_cells(value: Any, n: int, what: str) -> Any:
+    if len(set(_check_integers(value, what, low=0, high=n - 1))) != len(value):
         raise RefusedError(f"{what}: a cell is named twice")
     return value
 
 
-def _texts(value: Any, what: str, size: int | None = None) -> Any:
-    if not all(isinstance(text, str) for text in _list(value, what, size)):
+def _check_texts(value: Any, what: str, size: int | None = None) -> Any:
+    if not all(isinstance(text, str) for text in _check_list(value, what, size)):
         raise RefusedError(f"{what}: not all of them are texts")
     return value
 
 
-def _attackers(certificate: dict[str, Any], n: int, moves: int) -> list[Attacker]:
-    given = _list(certificate["attackers"], "the attackers, the outsider first", most=MOST_CELLS)
-    claimed = _list(certificate["claims"], "the claims", len(given))
+def _read_attackers(certificate: dict[str, Any], n: int, moves: int) -> list[Attacker]:
+    given = _check_list(certificate["attackers"], "the attackers, the outsider first", most=MOST_CELLS)
+    claimed = _check_list(certificate["claims"], "the claims", len(given))
     found = []
     for k, (attacker, own) in enumerate(zip(given, claimed, strict=True)):
         who = f"attacker {k + 1}"
         if not isinstance(attacker, dict) or attacker.keys() != (INSIDER if k else OUTSIDER):
             raise RefusedError(f"{who} has other fields than an attacker has")
-        _texts([attacker["name"]], f"the name of {who}")
-        cells = _cells(attacker["cells"], n, f"the cells that {who} knows") if k else range(n)
-        bounds = [_bounds(attacker[end], f"the bounds of {who}", len(cells)) for end in ("lower", "upper")]
-        targets = _cells(attacker["targets"], n, f"the targets of {who}")
-        for kind in _list(attacker["levels"], f"the levels of {who}", 3):
-            _integers(kind, f"the levels of {who}", len(targets), low=0)
+        _check_texts([attacker["name"]], f"the name of {who}")
+        cells = _check_cells(attacker["cells"], n, f"the cells that {who} knows") if k else range(n)
+        bounds = [
+            _check_bounds(attacker[end], f"the bounds of {who}", len(cells)) for end in ("lower", "upper")
+        ]
+        targets = _check_cells(attacker["targets"], n, f"the targets of {who}")
+        for kind in _check_list(attacker["levels"], f"the levels of {who}", 3):
+            _check_integers(kind, f"the levels of {who}", len(targets), low=0)
         if type(attacker.get("others", False)) is not bool:
             raise RefusedError(f"{who}: 'others' is neither true nor false")
         what = f"the claims against {who}"
-        for claim in _list(own, what):
-            _integers(_list(claim, what, 3)[1:], what, low=-1, high=moves - 1)
-        _cells([claim[0] for claim in own], n, what)
+        for claim in _check_list(own, what):
+            _check_integers(_check_list(claim, what, 3)[1:], what, low=-1, high=moves - 1)
+        _check_cells([claim[0] for claim in own], n, what)
         known = dict(zip(cells, zip(*bounds, strict=True), strict=True))
         levels = dict(zip(targets, zip(*attacker["levels"], strict=True), strict=True))
         claims = {cell: (up, down) for cell, up, down in own}
@@ -253,24 +255,24 @@ def _verify(certificate: dict[str, Any]) -> int:
         raise RefusedError(f"the certificate has a field that no certificate has: '{further[0]}'")
     if digest({name: certificate[name] for name in FIELDS[:-1]}) != certificate["digest"]:
         raise RefusedError("the certificate is corrupted: its digest does not fit its content")
-    names = _names(certificate)
+    names = _read_names(certificate)
     n = len(names)
-    unit, windows = _windows(certificate, names)
-    values = _integers(certificate["values"], "the values", n)
+    unit, windows = _read_windows(certificate, names)
+    values = _check_integers(certificate["values"], "the values", n)
     if any(value % unit for value in values):
         raise RefusedError("cells are counts, but a value is not an integer")
-    columns = _columns(certificate["equations"], values)
+    columns = _read_columns(certificate["equations"], values)
     _check_true(values, windows, names, "the release")
-    moves = _moves(certificate["moves"], columns, n)
+    moves = _read_moves(certificate["moves"], columns, n)
     if certificate["whole"] and any(d != 1 or any(c % unit for c in cells.values()) for d, cells in moves):
         raise RefusedError("cells are counts, but a move is not in integers")
-    outsider, *insiders = _attackers(certificate, n, len(moves))
+    outsider, *insiders = _read_attackers(certificate, n, len(moves))
     for attacker in (outsider, *insiders):
         _check_true(values, attacker.known, names, f"what {attacker.name} is said to know")
     # People read this sentence and nothing else.
     if certificate["statement"] != (true := statement(certificate["attackers"])):
         raise RefusedError(f"the certificate says what it does not prove: the truth is that {true}")
-    rooms = [_room(values[i], windows[i], outsider.known[i]) for i in range(n)]
+    rooms = [_find_room(values[i], windows[i], outsider.known[i]) for i in range(n)]
     proof = Proof(names, moves, rooms)
     proven = sum(_prove(proof, outsider, {}, cell, levels) for cell, levels in outsider.targets.items())
     return proven + _prove_insiders(proof, outsider, insiders, values)
@@ -278,7 +280,7 @@ def _verify(certificate: dict[str, Any]) -> int:
 
 def _prove_insiders(proof: Proof, outsider: Attacker, insiders: list[Attacker], values: list[int]) -> int:
     """Check the proofs against insiders: of their own targets, and of the outsider's where they attack those
-    too and could see through the outsider's proof. Where that proof moves no cell that they know better, it
+    too and could rule out the outsider's proof. Where that proof moves no cell that they know better, it
     holds for them as well. A cell that they know exactly is no target.
     """
     movers: dict[int, list[int]] = {}
@@ -291,13 +293,12 @@ def _prove_insiders(proof: Proof, outsider: Attacker, insiders: list[Attacker], 
             users.setdefault(which, []).append(target)
     proven = steps = 0
     for insider in insiders:
-        rooms = {cell: _room(values[cell], bounds) for cell, bounds in insider.known.items()}
+        rooms = {cell: _find_room(values[cell], bounds) for cell, bounds in insider.known.items()}
         targets = insider.targets
         if insider.others:
             steps += sum(len(movers.get(cell, ())) for cell in rooms)
-            touched = (
-                {which for cell in rooms for which in movers.get(cell, ())} if steps < MOST_STEPS else ()
-            )
+            visited = rooms if steps < MOST_STEPS else ()
+            touched = {which for cell in visited for which in movers.get(cell, ())}
             steps += sum(len(users.get(which, ())) for which in touched)
             look = {target for which in touched for target in users.get(which, ())} | insider.claims.keys()
             look -= {cell for cell, (low, high) in insider.known.items() if low is not None and low == high}
@@ -317,7 +318,7 @@ def _prove(proof: Proof, attacker: Attacker, rooms: Rooms, cell: int, levels: Le
     where = f"cell ({proof.names[cell]}) against {attacker.name}"
     if cell not in attacker.claims:
         raise RefusedError(f"{where}: no proof is given")
-    up, down = (_reach(proof, which, rooms, cell, where) for which in attacker.claims[cell])
+    up, down = (_check_move(proof, which, rooms, cell, where) for which in attacker.claims[cell])
     lower, upper, sliding = levels
     if up < upper:
         raise RefusedError(f"{where}: the upward move falls short of the upper protection level")
@@ -328,7 +329,7 @@ def _prove(proof: Proof, attacker: Attacker, rooms: Rooms, cell: int, levels: Le
     return True
 
 
-def _reach(proof: Proof, which: int, rooms: Rooms, cell: int, where: str) -> Fraction:
+def _check_move(proof: Proof, which: int, rooms: Rooms, cell: int, where: str) -> Fraction:
     """Return how far a move carries the cell, after checking that the attacker cannot rule the move out; -1
     is no move. ``rooms`` is how far the cells can go that this attacker knows better than the outsider.
     """
@@ -344,39 +345,39 @@ def _reach(proof: Proof, which: int, rooms: Rooms, cell: int, where: str) -> Fra
     return Fraction(changes.get(cell, 0), denominator)
 
 
-def _room(value: int, *known: Bounds) -> tuple[int, int]:
+def _find_room(value: int, *known: Bounds) -> tuple[int, int]:
     """Return how far below and above the truth a cell can be for someone who knows all these bounds."""
     below = min((value - low for low, _ in known if low is not None), default=LARGEST)
     return below, min((high - value for _, high in known if high is not None), default=LARGEST)
 
 
-def _names(certificate: dict[str, Any]) -> list[str]:
+def _read_names(certificate: dict[str, Any]) -> list[str]:
     """Return each cell's first name, after checking that rows of the release have names of their own."""
-    columns = _texts(certificate["columns"], "the names of columns")
-    cells = _list(certificate["cells"], "the cells", most=MOST_CELLS)
-    named = [row for own in cells for row in _list(own, "the names of a cell")]
-    rows = {tuple(_texts(row, "the name of a cell", len(columns))) for row in named}
+    columns = _check_texts(certificate["columns"], "the names of columns")
+    cells = _check_list(certificate["cells"], "the cells", most=MOST_CELLS)
+    named = [row for own in cells for row in _check_list(own, "the names of a cell")]
+    rows = {tuple(_check_texts(row, "the name of a cell", len(columns))) for row in named}
     if len(rows) != len(named) or len(set(columns)) != len(columns):
         raise RefusedError("two cells or columns of the certificate have the same name")
-    order = _integers(certificate["rows"], "the rows", low=0)
+    order = _check_integers(certificate["rows"], "the rows", low=0)
     if sorted(order) != [i for i, own in enumerate(cells) for _ in own]:
         raise RefusedError("the rows: not one for each name of a cell")
     return [", ".join(own[0]) if own else f"number {i}" for i, own in enumerate(cells)]
 
 
-def _windows(certificate: dict[str, Any], names: list[str]) -> tuple[int, dict[int, Bounds]]:
+def _read_windows(certificate: dict[str, Any], names: list[str]) -> tuple[int, dict[int, Bounds]]:
     """Return the smallest step between two values that a reader thinks possible, and the windows in the
     table's units, after checking that marks and numbers of the release say no more than its windows.
     """
     decimals, finer = certificate["decimals"], certificate["release_decimals"]
-    _integers([decimals, finer], "the decimals", low=0, high=MOST_DECIMALS)
+    _check_integers([decimals, finer], "the decimals", low=0, high=MOST_DECIMALS)
     if type(certificate["whole"]) is not bool or finer < decimals:
         raise RefusedError("the certificate does not say in which steps its cells count")
     if certificate["notice"] not in NOTICES:
         raise RefusedError("the notice is none that a release has")
     factor, windows, n = 10 ** (finer - decimals), {}, len(names)
-    marks = _texts(certificate["marks"], "the marks", n)
-    numbers = (_bounds(certificate[name], f"'{name}' of cells", n) for name in ("low", "high", "shown"))
+    marks = _check_texts(certificate["marks"], "the marks", n)
+    numbers = (_check_bounds(certificate[name], f"'{name}' of cells", n) for name in ("low", "high", "shown"))
     for i, (mark, low, high, shown) in enumerate(zip(marks, *numbers, strict=True)):
         if mark == "published":
             honest = low is not None and low == high == shown
@@ -391,14 +392,14 @@ def _windows(certificate: dict[str, Any], names: list[str]) -> tuple[int, dict[i
     return 10**decimals if certificate["whole"] else 1, windows
 
 
-def _columns(equations: Any, values: list[int]) -> dict[int, list[tuple[int, int]]]:
+def _read_columns(equations: Any, values: list[int]) -> dict[int, list[tuple[int, int]]]:
     """Return the equations of each cell with its coefficients, after checking that they hold."""
     columns: dict[int, list[tuple[int, int]]] = {}
-    for j, equation in enumerate(_list(equations, "the equations", most=MOST_EQUATIONS)):
+    for j, equation in enumerate(_check_list(equations, "the equations", most=MOST_EQUATIONS)):
         what = f"equation {j + 1}"
-        rhs, cells, coefficients = _list(equation, what, 3)
-        _integers([rhs], what)
-        _integers(coefficients, what, len(_integers(cells, what, low=0, high=len(values) - 1)))
+        rhs, cells, coefficients = _check_list(equation, what, 3)
+        _check_integers([rhs], what)
+        _check_integers(coefficients, what, len(_check_integers(cells, what, low=0, high=len(values) - 1)))
         if sum(m * values[i] for i, m in zip(cells, coefficients, strict=True)) != rhs:
             raise RefusedError(f"{what} does not hold for the values")
         for i, m in zip(cells, coefficients, strict=True):
@@ -406,13 +407,13 @@ def _columns(equations: Any, values: list[int]) -> dict[int, list[tuple[int, int
     return columns
 
 
-def _moves(given: Any, columns: dict[int, list[tuple[int, int]]], n: int) -> list[Move]:
+def _read_moves(given: Any, columns: dict[int, list[tuple[int, int]]], n: int) -> list[Move]:
     moves, steps = [], 0
-    for k, move in enumerate(_list(given, "the moves", most=MOST_MOVES)):
+    for k, move in enumerate(_check_list(given, "the moves", most=MOST_MOVES)):
         what = f"move {k + 1}"
-        denominator, cells, changes = _list(move, what, 3)
-        _integers([denominator], what, low=1)
-        _integers(changes, what, len(_cells(cells, n, what)))
+        denominator, cells, changes = _check_list(move, what, 3)
+        _check_integers([denominator], what, low=1)
+        _check_integers(changes, what, len(_check_cells(cells, n, what)))
         steps += sum(len(columns.get(i, ())) for i in cells)
         if steps > MOST_STEPS:
             raise RefusedError(TOO_LARGE)
@@ -434,15 +435,14 @@ def _check_true(values: list[int], known: dict[int, Bounds], names: list[str], w
 
 def check_release(certificate: dict[str, Any], path: str) -> None:
     """Refuse a release.csv unless it is, byte for byte, what the certificate says that readers learn."""
-    with _opened(path) as file:
+    with _open_file(path) as file:
         for number, (line, what) in enumerate(release_lines(certificate), start=1):
             expected = line.encode("utf-8", "surrogatepass")
             if (found := file.read(len(expected))) != expected:
                 found += file.readline(10**5)
                 hint = " (the release says that it is unaudited)" * (number == 1 and b"unaudited" in found)
-                raise RefusedError(
-                    f"{path}, line {number}: the release says something else than {what}{hint}"
-                )
+                where = f"{path}, line {number}"
+                raise RefusedError(f"{where}: the release says something else than {what}{hint}")
         if file.read(1):
             raise RefusedError(f"{path}, line {number + 1}: the certificate speaks of no further row")
 

@@ -154,20 +154,17 @@ def test_cheap_cells_are_preferred_to_dear_ones() -> None:
     assert np.flatnonzero(built).tolist() == sorted([target, other, *corners])
 
 
-def test_looking_stops_after_so_many_misses_and_goes_on_from_there() -> None:
+def test_checks_stop_after_so_many_failures() -> None:
     problem = generate.problem((12, 12), "fs", sensitive=10, seed=2)
     flows = flows_of(problem)
     share = problem.levels.sensitive.astype(np.float64)
-    everything, looked = flows.find_blocked(share)
-    assert looked == len(flows.requirements)
-    missed, start = [], 0
-    while start < len(flows.requirements):
-        some, looked = flows.find_blocked(share, most=3, start=start)
-        assert len({b.requirement for b in some}) <= 3
-        # Looking goes round: what comes after the last requirement was seen before.
-        missed += [b.requirement for b in some if b.requirement >= start]
-        start += looked
-    assert missed == [b.requirement for b in everything]
+    everything, checked = flows.find_blocked(share)
+    assert checked == len(flows.requirements)
+    failed = list(dict.fromkeys(b.requirement for b in everything))
+    for most in (1, 3, len(failed)):
+        some, checked = flows.find_blocked(share, most=most)
+        assert list(dict.fromkeys(b.requirement for b in some)) == failed[:most]
+        assert failed[most - 1] < checked <= len(flows.requirements)
 
 
 def test_when_time_is_over_nothing_is_called_protected() -> None:

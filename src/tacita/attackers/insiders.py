@@ -57,7 +57,7 @@ class Coalition:
 
 
 def make_coalitions(
-    respondents: Iterable[Sequence[str]], holdings: Iterable[Sequence[str]] = ()
+    respondents: Iterable[Sequence[str]], holdings: Iterable[Sequence[str]]
 ) -> list[AttackerLike]:
     """Return coalitions of respondents and of holdings, given the names of their members."""
     return [
@@ -111,11 +111,7 @@ def list_known_kinds(table: Table) -> tuple[str, ...]:
 
 
 def find_insiders(
-    table: Table,
-    rule: Rule | None,
-    levels: Levels,
-    outsider: Outsider,
-    attackers: Sequence[AttackerLike],
+    table: Table, rule: Rule | None, levels: Levels, outsider: Outsider, attackers: Sequence[AttackerLike]
 ) -> tuple[InsiderList, Considered]:
     """Return the insiders that no other one implies, and how many of each kind were considered.
 

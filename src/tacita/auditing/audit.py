@@ -163,7 +163,8 @@ class Audit(Framed):
         were judged together.
         """
         assumed = dict.fromkeys(self.assumptions)
-        several = describe_several(self.problem, len(self.releases))
+        judged = len(self.releases) + len(self.problem.already_published)
+        several = f"{judged:,} releases judged together" if judged > 1 else ""
         notes = (*(assumed if self.counts["checked"] else ()), describe_exempt(self.problem), several)
         return "; ".join(filter(None, (self._describe_counts(), *notes)))
 
@@ -324,12 +325,6 @@ def list_releases(releases: object) -> tuple[Release, ...]:
         remedy = "give one, or several that are judged together"
         raise ReleaseError("there is no release to audit", remedy=remedy)
     return listed
-
-
-def describe_several(problem: Problem, releases: int = 1) -> str:
-    """Return how many releases were judged together, with those that the problem knows; empty for one."""
-    judged = releases + len(problem.already_published)
-    return f"{judged:,} releases judged together" if judged > 1 else ""
 
 
 def describe_exempt(problem: Problem) -> str:

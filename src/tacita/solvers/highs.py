@@ -35,11 +35,7 @@ TOLERANCE = 1e-9
 """How far a row may be violated and an integer may deviate: far below a level of one unit."""
 TELL_EVERY = 0.5
 """Seconds between two reports of progress."""
-SEARCHES_WITHIN = (
-    "mip_heuristic_run_rens",
-    "mip_heuristic_run_rins",
-    "mip_heuristic_run_root_reduced_cost",
-)
+SEARCHES_WITHIN = ("mip_heuristic_run_rens", "mip_heuristic_run_rins", "mip_heuristic_run_root_reduced_cost")
 """Heuristics that HiGHS runs as programs of their own, during which it calls nothing back."""
 
 Rows = NDArray[np.int32] | NDArray[np.int64]

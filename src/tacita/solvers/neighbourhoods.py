@@ -116,8 +116,7 @@ class _Neighbourhoods:
         self.open: Mask = program.upper > program.lower
         pointers = np.cumsum([0, *(group.size for group in groups)])
         self.members = csr_array(
-            (np.ones(pointers[-1]), np.concatenate(groups), pointers),
-            shape=(len(groups), program.cost.size),
+            (np.ones(pointers[-1]), np.concatenate(groups), pointers), shape=(len(groups), program.cost.size)
         )
         self.apart = np.asarray((self.members @ self.members.T).toarray() == 0)
         """Pairs of groups that share no variable."""

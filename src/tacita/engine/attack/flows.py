@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 BATCH = 256
 """Requirements, or cells, between two checks of the time limit."""
+TOLERANCE = 1e-6
+"""Share of the level that may be missing when capacities are fractions; integers are compared exactly."""
 DUST = 1e-10
 """Residual capacity, in parts of the level, that counts as 0 when capacities are fractions."""
 STEP = 1e-6
@@ -109,9 +111,7 @@ class Flows:
         share: Floats,
         fixed_up: Floats | None = None,
         fixed_down: Floats | None = None,
-        tolerance: float = 1e-6,
         most: int = 400,
-        start: int = 0,
     ) -> tuple[list[BlockedFlow], int]:
         """Return requirements that fail when cell ``i`` may move ``min(fixed_i, L) + share_i min(room_i,
         L)``.
@@ -122,12 +122,8 @@ class Flows:
             From 0, published, to 1, hidden.
         fixed_up, fixed_down
             What a cell may move in any case; nothing by default.
-        tolerance
-            What may be missing, in parts of the level. Integer capacities are compared exactly all the same.
         most
             End after so many failures.
-        start
-            The requirement to begin with; after the last one comes the first.
 
         Returns
         -------
@@ -144,9 +140,9 @@ class Flows:
         arcs = np.flatnonzero(((share > DUST) | (above > 0.0) | (below > 0.0)) & ~self._loops)
         graph, required = self._make_graph(arcs, share, above, below)
         integers = all((part == np.rint(part)).all() for part in (graph.share, graph.fixed))
-        slack, dust = (0.0, 0.0) if integers else (tolerance, DUST)
+        slack, dust = (0.0, 0.0) if integers else (TOLERANCE, DUST)
         scratch, missed, looked = _make_scratch(graph), [], 0
-        for batch in _batches((np.arange(len(self.requirements)) + start) % max(1, len(self.requirements))):
+        for batch in _batches(np.arange(len(self.requirements))):
             if self.run.over or most <= 0:
                 break
             size = min(batch.size, most)

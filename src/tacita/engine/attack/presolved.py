@@ -117,7 +117,7 @@ class WindowsAtPoint:
         """Return the windows of some cells."""
         return WindowsAtPoint(self.above[cells], self.below[cells], self.share[cells])
 
-    def capacities(self, up: Floats, down: Floats, level: float, most: float = 1.0) -> tuple[Floats, Floats]:
+    def capacities(self, up: Floats, down: Floats, level: float, most: float) -> tuple[Floats, Floats]:
         """Return how far each cell can move up and down for an attacker, in levels, at most ``most`` each."""
         limit = most * level
         above = np.minimum(np.minimum(self.above, up), limit) + self.share * np.minimum(up, limit)
