@@ -18,32 +18,12 @@ from tacita.core.words import pluralize
 
 if TYPE_CHECKING:
     from tacita.auditing.audit import Audit
-    from tacita.core.tables.table import Table
     from tacita.generate import Microdata
     from tacita.problem.problem import Problem
+    from tacita.specification.specification import Specification
 
 RULES = "p-percent(10) | frequency(3)"
 SHAPE = {"industry": (12, 2), "region": (5, 2)}
-PROJECT = """\
-# The demo once more: tacita protect project.toml
-[table]
-microdata = "records.parquet"
-by = {{ {by} }}
-value = "value"
-respondent = "respondent"
-
-[hierarchies]
-{hierarchies}
-
-[rules]
-rule = "{rules}"
-
-[attackers]
-kinds = ["respondents"]
-
-[output]
-folder = "again"
-"""
 
 
 def demo(
@@ -58,12 +38,12 @@ def demo(
     DIR/publication gets what may be published; DIR/internal what stays internal, with a report to read.
     """
     from tacita.auditing.certificate import certify
+    from tacita.formats.hierarchy import write_hierarchy
     from tacita.generate import microdata
     from tacita.methods import make_method
-    from tacita.problem.problem import Problem
     from tacita.publication.folders import INTERNAL
     from tacita.publication.results import refuse_blocked, write_results
-    from tacita.rules import parse_rule
+    from tacita.specification.project import save_project
     from tacita.verify import verify
 
     started = time.perf_counter()
@@ -71,9 +51,13 @@ def demo(
     internal = to / INTERNAL
     internal.mkdir(parents=True, exist_ok=True)
     made = microdata(1200, SHAPE, respondents=800, decimals=0, seed=seed)
-    case = _write_case(made, internal)
-    table = _tabulate(made, internal)
-    problem = Problem(table, parse_rule(RULES), attackers="respondents")
+    specification = _specify(list(made.hierarchies), internal)
+    case = [
+        write_records(made.records, internal / "records.parquet"),
+        *(write_hierarchy(tree, internal / f"{name}.csv") for name, tree in made.hierarchies.items()),
+        save_project(specification, internal, "The demo once more: tacita protect project.toml"),
+    ]
+    problem = carry_out(lambda run: specification.problem(), Effort())
     release = carry_out(lambda run: make_method("suppression").protect(problem, run), Effort())
     found = run_audit(problem, release, Effort())
     results = write_results(found, to, ("csv", "xlsx"))
@@ -96,31 +80,17 @@ def demo(
     return DONE if found.safe else UNSAFE
 
 
-def _write_case(made: Microdata, folder: Path) -> list[Path]:
-    from tacita.formats.hierarchy import write_hierarchy
-    from tacita.storage.atomic import write_text
+def _specify(names: list[str], folder: Path) -> Specification:
+    from tacita.specification.specification import Attackers, Output, Rules, Source, Specification
 
-    names = list(made.hierarchies)
-    project = PROJECT.format(
-        by=", ".join(f'{name} = "{name}"' for name in names),
-        hierarchies="\n".join(f'{name} = "{name}.csv"' for name in names),
-        rules=RULES,
-    )
-    return [
-        write_records(made.records, folder / "records.parquet"),
-        *(write_hierarchy(tree, folder / f"{name}.csv") for name, tree in made.hierarchies.items()),
-        write_text(folder / "project.toml", project),
-    ]
-
-
-def _tabulate(made: Microdata, folder: Path) -> Table:
-    from tacita.tabulation.tabulate import tabulate
-
-    return carry_out(
-        lambda run: tabulate(
-            str(folder / "records.parquet"), dict(made.hierarchies), "value", respondent="respondent", run=run
-        ),
-        Effort(),
+    by = {name: name for name in names}
+    return Specification(
+        Source(microdata="records.parquet", by=by, value="value", respondent="respondent"),
+        hierarchies={name: f"{name}.csv" for name in names},
+        rules=Rules(RULES),
+        attackers=Attackers(("respondents",)),
+        output=Output("again"),
+        folder=folder,
     )
 
 

@@ -46,18 +46,18 @@ def read_jj(
         Whether everyone knows that cells are integers. Default: if all numbers of the file are.
     """
     file = parse_jj(path)
-    count, holding_count = read_frequencies(path, file.index.size)
-    marks = Marks(file.status, file.cost, file.lower, file.upper, file.lpl, file.upl, file.spl)
+    count, holding_count = read_frequencies(path, file.records.size)
+    value, numbers = file.column("value"), ("cost", "lb", "ub", "LPL", "UPL", "SPL")
+    marks = Marks(file.records["status"], *map(file.column, numbers))
     try:
-        own = max(exact.decimals_needed(file.value), exact.decimals_needed(file.rhs))
-        largest = float(max(np.abs(file.value).max(initial=0.0), np.abs(file.rhs).max(initial=0.0)))
+        own = max(exact.decimals_needed(value), exact.decimals_needed(file.rhs))
+        largest = float(max(np.abs(value).max(initial=0.0), np.abs(file.rhs).max(initial=0.0)))
         needed, notes = choose_decimals(own, largest, marks) if decimals is None else (decimals, ())
         # Levels with decimals speak of amounts, also where they had to be rounded.
         whole = needed == 0 and not notes if counts is None else counts
-        units = exact.to_units(file.value, needed)
         table = Table(
-            _structure(file, needed),
-            units,
+            _build_structure(file, needed),
+            exact.to_units(value, needed),
             needed,
             whole=whole,
             count=count,
@@ -112,10 +112,10 @@ def write_jj(problem: Problem, path: str | os.PathLike[str], *, outsider_only: b
     return Path(path)
 
 
-def _structure(file: JJFile, decimals: int) -> Structure:
-    n = file.index.size
+def _build_structure(file: JJFile, decimals: int) -> Structure:
+    n = file.records.size
     equations = Equations(file.starts, file.cells, file.coefficients, exact.to_units(file.rhs, decimals), n)
-    labels = tuple(map(str, file.index.tolist()))
+    labels = tuple(map(str, file.records["index"].astype(np.int64).tolist()))
     return Structure((), np.empty((n, 0), dtype=np.int32), equations, labels=labels)
 
 

@@ -29,21 +29,17 @@ _PUNCTUATION = str.maketrans({":": " ", "(": " ", ")": " "})
 
 @dataclass(frozen=True, eq=False)
 class JJFile:
-    """The numbers of a JJ file; ``cells`` are positions, ``index`` the numbers cells have in the file."""
+    """The numbers of a JJ file: a record of :data:`FIELDS` per cell, and equations by positions of cells."""
 
-    index: Cells
-    value: Floats
-    cost: Floats
-    status: NDArray[np.str_]
-    lower: Floats
-    upper: Floats
-    lpl: Floats
-    upl: Floats
-    spl: Floats
+    records: NDArray[np.void]
     starts: Cells
     cells: Cells
     coefficients: Cells
     rhs: Floats
+
+    def column(self, name: str) -> Floats:
+        """Return a field of all records."""
+        return np.ascontiguousarray(self.records[name])
 
 
 def parse_jj(path: str | os.PathLike[str]) -> JJFile:
@@ -64,25 +60,7 @@ def parse_jj(path: str | os.PathLike[str]) -> JJFile:
     if not np.array_equal(index, np.arange(index.size)):
         order = np.argsort(index, kind="stable")
         cells = order[np.searchsorted(index[order], cells)]
-    numbers = [
-        np.ascontiguousarray(records[name]) for name in ("value", "cost", "lb", "ub", "LPL", "UPL", "SPL")
-    ]
-    value, cost, lower, upper, lpl, upl, spl = numbers
-    return JJFile(
-        index,
-        value,
-        cost,
-        records["status"],
-        lower,
-        upper,
-        lpl,
-        upl,
-        spl,
-        starts,
-        cells,
-        coefficients.astype(np.int64),
-        rhs,
-    )
+    return JJFile(records, starts, cells, coefficients.astype(np.int64), rhs)
 
 
 Rows = tuple[Floats, Cells, Floats, Floats]

@@ -24,29 +24,8 @@ from tacita.formats.number_texts import number_texts
 
 COLUMNS = ("mark", "low", "high", "value")
 """What a release of ours says of each cell, after its codes."""
-SUPPRESSED = frozenset(
-    [
-        "",
-        "x",
-        "(x)",
-        "x (primary)",
-        "x (secondary)",
-        ":",
-        "c",
-        "*",
-        "-",
-        "–",
-        ".",
-        "..",
-        "...",
-        "confidential",
-        "suppressed",
-        "(suppressed)",
-        "hidden",
-        "ps",
-        "cs",
-    ]
-)
+_MARKS = "x (x) : c * - – . .. ... confidential suppressed (suppressed) hidden ps cs"
+SUPPRESSED = frozenset(["", "x (primary)", "x (secondary)", *_MARKS.split()])
 PRIMARY = frozenset(["ps", "x (primary)"])
 DASHES = frozenset(["-", "–"])
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
