@@ -16,9 +16,10 @@ import pytest
 
 from tacita import __version__
 from tacita.cli import app, main
-from tacita.cli.effort import Effort, carry_out, known_so_far
+from tacita.cli.effort import Effort, carry_out
 from tacita.core.run import Event, Run
 from tacita.methods import method_names
+from tacita.report.measures import describe_progress
 
 VERBS = (
     *("demo", "generate", "tabulate", "assess", "protect", "audit", "verify", "compare", "report", "convert"),
@@ -172,8 +173,8 @@ def test_effort_reaches_the_run() -> None:
 
 
 def test_progress_tells_incumbent_bound_and_gap() -> None:
-    assert known_so_far(Event("search", incumbent=120.0, bound=90.0)) == "loss 120, bound 90, gap 25.00%"
-    assert known_so_far(Event("search")) == ""
+    assert describe_progress(Event("search", incumbent=120.0, bound=90.0)) == "loss 120, bound 90, gap 25.00%"
+    assert describe_progress(Event("search")) == ""
 
 
 def test_doctor_finds_this_installation_well(capsys: pytest.CaptureFixture[str]) -> None:
