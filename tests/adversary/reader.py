@@ -43,7 +43,7 @@ class Told:
 class Page:
     """What is public besides the release: the method with all its options, and columns that options name.
 
-    ``sensitive`` is used only where a page says that readers are taken to know which cells are not.
+    ``sensitive`` is used only where a page says that readers are assumed to know which cells are not.
     """
 
     method: str

@@ -287,7 +287,7 @@ def test_flows_and_programs_agree_flip_by_flip() -> None:
     up = draw.random(60) < 0.5
     for _ in range(15):
         up[draw.integers(60)] ^= True
-        assert flow.at(up, Run()) == pytest.approx(program.at(up, Run()), rel=1e-9)
+        assert flow.compute(up, Run()) == pytest.approx(program.compute(up, Run()), rel=1e-9)
         assert flow.adjustment().loss.value == pytest.approx(task.loss(flow.adjustment().z))
         assert not (task.matrix @ flow.adjustment().z).any()
 
@@ -301,11 +301,11 @@ def test_flips_that_look_hopeless_are() -> None:
     assert network is not None
     losses = FlowLosses(task, task.choice, network)
     up = balance_greedily(Balance.of(task, task.choice), task.choice)
-    before, gain = losses.at(up, Run()), bound_flip_gains(task, task.choice, up, losses.adjustment())
+    before, gain = losses.compute(up, Run()), bound_flip_gains(task, task.choice, up, losses.adjustment())
     for p in range(60):
         turned = up.copy()
         turned[p] ^= True
-        after = losses.at(turned, Run())
+        after = losses.compute(turned, Run())
         assert after.missed > 0 or after.value - before.value >= gain[p] - 1e-9
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tacita.core.run import Run
     from tacita.problem.problem import Problem
 
+T = typing.TypeVar("T")
+
 METHODS: Mapping[str, str] = {
     "suppression": "tacita.methods.suppression.suppression:Suppression",
     "intervals": "tacita.methods.intervals.intervals:Intervals",
@@ -36,12 +38,16 @@ METHODS: Mapping[str, str] = {
 IN_WORDS = {bool: "yes or no", int: "a whole number", float: "a number", type(None): "empty"}
 
 
+def option(default: T, text: str) -> T:
+    """Return a dataclass field that is an option of a method: its default, and its help as metadata."""
+    return dataclasses.field(default=default, metadata={"help": text})
+
+
 @runtime_checkable
 class Method(Protocol):
-    """A way to protect a table. Its dataclass fields are its options; ``metadata['help']`` says what each
-    one means.
+    """A method of protection. Its dataclass fields are its options, with a help in ``metadata['help']``.
 
-    ``does`` says in a sentence or two what it does to a table, ``choose`` when to choose it and when not.
+    ``does`` describes in a sentence or two what it does to a table, ``choose`` when to choose it.
     """
 
     name: ClassVar[str]

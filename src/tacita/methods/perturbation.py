@@ -18,7 +18,7 @@ numbers add up exactly, and large values cause no rounding errors in solvers.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.model import Model
 from tacita.methods.measuring import shown_changes
-from tacita.methods.method import check_words
+from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import ModelBuilder, build_alone
 from tacita.methods.modelling.solve_release import solve_with_draws
 from tacita.methods.options.distances import (
@@ -79,42 +79,28 @@ class Perturbation:
         "move. Not when readers expect true numbers wherever nothing is sensitive."
     )
 
-    radius: float | str | None = field(
-        default=None,
-        metadata={
-            "help": "announced radius, and how far cells may move: a number, or a column; none: a round "
-            "number from three times the largest level"
-        },
+    radius: float | str | None = option(
+        None,
+        "announced radius, and how far cells may move: a number, or a column; none: a round "
+        "number from three times the largest level",
     )
-    lowest: str | None = field(
-        default=None, metadata={"help": "column of least values to publish; none: a radius below"}
+    lowest: str | None = option(None, "column of least values to publish; none: a radius below")
+    highest: str | None = option(None, "column of largest values to publish; none: a radius above")
+    sensitive: str = option(
+        "away",
+        "where sensitive cells go: away (past a level, up or down), up, down, free, or a column of values",
     )
-    highest: str | None = field(
-        default=None, metadata={"help": "column of largest values to publish; none: a radius above"}
+    weight_up: str = option(
+        "cost", "loss per unit above the value: cost (of the problem), unit, inverse, or a column"
     )
-    sensitive: str = field(
-        default="away",
-        metadata={
-            "help": "where sensitive cells go: away (past a level, up or down), up, down, free, or a column "
-            "of values"
-        },
-    )
-    weight_up: str = field(
-        default="cost",
-        metadata={"help": "loss per unit above the value: cost (of the problem), unit, inverse, or a column"},
-    )
-    weight_down: str = field(default="cost", metadata={"help": "loss per unit below the value: likewise"})
-    weight_changed: str | None = field(
-        default=None, metadata={"help": "loss per changed cell: likewise, or none"}
-    )
-    at_most: int | None = field(default=None, metadata={"help": "limit on the number of changed cells"})
-    distance: Distance = field(default="drawn", metadata={"help": DISTANCE_HELP})
-    readers: Literal["method", "radius"] = field(
-        default="method",
-        metadata={
-            "help": "what readers are taken to know: method (how far it moves cells, lowest and highest), or "
-            "radius (that alone, as in the literature; cells then move by half of it)"
-        },
+    weight_down: str = option("cost", "loss per unit below the value: likewise")
+    weight_changed: str | None = option(None, "loss per changed cell: likewise, or none")
+    at_most: int | None = option(None, "limit on the number of changed cells")
+    distance: Distance = option("drawn", DISTANCE_HELP)
+    readers: Literal["method", "radius"] = option(
+        "method",
+        "what readers are assumed to know: method (how far it moves cells, lowest and highest), or "
+        "radius (that alone, as in the literature; cells then move by half of it)",
     )
 
     def __post_init__(self) -> None:

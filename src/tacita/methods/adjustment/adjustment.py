@@ -53,7 +53,7 @@ from tacita.methods.adjustment.task_options import (
     restrict_directions,
 )
 from tacita.methods.measuring import shown_changes
-from tacita.methods.method import check_words
+from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import refuse_published_secrets
 from tacita.methods.options.distances import (
     ASSUMED,
@@ -103,74 +103,44 @@ class Adjustment:
         "be true."
     )
 
-    norm: Norm = field(default="l1", metadata={"help": "what is minimised: l1, l2, huber or linf"})
-    delta: float = field(default=0.001, metadata={"help": "delta of the pseudo-Huber norm"})
-    weight: str = field(
-        default="unit",
-        metadata={
-            "help": "weight of a cell: unit, inverse (1/value), root (1/sqrt(value)), cost, or a column"
-        },
+    norm: Norm = option("l1", "what is minimised: l1, l2, huber or linf")
+    delta: float = option(0.001, "delta of the pseudo-Huber norm")
+    weight: str = option(
+        "unit", "weight of a cell: unit, inverse (1/value), root (1/sqrt(value)), cost, or a column"
     )
-    directions: str = field(
-        default="auto",
-        metadata={
-            "help": "directions of sensitive cells: optimal, greedy, block, alternating (sorted by least "
-            "change), alternating by value, random, up, down, "
-            "or a column of signs; auto: optimal for up to 100 of them (10 unless l1), else greedy"
-        },
+    directions: str = option(
+        "auto",
+        "directions of sensitive cells: optimal, greedy, block, alternating (sorted by least "
+        "change), alternating by value, random, up, down, "
+        "or a column of signs; auto: optimal for up to 100 of them (10 unless l1), else greedy",
     )
-    capacity: float | str | None = field(
-        default=None, metadata={"help": "how far other cells may move: 20%, an amount, or a column"}
+    capacity: float | str | None = option(None, "how far other cells may move: 20%, an amount, or a column")
+    relaxed: float | str | None = option(
+        None, "how far beyond its level a sensitive cell may go: 50% of it, an amount, or a column"
     )
-    relaxed: float | str | None = field(
-        default=None,
-        metadata={
-            "help": "how far beyond its level a sensitive cell may go: 50% of it, an amount, or a column"
-        },
+    totals: Literal["free", "fixed"] = option("free", "may totals change: free, or fixed")
+    safe: Literal["auto", "levels", "zero"] = option(
+        "auto", "where falling cells go: past their lower level, or to zero (auto: zero for counts)"
     )
-    totals: Literal["free", "fixed"] = field(
-        default="free", metadata={"help": "may totals change: free, or fixed"}
+    keep: str | Keep | None = option(
+        None, "statistics to preserve, in percent: such as 'mean, variance=0.1, slope=0.1'"
     )
-    safe: Literal["auto", "levels", "zero"] = field(
-        default="auto",
-        metadata={
-            "help": "where falling cells go: past their lower level, or to zero (auto: zero for counts)"
-        },
+    kept_cells: str | None = option(
+        None, "column that marks the cells of the statistics; none: all inner cells"
     )
-    keep: str | Keep | None = field(
-        default=None,
-        metadata={"help": "statistics to preserve, in percent: such as 'mean, variance=0.1, slope=0.1'"},
+    formulation: str = option("auto", "how it is solved: auto, flow, linear, newton, quadratic, or cones")
+    shortfall: bool = option(
+        False, "where capacities are too tight give up as little protection as possible; marked so"
     )
-    kept_cells: str | None = field(
-        default=None,
-        metadata={"help": "column that marks the cells of the statistics; none: all inner cells"},
+    radius: float | str | None = option(
+        None, "announced radius: a number, 20% of the value shown, or a column; none: a round number"
     )
-    formulation: str = field(
-        default="auto",
-        metadata={"help": "how it is solved: auto, flow, linear, newton, quadratic, or cones"},
-    )
-    shortfall: bool = field(
-        default=False,
-        metadata={
-            "help": "where capacities are too tight give up protection, as little as can be; marked so"
-        },
-    )
-    radius: float | str | None = field(
-        default=None,
-        metadata={
-            "help": "announced radius: a number, 20% of the value shown, or a column; none: a round number"
-        },
-    )
-    protected: bool = field(
-        default=True, metadata={"help": "refuse a result that misses a level at this radius; no: only adjust"}
-    )
-    distance: Distance = field(default="drawn", metadata={"help": DISTANCE_HELP})
-    readers: Literal["method", "radius"] = field(
-        default="method",
-        metadata={
-            "help": "what readers are taken to know: method (capacities too), or radius (that alone, as in "
-            "the literature)"
-        },
+    protected: bool = option(True, "refuse a result that misses a level at this radius; no: only adjust")
+    distance: Distance = option("drawn", DISTANCE_HELP)
+    readers: Literal["method", "radius"] = option(
+        "method",
+        "what readers are assumed to know: method (capacities too), or radius (that alone, as in "
+        "the literature)",
     )
 
     def __post_init__(self) -> None:

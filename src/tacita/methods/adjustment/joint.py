@@ -92,7 +92,7 @@ def _adjust(
     candidates = [alone_best]
     with suppress(InfeasibleError, StoppedError):
         candidates += _choose_together(method, tasks, values, wanted, cells, alone_best, run)
-    directions, directed, found = _cheapest(tasks, values, wanted, cells, candidates, how, run)
+    directions, directed, found = _choose_cheapest(tasks, values, wanted, cells, candidates, how, run)
     releases = [
         method.make_release(problem, task, round_changes(problem, convex, solution, d, run), run, drawn)
         for problem, task, convex, solution, d, drawn in zip(
@@ -131,7 +131,7 @@ def _choose_together(
     ]
 
 
-def _cheapest(
+def _choose_cheapest(
     tasks: Sequence[AdjustmentTask],
     values: Sequence[Floats],
     keep: Keep,

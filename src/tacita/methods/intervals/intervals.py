@@ -17,7 +17,7 @@ one part in ``COARSE``.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -32,7 +32,7 @@ from tacita.engine.model import NO_SWITCH, Model
 from tacita.methods.intervals.drawn_ends import ASSUMED, DRAWN, ENDS_HELP, EXACT, Ends, choose_reaches
 from tacita.methods.intervals.wide_start import find_wide_start
 from tacita.methods.measuring import window_reaches
-from tacita.methods.method import check_words
+from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, build_alone
 from tacita.methods.modelling.solve_release import solve_with_draws
 from tacita.methods.options.distances import Draws
@@ -61,20 +61,17 @@ class Intervals:
         "when the publication has room for one number per cell only."
     )
 
-    weight_up: str = field(
-        default="cost",
-        metadata={"help": "loss per unit above the value: cost (of the problem), unit, inverse, or a column"},
+    weight_up: str = option(
+        "cost", "loss per unit above the value: cost (of the problem), unit, inverse, or a column"
     )
-    weight_down: str = field(default="cost", metadata={"help": "loss per unit below the value: likewise"})
-    weight_interval: str | None = field(
-        default=None, metadata={"help": "loss per cell that is published as an interval: likewise, or none"}
+    weight_down: str = option("cost", "loss per unit below the value: likewise")
+    weight_interval: str | None = option(
+        None, "loss per cell that is published as an interval: likewise, or none"
     )
-    minimum_width: float = field(
-        default=0.0, metadata={"help": "width that every published interval has at least"}
-    )
-    at_most: int | None = field(default=None, metadata={"help": "limit on the number of intervals"})
-    margins: bool = field(default=True, metadata={"help": "totals that are not sensitive may be intervals"})
-    ends: Ends = field(default="drawn", metadata={"help": ENDS_HELP})
+    minimum_width: float = option(0.0, "width that every published interval has at least")
+    at_most: int | None = option(None, "limit on the number of intervals")
+    margins: bool = option(True, "totals that are not sensitive may be intervals")
+    ends: Ends = option("drawn", ENDS_HELP)
 
     def __post_init__(self) -> None:
         check_words(self)
@@ -104,12 +101,12 @@ class Intervals:
         """Return the part of every cell (or of each of some ``cells``) in the loss."""
         above, below = window_reaches(problem, release)
         each = np.zeros(len(problem.table))
-        for reach, said, option in (
+        for reach, given, name in (
             (above, self.weight_up, "weight_up"),
             (below, self.weight_down, "weight_down"),
         ):
             # With weight zero the loss is zero, even of unbounded windows.
-            weight = read_weights(problem, said, option)
+            weight = read_weights(problem, given, name)
             each += np.where(weight > 0, weight * np.where(reach > 0, reach, 0.0), 0.0)
         if self.weight_interval is not None:
             own = read_weights(problem, self.weight_interval, "weight_interval")
@@ -144,7 +141,7 @@ class Intervals:
         farthest = (1 if builder.network else FARTHEST) * longest
         only = builder.switch[at] == NO_SWITCH
         sides = []
-        for known, reach, said, option in zip(
+        for known, reach, given, name in zip(
             room(problem, OUTSIDER),
             least,
             (self.weight_up, self.weight_down),
@@ -154,7 +151,7 @@ class Intervals:
             most = np.minimum(known[at], farthest) / scale
             end = builder.add_variables(
                 at.size,
-                read_weights(problem, said, option)[at] * (scale / 10.0**problem.table.decimals),
+                read_weights(problem, given, name)[at] * (scale / 10.0**problem.table.decimals),
                 upper=most,
                 lower=np.where(only, np.minimum(reach / scale, most), 0.0),
                 integer=largest <= COARSE * problem.table.unit,

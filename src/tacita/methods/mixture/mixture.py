@@ -12,7 +12,7 @@ readers have windows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import OUTSIDER, room
 from tacita.engine.model import Model
+from tacita.methods.method import option
 from tacita.methods.mixture.partition import (
     Parts,
     are_same,
@@ -63,11 +64,9 @@ class Mixture:
         "first, since weights of different losses must be made comparable."
     )
 
-    parts: Parts = field(
-        default="rest: suppression or intervals",
-        metadata={
-            "help": "cells and methods, as in 'totals: rounding(base=5), rest: suppression or intervals'"
-        },
+    parts: Parts = option(
+        "rest: suppression or intervals",
+        "cells and methods, as in 'totals: rounding(base=5), rest: suppression or intervals'",
     )
 
     def __eq__(self, other: object) -> bool:

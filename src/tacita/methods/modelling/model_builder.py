@@ -145,8 +145,8 @@ class ModelBuilder:
         integer: bool = True,
     ) -> Cells:
         """Add variables; return their positions."""
-        self._cost.append(_each(cost, count))
-        self._bounds.append((_each(lower, count), _each(upper, count)))
+        self._cost.append(_broadcast(cost, count))
+        self._bounds.append((_broadcast(lower, count), _broadcast(upper, count)))
         self._integer.append(np.full(count, integer))
         self.size += count
         return np.arange(self.size - count, self.size)
@@ -159,7 +159,7 @@ class ModelBuilder:
         rows = np.arange(self._n_rows, self._n_rows + count)
         for add_variables, coefficients in terms:
             self._rows.add(rows, add_variables, coefficients)
-        self._row_bounds.append((_each(lower, count), _each(upper, count)))
+        self._row_bounds.append((_broadcast(lower, count), _broadcast(upper, count)))
         self._n_rows += count
 
     def limit_sum(self, add_variables: Cells, least: float, most: float) -> None:
@@ -307,5 +307,5 @@ def build_alone(method: PartialMethod, problem: Problem, draws: Draws | None = N
     return builder.build()
 
 
-def _each(value: ArrayLike, count: int) -> Floats:
+def _broadcast(value: ArrayLike, count: int) -> Floats:
     return np.broadcast_to(np.asarray(value, dtype=np.float64), count).copy()

@@ -31,7 +31,7 @@ def read_weights(problem: Problem, given: str, option: str) -> Floats:
         size = np.abs(problem.table.values)
         size = np.where(size == 0, 1.0, size)
         return np.asarray(1.0 / (size if given == "inverse" else np.sqrt(size)))
-    found = _numbers(get_column(problem, given, option, WEIGHTS), given, option)
+    found = _to_numbers(get_column(problem, given, option, WEIGHTS), given, option)
     _refuse_unless_positive(problem, found, option)
     return found
 
@@ -42,7 +42,7 @@ def read_amounts(problem: Problem, given: float | str, option: str) -> Units:
     found = (
         np.full(len(problem.table), number) if number is not None else get_column(problem, str(given), option)
     )
-    _refuse_unless_positive(problem, _numbers(found, str(given), option), option)
+    _refuse_unless_positive(problem, _to_numbers(found, str(given), option), option)
     return to_table_units(problem, found, option)
 
 
@@ -112,7 +112,7 @@ def get_column(problem: Problem, name: str, option: str, also: tuple[str, ...] =
     return np.asarray(columns[name])
 
 
-def _numbers(found: NDArray[np.generic], name: str, option: str) -> Floats:
+def _to_numbers(found: NDArray[np.generic], name: str, option: str) -> Floats:
     try:
         return found.astype(np.float64)
     except ValueError:

@@ -31,10 +31,12 @@ def find_missed(
     if len(problem.table) < LARGE or network is None:
         model = _fixed_model(problem, above.astype(np.float64), below.astype(np.float64))
         return find_unmet(model, np.zeros(0), problem.table.unit, run)
-    return _by_flows(problem, above, below, network, run)
+    return _find_missed_by_flows(problem, above, below, network, run)
 
 
-def _by_flows(problem: Problem, above: Units, below: Units, network: Network, run: Run) -> Requirements:
+def _find_missed_by_flows(
+    problem: Problem, above: Units, below: Units, network: Network, run: Run
+) -> Requirements:
     """Return the same by flows. First an attacker who knows all that insiders know together: requirements
     that hold against them hold against every insider.
     """
@@ -42,7 +44,7 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
 
     published, step = np.zeros(above.size), problem.table.unit
 
-    def failing(requirements: Requirements, up: Floats, down: Floats) -> Mask:
+    def find_failing(requirements: Requirements, up: Floats, down: Floats) -> Mask:
         # Moves of counts are integer, and on a network so are their bounds.
         most_up, most_down = np.minimum(up, above) // step * step, np.minimum(down, below) // step * step
         flows = Flows(network, up, down, requirements, run)
@@ -52,14 +54,14 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
         return failed
 
     everyone = outsider_requirements(problem)
-    failed = failing(everyone, *room(problem, OUTSIDER))
+    failed = find_failing(everyone, *room(problem, OUTSIDER))
     missing = [everyone[failed]]
     screening = InsiderScreening(problem, np.arange(len(problem.insiders)))
     if not screening:
         return missing[0]
     together = screening.joint_room(None)
     common, own = everyone[~failed], screening.own
-    common, own = common[failing(common, *together)], own[failing(own, *together)]
+    common, own = common[find_failing(common, *together)], own[find_failing(own, *together)]
     limit = FAR * float(max(common.level.max(initial=1), own.level.max(initial=1)))
 
     def moves_within(up: Floats, down: Floats) -> AttackerMoves:
@@ -80,7 +82,7 @@ def _by_flows(problem: Problem, above: Units, below: Units, network: Network, ru
         if run.over:
             break
         theirs = left[left.attacker == attacker]
-        missing.append(theirs[failing(theirs, *room(problem, attacker))])
+        missing.append(theirs[find_failing(theirs, *room(problem, attacker))])
     return Requirements.join(missing)
 
 

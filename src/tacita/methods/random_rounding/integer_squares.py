@@ -119,22 +119,22 @@ class _SquaresSearch:
 
     def finish(self) -> None:
         """Improve moves and bound, with single steps that reach farther each time, until the two meet."""
-        while not self.done():
-            while self.improve() and not self.done():
+        while not self.is_done():
+            while self.improve() and not self.is_done():
                 self.run.report("adjusting", 0, 0, incumbent=self.best.loss, bound=self.best.bound)
             self.prove()
             if self.task.network is not None or self.best.proven:
                 return
             self.reach *= FARTHER
 
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Return whether all moves were within the reach of single steps, or the time is over."""
         return self._exact or self.run.over
 
     def improve(self) -> bool:
         """Find better moves by secants; return whether there are any."""
         task, centre = self.task, self.best.z
-        found = _cheapest(task, centre, _segments(task, centre, self.reach, secant=True), self.run)
+        found = _solve_segments(task, centre, _segments(task, centre, self.reach, secant=True), self.run)
         if found is None:
             return False
         z, least = found
@@ -152,10 +152,10 @@ class _SquaresSearch:
 
     def prove(self) -> None:
         """Raise the lower bound by tangents."""
-        if self.done():
+        if self.is_done():
             return
         laid = _segments(self.task, self.best.z, self.reach, secant=False)
-        found = _cheapest(self.task, self.best.z, laid, self.run)
+        found = _solve_segments(self.task, self.best.z, laid, self.run)
         if found is not None:
             self._keep(self.best.z, max(self.best.bound, found[1]))
 
@@ -188,7 +188,9 @@ def _segments(task: IntegerSquares, centre: Units, reach: int, secant: bool) -> 
     return Pieces(*(np.concatenate(parts) for parts in (cells, signs, lengths, costs)))
 
 
-def _cheapest(task: IntegerSquares, centre: Units, laid: Pieces, run: Run) -> tuple[Units, float] | None:
+def _solve_segments(
+    task: IntegerSquares, centre: Units, laid: Pieces, run: Run
+) -> tuple[Units, float] | None:
     """Return the cheapest moves by segments, and a lower bound; None if there are none."""
     rest, begun = -np.asarray(task.structure.equations.matrix @ centre), task.loss(centre)
     if not laid.cell.size:

@@ -18,7 +18,7 @@ sensitive cells.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from heapq import heapify, heappop, heappush
 from typing import ClassVar, Literal
 
@@ -32,7 +32,7 @@ from tacita.core.release import Mark, Release
 from tacita.core.run import Run
 from tacita.engine.attack.requirements import Requirements
 from tacita.methods.measuring import shown_changes
-from tacita.methods.method import check_words
+from tacita.methods.method import check_words, option
 from tacita.methods.modelling.model_builder import refuse_published_secrets
 from tacita.methods.options.distances import ASSUMED
 from tacita.methods.options.per_cell import read_weights
@@ -41,8 +41,7 @@ from tacita.methods.random_rounding.inequalities import Inequalities, derive_ine
 from tacita.methods.random_rounding.integer_squares import NOISE, SquaresSolution, minimise_squares
 from tacita.methods.random_rounding.random_rounding_task import RandomRoundingTask
 from tacita.methods.random_rounding.roundings import Roundings, draw_roundings, enumerate_roundings
-from tacita.methods.rounding.bases import choose_bases, refuse_small_bases
-from tacita.methods.rounding.given_values import FREE, read_given
+from tacita.methods.rounding.bases import FREE, choose_bases, read_given, refuse_small_bases
 from tacita.methods.unbiased_rounding.alternating_cycles import make_coins
 from tacita.problem.problem import Problem, start_run
 
@@ -67,50 +66,34 @@ class RandomRounding:
         "sensitive: it is refused."
     )
 
-    base: float | None = field(
-        default=None,
-        metadata={
-            "help": "base of the sensitive cells and announced radius; none: the first factor of their sum, "
-            "or other number, that protects"
-        },
+    base: float | None = option(
+        None,
+        "base of the sensitive cells and announced radius; none: the first factor of their sum, "
+        "or other number, that protects",
     )
-    below: float = field(
-        default=0.5, metadata={"help": "share of its value that an adjusted cell may lose, at most the base"}
+    below: float = option(0.5, "share of its value that an adjusted cell may lose, at most the base")
+    above: float = option(1.0, "share of its value that an adjusted cell may gain, at most the base")
+    candidates: int = option(
+        256,
+        "roundings of the sensitive cells to compare: all if there are no more, else so many "
+        "draws; 1: a single draw, right on average",
     )
-    above: float = field(
-        default=1.0, metadata={"help": "share of its value that an adjusted cell may gain, at most the base"}
+    prefer: Literal["loss", "nearest"] = option(
+        "loss",
+        "which rounding of the sensitive cells: the one of least loss after adjustment, or the "
+        "nearest to their values",
     )
-    candidates: int = field(
-        default=256,
-        metadata={
-            "help": "roundings of the sensitive cells to compare: all if there are no more, else so many "
-            "draws; 1: a single draw, right on average"
-        },
+    given: str | None = option(
+        None, "column of the rounded values of the sensitive cells; none: they are chosen"
     )
-    prefer: Literal["loss", "nearest"] = field(
-        default="loss",
-        metadata={
-            "help": "which rounding of the sensitive cells: the one of least loss after adjustment, or the "
-            "nearest to their values"
-        },
+    margins: Literal["exact", "announced"] = option(
+        "exact", "totals stay as they are: exact (announced as such), or announced with the radius"
     )
-    given: str | None = field(
-        default=None,
-        metadata={"help": "column of the rounded values of the sensitive cells; none: they are chosen"},
-    )
-    margins: Literal["exact", "announced"] = field(
-        default="exact",
-        metadata={"help": "totals stay as they are: exact (readers are told), or announced with the radius"},
-    )
-    protected: bool = field(
-        default=True, metadata={"help": "keep the protection levels; no: only round and adjust"}
-    )
-    readers: Literal["method", "radius"] = field(
-        default="method",
-        metadata={
-            "help": "what readers are taken to know: method (base, shares, totals), or radius (that alone, "
-            "as in the literature)"
-        },
+    protected: bool = option(True, "meet the protection levels; no: only round and adjust")
+    readers: Literal["method", "radius"] = option(
+        "method",
+        "what readers are assumed to know: method (base, shares, totals), or radius (that alone, "
+        "as in the literature)",
     )
 
     def __post_init__(self) -> None:
@@ -184,7 +167,7 @@ class RandomRounding:
         looked_at, all_of_them = self._roundings(task, needed, run)
         kept = looked_at if needed is None else _drop_excluded(task, looked_at, needed)
         search = _RoundingSearch(task, kept, self.protected, run)
-        best, bound = search.best() if self.prefer == "loss" else search.first()
+        best, bound = search.find_best() if self.prefer == "loss" else search.find_first()
         if not all_of_them and self.prefer == "loss":
             # Roundings that were not drawn may lose less, but none less than the nearest multiples.
             find_nearest = task.residue * 2 > task.base
@@ -280,7 +263,7 @@ class _RoundingSearch:
         ]
         heapify(self._queue)
 
-    def best(self) -> tuple[SquaresSolution, float]:
+    def find_best(self) -> tuple[SquaresSolution, float]:
         """Return the adjusted rounding of least loss that meets all levels, and a lower bound for all."""
         passed_over, failed, stopped = np.inf, None, False
         while self._queue:
@@ -295,9 +278,9 @@ class _RoundingSearch:
                 return moved, min(moved.bound, passed_over, *left)
             # Another adjustment of the same rounding might meet the levels, at a higher loss.
             failed, passed_over = failed or missing, min(passed_over, moved.bound)
-        raise self._failure(failed, stopped)
+        raise self._failure_error(failed, stopped)
 
-    def first(self) -> tuple[SquaresSolution, float]:
+    def find_first(self) -> tuple[SquaresSolution, float]:
         """Return the first rounding that can be adjusted and meets all levels, and a bound for its tables."""
         failed, stopped = None, False
         for k in range(len(self.roundings)):
@@ -310,7 +293,7 @@ class _RoundingSearch:
                 if moved is not None and (missing is None or not len(missing)):
                     return moved, moved.bound
                 failed = failed or missing
-        raise self._failure(failed, stopped)
+        raise self._failure_error(failed, stopped)
 
     def _adjust(self, least: float, k: int) -> bool:
         """Adjust one rounding and queue it again; False if the time is over."""
@@ -327,7 +310,7 @@ class _RoundingSearch:
             heappush(self._queue, (moved.loss, k, moved))
         return True
 
-    def _failure(self, failed: Requirements | None, stopped: bool) -> InfeasibleError | StoppedError:
+    def _failure_error(self, failed: Requirements | None, stopped: bool) -> InfeasibleError | StoppedError:
         if stopped:
             return StoppedError(
                 f"stopped after {self.run.seconds:.0f} s before a table was found", remedy="allow more time"

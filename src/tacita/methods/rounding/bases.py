@@ -20,14 +20,16 @@ import numpy as np
 
 from tacita.core import exact
 from tacita.core.errors import InfeasibleError, InputError
-from tacita.core.exact import Cells, Mask, Units
-from tacita.methods.options.per_cell import read_amounts, round_number
+from tacita.core.exact import UNBOUNDED, Cells, Mask, Units
+from tacita.methods.options.per_cell import get_column, read_amounts, round_number, to_table_units
 from tacita.problem.problem import AttackerLevels, Problem
 
 MOST_BASES = 10_000
 """Most bases that are tried in the search for the smallest one that can protect."""
 USUAL = 5
 """The default base in steps where nothing is sensitive."""
+FREE = -UNBOUNDED
+"""Marks cells without a given value."""
 
 
 @dataclass(frozen=True)
@@ -162,3 +164,33 @@ def _round_base(problem: Problem, cells: Mask, readers: ReaderKnowledge) -> int:
     while not _protects_all(problem, steps * step, cells, needs, readers) and steps * step <= most:
         steps = round_number(steps + 1)
     return steps * step
+
+
+def read_given(problem: Problem, name: str, base: Units, cells: Mask) -> Units:
+    """Return the values of a column in units, ``FREE`` where it is empty.
+
+    Raises
+    ------
+    InputError
+        A value is no multiple of the base next to the true value, or its cell is not rounded.
+    """
+    table, column = problem.table, get_column(problem, name, "given")
+    empty = np.array(
+        [entry is None or entry != entry or str(entry).strip() == "" for entry in column.tolist()]
+    )
+    filled = np.where(empty, 0, column)
+    given = np.where(empty, FREE, to_table_units(problem, filled, "given"))
+    floor = table.units // base * base
+    may_change = cells & ~problem.must_publish
+    allowed = (given == floor) | ((given == floor + base) & (table.units > floor))
+    if (wrong := np.flatnonzero(~empty & may_change & ~allowed)).size:
+        raise InputError(
+            f"option 'given': the value for ({table.name(int(wrong[0]))}) is no multiple of its base next to "
+            "the true value",
+            remedy="correct it, or leave it empty",
+        )
+    if (wrong := np.flatnonzero(~empty & ~may_change & (given != table.units))).size:
+        raise InputError(
+            f"option 'given': ({table.name(int(wrong[0]))}) is not rounded", remedy="leave its value empty"
+        )
+    return given

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacita.core.exact import Cells, Floats, Mask, Units
-from tacita.methods.rounding.given_values import FREE
+from tacita.methods.rounding.bases import FREE
 from tacita.methods.rounding.goal import RoundingGoal
 from tacita.problem.problem import Problem
 
@@ -87,7 +87,7 @@ def build_lattice(
         floor, free = np.where(given == FREE, floor, given), free & (given == FREE)
     movable = free & (table.units == floor) & movable_multiples
     between = free & ((table.units > floor) | (movable & (floor + base <= known.upper)))
-    ahead, surcharge = _precedence(goal, base, np.flatnonzero(free), 1 + beyond, fewest)
+    ahead, surcharge = _priority_costs(goal, base, np.flatnonzero(free), 1 + beyond, fewest)
     low, constant = floor.copy(), 0.0
     step_cells, step_costs = [], []
     for k in range(-beyond - 1 if movable.any() else -beyond, beyond + 1):
@@ -119,7 +119,7 @@ def build_lattice(
     )
 
 
-def _precedence(
+def _priority_costs(
     goal: RoundingGoal, base: Units, cells: Cells, reach: int, fewest: bool
 ) -> tuple[float, float]:
     """Return the costs of a unit of the grand total, and of a step beyond the neighbours, that exceed all

@@ -53,10 +53,10 @@ def find_nearest(points: Lattice, structure: Structure, run: Run) -> NearestTabl
                 network, rest // base[0], run
             )
             return None if flow is None else _to_table(points, flow.amount, flow.bound)
-    return _by_program(points, rest, structure, run)
+    return _solve_program(points, rest, structure, run)
 
 
-def _by_program(points: Lattice, rest: Units, structure: Structure, run: Run) -> NearestTable | None:
+def _solve_program(points: Lattice, rest: Units, structure: Structure, run: Run) -> NearestTable | None:
     from scipy.sparse import csr_array
 
     rows = csr_array(points.matrix[:, points.cell])
@@ -71,7 +71,7 @@ def _by_program(points: Lattice, rest: Units, structure: Structure, run: Run) ->
     rows.data //= divisor[of_entry]
     rows = csr_array(rows[kept].astype(np.float64))
     even = (rest[kept] // divisor[kept]).astype(np.float64)
-    size, larger = points.cell.size, _enlargement(points)
+    size, larger = points.cell.size, _scale_exponent(points)
     cost = np.ldexp(points.cost, larger)
     program = LinearProgram(cost, np.zeros(size), np.ones(size), rows, even, even).in_integers()
     run = run.translated(lambda found: float(np.ldexp(found, -larger)))
@@ -85,7 +85,7 @@ def _by_program(points: Lattice, rest: Units, structure: Structure, run: Run) ->
     return _to_table(points, np.rint(solution.x).astype(np.int64), float(np.ldexp(solution.bound, -larger)))
 
 
-def _enlargement(points: Lattice) -> int:
+def _scale_exponent(points: Lattice) -> int:
     """Return the power of two that scales costs for solvers with absolute tolerances."""
     largest = _largest(points)
     if largest == 0.0 or LEAST <= largest < MOST:

@@ -18,7 +18,7 @@ from their value by whole bases, and the announced radius grows accordingly.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -31,11 +31,11 @@ from tacita.core.run import Run
 from tacita.core.words import pluralize
 from tacita.engine.model import Model
 from tacita.methods.measuring import shown_changes
+from tacita.methods.method import option
 from tacita.methods.modelling.model_builder import ModelBuilder, ReleaseModel, refuse_published_secrets
 from tacita.methods.modelling.solve_release import solve_release
 from tacita.methods.protection.known_sums import find_missed_with_sums
-from tacita.methods.rounding.bases import ReaderKnowledge, choose_bases, refuse_small_bases
-from tacita.methods.rounding.given_values import read_given
+from tacita.methods.rounding.bases import ReaderKnowledge, choose_bases, read_given, refuse_small_bases
 from tacita.methods.rounding.goal import RoundingGoal, parse_goal
 from tacita.methods.rounding.nearest_table import find_nearest
 from tacita.methods.rounding.rounding_task import ASSUMED, RoundingTask
@@ -65,56 +65,37 @@ class Rounding:
         "are large beside the values: half their sum is the least base that can protect."
     )
 
-    base: float | str | None = field(
-        default=None,
-        metadata={
-            "help": "base, or a column of bases; none: the first of 1, 2, 5, 10, ... steps of the table that "
-            "can protect, 5 steps where nothing is sensitive"
-        },
+    base: float | str | None = option(
+        None,
+        "base, or a column of bases; none: the first of 1, 2, 5, 10, ... steps of the table that "
+        "can protect, 5 steps where nothing is sensitive",
     )
-    objective: str = field(
-        default="distance",
-        metadata={"help": "distance, mean (least change of the mean), or a column of linear coefficients"},
+    objective: str = option(
+        "distance", "distance, mean (least change of the mean), or a column of linear coefficients"
     )
-    power: float = field(default=1.0, metadata={"help": "p of the distance sum |v - a|^p, 1 or more"})
-    weight: str = field(
-        default="unit",
-        metadata={"help": "weight of a cell in the distance: cost, unit, inverse, or a column"},
+    power: float = option(1.0, "p of the distance sum |v - a|^p, 1 or more")
+    weight: str = option("unit", "weight of a cell in the distance: cost, unit, inverse, or a column")
+    margins: bool = option(True, "count totals in the distance")
+    multiples: Multiples = option(
+        "stay",
+        "multiples of the base: stay (announced like the others), exact (announced as such), "
+        "move (may go up or down by a base)",
     )
-    margins: bool = field(default=True, metadata={"help": "count totals in the distance"})
-    multiples: Multiples = field(
-        default="stay",
-        metadata={
-            "help": "multiples of the base: stay (announced like the others), exact (readers are told), "
-            "move (may go up or down by a base)"
-        },
+    strict: bool = option(
+        True,
+        "windows are what readers know, the truth less than a base away; no: closed windows of "
+        "the literature, a step wider",
     )
-    strict: bool = field(
-        default=True,
-        metadata={
-            "help": "windows are what readers know, the truth less than a base away; no: closed windows of "
-            "the literature, a step wider"
-        },
+    steps: int = option(0, "bases that cells may go beyond their neighbours where no such table adds up")
+    relax: Relax = option("fewest", "which steps beyond: fewest, or cheapest in the distance")
+    subtotals: str | Sums | None = option(
+        None, "sums to keep within one base too, as in 'region=A+B; region=C+D, sex=f|m'"
     )
-    steps: int = field(
-        default=0,
-        metadata={"help": "bases that cells may go beyond their neighbours where no such table adds up"},
+    given: str | None = option(None, "column of rounded values that some cells get; empty: chosen")
+    at_most: int | None = option(
+        None, "limit on the number of rounded cells, the others being published as they are"
     )
-    relax: Relax = field(
-        default="fewest", metadata={"help": "which steps beyond: fewest, or cheapest in the distance"}
-    )
-    subtotals: str | Sums | None = field(
-        default=None,
-        metadata={"help": "sums to keep within one base too, as in 'region=A+B; region=C+D, sex=f|m'"},
-    )
-    given: str | None = field(
-        default=None, metadata={"help": "column of rounded values that some cells get; empty: chosen"}
-    )
-    at_most: int | None = field(
-        default=None,
-        metadata={"help": "limit on the number of rounded cells, the others being published as they are"},
-    )
-    protected: bool = field(default=True, metadata={"help": "keep the protection levels; no: only round"})
+    protected: bool = option(True, "meet the protection levels; no: only round")
 
     def __post_init__(self) -> None:
         if self.subtotals is not None and not isinstance(self.subtotals, str):

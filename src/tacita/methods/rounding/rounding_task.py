@@ -19,12 +19,11 @@ from tacita.core.run import Run
 from tacita.core.words import pluralize
 from tacita.methods.modelling.model_builder import ModelBuilder
 from tacita.methods.protection.known_sums import KnownSum
-from tacita.methods.rounding.bases import ReaderKnowledge
-from tacita.methods.rounding.given_values import FREE
+from tacita.methods.rounding.bases import FREE, ReaderKnowledge
 from tacita.methods.rounding.goal import RoundingGoal
 from tacita.methods.rounding.lattice import Lattice, build_lattice
 from tacita.methods.rounding.nearest_table import find_nearest
-from tacita.methods.rounding.subtotals import Subtotal, add_subtotals, find_smallest_conflict, neighbours
+from tacita.methods.rounding.subtotals import Subtotal, add_subtotals, find_neighbours, find_smallest_conflict
 from tacita.problem.problem import Problem
 
 CLOSED = (
@@ -170,7 +169,7 @@ class RoundingTask:
             raise InputError(
                 f"subtotal ({group.name}) adds up cells that are not rounded", remedy="leave them out"
             )
-        floor, base = neighbours(self.problem.table, self.base, group)
+        floor, base = find_neighbours(self.problem.table, self.base, group)
         steps = np.flatnonzero(np.isin(self._own.cell, group.cells))
         one = float(self.base[group.cells[0]])
         least = (floor - float(self._own.low[group.cells].sum())) / one

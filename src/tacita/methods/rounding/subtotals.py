@@ -69,7 +69,7 @@ def parse_subtotals(table: Table, said: str) -> tuple[Subtotal, ...]:
     structure = table.structure
     if not structure.dimensions:
         raise InputError("option 'subtotals' names codes, and this table has none", remedy="leave it out")
-    found = [group for phrase in split_text(said, ";") for group in _groups(structure, phrase)]
+    found = [group for phrase in split_text(said, ";") for group in _parse_groups(structure, phrase)]
     if not found:
         raise InputError(
             f"option 'subtotals': '{said}' adds up no cells", remedy="write such as 'region=A+B'"
@@ -77,7 +77,7 @@ def parse_subtotals(table: Table, said: str) -> tuple[Subtotal, ...]:
     return tuple(found)
 
 
-def _groups(structure: Structure, phrase: str) -> list[Subtotal]:
+def _parse_groups(structure: Structure, phrase: str) -> list[Subtotal]:
     dimensions = structure.dimensions
     position = {d.name: k for k, d in enumerate(dimensions)}
     named: dict[int, list[list[str]]] = {}
@@ -119,7 +119,7 @@ def _groups(structure: Structure, phrase: str) -> list[Subtotal]:
     return groups
 
 
-def neighbours(table: Table, base: Units, group: Subtotal) -> tuple[int, int]:
+def find_neighbours(table: Table, base: Units, group: Subtotal) -> tuple[int, int]:
     """Return the multiple at or below a subtotal, and its base, 0 where the subtotal is a multiple itself."""
     bases = np.unique(base[group.cells])
     if bases.size > 1:
@@ -143,12 +143,14 @@ def add_subtotals(points: Lattice, table: Table, groups: Sequence[Subtotal]) -> 
     sums = csr_array((np.ones(entries[0].size, dtype=np.int64), entries), shape=(count, points.own))
     equations = csr_array(points.matrix)
     # Multiples of a group's equation may be subtracted from others: the system stays equivalent.
-    taken = _places(csr_array(vstack([equations, sums])), sums, sizes)
+    taken = _find_places(csr_array(vstack([equations, sums])), sums, sizes)
     own = csr_array(hstack([sums, -eye_array(count, dtype=np.int64)]))
     wide = csr_array(hstack([equations, csr_array((equations.shape[0], count), dtype=np.int64)]))
     matrix = csr_array(csr_array(vstack([wide, own])) - taken @ own)
     matrix.eliminate_zeros()
-    floors, bases = np.array([neighbours(table, points.base, group) for group in groups], dtype=np.int64).T
+    floors, bases = np.array(
+        [find_neighbours(table, points.base, group) for group in groups], dtype=np.int64
+    ).T
     rises = points.own + np.flatnonzero(bases > 0)
     return replace(
         points,
@@ -161,7 +163,7 @@ def add_subtotals(points: Lattice, table: Table, groups: Sequence[Subtotal]) -> 
     )
 
 
-def _places(rows: csr_array, sums: csr_array, sizes: Cells) -> csr_array:
+def _find_places(rows: csr_array, sums: csr_array, sizes: Cells) -> csr_array:
     """Return for each group one equation that contains all its cells with one sign, and that sign: of the
     smallest group around it, or else the first of the table.
     """
@@ -186,15 +188,15 @@ def find_smallest_conflict(
     Groups are removed by halves first, which takes few tests where few of them conflict.
     """
 
-    def to_blame(sure: Sequence[Subtotal], doubtful: Sequence[Subtotal], grown: bool) -> list[Subtotal]:
+    def find_conflict(sure: Sequence[Subtotal], doubtful: Sequence[Subtotal], grown: bool) -> list[Subtotal]:
         if grown and not works(sure):
             return []
         if len(doubtful) == 1:
             return list(doubtful)
         half = len(doubtful) // 2
         early, late = doubtful[:half], doubtful[half:]
-        of_late = to_blame([*sure, *early], late, True)
-        of_early = to_blame([*sure, *of_late], early, bool(of_late))
+        of_late = find_conflict([*sure, *early], late, True)
+        of_early = find_conflict([*sure, *of_late], early, bool(of_late))
         return [*of_early, *of_late]
 
-    return tuple(to_blame([], list(groups), False))
+    return tuple(find_conflict([], list(groups), False))

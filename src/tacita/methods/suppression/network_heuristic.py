@@ -57,7 +57,7 @@ def suppress_one_by_one(model: Model, hidden: Mask, apart: bool, run: Run) -> Ma
         cell, sign, level = int(requirements.cell[d]), int(requirements.sign[d]), int(requirements.level[d])
         if requirements.switch[d] >= 0 and not hidden[cell]:
             continue
-        used = routes.cheapest(int(requirements.attacker[d]), cell, sign, level, hidden)
+        used = routes.find_cells(int(requirements.attacker[d]), cell, sign, level, hidden)
         if used is None:
             raise InfeasibleError(
                 "no flow meets its level through the cells that may be suppressed",
@@ -78,7 +78,7 @@ class _Routes:
         least = model.cost[model.cost > 0].min(initial=1.0)
         self._negligible = NEGLIGIBLE * float(least)
 
-    def cheapest(self, attacker: int, cell: int, sign: int, level: int, hidden: Mask) -> Mask | None:
+    def find_cells(self, attacker: int, cell: int, sign: int, level: int, hidden: Mask) -> Mask | None:
         """Return the cells that carry a level, or None if none can."""
         if sign != SLIDING:
             return self._find_flow(attacker, cell, sign, level, hidden)

@@ -18,7 +18,7 @@ pattern, so that lower bounds stay valid.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -45,6 +45,7 @@ from tacita.engine.model import Affine, Model
 from tacita.engine.search.conflict import explain_infeasibility
 from tacita.engine.search.proposals import make_patterns
 from tacita.methods.measuring import inexact_cells
+from tacita.methods.method import option
 from tacita.methods.modelling.scaled_losses import solve_scaled
 from tacita.methods.options.per_cell import read_amounts
 from tacita.methods.protection.attacker_moves import find_unmet
@@ -83,33 +84,25 @@ class Suppression:
         "most cells are sensitive, or when readers need a number in every cell."
     )
 
-    margins: bool = field(default=True, metadata={"help": "totals that are not sensitive may be hidden"})
-    at_most: int | None = field(
-        default=None, metadata={"help": "limit on the number of hidden cells, sensitive ones included"}
+    margins: bool = option(True, "totals that are not sensitive may be hidden")
+    at_most: int | None = option(None, "limit on the number of hidden cells, sensitive ones included")
+    conditional: float | None = option(
+        None, "percent of its value by which every other hidden cell stays uncertain too"
     )
-    conditional: float | None = field(
-        default=None,
-        metadata={"help": "percent of its value by which every other hidden cell stays uncertain too"},
+    conditional_lower: float | str | None = option(
+        None, "lower level of every other hidden cell: an amount, or a column of amounts"
     )
-    conditional_lower: float | str | None = field(
-        default=None,
-        metadata={"help": "lower level of every other hidden cell: an amount, or a column of amounts"},
-    )
-    conditional_upper: float | str | None = field(
-        default=None, metadata={"help": "upper level of every other hidden cell: likewise"}
-    )
-    conditional_sliding: float | str | None = field(
-        default=None, metadata={"help": "sliding level of every other hidden cell: likewise"}
+    conditional_upper: float | str | None = option(None, "upper level of every other hidden cell: likewise")
+    conditional_sliding: float | str | None = option(
+        None, "sliding level of every other hidden cell: likewise"
     )
 
-    search: Search = field(
-        default="optimal",
-        metadata={
-            "help": "optimal; for comparison, Cox's heuristic: network (primary by primary along cheapest "
-            "flows) or network-apart (no flow through another primary)"
-        },
+    search: Search = option(
+        "optimal",
+        "optimal; for comparison, Cox's heuristic: network (primary by primary along cheapest "
+        "flows) or network-apart (no flow through another primary)",
     )
-    cost_noise: float = field(default=0.0, metadata={"help": COST_NOISE_HELP})
+    cost_noise: float = option(0.0, COST_NOISE_HELP)
 
     def __post_init__(self) -> None:
         check_cost_noise(self.cost_noise)

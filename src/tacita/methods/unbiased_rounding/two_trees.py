@@ -51,13 +51,13 @@ class TwoTrees:
         equations, inner = structure.equations, ~structure.is_total
         if not _sums_hold(equations, inner):
             return None
-        label, best = _labels(structure), None
+        label, best = _summed_dimensions(structure), None
         every = np.unique(label).tolist()
         for crossed in every:
             others = tuple(other for other in every if other != crossed)
             orders = sorted({others, others[::-1]})
-            downs = [_tree(equations, inner, label, (*order, crossed), 1) for order in orders]
-            ups = [_tree(equations, inner, label, (crossed, *order), -1) for order in orders]
+            downs = [_build_tree(equations, inner, label, (*order, crossed), 1) for order in orders]
+            ups = [_build_tree(equations, inner, label, (crossed, *order), -1) for order in orders]
             for down, up in product(downs, ups):
                 size = int(((down >= 0) | (up >= 0)).sum())
                 if best is None or size > best[0]:
@@ -87,7 +87,7 @@ def complete_totals(equations: Equations, known: Mask, value: Units) -> tuple[Un
     cells are known then.
     """
     value, known = np.where(known, value, 0), known.copy()
-    total, length = _totals(equations), np.diff(equations.starts)
+    total, length = _find_totals(equations), np.diff(equations.starts)
     while True:
         known_parts = np.bincount(equations.row_of_entry, known[equations.cells], len(equations))
         rows = np.flatnonzero((total >= 0) & (known_parts == length - 1))
@@ -107,7 +107,7 @@ def _sums_hold(equations: Equations, inner: Mask) -> bool:
     return bool(known.all()) and not equations.residuals(value).any()
 
 
-def _labels(structure: Structure) -> Cells:
+def _summed_dimensions(structure: Structure) -> Cells:
     """Return per equation the dimension that it sums over; 0 where there are no dimensions."""
     equations = structure.equations
     if not structure.dimensions:
@@ -116,13 +116,13 @@ def _labels(structure: Structure) -> Cells:
     return np.asarray(np.argmax(structure.codes[first] != structure.codes[last], axis=1))
 
 
-def _tree(equations: Equations, inner: Mask, label: Cells, order: Iterable[int], way: int) -> Cells:
+def _build_tree(equations: Equations, inner: Mask, label: Cells, order: Iterable[int], way: int) -> Cells:
     """Return per cell of the tree the total above it, or the number of cells at a root; NONE outside of it.
 
     Dimensions are summed in order. An equation joins the tree when its parts are all roots and its total is
     not in the tree; where two have a part in common, the first (``way`` 1) or the last does.
     """
-    n, row, total = inner.size, equations.row_of_entry, _totals(equations)
+    n, row, total = inner.size, equations.row_of_entry, _find_totals(equations)
     above, length = np.where(inner, n, NONE), np.diff(equations.starts)
     rank = np.arange(len(equations)) * way
     for along in order:
@@ -142,7 +142,7 @@ def _tree(equations: Equations, inner: Mask, label: Cells, order: Iterable[int],
     return above
 
 
-def _totals(equations: Equations) -> Cells:
+def _find_totals(equations: Equations) -> Cells:
     """Return per equation its total, or NONE where it is not one total and its parts."""
     coefficients = equations.coefficients
     below = np.bincount(equations.row_of_entry, coefficients < 0, len(equations))

@@ -20,7 +20,7 @@ know which these are. So the window is one step less than ``B`` on either side, 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -34,6 +34,7 @@ from tacita.core.run import Run
 from tacita.core.tables.table import Table
 from tacita.core.words import pluralize
 from tacita.methods.measuring import shown_changes
+from tacita.methods.method import option
 from tacita.methods.options.per_cell import largest_level, round_number
 from tacita.methods.protection.missed_levels import find_missed
 from tacita.methods.rounding.bases import ReaderKnowledge, choose_bases, refuse_small_bases
@@ -61,33 +62,23 @@ class UnbiasedRounding:
         "table should come as near to the truth as it can."
     )
 
-    base: float | str | None = field(
-        default=None,
-        metadata={
-            "help": "base, or a column that says the same for all cells; "
-            "none: the first of 2, 5, 10, ... steps of the table that protects whichever way cells go"
-        },
+    base: float | str | None = option(
+        None,
+        "base, or a column with the same base for all cells; "
+        "none: the first of 2, 5, 10, ... steps of the table that protects whichever way cells go",
     )
-    additive: bool = field(
-        default=True,
-        metadata={"help": "totals are sums of their parts; no: every cell on its own, for comparison only"},
+    additive: bool = option(
+        True, "totals are sums of their parts; no: every cell on its own, for comparison only"
     )
-    partial: bool = field(
-        default=False,
-        metadata={
-            "help": "beyond networks round what can be, other totals are sums of rounded cells; no: refuse"
-        },
+    partial: bool = option(
+        False, "beyond networks round a part, other totals are sums of rounded cells; no: refuse"
     )
-    strict: bool = field(
-        default=True,
-        metadata={
-            "help": "windows are what readers know, the truth less than a base away; no: closed windows of "
-            "the literature, a step wider"
-        },
+    strict: bool = option(
+        True,
+        "windows are what readers know, the truth less than a base away; no: closed windows of "
+        "the literature, a step wider",
     )
-    protected: bool = field(
-        default=True, metadata={"help": "refuse a draw that misses a protection level; no: only round"}
-    )
+    protected: bool = option(True, "refuse a draw that misses a protection level; no: only round")
 
     def loss(self, problem: Problem, release: Release) -> float:
         """Return ``sum |v - a|`` over all cells."""

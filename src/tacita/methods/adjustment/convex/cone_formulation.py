@@ -66,9 +66,9 @@ def solve_by_cones(program: ConvexProgram, quadratic: bool, run: Run) -> PrimalD
     from scipy.sparse import csc_array, diags_array
 
     scales, n = _scales(program), program.lower.size
-    blocks = [_equations(program, scales), _bounds(program, scales)]
+    blocks = [_equation_block(program, scales), _bound_block(program, scales)]
     squares = quadratic and program.norm == "l2"
-    tops, cost, cone = (0, np.zeros(0), None) if squares else _cone(program, scales)
+    tops, cost, cone = (0, np.zeros(0), None) if squares else _cone_block(program, scales)
     blocks += [] if cone is None else [cone]
     rows, rhs = _stack(blocks, n + tops)
     curve = np.append(2.0 * (program.weight > 0.0), np.zeros(tops)) if squares else np.zeros(n + tops)
@@ -78,7 +78,7 @@ def solve_by_cones(program: ConvexProgram, quadratic: bool, run: Run) -> PrimalD
         rows,
         rhs,
         [cone for block in blocks for cone in block.cones],
-        _settings(run),
+        _make_settings(run),
     )
     solver.set_termination_callback(lambda _: run.over)
     solution = solver.solve()
@@ -98,7 +98,7 @@ def _scales(program: ConvexProgram) -> _Scales:
     return _Scales(cell, 1.0 / largest, forced**2 if program.norm == "l2" else forced)
 
 
-def _equations(program: ConvexProgram, scales: _Scales) -> _Block:
+def _equation_block(program: ConvexProgram, scales: _Scales) -> _Block:
     import clarabel
     from scipy.sparse import csr_array, diags_array
 
@@ -106,13 +106,13 @@ def _equations(program: ConvexProgram, scales: _Scales) -> _Block:
     return _Block(csr_array(rows), np.zeros(program.equations), [clarabel.ZeroConeT(program.equations)])
 
 
-def _bounds(program: ConvexProgram, scales: _Scales) -> _Block:
+def _bound_block(program: ConvexProgram, scales: _Scales) -> _Block:
     import clarabel
     from scipy.sparse import vstack
 
     fixed = program.fixed
     above, below = np.isfinite(program.upper) & ~fixed, np.isfinite(program.lower) & ~fixed
-    rows = vstack([_unit(fixed, 1.0), _unit(above, 1.0), _unit(below, -1.0)], format="csr")
+    rows = vstack([_unit_rows(fixed, 1.0), _unit_rows(above, 1.0), _unit_rows(below, -1.0)], format="csr")
     bound = [program.lower[fixed], program.upper[above], -program.lower[below]]
     cell = np.concatenate([scales.cell[chosen] for chosen in (fixed, above, below)])
     count = int(fixed.sum())
@@ -124,14 +124,14 @@ def _bounds(program: ConvexProgram, scales: _Scales) -> _Block:
     )
 
 
-def _cone(program: ConvexProgram, scales: _Scales) -> tuple[int, Floats, _Block]:
+def _cone_block(program: ConvexProgram, scales: _Scales) -> tuple[int, Floats, _Block]:
     """Return the number of variables ``t``, their costs, and the cones that contain ``t`` and ``s``."""
     import clarabel
     from scipy.sparse import block_array, csr_array
 
     heavy = program.weight > 0.0
     k = int(heavy.sum())
-    s = _unit(heavy, -1.0)
+    s = _unit_rows(heavy, -1.0)
     if program.norm == "l2":
         # (t + 1, t - 1, 2 s), halved.
         head = csr_array(np.array([[-0.5], [-0.5]]))
@@ -151,7 +151,7 @@ def _cone(program: ConvexProgram, scales: _Scales) -> tuple[int, Floats, _Block]
     return tops, np.ones(tops), _Block(rows, rhs, [clarabel.SecondOrderConeT(spread)] * k)
 
 
-def _unit(chosen: Mask, sign: float) -> csr_array:
+def _unit_rows(chosen: Mask, sign: float) -> csr_array:
     from scipy.sparse import csr_array
 
     at = np.flatnonzero(chosen)
@@ -168,7 +168,7 @@ def _stack(blocks: list[_Block], columns: int) -> tuple[csc_array, Floats]:
     return vstack(wide, format="csc"), np.concatenate([block.rhs for block in blocks])
 
 
-def _settings(run: Run) -> Any:
+def _make_settings(run: Run) -> Any:
     import clarabel
 
     settings = clarabel.DefaultSettings()

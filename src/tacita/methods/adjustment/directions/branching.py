@@ -50,7 +50,7 @@ def branch_and_bound(balance: Balance, search: FlipSearch, bound: float) -> tupl
     found = solve_mip(
         program.program,
         run,
-        start=program.point(search.at.z, search.up) if feasible else None,
+        start=program.point(search.adjustment.z, search.up) if feasible else None,
         tell=lambda best, low: run.report(
             "branching",
             bound=max(bound, program.loss(low)),
@@ -96,7 +96,7 @@ def descend_by_blocks(balance: Balance, search: FlipSearch, bound: float) -> Non
         for block in _blocks(balance, search.choice.can_rise & search.choice.can_fall, draw):
             if search.run.over or search.loss.value <= bound + NOISE * abs(bound):
                 return
-            start = program.point(search.at.z, search.up)
+            start = program.point(search.adjustment.z, search.up)
             found = solve_mip(
                 program.with_fixed_directions(search.up, block), search.run, start=start, nodes=NODES
             )

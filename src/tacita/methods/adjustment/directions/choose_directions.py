@@ -97,10 +97,10 @@ def choose_directions(
         return Directions(_check_given(choice, given), 0.0, False)
     search = _DirectionSearch(task, choice, run)
     if how == "optimal":
-        return search.optimal()
+        return search.search_optimum()
     if how == "block":
-        return search.block()
-    return search.repair_or_improve(search.start(how, sizes), how)
+        return search.search_blocks()
+    return search.repair_or_improve(search.make_start(how, sizes), how)
 
 
 def _round_bounds(task: AdjustmentTask, choice: DirectionChoice) -> tuple[AdjustmentTask, DirectionChoice]:
@@ -159,7 +159,7 @@ class _DirectionSearch:
 
     # ------------------------------------------------------------ ways
 
-    def start(self, how: How, sizes: Units | None = None) -> Mask:
+    def make_start(self, how: How, sizes: Units | None = None) -> Mask:
         """Return the first directions of a search."""
         choice = self.choice
         if how == "alternating":
@@ -175,7 +175,7 @@ class _DirectionSearch:
 
     def repair_or_improve(self, up: Mask, how: How) -> Directions:
         """Return directions, repaired where they are infeasible; ``greedy`` ones are improved."""
-        search = self.greedy(up, STARTS) if how == "greedy" else self._repair(up)
+        search = self.search_greedily(up, STARTS) if how == "greedy" else self._repair(up)
         if search.loss.missed:
             raise _none_found_error(how)
         return self._to_directions(search)
@@ -186,7 +186,7 @@ class _DirectionSearch:
         is_met = _is_met(search.loss.value, self.bound)
         return Directions(search.up, search.loss.value if is_met else self.bound, is_met)
 
-    def greedy(self, up: Mask, starts: int, kicks: bool = True) -> FlipSearch:
+    def search_greedily(self, up: Mask, starts: int, kicks: bool = True) -> FlipSearch:
         """Return the best of several annealings, improved by flips and kicks."""
         choice, run = self.choice, self.run
         best = self._repair(up)
@@ -216,17 +216,17 @@ class _DirectionSearch:
             search.kick()
         return search
 
-    def block(self) -> Directions:
-        search = self._repair(self.start("greedy"))
+    def search_blocks(self) -> Directions:
+        search = self._repair(self.make_start("greedy"))
         if search.loss.missed:
             raise _none_found_error("block")
         descend_by_blocks(self.balance, search, self.bound)
         return self._to_directions(search)
 
-    def optimal(self) -> Directions:
+    def search_optimum(self) -> Directions:
         # Where losses are expensive, branching finds better directions in the time that flips would take.
-        search = self.greedy(
-            self.start("greedy"), OPTIMAL_STARTS if self.losses.quick else 1, self.losses.quick
+        search = self.search_greedily(
+            self.make_start("greedy"), OPTIMAL_STARTS if self.losses.quick else 1, self.losses.quick
         )
         if self.task.norm != "l1":
             return Directions(*solve_by_tangents(self.task, self.choice, self.balance, search, self.run))

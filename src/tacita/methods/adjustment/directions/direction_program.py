@@ -126,10 +126,13 @@ class DirectionProgram:
         from scipy.sparse import block_array, csr_array, diags_array, eye_array
 
         c, lay, scales = self.choice, self.layout, self.scales
-        least_up, least_down = self._ended(c.up_least, c.can_rise), self._ended(c.down_least, c.can_fall)
+        least_up, least_down = (
+            self._finite_limits(c.up_least, c.can_rise),
+            self._finite_limits(c.down_least, c.can_fall),
+        )
         own = scales.cell[c.cells]
-        beyond_up = (self._ended(c.up_most, c.can_rise) - least_up) / own
-        beyond_down = (self._ended(c.down_most, c.can_fall) - least_down) / own
+        beyond_up = (self._finite_limits(c.up_most, c.can_rise) - least_up) / own
+        beyond_down = (self._finite_limits(c.down_most, c.can_fall) - least_down) / own
         repair_or_improve = np.asarray(scales.forced @ -least_down)
         at = csr_array((np.ones(lay.choices), (np.arange(lay.choices), c.cells)), (lay.choices, lay.n))
         nothing = csr_array((lay.choices, lay.equations))
@@ -165,7 +168,7 @@ class DirectionProgram:
         lower[lay.y], upper[lay.y] = ~c.can_fall, c.can_rise
         return lower, upper
 
-    def _ended(self, units: Units, possible: Mask) -> Floats:
+    def _finite_limits(self, units: Units, possible: Mask) -> Floats:
         """Return finite limits of moves, 0 in closed directions.
 
         A cell without a limit gets one that exceeds the moves of all others together.

@@ -50,23 +50,23 @@ class FlipSearch:
         self, task: AdjustmentTask, choice: DirectionChoice, losses: DirectionLosses, start: Mask, run: Run
     ) -> None:
         self.task, self.choice, self.losses, self.run = task, choice, losses, run
-        self.up, self.loss = start.copy(), losses.at(start, run)
-        self.at = losses.adjustment()
+        self.up, self.loss = start.copy(), losses.compute(start, run)
+        self.adjustment = losses.adjustment()
 
     def descend(self, only: Cells | None = None) -> None:
         """Flip cells, of those given, as long as one flip gains."""
-        up, loss, at, gained = self.up.copy(), self.loss, self.at, True
+        up, loss, at, gained = self.up.copy(), self.loss, self.adjustment, True
         try:
             while gained:
                 gained = False
                 for p in self._candidates(up, at, only):
                     up[p] = not up[p]
-                    reached = self.losses.at(up, self.run)
+                    reached = self.losses.compute(up, self.run)
                     if reached.below(loss):
                         loss, gained = reached, True
                     else:
                         up[p] = not up[p]
-                loss = self.losses.at(up, self.run)
+                loss = self.losses.compute(up, self.run)
                 at = self.losses.adjustment()
                 self.keep_if_better(up, loss, at)
         except StoppedError:
@@ -76,7 +76,7 @@ class FlipSearch:
     def keep_if_better(self, up: Mask, loss: Loss, at: DirectedAdjustment) -> bool:
         """Keep directions if they are the best so far; return whether they are."""
         if loss.below(self.loss):
-            self.up, self.loss, self.at = up.copy(), loss, at
+            self.up, self.loss, self.adjustment = up.copy(), loss, at
             self.run.report("directions", 0, 0, incumbent=loss.value)
             return True
         return False
@@ -85,7 +85,7 @@ class FlipSearch:
         """Compute the loss of directions, and keep them if they are the best so far."""
         try:
             # Without a time limit: what was found is evaluated even when the time is over.
-            loss = self.losses.at(up, Run())
+            loss = self.losses.compute(up, Run())
         except InfeasibleError:
             return False
         return self.keep_if_better(up, loss, self.losses.adjustment())
@@ -103,10 +103,10 @@ class FlipSearch:
             beside = np.intersect1d(near[first], free)
             turned = np.append(draw.choice(beside, min(KICK - 1, beside.size), replace=False), first)
             best = self.loss
-            self._from(turned, np.unique(np.concatenate([near[p] for p in turned])))
+            self._try_kick(turned, np.unique(np.concatenate([near[p] for p in turned])))
             idle = 0 if self.loss.below(best) else idle + 1
 
-    def _from(self, turned: Cells, only: Cells) -> None:
+    def _try_kick(self, turned: Cells, only: Cells) -> None:
         up = self.up.copy()
         up[np.unique(turned)] ^= True
         try:
@@ -115,7 +115,7 @@ class FlipSearch:
             return
         trial.run = self.run.translated(lambda _: self.loss.value)
         trial.descend(only)
-        self.keep_if_better(trial.up, trial.loss, trial.at)
+        self.keep_if_better(trial.up, trial.loss, trial.adjustment)
 
     def _candidates(self, up: Mask, at: DirectedAdjustment, only: Cells | None) -> list[int]:
         estimate = bound_flip_gains(self.task, self.choice, up, at)

@@ -108,7 +108,7 @@ class FlowLosses:
             network.n_nodes, tail[order], head[order], capacity[order], cost[order], supply
         )
 
-    def at(self, up: Mask, run: Run) -> Loss:
+    def compute(self, up: Mask, run: Run) -> Loss:
         changed = np.flatnonzero(up != self.up)
         if changed.size:
             self.up = up.copy()

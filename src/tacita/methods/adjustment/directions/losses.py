@@ -66,7 +66,7 @@ class DirectionLosses(Protocol):
 
     quick: bool
 
-    def at(self, up: Mask, run: Run) -> Loss:
+    def compute(self, up: Mask, run: Run) -> Loss:
         """Return the loss of the best adjustment with these directions."""
 
     def adjustment(self) -> DirectedAdjustment:
@@ -119,8 +119,8 @@ class ProgramLosses:
         self.missing = False
         self.session = Session(self._program(), primal=False)
 
-    def at(self, up: Mask, run: Run) -> Loss:
-        self._direct(up)
+    def compute(self, up: Mask, run: Run) -> Loss:
+        self._set_directions(up)
         # Cells may differ by eleven digits, so that no penalty fits all: first nothing may be missing.
         self._allow_missing(None)
         ended = self.session.solve(run)
@@ -152,7 +152,7 @@ class ProgramLosses:
         z[self.choice.cells] += (forced + more - less) * self.own
         return np.asarray(z)
 
-    def _direct(self, up: Mask) -> None:
+    def _set_directions(self, up: Mask) -> None:
         changed = np.arange(self.count) if self.up is None else np.flatnonzero(up != self.up)
         self.up = up.copy()
         if not changed.size:

@@ -56,9 +56,9 @@ class SolverScales:
             matrix = csr_array(vstack([matrix, task.side.rows.astype(np.float64)]))
             least, most = np.append(least, task.side.least), np.append(most, task.side.most)
         reach = reaches(task, choice)
-        cell = _power(reach) * 2.0**-REACH
+        cell = _next_power(reach) * 2.0**-REACH
         largest = np.asarray(abs(matrix @ diags_array(np.where(reach > 0, cell, 0.0))).max(axis=1).todense())
-        row = np.where(largest.ravel() > 0, _power(largest.ravel()), 1.0)
+        row = np.where(largest.ravel() > 0, _next_power(largest.ravel()), 1.0)
         thinner = diags_array(1.0 / row) @ matrix
         return cls(
             csr_array(thinner @ diags_array(cell)),
@@ -87,6 +87,6 @@ def reaches(task: AdjustmentTask, choice: DirectionChoice) -> Floats:
     return np.where(both < UNBOUNDED, both, max(1, int(least.max(initial=1)))).astype(np.float64)
 
 
-def _power(size: Floats) -> Floats:
+def _next_power(size: Floats) -> Floats:
     """Return the power of two that is next above each number."""
     return np.ldexp(1.0, np.frexp(np.maximum(size, 2.0**-40))[1])

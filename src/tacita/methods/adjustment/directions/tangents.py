@@ -80,7 +80,7 @@ class TangentSearch:
         self.tangents: list[_Tangents] = []
         least = np.zeros(len(task))
         least[choice.cells] = choice.up_least
-        self._touch(least, np.arange(len(task)))
+        self._add_tangents(least, np.arange(len(task)))
 
     @property
     def is_met(self) -> bool:
@@ -101,7 +101,7 @@ class TangentSearch:
             found = solve_convex(self.task.directed(up), self.run)
         except (InfeasibleError, SolverError, StoppedError):
             return
-        self._touch(found.z, np.arange(len(self.task)))
+        self._add_tangents(found.z, np.arange(len(self.task)))
         if found.value < self.value:
             self.best, self.value = up.copy(), found.value
             self.run.report("directions", incumbent=self.value, bound=self.bound)
@@ -130,7 +130,7 @@ class TangentSearch:
         if self.task.norm == "linf":
             return False
         short = self._losses(np.abs(z)) - estimate > LEAST_GAIN * max(self.bound, 1e-9) / len(self.task)
-        self._touch(z, np.flatnonzero(short))
+        self._add_tangents(z, np.flatnonzero(short))
         return bool(short.any())
 
     # ------------------------------------------------------------ the program
@@ -144,7 +144,7 @@ class TangentSearch:
         z[c.cells] = np.where(up, c.up_least, -c.down_least) + z[c.cells] / share
         return z, up
 
-    def _touch(self, z: Floats, cells: Cells) -> None:
+    def _add_tangents(self, z: Floats, cells: Cells) -> None:
         """Add tangents of some cells at these changes, of sensitive ones at the opposite least change too."""
         c = self.choice
         size = np.abs(z)

@@ -51,8 +51,8 @@ def _solve_in_box(steps: StepTask, run: Run, level: bool = False) -> tuple[bool,
         combinations of equations, which cost the same in all flows; without them the simplex starts at the
         nearest integers and needs few pivots.
     """
-    cells, pieces = np.flatnonzero(steps.fractional), steps.box()
-    network = _network(steps, cells)
+    cells, pieces = np.flatnonzero(steps.fractional), steps.pieces_in_box()
+    network = _find_network(steps, cells)
     if network is None:
         return False, None
     if level and steps.task.norm == "l2":
@@ -68,18 +68,18 @@ def round_by_flow_in_bounds(steps: StepTask, run: Run) -> tuple[bool, Units | No
     there are none.
     """
     cells = np.flatnonzero(steps.movable)
-    network = _network(steps, cells)
+    network = _find_network(steps, cells)
     if network is None:
         return False, None
     for reach in (1 + steps.imbalance, FARTHEST):
-        x = solve_flow(steps, network, cells, steps.around_box(reach), run)
+        x = solve_flow(steps, network, cells, steps.pieces_around_box(reach), run)
         if x is not None:
             # Equations that are redundant among these cells may be violated with the others.
             return steps.adds_up(x), x
     return True, None
 
 
-def _network(steps: StepTask, cells: Cells) -> Network | None:
+def _find_network(steps: StepTask, cells: Cells) -> Network | None:
     """Return the network of some cells; None if they are none."""
     return Network.of(steps.columns[:, cells]) if cells.size else None
 

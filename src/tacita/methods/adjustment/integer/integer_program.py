@@ -72,7 +72,7 @@ def solve_program(steps: StepTask, x: Units, pieces: Pieces, run: Run) -> Units 
 def round_by_program(steps: StepTask, run: Run) -> Units | None:
     """Return cheap integer steps near the targets, or else anywhere in the bounds; None if there are none."""
     for reach in (NEAR, NEAR + steps.imbalance, FARTHEST):
-        x = solve_program(steps, steps.below, steps.around_box(reach), run)
+        x = solve_program(steps, steps.below, steps.pieces_around_box(reach), run)
         if x is not None:
             return x
     return None
@@ -84,7 +84,7 @@ def repair(steps: StepTask, x: Units, neighbourhoods: Iterable[Mask], run: Run) 
     """
     inside = np.clip(x, steps.low, steps.high)
     for free in neighbourhoods:
-        pieces = steps.around(inside, np.flatnonzero(free & steps.movable), NEAR)
+        pieces = steps.pieces_around(inside, np.flatnonzero(free & steps.movable), NEAR)
         # The number of steps is minimised: searches with small integer losses end soon.
         found = solve_program(steps, inside, replace(pieces, cost=np.ones(pieces.cell.size)), run)
         if found is not None:

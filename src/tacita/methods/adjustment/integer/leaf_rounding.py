@@ -53,7 +53,7 @@ def round_by_leaves(steps: StepTask, run: Run) -> Units | None:
     x = np.rint(value).astype(np.int64)
     if steps.is_feasible(x):
         return x
-    return _repair_leaves(steps, forest, leaf, x, path, run)
+    return repair(steps, x, _neighbourhoods(steps, forest, leaf, x, path, run), run)
 
 
 def _improve(
@@ -77,12 +77,6 @@ def _improve(
     if not run.over:
         # Once over all leaves; a second time gains next to nothing.
         kernels.improve(forest, costs, value, np.flatnonzero(leaf & steps.movable), 1.0, path)
-
-
-def _repair_leaves(
-    steps: StepTask, forest: Forest, leaf: Mask, x: Units, path: Numbers, run: Run
-) -> Units | None:
-    return repair(steps, x, _neighbourhoods(steps, forest, leaf, x, path, run), run)
 
 
 def _neighbourhoods(

@@ -54,7 +54,7 @@ def round_by_planes(steps: StepTask, run: Run) -> Units | None:
         x[cells] = found
         planes.add_to_excess(p, excess, np.asarray(found - value[cells], dtype=np.float64))
         run.report("planes", p + 1, len(planes))
-    return x if steps.is_feasible(x) else repair(steps, x, planes.around(steps, x), run)
+    return x if steps.is_feasible(x) else repair(steps, x, planes.repair_neighbourhoods(steps, x), run)
 
 
 def _round_plane(
@@ -67,12 +67,12 @@ def _round_plane(
     network, everything = Network.of(equations), np.arange(cells.size)
     if network is None:
         return None
-    x = solve_flow(plane, network, everything, plane.box(), run)
+    x = solve_flow(plane, network, everything, plane.pieces_in_box(), run)
     if x is None:
         most_expensive = np.abs(
             plane.costs(everything, plane.below + 1) - plane.costs(everything, plane.below)
         ).max()
-        pieces = plane.around_box(FARTHEST, ASIDE * (float(most_expensive) or 1.0))
+        pieces = plane.pieces_around_box(FARTHEST, ASIDE * (float(most_expensive) or 1.0))
         x = solve_flow(plane, network, everything, pieces, run)
     return plane.below if x is None else x
 
@@ -165,7 +165,7 @@ class TablePlanes:
         row, column, coefficient = self._entries(p)
         np.add.at(excess, row, coefficient * change[column])
 
-    def around(self, steps: StepTask, x: Units) -> Iterator[Mask]:
+    def repair_neighbourhoods(self, steps: StepTask, x: Units) -> Iterator[Mask]:
         """Yield the cells of the planes that can best satisfy the equations which ``x`` violates, each time
         of twice as many planes, as long as these are not all.
         """
@@ -197,7 +197,7 @@ def _slice_planes(steps: StepTask, cells: Cells) -> tuple[Cells, Cells]:
     Dimensions with subtotals are sliced first: a plane with two of those is no network.
     """
     dimensions, codes = steps.structure.dimensions, steps.structure.codes[cells].astype(np.int64)
-    heights = [_heights(dimension) for dimension in dimensions]
+    heights = [_levels_below(dimension) for dimension in dimensions]
     order = sorted(range(len(dimensions)), key=lambda d: (-int(heights[d].max()), len(dimensions[d].codes)))
     key, height = np.zeros(cells.size, dtype=np.int64), np.zeros(cells.size, dtype=np.int64)
     for d in order[: len(dimensions) - ACROSS]:
@@ -207,7 +207,7 @@ def _slice_planes(steps: StepTask, cells: Cells) -> tuple[Cells, Cells]:
     return plane, height[one]
 
 
-def _heights(dimension: Dimension) -> Cells:
+def _levels_below(dimension: Dimension) -> Cells:
     """Return the number of levels of codes below each code."""
     height = np.zeros(len(dimension.codes), dtype=np.int64)
     rising = True

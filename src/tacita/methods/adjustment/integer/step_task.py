@@ -139,26 +139,28 @@ class StepTask:
         """Return whether steps satisfy every equation and every bound, exactly."""
         return bool((x >= self.low).all() and (x <= self.high).all() and self.adds_up(x))
 
-    def box(self) -> Pieces:
+    def pieces_in_box(self) -> Pieces:
         """Return the pieces from the integer below each fractional target to the one above."""
         cells = np.flatnonzero(self.fractional)
-        return self._chord(cells, self.below, np.ones(cells.size, dtype=np.int64), 1)
+        return self._make_pieces(cells, self.below, np.ones(cells.size, dtype=np.int64), 1)
 
-    def around_box(self, reach: int, surcharge: float = 0.0) -> Pieces:
+    def pieces_around_box(self, reach: int, surcharge: float = 0.0) -> Pieces:
         """Return the pieces of the box and up to ``reach`` steps beyond it, at a surcharge."""
         cells = np.flatnonzero(self.movable)
         up, down = (
-            self._away(cells, self.below + self.fractional, reach, 1),
-            self._away(cells, self.below, reach, -1),
+            self._pieces_beyond(cells, self.below + self.fractional, reach, 1),
+            self._pieces_beyond(cells, self.below, reach, -1),
         )
         beyond = [replace(piece, cost=piece.cost + surcharge) for piece in up + down]
-        return _join([self.box(), *beyond])
+        return _join([self.pieces_in_box(), *beyond])
 
-    def around(self, start: Units, cells: Cells, reach: int) -> Pieces:
+    def pieces_around(self, start: Units, cells: Cells, reach: int) -> Pieces:
         """Return the pieces of up to ``reach`` steps of some cells from a start within the bounds."""
-        return _join(self._away(cells, start, reach, 1) + self._away(cells, start, reach, -1))
+        return _join(
+            self._pieces_beyond(cells, start, reach, 1) + self._pieces_beyond(cells, start, reach, -1)
+        )
 
-    def _away(self, cells: Cells, start: Units, reach: int, sign: int) -> list[Pieces]:
+    def _pieces_beyond(self, cells: Cells, start: Units, reach: int, sign: int) -> list[Pieces]:
         """Return one step, another one and the rest of ``reach`` in one direction, as far as bounds allow."""
         limit = self.high if sign > 0 else self.low
         room = np.minimum(sign * (limit[cells] - start[cells]), reach)
@@ -166,12 +168,12 @@ class StepTask:
         for width in (1, 1, reach):
             taken = np.minimum(room, width)
             some = taken > 0
-            found.append(self._chord(cells[some], at, taken[some], sign))
+            found.append(self._make_pieces(cells[some], at, taken[some], sign))
             at[cells] += sign * taken
             room = room - taken
         return found
 
-    def _chord(self, cells: Cells, start: Units, width: Units, sign: int) -> Pieces:
+    def _make_pieces(self, cells: Cells, start: Units, width: Units, sign: int) -> Pieces:
         before, after = start[cells], start[cells] + sign * width
         rise = self.costs(cells, after) - self.costs(cells, before)
         return Pieces(cells, np.full(cells.size, sign, dtype=np.int64), width, rise / width)

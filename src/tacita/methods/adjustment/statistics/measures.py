@@ -133,15 +133,20 @@ def measure_statistics(
         raise InputError("statistics of no cells were requested", remedy="choose at least two cells")
     columns = [_Column(a, x) for a, x in zip(before, after, strict=True)]
     if len(columns) == 1:
-        return [_measure(name, name, (0,), *_single(name, columns[0])) for name in names]
+        return [_make_statistic(name, name, (0,), *_measure_single(name, columns[0])) for name in names]
     found = [
-        _measure(name, f"{name} of table {i + 1}", (i,), *_single(name, column))
+        _make_statistic(name, f"{name} of table {i + 1}", (i,), *_measure_single(name, column))
         for name in names
         if name not in OF_PAIRS
         for i, column in enumerate(columns)
     ]
     return found + [
-        _measure(name, f"{name} of tables {i + 1} and {j + 1}", (i, j), *_pair(name, columns[i], columns[j]))
+        _make_statistic(
+            name,
+            f"{name} of tables {i + 1} and {j + 1}",
+            (i, j),
+            *_measure_pair(name, columns[i], columns[j]),
+        )
         for name in names
         if name in OF_PAIRS
         for i, j in combinations(range(len(columns)), 2)
@@ -193,7 +198,7 @@ Single = tuple[float, float, Floats]
 Pair = tuple[float, float, Floats, Floats]
 
 
-def _single(name: str, column: _Column) -> Single:
+def _measure_single(name: str, column: _Column) -> Single:
     """Return a statistic before, after, and its derivative by the cells after."""
     size, a, x = column.size, column.before, column.after
     if name == "mean":
@@ -202,36 +207,36 @@ def _single(name: str, column: _Column) -> Single:
         return column.variance_before, column.variance, 2 * x / size
     common = _mean_product(a, x)
     if name == "slope":
-        scale = _quotient(1.0, column.variance_before)
+        scale = _divide(1.0, column.variance_before)
         return column.variance_before * scale, common * scale, a * (scale / size)
     spread = sqrt(column.variance_before * column.variance)
-    correlation = _quotient(common, spread)
-    search_segment = a * _quotient(1.0, spread) - x * _quotient(correlation, column.variance)
+    correlation = _divide(common, spread)
+    search_segment = a * _divide(1.0, spread) - x * _divide(correlation, column.variance)
     return 1.0, correlation, search_segment / size
 
 
-def _pair(name: str, one: _Column, other: _Column) -> Pair:
+def _measure_pair(name: str, one: _Column, other: _Column) -> Pair:
     """Return a statistic before, after, and its derivatives by the cells of both tables after."""
     size, x, u = one.size, one.after, other.after
     before, common = _mean_product(one.before, other.before), _mean_product(x, u)
     if name == "covariance":
         return before, common, u / size, x / size
     if name == "regression":
-        steep = _quotient(common, one.variance)
-        by_one = (u - 2 * steep * x) * _quotient(1.0, size * one.variance)
-        return _quotient(before, one.variance_before), steep, by_one, x * _quotient(1.0, size * one.variance)
+        steep = _divide(common, one.variance)
+        by_one = (u - 2 * steep * x) * _divide(1.0, size * one.variance)
+        return _divide(before, one.variance_before), steep, by_one, x * _divide(1.0, size * one.variance)
     spread = sqrt(one.variance * other.variance)
-    correlation = _quotient(common, spread)
-    by_one = u * _quotient(1.0, spread) - x * _quotient(correlation, one.variance)
-    by_other = x * _quotient(1.0, spread) - u * _quotient(correlation, other.variance)
+    correlation = _divide(common, spread)
+    by_one = u * _divide(1.0, spread) - x * _divide(correlation, one.variance)
+    by_other = x * _divide(1.0, spread) - u * _divide(correlation, other.variance)
     spread_before = sqrt(one.variance_before * other.variance_before)
-    return _quotient(before, spread_before), correlation, by_one / size, by_other / size
+    return _divide(before, spread_before), correlation, by_one / size, by_other / size
 
 
-def _measure(
+def _make_statistic(
     name: str, label: str, tables: tuple[int, ...], before: float, after: float, *slopes: Floats
 ) -> MeasuredStatistic:
-    scale = _quotient(100.0, before)
+    scale = _divide(100.0, before)
     return MeasuredStatistic(
         name, label, tables, scale * (after - before), tuple(scale * slope for slope in slopes)
     )
@@ -241,5 +246,5 @@ def _mean_product(one: Floats, other: Floats) -> float:
     return float(one @ other) / one.size
 
 
-def _quotient(over: float, under: float) -> float:
+def _divide(over: float, under: float) -> float:
     return over / under if under else nan

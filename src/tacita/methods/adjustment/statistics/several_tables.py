@@ -63,7 +63,6 @@ def solve_together(
     cells: Mask,
     run: Run,
     how: Literal["alternating", "joint"] = "alternating",
-    solve: Solve | None = None,
 ) -> list[PreservingSolution]:
     """Return the cheapest changes found that preserve statistics of each table and of each pair of tables.
 
@@ -75,8 +74,6 @@ def solve_together(
         Of all cells of each table before.
     cells
         Those of the statistics.
-    solve
-        Solves a task with side constraints; by default ``solve_convex``.
 
     Returns
     -------
@@ -91,12 +88,10 @@ def solve_together(
     if how not in ("alternating", "joint"):
         raise InputError(f"tables are adjusted 'alternating' or 'joint', not '{how}'")
     tables = _Tables(tasks, values, keep, cells)
-    solving = solve or _default_solver(run)
     # Only the first changes may take longer than the time limit; rounds improve them.
-    first = solve or _default_solver(run.extended())
-    plain = [first(task) for task in tasks]
+    plain = [_default_solver(run.extended())(task) for task in tasks]
     changing = _solve_alternating if how == "alternating" else _solve_jointly
-    states = changing(tables, plain, run, solving)
+    states = changing(tables, plain, run, _default_solver(run))
     results = [conclude(s, p.bound, len(tables)) for s, p in zip(states, plain, strict=True)]
     noted: set[str] = set()
     for number, result in enumerate(results):
@@ -270,7 +265,7 @@ def _stack(tasks: Sequence[AdjustmentTask]) -> AdjustmentTask:
             "tables with different decimals or norms are not adjusted in one program",
             remedy="bring them to the same decimals, or adjust them alternating",
         )
-    sides = [task.side or _no_rows(len(task)) for task in tasks]
+    sides = [task.side or _empty_side(len(task)) for task in tasks]
     return replace(
         first,
         matrix=csr_array(block_diag([task.matrix for task in tasks])),
@@ -300,7 +295,7 @@ def _join_choices(tasks: Sequence[AdjustmentTask]) -> DirectionChoice | None:
     )
 
 
-def _no_rows(size: int) -> SideConstraints:
+def _empty_side(size: int) -> SideConstraints:
     from scipy.sparse import csr_array
 
     return SideConstraints(csr_array((0, size), dtype=np.float64), np.empty(0), np.empty(0))
@@ -323,7 +318,6 @@ def enumerate_directions(
     cells: Mask,
     run: Run,
     most: int = 4096,
-    solve: Solve | None = None,
 ) -> Iterator[DirectionOutcome]:
     """Yield the results of all feasible directions of the sensitive cells of one table or several.
 
@@ -342,7 +336,7 @@ def enumerate_directions(
             f"{count:,} ways to direct the sensitive cells are more than {most:,}",
             remedy="take smaller tables, or fix the directions of some cells",
         )
-    return _solve_each(tasks, values, cells, run, possible, solve or _default_solver(run))
+    return _solve_each(tasks, values, cells, run, possible, _default_solver(run))
 
 
 def _possible_directions(choice: DirectionChoice | None) -> list[tuple[bool, ...]]:
