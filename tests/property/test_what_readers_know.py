@@ -25,7 +25,7 @@ LARGEST = 40
 
 def possible(problem: tc.Problem, method: Rounding, beyond: int) -> dict[int, set[int]]:
     """Per published number the true values that the method may publish so, sums aside."""
-    points = method._question(problem, np.ones(len(problem.table), dtype=bool), beyond).points
+    points = method._make_task(problem, np.ones(len(problem.table), dtype=bool), beyond).points
     found = defaultdict(set)
     for cell, truth in enumerate(problem.table.units.tolist()):
         for steps in range(int((points.cell == cell).sum()) + 1):
@@ -40,9 +40,9 @@ def test_every_value_of_a_window_is_possible_and_no_other(base: int, multiples: 
     table = tc.Table.from_array(np.arange(LARGEST + 1))
     problem = tc.Problem(table, tc.Marked([]))
     method = Rounding(base=base, multiples=multiples, steps=beyond)
-    question = method._question(problem, np.ones(len(table), dtype=bool), beyond)
-    radius = int(question.radius.max())
-    assert (question.radius == radius).all()
+    task = method._make_task(problem, np.ones(len(table), dtype=bool), beyond)
+    radius = int(task.radius.max())
+    assert (task.radius == radius).all()
     for shown, truths in possible(problem, method, beyond).items():
         if shown + radius <= LARGEST:
             inner = {truth for truth in truths if truth <= LARGEST}
