@@ -465,7 +465,7 @@ def test_the_command_begins_with_another_programs_pattern(
     ("arguments", "said"),
     [
         (("--start", "nowhere.csv"), "nowhere.csv: no such file"),
-        (("--method", "rounding", "--start", "nowhere.csv"), "method 'rounding' begins with nothing"),
+        (("--method", "rounding", "--start", "nowhere.csv"), "method 'rounding' takes no pattern"),
     ],
 )
 def test_a_start_that_cannot_be_used_is_refused(
